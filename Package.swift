@@ -1,0 +1,46 @@
+// swift-tools-version: 6.2
+// One package, dependencies point one way only:
+//
+//   scripthost (command) ──► ScriptHost ──► HookRuntime ──► CHookTrampoline, SwiftMangling
+//   ScriptHostBoot (preloaded) ──┘     └──► LuaBridge   ──► CLuaShim (Lua is found at run time, never linked)
+//
+// Everything that is opened inside a program (all but the command) imports Glibc
+// and Synchronization, never Foundation: see docs/architecture decisions in ARCHITECTURE.md.
+import PackageDescription
+
+let swift: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+let c: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-fno-omit-frame-pointer"])]
+
+let package = Package(
+  name: "ScriptHost",
+  products: [
+    .library(name: "ScriptHost", targets: ["ScriptHost"]),
+    .library(name: "HookRuntime", targets: ["HookRuntime"]),
+    .library(name: "ScriptHostBoot", type: .dynamic, targets: ["ScriptHostBoot"]),
+    .executable(name: "scripthost", targets: ["ScriptHostCLI"]),
+  ],
+  targets: [
+    .target(
+      name: "CHookTrampoline", cSettings: c,
+      linkerSettings: [.linkedLibrary("Zydis")]),
+    .target(name: "SwiftMangling", swiftSettings: swift),
+    .target(
+      name: "HookRuntime", dependencies: ["CHookTrampoline", "SwiftMangling"],
+      swiftSettings: swift),
+    .target(name: "CLuaShim", cSettings: c),
+    .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
+    .target(name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge"], swiftSettings: swift),
+    .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost"], swiftSettings: swift),
+    .testTarget(
+      name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
+    .testTarget(
+      name: "HookRuntimeTests", dependencies: ["HookRuntime"], swiftSettings: swift),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
+    .testTarget(name: "ScriptHostTests", dependencies: ["ScriptHost"], swiftSettings: swift),
+  ]
+)
