@@ -1,0 +1,407 @@
+// The dispatcher: from a trampoline to the layers of a selector and back.
+//
+// Invariants
+//   1. `thread->top` is the innermost hooked call of the thread; records live on
+//      the stack of that call and are unlinked before it returns.
+//   2. A layer set is freed only when it is unpublished and no hazard slot and no
+//      deep user names it. Entering threads store the slot, then read the
+//      published pointer again; retiring threads unpublish, run a barrier on all
+//      threads (membarrier), then read the slots.
+//   3. Nothing here allocates on the path of a call, except a thread's first
+//      record and the undo copy of a handler's first change.
+#define _GNU_SOURCE 1
+#include "HKTCalls.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+_Static_assert(sizeof(HKTLayer) == 24, "HookRuntime/Dispatch writes layers");
+
+enum { HAZARDS = sizeof(((HKTThread *)0)->hazard) / sizeof(void *) };
+
+void (*hkt_release_values)(void *releases);
+void (*hkt_release_scratch)(void *scratch);
+
+// MARK: Threads
+
+// Initial-exec: one word of the static TLS reserve, read without a call on every hooked entry.
+static __thread HKTThread *this_thread __attribute__((tls_model("initial-exec")));
+static _Atomic(HKTThread *) all_threads;
+static pthread_key_t thread_key;
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+static _Atomic(int) need_fence = -1;  // 1: no membarrier here, entering threads pay for the fence
+static _Atomic(bool) passive;
+
+static void thread_ended(void *record) {
+  HKTThread *t = record;
+  t->top = NULL;
+  for (int i = 0; i < HAZARDS; i++) atomic_store_explicit(&t->hazard[i], NULL, memory_order_release);
+  this_thread = NULL;
+  atomic_store_explicit(&t->in_use, 0, memory_order_release);
+}
+
+static void make_thread_key(void) {
+  pthread_key_create(&thread_key, thread_ended);
+  long answer = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  atomic_store(&need_fence, answer == 0 ? 0 : 1);
+}
+
+static void read_stack_bounds(HKTThread *t) {
+  pthread_attr_t attributes;
+  void *low = NULL;
+  size_t size = 0;
+  t->stack_low = 0;
+  t->stack_high = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+    t->stack_low = (uint64_t)low;
+    t->stack_high = (uint64_t)low + size;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+static __attribute__((noinline)) HKTThread *make_thread(void) {
+  int saved_errno = errno;
+  pthread_once(&thread_key_once, make_thread_key);
+  HKTThread *t = NULL;
+  for (HKTThread *each = atomic_load(&all_threads); each; each = each->next) {
+    int32_t free_mark = 0;
+    if (atomic_compare_exchange_strong(&each->in_use, &free_mark, 1)) { t = each; break; }
+  }
+  if (!t) {
+    t = calloc(1, sizeof *t);
+    if (!t) { errno = saved_errno; return NULL; }
+    atomic_store(&t->in_use, 1);
+    HKTThread *head = atomic_load(&all_threads);
+    do t->next = head; while (!atomic_compare_exchange_weak(&all_threads, &head, t));
+  }
+  t->top = NULL;
+  t->depth = t->host = t->protected_count = 0;
+  t->forwarded.family = NULL;
+  t->tid = (int32_t)syscall(SYS_gettid);
+  t->host = 1;  // reading the stack bounds may call hooked C functions
+  this_thread = t;
+  read_stack_bounds(t);
+  t->host = 0;
+  pthread_setspecific(thread_key, t);
+  errno = saved_errno;
+  return t;
+}
+
+HKTThread *hkt_thread(void) { return __builtin_expect(this_thread != NULL, 1) ? this_thread : make_thread(); }
+HKTThread *hkt_thread_if_known(void) { return this_thread; }
+void hkt_set_passive(bool value) { atomic_store(&passive, value); }
+
+// MARK: Time
+
+static uint64_t start_ns, start_ticks;
+
+uint64_t hkt_now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+__attribute__((constructor)) static void note_start(void) {
+  start_ns = hkt_now_ns();
+  start_ticks = __rdtsc();
+}
+
+uint64_t hkt_ticks(void) { return __rdtsc(); }
+
+uint64_t hkt_ticks_to_ns(uint64_t ticks) {
+  // The ratio gets better with the age of the process; it is good to 1% after 10 microseconds.
+  static _Atomic(double) ns_per_tick;
+  static _Atomic(uint64_t) measured_over;
+  uint64_t age = __rdtsc() - start_ticks;
+  if (age > 2 * atomic_load_explicit(&measured_over, memory_order_relaxed)) {
+    double ratio = (double)(hkt_now_ns() - start_ns) / (double)age;
+    atomic_store_explicit(&ns_per_tick, ratio, memory_order_relaxed);
+    atomic_store_explicit(&measured_over, age, memory_order_relaxed);
+  }
+  return (uint64_t)((double)ticks * atomic_load_explicit(&ns_per_tick, memory_order_relaxed));
+}
+
+uint64_t hkt_call_duration_ns(const HKTCall *call) {
+  return call->began_ticks ? hkt_ticks_to_ns(__rdtsc() - call->began_ticks) : 0;
+}
+
+// MARK: Layer sets
+
+static pthread_mutex_t retire_lock = PTHREAD_MUTEX_INITIALIZER;
+static HKTLayers *retired;
+static uint32_t retired_count;
+
+HKTLayers *hkt_layers_new(uint32_t count) {
+  HKTLayers *layers = calloc(1, sizeof(HKTLayers) + count * sizeof(HKTLayer));
+  if (layers) layers->count = count;
+  return layers;
+}
+
+HKTLayers *hkt_site_publish(HKTSite *site, HKTLayers *layers) {
+  return __atomic_exchange_n((HKTLayers **)&site->layers, layers, __ATOMIC_ACQ_REL);
+}
+
+static bool in_use(HKTLayers *layers) {
+  if (atomic_load(&layers->deep_users) > 0) return true;
+  for (HKTThread *t = atomic_load(&all_threads); t; t = t->next)
+    for (int i = 0; i < HAZARDS; i++)
+      if (atomic_load_explicit(&t->hazard[i], memory_order_acquire) == layers) return true;
+  return false;
+}
+
+static void free_layers(HKTLayers *layers) {
+  if (layers->on_free) layers->on_free(layers->owner);
+  free(layers);
+}
+
+void hkt_layers_retire(HKTLayers *layers) {
+  if (!layers) return;
+  HKTThread *self = hkt_thread();
+  if (self) self->host++;
+  pthread_once(&thread_key_once, make_thread_key);
+  HKTLayers *to_free = NULL;
+  pthread_mutex_lock(&retire_lock);
+  layers->next_retired = retired;
+  retired = layers;
+  retired_count++;
+  if (atomic_load(&need_fence) == 0) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  else atomic_thread_fence(memory_order_seq_cst);
+  for (HKTLayers **link = &retired; *link;) {
+    HKTLayers *each = *link;
+    if (in_use(each)) { link = &each->next_retired; continue; }
+    *link = each->next_retired;
+    each->next_retired = to_free;
+    to_free = each;
+    retired_count--;
+  }
+  pthread_mutex_unlock(&retire_lock);
+  while (to_free) {  // outside the lock: on_free may retire others
+    HKTLayers *next = to_free->next_retired;
+    free_layers(to_free);
+    to_free = next;
+  }
+  if (self) self->host--;
+}
+
+uint32_t hkt_layers_waiting(void) {
+  pthread_mutex_lock(&retire_lock);
+  uint32_t n = retired_count;
+  pthread_mutex_unlock(&retire_lock);
+  return n;
+}
+
+/// Takes the published set of `site` so that it cannot be freed before `release_layers`.
+static inline HKTLayers *protect_layers(HKTThread *t, HKTSite *site) {
+  uint32_t slot = t->protected_count++;
+  for (;;) {
+    HKTLayers *layers = __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE);
+    if (!layers) return NULL;
+    if (__builtin_expect(slot < HAZARDS, 1)) {
+      atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
+      if (__builtin_expect(atomic_load_explicit(&need_fence, memory_order_relaxed) != 0, 0))
+        atomic_thread_fence(memory_order_seq_cst);
+      else atomic_signal_fence(memory_order_seq_cst);
+      if (__builtin_expect(layers == __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE), 1)) return layers;
+    } else {
+      // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
+      // under the lock that retiring takes.
+      pthread_mutex_lock(&retire_lock);
+      layers = __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE);
+      if (layers) atomic_fetch_add(&layers->deep_users, 1);
+      pthread_mutex_unlock(&retire_lock);
+      return layers;
+    }
+  }
+}
+
+static inline void release_layers(HKTThread *t, HKTLayers *layers) {
+  uint32_t slot = --t->protected_count;
+  if (__builtin_expect(slot < HAZARDS, 1)) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+  else if (layers) atomic_fetch_sub(&layers->deep_users, 1);
+}
+
+// MARK: Running a call
+
+bool hkt_call_will_change(HKTCall *call) {
+  if (call->backup) return true;
+  size_t stack_bytes = call->body->stack_bytes;
+  HKTFrame *copy = malloc(sizeof *copy + stack_bytes);
+  if (!copy) return false;
+  memcpy(copy, call->frame, sizeof *copy);
+  memcpy(copy + 1, call->frame->stack, stack_bytes);
+  call->backup = copy;
+  return true;
+}
+
+static void undo_changes(HKTCall *call) {
+  if (!call->backup) return;
+  memcpy(call->frame, call->backup, offsetof(HKTFrame, results));
+  memcpy(call->frame->stack, call->backup + 1, call->body->stack_bytes);
+}
+
+static inline void drop_backup(HKTCall *call) {
+  if (__builtin_expect(call->backup != NULL, 0)) { free(call->backup); call->backup = NULL; }
+}
+
+static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
+  int saved_errno = errno;
+  call->state |= HKT_CALL_IN_HANDLER;
+  this_thread->host += layer->is_host_work;
+  HKTOutcome outcome = layer->function(call, layer->context, phase);
+  this_thread->host -= layer->is_host_work;
+  call->state &= ~(uint32_t)HKT_CALL_IN_HANDLER;
+  errno = saved_errno;
+  return outcome;
+}
+
+static void run_original(HKTCall *call) {
+  HKTThread *t = this_thread;
+  uint32_t host = t->host;
+  t->host = 0;
+  if (call->body->flags & HKT_BODY_FORWARDS) call->state |= HKT_CALL_FORWARDING;
+  hkt_invoke(call->frame, call->site->original, call->body->stack_bytes);
+  call->state &= ~(uint32_t)HKT_CALL_FORWARDING;
+  call->state |= HKT_CALL_ORIGINAL_RAN;
+  t->host = host;
+}
+
+static void run_from(HKTCall *call, uint32_t index) {
+  if (index == call->layers->count) { run_original(call); return; }
+  HKTLayer *layer = &call->layers->layer[index];
+  uint32_t outer = call->index;
+  HKTFrame *outer_backup = call->backup;
+  uint32_t outer_ran = call->state & HKT_CALL_ORIGINAL_RAN;
+  call->index = index;
+  call->backup = NULL;
+  if (layer->phases & HKT_ON_AROUND) {
+    call->state &= ~(uint32_t)HKT_CALL_ORIGINAL_RAN;
+    if (run_handler(call, layer, HKT_AROUND) != HKT_OK && !(call->state & HKT_CALL_ORIGINAL_RAN)) {
+      undo_changes(call);
+      drop_backup(call);
+      run_from(call, index + 1);
+    }
+  } else {
+    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_OK) undo_changes(call);
+    drop_backup(call);
+    run_from(call, index + 1);
+    call->index = index;
+    if (layer->phases & HKT_ON_EXIT) {
+      HKTResults results;
+      results = call->frame->results;
+      if (run_handler(call, layer, HKT_EXIT) != HKT_OK) call->frame->results = results;
+    }
+  }
+  drop_backup(call);
+  call->state |= outer_ran;
+  call->backup = outer_backup;
+  call->index = outer;
+}
+
+void hkt_call_proceed(HKTCall *call) {
+  uint32_t in_handler = call->state & HKT_CALL_IN_HANDLER;
+  call->state &= ~(uint32_t)HKT_CALL_IN_HANDLER;
+  run_from(call, call->index + 1);
+  call->state |= in_handler | HKT_CALL_ORIGINAL_RAN;
+}
+
+/// The layers of a call that is left by a jump; true when all is done and the jump may happen.
+static bool run_enter_only(HKTCall *call) {
+  for (uint32_t i = call->first; i < call->layers->count; i++) {
+    HKTLayer *layer = &call->layers->layer[i];
+    call->index = i;
+    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_OK) undo_changes(call);
+    drop_backup(call);
+  }
+  return !(call->state & HKT_CALL_MUST_RETURN);
+}
+
+/// True when this entry continues a call of the same selector that was delivered already: a base body that hands
+/// its call on to a clone, an allocating initialiser to the initialising one.
+static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
+  if (t->forwarded.family == body->family) {
+    bool same = t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1];
+    if (same) { t->forwarded.family = NULL; return true; }
+  }
+  HKTCall *top = t->top;
+  if (top && (top->state & HKT_CALL_FORWARDING) && top->body->family == body->family) {
+    // Entered straight from the base that run_original called: as its tail call (the return address is
+    // hkt_invoke's) or as its only direct call (checked below by range).
+    extern const char hkt_invoke_returns_here[];
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) { top->state &= ~(uint32_t)HKT_CALL_FORWARDING; return true; }
+  }
+  uint64_t from = frame->stack[-1];
+  for (uint32_t i = 0; i < body->forwarder_count; i++)
+    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  return false;
+}
+
+/// Unlinks records of frames that were left without returning (longjmp, a foreign exception).
+static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
+  while (__builtin_expect(t->top && (uint64_t)t->top < (uint64_t)frame, 0)) {
+    uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
+    if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
+    release_layers(t, t->top->layers);
+    t->depth--;
+    t->top = t->top->up;
+  }
+}
+
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
+  HKTBodyRecord *body = site->owner;
+  drop_abandoned(t, frame);
+  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+
+  HKTLayers *layers = protect_layers(t, site);
+  if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
+  uint32_t first = 0;
+  HKTCall *top = t->top;
+  if (top && (top->state & HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
+
+  HKTCall call = {
+    .frame = frame, .site = site, .body = body, .layers = layers, .up = top, .depth = t->depth, .first = first,
+    .serial = 0,
+  };
+  t->top = &call;
+  t->depth++;
+  hkt_count(&body->calls);
+  bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
+  if (by_jump) {
+    if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
+      run_original(&call);
+      by_jump = false;
+    }
+  } else {
+    call.began_ticks = __rdtsc();
+    // A replaced call returns what a callee would: these two as they came in (r12 is callee-saved unless it throws).
+    frame->results.error = frame->error_register;
+    frame->results.self_register = frame->self_register;
+    run_from(&call, first);
+  }
+  t->depth--;
+  t->top = top;
+  release_layers(t, layers);
+  if (__builtin_expect(call.releases != NULL || call.scratch != NULL, 0)) {
+    t->host++;
+    if (call.releases) hkt_release_values(call.releases);
+    if (call.scratch) hkt_release_scratch(call.scratch);
+    t->host--;
+  }
+  if (!by_jump) return HKT_RETURN;
+  if (body->flags & HKT_BODY_FORWARDS) {
+    t->forwarded.family = body->family;
+    t->forwarded.stack = (uint64_t)frame->stack;
+    t->forwarded.return_address = frame->stack[-1];
+  }
+  return HKT_CONTINUE;
+}

@@ -1,0 +1,150 @@
+// HKTCalls — what happens between the trampoline and the handlers.
+//
+// Owns: the record of each thread, the record of each call in flight, the order
+// in which layers run, the protection of layer sets that are in use. Leaves to
+// Swift: which layers exist (HookRuntime/Dispatch) and what a handler does.
+#ifndef HKT_CALLS_H
+#define HKT_CALLS_H
+
+#include "CHookTrampoline.h"
+
+typedef enum HKTPhase : uint32_t {
+  HKT_ENTER = 0,   // before the original
+  HKT_AROUND = 1,  // instead of it; may call hkt_call_proceed
+  HKT_EXIT = 2,    // after it; frame->results hold what it returned
+} HKTPhase;
+
+/// Which phases a layer takes part in.
+enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4 };
+
+typedef enum HKTOutcome : int32_t {
+  HKT_OK = 0,
+  /// The handler failed: what it changed is undone, and the original runs if it did not run yet.
+  HKT_FAILED = 1,
+} HKTOutcome;
+
+struct HKTCall;
+typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTPhase phase);
+
+typedef struct HKTLayer {
+  HKTLayerFunction function;
+  void *context;
+  uint32_t phases;
+  uint32_t is_host_work;  // hooked functions the handler calls pass through unseen
+} HKTLayer;
+
+/// An immutable set of layers, outermost first. Published in HKTSite.layers; freed by hkt_layers_retire
+/// once no call that started with it is in flight.
+typedef struct HKTLayers {
+  uint32_t count;
+  uint32_t phases;              // all layers' phases, or-ed
+  _Atomic(int32_t) deep_users;  // users whose thread had no hazard slot left
+  uint32_t reserved;
+  void (*on_free)(void *);      // called with `owner` before the memory goes
+  void *owner;
+  struct HKTLayers *next_retired;
+  HKTLayer layer[];
+} HKTLayers;
+
+typedef struct HKTRange { uint64_t begin, end; } HKTRange;
+
+/// What the dispatcher must know of one body. HKTSite.owner points at it.
+typedef struct HKTBodyRecord {
+  void *family;          // identity of the selector: bodies of one family share it
+  void *plan;            // the Swift side's decoding plan of this body
+  uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known)
+  uint32_t flags;        // HKT_BODY_*
+  /// Ranges of the bodies of the same family that hand their call on to this one.
+  uint32_t forwarder_count;
+  HKTRange forwarder[4];
+  _Atomic(uint64_t) calls;          // calls delivered
+  _Atomic(uint64_t) foreign_calls;  // calls passed through because self was not of the type
+} HKTBodyRecord;
+
+enum {
+  /// Results cannot be taken on return (async, coroutine): only HKT_ON_ENTER layers, left by a jump.
+  HKT_BODY_ENTER_ONLY = 1,
+  /// This body hands its call on to a sibling: that sibling's entry is the same call.
+  HKT_BODY_FORWARDS = 2,
+};
+
+enum { HKT_CALL_IN_HANDLER = 1, HKT_CALL_ORIGINAL_RAN = 2, HKT_CALL_FORWARDING = 4, HKT_CALL_MUST_RETURN = 8 };
+
+/// One call in flight; lives on the caller's stack.
+typedef struct HKTCall {
+  HKTFrame *frame;
+  HKTSite *site;
+  HKTBodyRecord *body;
+  HKTLayers *layers;
+  struct HKTCall *up;      // the hooked call around this one, same thread
+  uint32_t index;          // layer being run
+  uint32_t state;          // HKT_CALL_*
+  uint32_t depth;          // hooked calls around this one on the thread
+  uint32_t first;          // first layer of this call (a handler's own call starts lower down)
+  uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer runs on exit
+  uint64_t serial;         // unique in the process
+  HKTFrame *backup;        // frame as it was when the running layer began; made by hkt_call_will_change
+  void *releases;          // values to release when the call is over (owned by Dispatch)
+  void *scratch;           // owned by the layer functions' module, NULL at start
+} HKTCall;
+
+/// One thread that has entered a hooked function. Never freed; reused after the thread ends.
+typedef struct HKTThread {
+  HKTCall *top;
+  uint32_t depth;
+  uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
+  uint32_t protected_count;
+  int32_t tid;
+  uint64_t stack_low, stack_high;
+  struct { void *family; uint64_t stack, return_address; } forwarded;
+  void *local;             // owned by the layer functions' module
+  _Atomic(void *) hazard[64];
+  struct HKTThread *next;
+  _Atomic(int32_t) in_use;
+} HKTThread;
+
+/// This thread's record, made on first use; NULL only when memory runs out.
+HKTThread *hkt_thread(void);
+/// Same, without making one.
+HKTThread *hkt_thread_if_known(void);
+
+/// The handler of every site.
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
+
+/// Runs the layers below the one being run, then the original. Only during HKT_AROUND.
+void hkt_call_proceed(HKTCall *call);
+/// To be called before a handler's first change to arguments, so that a failure can undo it. False: no memory.
+bool hkt_call_will_change(HKTCall *call);
+/// Nanoseconds since the call began; 0 when it is not timed (no layer on exit).
+uint64_t hkt_call_duration_ns(const HKTCall *call);
+/// CLOCK_MONOTONIC in nanoseconds.
+uint64_t hkt_now_ns(void);
+/// The time-stamp counter, and its differences in nanoseconds (calibrated against CLOCK_MONOTONIC since start).
+uint64_t hkt_ticks(void);
+uint64_t hkt_ticks_to_ns(uint64_t ticks);
+
+/// Called for every call that had `releases` (or `scratch`) set, after it ended. Set once at start.
+extern void (*hkt_release_values)(void *releases);
+extern void (*hkt_release_scratch)(void *scratch);
+
+/// Marks ScriptHost at work on this thread: hooked functions it calls pass through unseen.
+static inline void hkt_host_begin(HKTThread *t) { t->host++; }
+static inline void hkt_host_end(HKTThread *t) { t->host--; }
+
+HKTLayers *hkt_layers_new(uint32_t count);
+/// Makes `layers` (may be NULL) the set that later calls of `site` start with; answers the former set.
+HKTLayers *hkt_site_publish(HKTSite *site, HKTLayers *layers);
+static inline void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) { layers->layer[index] = layer; }
+static inline uint64_t hkt_record_calls(HKTBodyRecord *record) { return __atomic_load_n((uint64_t *)&record->calls, __ATOMIC_RELAXED); }
+/// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished from every site.
+void hkt_layers_retire(HKTLayers *layers);
+/// Sets waiting for calls in flight to end.
+uint32_t hkt_layers_waiting(void);
+/// After fork, in the child: every hooked function passes through until asked otherwise.
+void hkt_set_passive(bool passive);
+
+static inline void hkt_count(_Atomic(uint64_t) *counter) {
+  __atomic_store_n((uint64_t *)counter, __atomic_load_n((uint64_t *)counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+#endif

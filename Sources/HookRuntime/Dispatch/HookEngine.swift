@@ -1,0 +1,159 @@
+// HookEngine — the one owner of every installed hook.
+//
+// A selector may be hooked many times; its bodies are diverted once and stay diverted (switching is a pointer swap).
+// Invariants:
+//   1. A site is enabled exactly while its family has at least one layer.
+//   2. Published layer sets hold the family's layers in nesting order, outermost first.
+//   3. Nothing is changed when an install throws.
+package import CHookTrampoline
+package import SwiftMangling
+private import Glibc
+
+package final class HookEngine: @unchecked Sendable {
+  // All state is behind `lock`; calls read published layer sets only, never this object.
+  package static let shared = HookEngine()
+
+  private let lock = RecursiveLock()
+  private var families: [String: HookedFamily] = [:]
+  private var tokens: [HookToken: HookedFamily] = [:]
+  private var nextToken: UInt64 = 1
+  private let planner = CallPlanner()
+
+  /// What installing on one or many selectors led to.
+  package struct Report: Sendable {
+    package var tokens: [HookToken] = []
+    package var refused: [(selector: String, reason: HookRefusal)] = []
+    /// Selectors hooked in some but not all bodies.
+    package var partial: [(selector: String, hooked: Int, of: Int)] = []
+    package var matched: Int { tokens.count + refused.count }
+  }
+
+  /// Hooks every family for which it is possible. The code changes are one transaction.
+  /// - Parameter layer: makes the layer for a family; called once for each that can be hooked.
+  package func install(
+    _ found: [(ImageCatalog, Family)], layer: (Family) -> LayerSpec
+  ) -> Report {
+    lock.withLock {
+      var report = Report()
+      var fresh: [UnsafeMutablePointer<HKTSite>] = []
+      var ready: [HookedFamily] = []
+      for (image, family) in found {
+        switch prepare(family, in: image, &fresh) {
+        case .success(let hooked): ready.append(hooked)
+        case .failure(let reason): report.refused.append((family.selector, reason))
+        }
+      }
+      if let reason = write(fresh) {
+        report.refused += ready.map { ($0.family.selector, reason) }
+        return report
+      }
+      for hooked in ready { add(layer(hooked.family), to: hooked, &report) }
+      return report
+    }
+  }
+
+  private func add(_ spec: LayerSpec, to hooked: HookedFamily, _ report: inout Report) {
+    if spec.needsResult, let reason = hooked.resultRefusal {
+      spec.release?(spec.context)
+      report.refused.append((hooked.family.selector, reason))
+      return
+    }
+    let token = HookToken(id: nextToken, selector: hooked.family.selector)
+    nextToken += 1
+    hooked.add(spec, token: token)
+    guard hooked.publish() else {
+      _ = hooked.remove(token)
+      report.refused.append((hooked.family.selector, .other("out of memory")))
+      return
+    }
+    for body in hooked.bodies { CodePatcher.shared.enable(body.site) }
+    families[hooked.key] = hooked
+    tokens[token] = hooked
+    report.tokens.append(token)
+    if !hooked.refused.isEmpty {
+      report.partial.append((hooked.family.selector, hooked.bodies.count, hooked.bodies.count + hooked.refused.count))
+    }
+  }
+
+  /// Calls that start later do not see the hook; calls in flight finish with it. Never waits.
+  @discardableResult
+  package func remove(_ token: HookToken) -> Bool {
+    lock.withLock {
+      guard let hooked = tokens.removeValue(forKey: token), hooked.remove(token) else { return false }
+      if hooked.layers.isEmpty { for body in hooked.bodies { CodePatcher.shared.disable(body.site) } }
+      return hooked.publish()
+    }
+  }
+
+  /// Calls delivered to each body of a hooked selector, and calls passed through because `self` was foreign.
+  package func counts(_ selector: String) -> [(mangledName: String, calls: UInt64)] {
+    lock.withLock {
+      families.values.filter { $0.family.selector == selector }.flatMap { hooked in
+        hooked.bodies.map { ($0.body.mangledName, hkt_record_calls($0.record)) }
+      }
+    }
+  }
+
+  package var hookedSelectors: [String] { lock.withLock { families.values.filter { !$0.layers.isEmpty }.map(\.family.selector) } }
+
+  // MARK: Preparing
+
+  private func prepare(
+    _ family: Family, in image: ImageCatalog, _ fresh: inout [UnsafeMutablePointer<HKTSite>]
+  ) -> Result<HookedFamily, HookRefusal> {
+    if let known = families[family.imagePath + "\0" + family.key] { return .success(known) }
+    if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
+    var bodies: [HookedBody] = []
+    var refused: [(Body, HookRefusal)] = []
+    var sites: [UnsafeMutablePointer<HKTSite>] = []
+    for body in family.bodies {
+      switch CodePatcher.shared.prepare(
+        body: body.address, size: body.size, available: body.available,
+        fileBytes: image.fileBytes(of: body, count: body.size))
+      {
+      case .success(let site):
+        if site.pointee.owner != nil {
+          // The same code under another selector: equal addresses.
+          refused.append((body, .sharedBody(with: "another selector")))
+          continue
+        }
+        sites.append(site)
+        bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration)))
+      case .failure(let reason): refused.append((body, HookRefusal(reason)))
+      }
+    }
+    guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .unreachable("it has no body")) }
+    fresh += sites
+    let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
+    families[hooked.key] = hooked
+    return .success(hooked)
+  }
+
+  /// Diverts the bodies, all or none.
+  private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
+    guard !sites.isEmpty else { return nil }
+    do throws(InterceptRefusal) {
+      try CodePatcher.shared.install(sites)
+      return nil
+    } catch { return HookRefusal(error) }
+  }
+}
+
+extension HookedFamily {
+  var key: String { family.imagePath + "\0" + family.key }
+
+  /// Why results cannot be seen, when they cannot.
+  var resultRefusal: HookRefusal? {
+    guard bodies.contains(where: \.plan.isEnterOnly) else { return nil }
+    return .resultNotObservable(
+      family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation")
+  }
+}
+
+/// What is never hooked, whoever asks.
+enum Policy {
+  static func refusal(_ family: Family, image: ImageCatalog) -> HookRefusal? {
+    if let name = ProcessCatalog.isForbidden(image.path) { return .runtimeMachinery(name) }
+    return nil
+  }
+}

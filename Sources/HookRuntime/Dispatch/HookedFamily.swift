@@ -1,0 +1,123 @@
+// HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
+package import CHookTrampoline
+private import Glibc
+
+/// One diverted body.
+final class HookedBody {
+  let body: Body
+  let site: UnsafeMutablePointer<HKTSite>
+  let record: UnsafeMutablePointer<HKTBodyRecord>
+  let plan: CallPlan
+
+  init(body: Body, site: UnsafeMutablePointer<HKTSite>, plan: CallPlan) {
+    self.body = body
+    self.site = site
+    self.plan = plan
+    record = .allocate(capacity: 1)
+    // Sites and records are never freed: a thread may be about to enter one.
+    memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
+    record.pointee.plan = Unmanaged.passRetained(plan).toOpaque()
+    record.pointee.stack_bytes = UInt32(plan.stackBytes)
+    record.pointee.flags = plan.isEnterOnly ? UInt32(HKT_BODY_ENTER_ONLY) : 0
+  }
+}
+
+/// Guarded by the engine's lock.
+final class HookedFamily {
+  let family: Family
+  let bodies: [HookedBody]
+  let refused: [(body: Body, reason: HookRefusal)]
+  private(set) var layers: [(token: HookToken, lifetime: LayerLifetime)] = []
+
+  init(family: Family, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+    self.family = family
+    self.bodies = bodies
+    self.refused = refused
+    let identity = Unmanaged.passUnretained(self).toOpaque()
+    for each in bodies {
+      each.record.pointee.family = identity
+      each.site.pointee.owner = UnsafeMutableRawPointer(each.record)
+      each.site.pointee.handler = hkt_dispatch
+    }
+    linkForwarders()
+  }
+
+  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
+  /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
+  private func linkForwarders() {
+    guard bodies.count > 1 else { return }
+    for target in bodies where target.body.form != .base {
+      var count = 0
+      for source in bodies where source.site != target.site && forwards(source.body, to: target.body) {
+        source.record.pointee.flags |= UInt32(HKT_BODY_FORWARDS)
+        guard count < 4 else { break }
+        let begin = source.body.address
+        let end = begin + UInt64(source.body.size)
+        // An array field of C: four ranges in a row.
+        withUnsafeMutableBytes(of: &target.record.pointee.forwarder) {
+          $0.bindMemory(to: HKTRange.self)[count] = HKTRange(begin: begin, end: end)
+        }
+        count += 1
+      }
+      target.record.pointee.forwarder_count = UInt32(count)
+    }
+  }
+
+  private func forwards(_ source: Body, to target: Body) -> Bool {
+    switch (source.form, target.form) {
+    case (.base, .signatureClone), (.base, .initialising), (.base, .merged), (.initialising, .signatureClone),
+      (.genericClone, .signatureClone), (.signatureClone, .merged), (.genericClone, .merged):
+      // A clone of a clone has its source's name as prefix; the base is everybody's source.
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: Layers
+
+  func add(_ spec: LayerSpec, token: HookToken) {
+    let index = layers.firstIndex { $0.lifetime.spec.priority <= spec.priority } ?? layers.endIndex
+    layers.insert((token, LayerLifetime(spec)), at: index)
+  }
+
+  func remove(_ token: HookToken) -> Bool {
+    guard let index = layers.firstIndex(where: { $0.token == token }) else { return false }
+    layers.remove(at: index)
+    return true
+  }
+
+  /// Makes the current layers what later calls run through. Answers false when memory ran out; nothing changed then.
+  func publish() -> Bool {
+    var made: [UnsafeMutablePointer<HKTLayers>?] = []
+    for _ in bodies {
+      if layers.isEmpty { made.append(nil); continue }
+      guard let set = makeSet() else {
+        made.forEach { hkt_layers_retire($0) }
+        return false
+      }
+      made.append(set)
+    }
+    for (each, set) in zip(bodies, made) {
+      let old = hkt_site_publish(each.site, set)
+      hkt_layers_retire(old)
+    }
+    return true
+  }
+
+  private func makeSet() -> UnsafeMutablePointer<HKTLayers>? {
+    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
+    var phases: UInt32 = 0
+    for (index, layer) in layers.enumerated() {
+      let spec = layer.lifetime.spec
+      phases |= spec.phases
+      hkt_layers_set(
+        set, UInt32(index),
+        HKTLayer(
+          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0))
+    }
+    set.pointee.phases = phases
+    set.pointee.owner = Unmanaged.passRetained(layers.map(\.lifetime) as AnyObject).toOpaque()
+    set.pointee.on_free = { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+    return set
+  }
+}

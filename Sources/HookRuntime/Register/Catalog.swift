@@ -1,0 +1,190 @@
+// Catalog — finds the selectors a pattern means, in the images of this process or in a file on disk.
+package import SwiftMangling
+private import Glibc
+
+/// The selectors of one image. Names are demangled only when a pattern can match.
+package final class ImageCatalog: @unchecked Sendable {
+  // Immutable after init but for `parser`, which `lock` guards.
+  package let path: String
+  package let file: ELFFile
+  package let symbols: SymbolTable
+  /// Added to the file's addresses.
+  package let bias: UInt64
+  package let isMainProgram: Bool
+  private let lock = RecursiveLock()
+  private var parser = SymbolParser()
+
+  package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, options: SymbolTable.Options = .init()) {
+    self.path = path
+    self.file = file
+    self.bias = bias
+    self.isMainProgram = isMainProgram
+    symbols = SymbolTable(file, options: options)
+  }
+
+  /// What `visit` learns of one symbol that matches.
+  package struct Match {
+    package let symbol: ImageSymbol
+    package let declaration: Declaration
+  }
+
+  /// Families whose selector matches, in address order of their first bodies.
+  package func families(matching pattern: SelectorPattern) -> [Family] {
+    lock.withLock {
+      var order: [String] = []
+      var found: [String: Family] = [:]
+      for symbol in symbols.candidates(words: pattern.requiredWords) {
+        guard let match = parse(symbol) else { continue }
+        let declaration = match.declaration
+        let name = declaration.selectorName
+        guard pattern.matches(name, isStatic: declaration.isStatic, typed: {
+          [declaration.typedName(qualified: false), declaration.typedName(qualified: true)]
+        }) else { continue }
+        let body = body(match)
+        if found[declaration.familyName]?.bodies.append(body) == nil {
+          order.append(declaration.familyName)
+          found[declaration.familyName] = Family(
+            selector: name, declaration: declaration, key: declaration.familyName, imagePath: path, bodies: [body])
+        }
+      }
+      return order.map { found[$0]! }.map(settled)
+    }
+  }
+
+  /// Calls `visit` with every selector name of hookable kind; stops when it answers false.
+  package func eachSelector(_ visit: (String, Declaration, ImageSymbol) -> Bool) {
+    lock.withLock {
+      for symbol in symbols.candidates(words: []) {
+        guard let match = parse(symbol) else { continue }
+        if !visit(match.declaration.selectorName, match.declaration, match.symbol) { return }
+      }
+    }
+  }
+
+  /// Ordinary source functions, initialisers, deinitialisers and accessors; nil for all else.
+  private func parse(_ symbol: ImageSymbol) -> Match? {
+    switch parser.quickKind(symbol.name) {
+    case .source, .accessor: break
+    case .closure, .compilerMade, .notSwift: return nil
+    }
+    guard let declaration = parser.declaration(symbol.name) else { return nil }
+    guard declaration.kind.isSourceFunction || declaration.kind.isHookableAccessor else { return nil }
+    return Match(symbol: symbol, declaration: declaration)
+  }
+
+  private func body(_ match: Match) -> Body {
+    let symbol = match.symbol
+    let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
+    return Body(
+      form: Self.form(match.declaration), declaration: match.declaration,
+      mangledName: String(decoding: symbol.name, as: UTF8.self), address: symbol.address + bias, size: Int(symbol.size),
+      available: Int(next - symbol.address))
+  }
+
+  private static func form(_ declaration: Declaration) -> Body.Form {
+    if declaration.isMerged { return .merged }
+    for step in declaration.specialization.reversed() {
+      switch step {
+      case .generic: return .genericClone
+      case .signature: return .signatureClone
+      case .merged: return .merged
+      }
+    }
+    if declaration.kind == .`init` { return .initialising }
+    return .base
+  }
+
+  /// One body per address, the base first; a family is named after its base where there is one.
+  private func settled(_ family: Family) -> Family {
+    var family = family
+    family.bodies.sort { ($0.form.rank, $0.address) < ($1.form.rank, $1.address) }
+    var seen: Set<UInt64> = []
+    family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
+    if let first = family.bodies.first { family.declaration = first.declaration }
+    return family
+  }
+
+  package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
+    file.bytes(at: body.address - bias, count: count)?.baseAddress
+  }
+}
+
+extension Body.Form {
+  var rank: Int {
+    switch self {
+    case .base, .sharesCodeOf: 0
+    case .initialising: 1
+    case .signatureClone: 2
+    case .genericClone: 3
+    case .merged: 4
+    }
+  }
+
+  package var words: String {
+    switch self {
+    case .base: "base"
+    case .initialising: "initialising form"
+    case .signatureClone: "signature specialisation"
+    case .genericClone: "generic specialisation"
+    case .merged: "merged body"
+    case .sharesCodeOf(let other): "shares the code of \(other)"
+    }
+  }
+}
+
+extension EntityKind {
+  /// Accessors a person would hook; addressors and default getters of globals are the compiler's.
+  package var isHookableAccessor: Bool {
+    switch self {
+    case .getter, .setter, .modify, .read, .modify2, .read2, .willSet, .didSet: true
+    default: false
+    }
+  }
+}
+
+/// The catalogs of all Swift images of this process.
+package final class ProcessCatalog: @unchecked Sendable {
+  // `images` and `seen` are behind `lock`.
+  package static let shared = ProcessCatalog()
+  private let lock = RecursiveLock()
+  private var images: [ImageCatalog] = []
+  private var seen: UInt64 = .max
+  package var options = SymbolTable.Options()
+
+  /// Images whose functions are never hooked: the Swift runtime and our own.
+  static func isForbidden(_ path: String) -> String? {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    if name.hasPrefix("libswiftCore.") || name.hasPrefix("libswift_Concurrency.") || name.hasPrefix("libswiftSynchronization.") {
+      return name
+    }
+    if name.hasPrefix("libScriptHost") || name.hasPrefix("libscripthost") { return name }
+    return nil
+  }
+
+  package func current() -> [ImageCatalog] {
+    lock.withLock {
+      let change = LoadedImages.changeCount
+      if change != seen {
+        seen = change
+        let known = Dictionary(images.map { ($0.path + String($0.bias), $0) }, uniquingKeysWith: { a, _ in a })
+        images = LoadedImages.snapshot().images.compactMap { image in
+          guard let file = image.file, file.isSwift else { return nil }
+          if let old = known[image.path + String(UInt64(image.bias))] { return old }
+          return ImageCatalog(
+            path: image.path, file: file, bias: UInt64(image.bias), isMainProgram: image.isMainProgram, options: options)
+        }
+      }
+      return images
+    }
+  }
+
+  /// The images a pattern speaks of: the program alone when a wildcard decides the module.
+  package func images(for pattern: SelectorPattern) -> [ImageCatalog] {
+    let all = current()
+    return pattern.module == nil ? all.filter(\.isMainProgram) : all
+  }
+
+  package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
+    images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+  }
+}

@@ -1,0 +1,126 @@
+// CallPlan — where the arguments and results of one body are when it is entered and left (swiftcc, x86-64).
+package import SwiftMangling
+
+/// A register or stack slot at entry, or a result register on return.
+package enum Place: Hashable, Sendable {
+  case integer(Int)  // rdi rsi rdx rcx r8 r9 at entry; rax rdx rcx r8 on return
+  case float(Int)    // xmm0-7 at entry; xmm0-3 on return
+  case stack(Int)    // 8-byte slot above the return address
+  case selfRegister  // r13
+  case indirectResult  // rax at entry
+}
+
+/// Part of a value, in one place.
+package struct Piece: Hashable, Sendable {
+  package var place: Place
+  package var offset: Int
+  package var size: Int
+}
+
+/// Where a value is.
+package enum Location: Hashable, Sendable {
+  case pieces([Piece])
+  /// The place holds the address of the value.
+  case address(Place)
+  /// The optimiser removed it from this body.
+  case optimizedOut
+  case unknown(String)
+}
+
+package struct ArgumentPlan: Sendable {
+  package var label: String?
+  package var type: TypeSyntax
+  /// nil where the type is not known in this process.
+  package var info: TypeInfo?
+  package var location: Location
+  package var isInout = false
+  /// The callee releases it: a replacement is given away, and what it replaces is released.
+  package var isOwned = false
+}
+
+package struct ResultPlan: Sendable {
+  package var type: TypeSyntax
+  package var info: TypeInfo?
+  package var location: Location
+}
+
+/// Who `self` is.
+package enum SelfPlan: Hashable, Sendable {
+  case none
+  /// A class instance whose reference is at the place.
+  case object(Place)
+  /// The metatype of a class.
+  case metatype(Place)
+  /// A value we cannot locate (whether the method is mutating is not in its name).
+  case unknown(String)
+}
+
+/// Everything the dispatcher and the scripts need to know of one body's calls.
+package final class CallPlan: Sendable {
+  package let arguments: [ArgumentPlan]
+  package let selfPlan: SelfPlan
+  package let result: ResultPlan
+  package let thrown: Thrown
+  /// Async functions and coroutine accessors: their results are not there when the entry returns.
+  package let isEnterOnly: Bool
+  /// Bytes of stack arguments; an upper bound when `isExact` is false.
+  package let stackBytes: Int
+  package let isExact: Bool
+
+  init(
+    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
+    isExact: Bool
+  ) {
+    self.arguments = arguments
+    self.selfPlan = selfPlan
+    self.result = result
+    self.thrown = thrown
+    self.isEnterOnly = isEnterOnly
+    self.stackBytes = stackBytes
+    self.isExact = isExact
+  }
+
+  /// Nothing is known but that the function exists.
+  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
+    let function = declaration.functionType
+    return CallPlan(
+      arguments: function.parameters.map {
+        ArgumentPlan(label: $0.label, type: $0.type, info: nil, location: .unknown(reason), isInout: $0.isInout)
+      },
+      selfPlan: .unknown(reason),
+      result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
+      thrown: function.thrown, isEnterOnly: isEnterOnly,
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false)
+  }
+}
+
+extension Declaration {
+  /// The declaration as a function: accessors take a setter's new value, then the index parameters.
+  package var functionType: FunctionType {
+    switch kind {
+    case .getter, .read, .read2, .modify, .modify2, .willSet, .didSet, .setter:
+      var function = FunctionType()
+      var element = type ?? .tuple([])
+      if case .function(let subscripting)? = type, name == "subscript" {
+        function.parameters = subscripting.parameters
+        element = subscripting.result
+      }
+      switch kind {
+      case .getter: function.result = element
+      case .setter, .willSet, .didSet:
+        function.parameters.insert(Parameter(label: kind == .didSet ? "oldValue" : "newValue", type: element), at: 0)
+      default: function.result = element
+      }
+      return function
+    case .deinit, .deallocatingDeinit, .isolatedDeinit: return FunctionType()
+    default:
+      if case .function(let function)? = type { return function }
+      return FunctionType()
+    }
+  }
+
+  /// The enclosing type is private, or a function encloses the declaration: its convention may be changed like a private one's.
+  package var isEffectivelyPrivate: Bool {
+    isPrivate || !localContext.isEmpty || (context?.steps.contains { $0.privateDiscriminator != nil } ?? false)
+  }
+}

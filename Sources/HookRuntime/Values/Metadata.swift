@@ -1,0 +1,272 @@
+// Metadata — the one owner of raw reads from Swift type metadata in this process.
+//
+// Layouts: swift/ABI/Metadata.h and MetadataValues.h of the Swift 6.3 runtime. Nothing here runs code of the
+// program except metadata accessors, which are only called for types a signature names (never while scanning).
+private import Glibc
+
+/// A pointer to type metadata. The runtime never frees metadata, so it is valid for ever.
+package struct Metadata: Hashable, @unchecked Sendable {
+  package let pointer: UnsafeRawPointer
+
+  /// The type the runtime finds for a mangled name (symbolic references allowed).
+  package static func named(
+    _ name: UnsafeRawPointer, _ count: Int, context: UnsafeRawPointer? = nil, arguments: UnsafeRawPointer? = nil
+  ) -> Metadata? {
+    // Mangled names are bytes; the entry point only spells them as UInt8.
+    _getTypeByMangledNameInContext(
+      name.assumingMemoryBound(to: UInt8.self), UInt(count), genericContext: context, genericArguments: arguments
+    ).map { Metadata($0) }
+  }
+
+  package enum Kind: Sendable {
+    case classType, structure, enumeration, optional, foreignClass, opaque, tuple, function, existential
+    case metatype, existentialMetatype, extendedExistential, other(Int)
+  }
+
+  package init(_ pointer: UnsafeRawPointer) { self.pointer = pointer }
+  /// The layout of `Any.Type` is one metadata pointer.
+  package init(_ type: Any.Type) { pointer = unsafeBitCast(type, to: UnsafeRawPointer.self) }
+  package var type: Any.Type { unsafeBitCast(pointer, to: Any.Type.self) }
+
+  package var kind: Kind {
+    let word = pointer.load(as: UInt.self)
+    if word > 0x7FF || word == 0 { return .classType }
+    switch word {
+    case 0x200: return .structure
+    case 0x201: return .enumeration
+    case 0x202: return .optional
+    case 0x203: return .foreignClass
+    case 0x300: return .opaque
+    case 0x301: return .tuple
+    case 0x302: return .function
+    case 0x303: return .existential
+    case 0x304: return .metatype
+    case 0x306: return .existentialMetatype
+    case 0x307: return .extendedExistential
+    default: return .other(Int(word))
+    }
+  }
+
+  // MARK: Value witnesses (the table's address precedes the metadata)
+
+  private var witnesses: UnsafeRawPointer { pointer.load(fromByteOffset: -8, as: UnsafeRawPointer.self) }
+  package var size: Int { witnesses.load(fromByteOffset: 64, as: Int.self) }
+  package var stride: Int { witnesses.load(fromByteOffset: 72, as: Int.self) }
+  private var witnessFlags: UInt32 { witnesses.load(fromByteOffset: 80, as: UInt32.self) }
+  package var alignment: Int { Int(witnessFlags & 0xFF) + 1 }
+  /// No retain or release is needed to copy or destroy a value.
+  package var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
+  package var isBitwiseTakable: Bool { witnessFlags & 0x10_0000 == 0 }
+  package var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
+
+  private typealias Destroy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
+  private typealias Copy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer, UnsafeRawPointer) -> UnsafeMutableRawPointer
+
+  /// Ends the value at `memory`.
+  package func destroy(_ memory: UnsafeMutableRawPointer) {
+    // Witness 1 of every table is `destroy(T *, self)`.
+    unsafeBitCast(witnesses.load(fromByteOffset: 8, as: UInt.self), to: Destroy.self)(memory, pointer)
+  }
+  /// Makes a new value at `memory` equal to the one at `source`.
+  package func initialize(_ memory: UnsafeMutableRawPointer, copying source: UnsafeRawPointer) {
+    // Witness 2 of every table is `initializeWithCopy(T *, T *, self)`.
+    _ = unsafeBitCast(witnesses.load(fromByteOffset: 16, as: UInt.self), to: Copy.self)(memory, source, pointer)
+  }
+  private typealias EnumTag = @convention(c) (UnsafeRawPointer, UnsafeRawPointer) -> UInt32
+  /// The case number of the enum value at `memory`: payload cases first, in declaration order.
+  package func enumTag(_ memory: UnsafeRawPointer) -> Int? {
+    guard witnessFlags & 0x20_0000 != 0 else { return nil }
+    // Enum witnesses follow the 11 words (88 bytes) of the common table: getEnumTag first.
+    return Int(unsafeBitCast(witnesses.load(fromByteOffset: 88, as: UInt.self), to: EnumTag.self)(memory, pointer))
+  }
+
+  // MARK: Descriptors
+
+  /// The nominal type descriptor of a struct, enum or class.
+  package var descriptor: TypeDescriptor? {
+    switch kind {
+    case .structure, .enumeration, .optional:
+      TypeDescriptor(pointer.load(fromByteOffset: 8, as: UnsafeRawPointer.self))
+    case .classType:
+      // Class metadata on platforms without Objective-C: kind, superclass, flags…, description at +40.
+      pointer.load(fromByteOffset: 40, as: UnsafeRawPointer?.self).map(TypeDescriptor.init)
+    default: nil
+    }
+  }
+
+  /// The class's superclass.
+  package var superclass: Metadata? {
+    guard case .classType = kind else { return nil }
+    return pointer.load(fromByteOffset: 8, as: UnsafeRawPointer?.self).map(Metadata.init)
+  }
+
+  /// True when this class is `other` or inherits from it.
+  package func isSubclass(of other: Metadata) -> Bool {
+    var each: Metadata? = self
+    while let metadata = each {
+      if metadata.pointer == other.pointer { return true }
+      each = metadata.superclass
+    }
+    return false
+  }
+
+  package var tupleElements: [(metadata: Metadata, offset: Int)] {
+    let count = pointer.load(fromByteOffset: 8, as: Int.self)
+    return (0..<count).map { i in
+      (Metadata(pointer.load(fromByteOffset: 24 + 16 * i, as: UnsafeRawPointer.self)),
+       pointer.load(fromByteOffset: 32 + 16 * i, as: Int.self))
+    }
+  }
+
+  /// Existential metadata: flags word at +8 — bits 0-23 witness tables, bit 31 set: not class bound, bits 24-29 special protocol (1: Error).
+  package var existential: (witnessTables: Int, isClassBound: Bool, isError: Bool) {
+    let flags = pointer.load(fromByteOffset: 8, as: UInt32.self)
+    return (Int(flags & 0xFF_FFFF), flags & 0x8000_0000 == 0, (flags >> 24) & 0x3F == 1)
+  }
+
+  /// Function metadata: convention in bits 16-23 of the flags (0 swift, 1 block, 2 thin, 3 C).
+  package var functionConvention: Int { Int(pointer.load(fromByteOffset: 8, as: Int.self) >> 16 & 0xFF) }
+
+  /// The metatype's instance type.
+  package var instanceType: Metadata { Metadata(pointer.load(fromByteOffset: 8, as: UnsafeRawPointer.self)) }
+
+  /// Where the generic arguments of a nominal type begin, for the runtime's type resolver.
+  package var genericArguments: UnsafeRawPointer? {
+    guard let descriptor, descriptor.isGeneric else { return nil }
+    switch kind {
+    case .structure, .enumeration, .optional: return pointer + 16
+    case .classType: return descriptor.classGenericArgumentOffset.map { pointer + 8 * $0 }
+    default: return nil
+    }
+  }
+}
+
+/// A nominal type descriptor in memory.
+package struct TypeDescriptor: Hashable, @unchecked Sendable {
+  // Descriptors live in read-only image data; images that are hooked are never unloaded.
+  package let pointer: UnsafeRawPointer
+  package init(_ pointer: UnsafeRawPointer) { self.pointer = pointer }
+
+  package var flags: UInt32 { pointer.load(as: UInt32.self) }
+  package var isClass: Bool { flags & 0x1F == 16 }
+  package var isStruct: Bool { flags & 0x1F == 17 }
+  package var isEnum: Bool { flags & 0x1F == 18 }
+  package var isGeneric: Bool { flags & 0x80 != 0 }
+  private var hasResilientSuperclass: Bool { flags & 0x2000_0000 != 0 }
+
+  private func relative(_ offset: Int) -> UnsafeRawPointer? {
+    let distance = pointer.load(fromByteOffset: offset, as: Int32.self)
+    return distance == 0 ? nil : pointer + offset + Int(distance)
+  }
+
+  private typealias Accessor = @convention(c) (UInt) -> UnsafeRawPointer
+
+  /// Calls the metadata accessor of a non-generic type (blocking until the metadata is complete).
+  package func metadata() -> Metadata? {
+    guard !isGeneric, let accessor = relative(12) else { return nil }
+    // Accessors of non-generic types take the request word in rdi and return {metadata, state} in rax and rdx;
+    // the C convention agrees on both registers that are looked at.
+    return Metadata(unsafeBitCast(accessor, to: Accessor.self)(0))
+  }
+
+  /// Enum descriptors: payload cases in the low 24 bits at +20, empty cases at +24.
+  package var payloadCases: Int { Int(pointer.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF) }
+  package var emptyCases: Int { Int(pointer.load(fromByteOffset: 24, as: UInt32.self)) }
+
+  /// Offset, in words of the metadata, of the field offset vector.
+  package var fieldOffsetVector: Int? {
+    if isStruct {
+      let words = pointer.load(fromByteOffset: 24, as: UInt32.self)
+      return words == 0 ? nil : Int(words)
+    }
+    guard isClass else { return nil }
+    let words = Int(pointer.load(fromByteOffset: 40, as: UInt32.self))
+    return hasResilientSuperclass ? nil : words
+  }
+
+  /// Class descriptors without a resilient superclass: the immediate members begin at metadata words - immediate count
+  /// (negative-size flag clear), where generic arguments come first.
+  package var classGenericArgumentOffset: Int? {
+    guard isClass, !hasResilientSuperclass else { return nil }
+    let positiveWords = Int(pointer.load(fromByteOffset: 28, as: UInt32.self))
+    let immediate = Int(pointer.load(fromByteOffset: 32, as: UInt32.self))
+    let negative = flags & 0x1000_0000 != 0
+    return negative ? -Int(pointer.load(fromByteOffset: 24, as: UInt32.self)) : positiveWords - immediate
+  }
+
+  /// The field descriptor's records: cases of an enum, stored properties of a struct or class.
+  package var fields: [Field] {
+    guard let fields = relative(16) else { return [] }
+    let recordSize = Int(fields.load(fromByteOffset: 10, as: UInt16.self))
+    let count = Int(fields.load(fromByteOffset: 12, as: UInt32.self))
+    guard recordSize == 12 else { return [] }
+    return (0..<count).map { Field(fields + 16 + 12 * $0) }
+  }
+
+  package struct Field {
+    let record: UnsafeRawPointer
+    init(_ record: UnsafeRawPointer) { self.record = record }
+    package var isIndirectCase: Bool { record.load(as: UInt32.self) & 1 != 0 }
+    package var isVar: Bool { record.load(as: UInt32.self) & 2 != 0 }
+    package var name: String {
+      let distance = record.load(fromByteOffset: 8, as: Int32.self)
+      return String(cString: (record + 8 + Int(distance)).assumingMemoryBound(to: CChar.self))
+    }
+    /// The mangled type name, nil for a case without payload.
+    package var typeName: MangledBytes? {
+      let distance = record.load(fromByteOffset: 4, as: Int32.self)
+      return distance == 0 ? nil : MangledBytes(record + 4 + Int(distance))
+    }
+  }
+}
+
+/// A mangled type name in image data: NUL-terminated, with symbolic references (control byte and relative address).
+package struct MangledBytes {
+  package let pointer: UnsafeRawPointer
+  package let count: Int
+
+  package init(_ pointer: UnsafeRawPointer) {
+    self.pointer = pointer
+    var i = 0
+    while true {
+      let byte = pointer.load(fromByteOffset: i, as: UInt8.self)
+      if byte == 0 { break }
+      if byte <= 0x17 { i += 5 } else if byte <= 0x1F { i += 9 } else { i += 1 }
+    }
+    count = i
+  }
+
+  package func hasSuffix(_ suffix: StaticString) -> Bool {
+    let n = suffix.utf8CodeUnitCount
+    return count >= n && memcmp(pointer + (count - n), suffix.utf8Start, n) == 0
+  }
+
+  /// The Builtin type this name spells, when it is one: `Bi64_`, `Bp`, `Bb`, `Bo`, `Bf64_`.
+  package var builtin: Builtin? {
+    guard count >= 2, pointer.load(as: UInt8.self) == UInt8(ascii: "B") else { return nil }
+    switch pointer.load(fromByteOffset: 1, as: UInt8.self) {
+    case UInt8(ascii: "p"), UInt8(ascii: "b"), UInt8(ascii: "o"), UInt8(ascii: "B"), UInt8(ascii: "O"): return .pointer
+    case UInt8(ascii: "w"): return .integer(bits: 64)
+    case UInt8(ascii: "i"): return number.map { .integer(bits: $0) }
+    case UInt8(ascii: "f"): return hasSuffix("_") && !hasSuffix("v2_") ? number.map { .float(bits: $0) } : nil
+    default: return nil
+    }
+  }
+  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int) }
+
+  private var number: Int? {
+    var value = 0
+    for i in 2..<count {
+      let byte = pointer.load(fromByteOffset: i, as: UInt8.self)
+      if byte == UInt8(ascii: "_") { return i == count - 1 ? value : nil }
+      guard byte >= 48, byte <= 57 else { return nil }
+      value = value * 10 + Int(byte - 48)
+    }
+    return nil
+  }
+
+  /// The metadata the runtime finds for this name in the context of `owner`.
+  package func resolve(in owner: Metadata) -> Metadata? {
+    Metadata.named(pointer, count, context: owner.descriptor?.pointer, arguments: owner.genericArguments)
+  }
+}

@@ -1,0 +1,20 @@
+// StringBits — reads a Swift String's bytes from its two words without retaining or allocating.
+//
+// Layout: stdlib StringObject.swift (64-bit): word 0 count and flags (bit 60: the text follows the object's header),
+// word 1 the object with discriminator bits 63-60 (bit 61: small, bit 60: foreign).
+package enum StringBits {
+  /// Gives `body` the UTF-8 bytes. They are valid only inside, while the owner of the string keeps it.
+  @inline(__always)
+  package static func withUTF8<R>(_ word0: UInt64, _ word1: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    if word1 >> 61 & 1 == 1 {  // small: up to 15 bytes in the words themselves, count in bits 56-59
+      return withUnsafeBytes(of: (word0, word1)) { body(UnsafeRawBufferPointer(rebasing: $0[..<Int(word1 >> 56 & 0xF)])) }
+    }
+    if word1 >> 60 & 1 == 0, word0 >> 60 & 1 == 1, let object = UnsafeRawPointer(bitPattern: UInt(word1 & 0x0FFF_FFFF_FFFF_FFFF)) {
+      // Native and literal strings: text 32 bytes after the (biased) object address.
+      return body(UnsafeRawBufferPointer(start: object + 32, count: Int(word0 & 0xFFFF_FFFF_FFFF)))
+    }
+    // Shared and foreign strings: let the library read them. A String is these two words; the copy is retained.
+    var copy = unsafeBitCast((word0, word1), to: String.self)
+    return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+  }
+}

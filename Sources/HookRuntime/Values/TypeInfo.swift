@@ -1,0 +1,66 @@
+// TypeInfo — what the runtime knows of one concrete type: how it is laid out, how it travels, how it is read.
+/// How values of a type are shown and bridged.
+package indirect enum ValueKind: Sendable {
+  case void
+  case bool
+  case integer(bits: Int, signed: Bool)
+  case float(bits: Int)
+  case string
+  /// A single-payload Optional; the payload's own layout tells how `nil` is spelled.
+  case optional(TypeInfo)
+  /// A native class instance, by reference.
+  case object
+  case closure
+  case metatype
+  case structure
+  case enumeration
+  case tuple
+  case existential
+  /// Passed on unchanged and printed by its type name.
+  case opaque
+}
+
+/// A type whose metadata is known. Immutable; shared by all threads.
+package final class TypeInfo: Sendable {
+  package let metadata: Metadata
+  package let kind: ValueKind
+  /// The scalars of the in-memory layout, nil when values cannot be loaded into registers (address-only).
+  package let scalars: [Scalar]?
+  package let passing: Passing
+  package let size: Int
+  package let alignment: Int
+  package let isTrivial: Bool
+  /// Swift's spelling, qualified: `Shop.Cart`.
+  package let name: String
+
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?) {
+    self.metadata = metadata
+    self.kind = kind
+    self.scalars = scalars
+    self.size = metadata.size
+    self.alignment = metadata.alignment
+    self.isTrivial = metadata.isTrivial
+    self.passing = scalars.map(AggregateLowering.lower) ?? .indirect
+    self.name = _typeName(metadata.type, qualified: true)
+  }
+}
+
+/// Why a type's values cannot be located.
+package enum TypeProblem: Error, Hashable, Sendable {
+  /// The type depends on generic parameters that only the caller knows.
+  case generic
+  /// The runtime does not find the type by its name.
+  case unresolved(String)
+  /// A stored field's type is not found, or the layout has a form we do not read.
+  case layout(String)
+}
+
+extension TypeProblem: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .generic: "its type depends on generic parameters"
+    case .unresolved(let name): "type '\(name)' is not found in this process"
+    case .layout(let name): "the layout of '\(name)' is not known"
+    }
+  }
+}

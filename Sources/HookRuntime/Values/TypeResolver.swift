@@ -1,0 +1,234 @@
+// TypeResolver — from the types a signature names to their metadata and layout.
+package import SwiftMangling
+
+/// Resolves and remembers types. Any thread; one lock, never held while program code runs except metadata accessors.
+package final class TypeResolver: @unchecked Sendable {
+  // All mutable state is behind `lock`.
+  package static let shared = TypeResolver()
+
+  private let lock = RecursiveLock()
+  private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
+  private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
+  /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
+  package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
+
+  package func type(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem> {
+    lock.withLock {
+      if let known = bySyntax[syntax] { return known }
+      let found = metadata(for: syntax).flatMap { info(for: $0) }
+      bySyntax[syntax] = found
+      return found
+    }
+  }
+
+  package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
+    lock.withLock { info(for: metadata) }
+  }
+
+  // MARK: Names to metadata
+
+  private func metadata(for syntax: TypeSyntax) -> Result<Metadata, TypeProblem> {
+    if syntax.isGeneric { return .failure(.generic) }
+    if case .tuple(let elements) = syntax, elements.isEmpty { return .success(Metadata(Void.self)) }
+    if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let descriptor = findDescriptor?(name),
+      let found = descriptor.metadata()
+    {
+      return .success(found)
+    }
+    guard let mangled = mangled(syntax) else { return .failure(.unresolved(syntax.description(qualified: true))) }
+    guard let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) else {
+      return .failure(.unresolved(syntax.description(qualified: true)))
+    }
+    return .success(found)
+  }
+
+  // MARK: Metadata to layout
+
+  private func info(for metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
+    if let known = byMetadata[metadata] { return known }
+    // A value type cannot contain itself directly, so the recursion ends; the mark guards against damaged metadata.
+    byMetadata[metadata] = .failure(.layout("recursive type"))
+    let made = make(metadata)
+    byMetadata[metadata] = made
+    return made
+  }
+
+  private func make(_ metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
+    if let kind = Self.scalarKinds[metadata] {
+      let scalar = Scalar(offset: 0, size: metadata.size, kind: kind.isFloat ? .float : .integer)
+      return .success(TypeInfo(metadata: metadata, kind: kind, scalars: [scalar]))
+    }
+    do throws(TypeProblem) {
+      let layout = try layout(of: metadata)
+      return .success(TypeInfo(metadata: metadata, kind: layout.kind, scalars: layout.scalars))
+    } catch { return .failure(error) }
+  }
+
+  private struct Layout {
+    var kind: ValueKind
+    var scalars: [Scalar]?
+  }
+
+  private static let pointer = Scalar(offset: 0, size: 8, kind: .integer)
+
+  private func layout(of metadata: Metadata) throws(TypeProblem) -> Layout {
+    switch metadata.kind {
+    case .classType, .foreignClass: return Layout(kind: .object, scalars: [Self.pointer])
+    case .structure: return try structLayout(metadata)
+    case .enumeration, .optional: return try enumLayout(metadata)
+    case .tuple:
+      let elements = metadata.tupleElements
+      return Layout(
+        kind: elements.isEmpty ? .void : .tuple,
+        scalars: try combine(elements.map { ($0.metadata, $0.offset) }))
+    case .function:
+      let words = metadata.functionConvention == 0 ? 2 : 1
+      return Layout(kind: .closure, scalars: (0..<words).map { Self.pointer.moved(by: 8 * $0) })
+    case .existential:
+      let form = metadata.existential
+      if form.isError { return Layout(kind: .existential, scalars: [Self.pointer]) }
+      guard form.isClassBound else { return Layout(kind: .existential, scalars: nil) }
+      return Layout(kind: .existential, scalars: (0...form.witnessTables).map { Self.pointer.moved(by: 8 * $0) })
+    case .metatype:
+      // A metatype in memory is one pointer when thick; a thin one has no bits, and its metadata says so.
+      return Layout(kind: .metatype, scalars: metadata.size == 0 ? [] : [Self.pointer])
+    case .existentialMetatype:
+      return Layout(kind: .metatype, scalars: (0..<max(1, metadata.size / 8)).map { Self.pointer.moved(by: 8 * $0) })
+    case .opaque, .extendedExistential, .other:
+      throw .layout(_typeName(metadata.type, qualified: true))
+    }
+  }
+
+  private func combine(_ parts: [(Metadata, Int)]) throws(TypeProblem) -> [Scalar]? {
+    var all: [Scalar] = []
+    for (part, offset) in parts {
+      guard let scalars = try info(for: part).get().scalars else { return nil }
+      all += scalars.map { $0.moved(by: offset) }
+    }
+    return all
+  }
+
+  private func structLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
+    let name = { _typeName(metadata.type, qualified: true) }
+    guard let descriptor = metadata.descriptor else { throw .layout(name()) }
+    if metadata.pointer == Metadata(String.self).pointer {
+      return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
+    }
+    let fields = descriptor.fields
+    guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
+      if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
+      throw .layout(name())
+    }
+    // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
+    if !metadata.isBitwiseTakable { return Layout(kind: .structure, scalars: nil) }
+    var all: [Scalar] = []
+    for (index, field) in fields.enumerated() {
+      let offset = Int((metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
+      guard let typeName = field.typeName else { throw .layout(name()) }
+      if let builtin = typeName.builtin {
+        switch builtin {
+        case .pointer: all.append(Self.pointer.moved(by: offset))
+        case .integer(let bits): all.append(Self.integer(offset: offset, size: (bits + 7) / 8))
+        case .float(let bits): all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: .float))
+        }
+        continue
+      }
+      if typeName.hasSuffix("Xw") { return Layout(kind: .structure, scalars: nil) }
+      if typeName.hasSuffix("Xo") || typeName.hasSuffix("Xu") {
+        all.append(Self.pointer.moved(by: offset))
+        continue
+      }
+      guard let fieldType = typeName.resolve(in: metadata) else { throw .layout(name()) }
+      guard let scalars = try info(for: fieldType).get().scalars else { return Layout(kind: .structure, scalars: nil) }
+      all += scalars.map { $0.moved(by: offset) }
+    }
+    return Layout(kind: .structure, scalars: all)
+  }
+
+  /// An integer scalar, or opaque bytes where no integer register has that width or alignment.
+  private static func integer(offset: Int, size: Int) -> Scalar {
+    let isWhole = size & (size - 1) == 0 && size <= 16 && offset % max(size, 1) == 0
+    return Scalar(offset: offset, size: size, kind: isWhole ? .integer : .opaque)
+  }
+
+  private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
+    let name = { _typeName(metadata.type, qualified: true) }
+    guard let descriptor = metadata.descriptor else { throw .layout(name()) }
+    let payloads = descriptor.payloadCases
+    let cases = descriptor.fields
+    let size = metadata.size
+    if payloads == 0 {
+      // IRGen keeps a case number of 1, 2 or 4 bytes; one case alone has no bits.
+      return Layout(kind: .enumeration, scalars: size == 0 ? [] : [Self.integer(offset: 0, size: size)])
+    }
+    guard cases.count == payloads + descriptor.emptyCases else { throw .layout(name()) }
+    var payloadSize = 0
+    var addressOnly = false
+    var only: TypeInfo?
+    for field in cases.prefix(payloads) {
+      if field.isIndirectCase { payloadSize = max(payloadSize, 8); continue }
+      guard let typeName = field.typeName, let payload = typeName.resolve(in: metadata) else { throw .layout(name()) }
+      let info = try info(for: payload).get()
+      if info.scalars == nil { addressOnly = true }
+      payloadSize = max(payloadSize, info.size)
+      only = info
+    }
+    var kind = ValueKind.enumeration
+    if case .optional = metadata.kind, let only { kind = .optional(only) }
+    if addressOnly || !metadata.isBitwiseTakable { return Layout(kind: kind, scalars: nil) }
+    if payloads == 1, descriptor.emptyCases == 0, let only, !cases[0].isIndirectCase {
+      return Layout(kind: kind, scalars: only.scalars)  // a single case is laid out as its payload
+    }
+    var scalars: [Scalar] = []
+    var offset = 0
+    while offset < payloadSize {
+      let width = min(8, payloadSize - offset)
+      scalars.append(Self.integer(offset: offset, size: width))
+      offset += width
+    }
+    if size > payloadSize { scalars.append(Self.integer(offset: payloadSize, size: size - payloadSize)) }
+    return Layout(kind: kind, scalars: scalars)
+  }
+
+  // MARK: Standard library scalars
+
+  private static let scalarKinds: [Metadata: ValueKind] = {
+    var table: [Metadata: ValueKind] = [:]
+    table[Metadata(Bool.self)] = .bool
+    table[Metadata(Int.self)] = .integer(bits: 64, signed: true)
+    table[Metadata(Int8.self)] = .integer(bits: 8, signed: true)
+    table[Metadata(Int16.self)] = .integer(bits: 16, signed: true)
+    table[Metadata(Int32.self)] = .integer(bits: 32, signed: true)
+    table[Metadata(Int64.self)] = .integer(bits: 64, signed: true)
+    table[Metadata(UInt.self)] = .integer(bits: 64, signed: false)
+    table[Metadata(UInt8.self)] = .integer(bits: 8, signed: false)
+    table[Metadata(UInt16.self)] = .integer(bits: 16, signed: false)
+    table[Metadata(UInt32.self)] = .integer(bits: 32, signed: false)
+    table[Metadata(UInt64.self)] = .integer(bits: 64, signed: false)
+    table[Metadata(Float.self)] = .float(bits: 32)
+    table[Metadata(Double.self)] = .float(bits: 64)
+    return table
+  }()
+}
+
+extension ValueKind {
+  var isFloat: Bool { if case .float = self { true } else { false } }
+}
+
+extension TypeSyntax {
+  /// The type mentions generic parameters, so only a caller knows its layout.
+  package var isGeneric: Bool {
+    switch self {
+    case .genericParameter, .dependentMember, .pack, .packExpansion, .opaqueResult: true
+    case .nominal(_, _, let arguments): arguments.contains(where: \.isGeneric)
+    case .tuple(let elements): elements.contains { $0.type.isGeneric }
+    case .function(let function): function.parameters.contains { $0.type.isGeneric } || function.result.isGeneric
+    case .existential(_, let superclass, _): superclass?.isGeneric ?? false
+    case .constrainedExistential: false
+    case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
+      .unmanaged(let type):
+      type.isGeneric
+    case .builtin, .integer, .unknown: false
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// ValueReader — reads arguments and results of a call out of its frame. The one reader of saved registers.
+package import CHookTrampoline
+
+package struct ValueReader {
+  package let frame: UnsafeMutablePointer<HKTFrame>
+  package init(_ frame: UnsafeMutablePointer<HKTFrame>) { self.frame = frame }
+
+  /// The 8 bytes at a place at entry.
+  @inline(__always)
+  package func argumentWord(_ place: Place) -> UInt64 {
+    switch place {
+    case .integer(let i): withUnsafePointer(to: &frame.pointee.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
+    case .float(let i): withUnsafePointer(to: &frame.pointee.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
+    case .stack(let i): frame.pointee.stack[i]
+    case .selfRegister: frame.pointee.self_register
+    case .indirectResult: frame.pointee.indirect_result
+    }
+  }
+
+  /// The 8 bytes in a result register.
+  @inline(__always)
+  package func resultWord(_ place: Place) -> UInt64 {
+    switch place {
+    case .integer(let i): withUnsafePointer(to: &frame.pointee.results.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
+    case .float(let i): withUnsafePointer(to: &frame.pointee.results.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
+    case .selfRegister: frame.pointee.results.self_register
+    case .indirectResult: frame.pointee.indirect_result
+    case .stack: 0
+    }
+  }
+
+  private func xmmAddress(_ i: Int, result: Bool) -> UnsafeRawPointer {
+    let base = UnsafeRawPointer(frame)
+    return base + (result ? MemoryLayout<HKTFrame>.offset(of: \.results)! + MemoryLayout<HKTResults>.offset(of: \.xmm)!
+      : MemoryLayout<HKTFrame>.offset(of: \.xmm)!) + 16 * i
+  }
+
+  /// Gives `body` the bytes of the value as they would lie in memory. Borrowed: valid only inside.
+  package func withMemory<R>(_ location: Location, _ info: TypeInfo, isResult: Bool, _ body: (UnsafeRawPointer) -> R) -> R? {
+    switch location {
+    case .optimizedOut, .unknown: return nil
+    case .address(let place):
+      // An indirect result's address is what the caller passed in rax; swiftcc callees return it in rax as well, but need not.
+      guard let memory = UnsafeRawPointer(bitPattern: UInt(argumentWord(place))) else { return nil }
+      return body(memory)
+    case .pieces(let pieces):
+      let size = max(info.size, 16)
+      return withUnsafeTemporaryAllocation(byteCount: (size + 15) / 8 * 8, alignment: 16) { buffer in
+        let memory = buffer.baseAddress!
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.count)
+        for piece in pieces {
+          if case .float(let i) = piece.place, piece.size > 8 {
+            (memory + piece.offset).copyMemory(from: xmmAddress(i, result: isResult), byteCount: min(16, piece.size))
+            continue
+          }
+          withUnsafeBytes(of: isResult ? resultWord(piece.place) : argumentWord(piece.place)) {
+            (memory + piece.offset).copyMemory(from: $0.baseAddress!, byteCount: min(piece.size, buffer.count - piece.offset, 8))
+          }
+        }
+        return body(UnsafeRawPointer(memory))
+      }
+    }
+  }
+}
