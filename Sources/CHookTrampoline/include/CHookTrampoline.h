@@ -69,7 +69,7 @@ typedef struct HKTSite {
 /// (a multiple of 8), and stores the results in frame->results. The argument fields of the frame stay as they were.
 void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes);
 
-
 #include "HKTCalls.h"
+#include "HKTPatching.h"
 
 #endif

@@ -1,0 +1,123 @@
+// The one file that writes code.
+//
+// Code is written through /proc/self/mem: the kernel copies the page and keeps
+// its protection, so there is no moment at which the page is not executable, and
+// nothing needs write permission. This works under memory-deny-write-execute,
+// where mprotect would leave the page non-executable for ever.
+//
+// The descriptor is opened once and checked before every transaction: a program
+// may close it and its number may name another file, and after fork it names the
+// parent's memory.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "code_memory.h"
+#include "relocate.h"
+#include "stub_space.h"
+#include "transaction.h"
+
+int hkt_probe_subject(void);
+
+static void *system_map(void *address, size_t length, int protection, int flags, int fd, off_t offset) {
+  return mmap(address, length, protection, flags, fd, offset);
+}
+static int system_memfd(const char *name, unsigned flags) { return (int)syscall(SYS_memfd_create, name, flags); }
+static int system_open(const char *path, int flags) { return open(path, flags); }
+static ssize_t system_write(int fd, const void *bytes, size_t count, off_t offset) { return pwrite(fd, bytes, count, offset); }
+
+HKTSystem hkt_system = {system_map, system_memfd, system_open, system_write};
+
+// MARK: The descriptor
+
+static struct {
+  int fd;          // -1: not open
+  pid_t process;   // whose memory it is
+  dev_t device;
+  ino_t inode;
+  bool tried;      // the probe ran in this process, with this descriptor
+} memory = {.fd = -1};
+
+/// High descriptor numbers stay out of the way of programs that count on low ones.
+#define DESCRIPTOR_FLOOR 200
+
+static bool still_ours(void) {
+  struct stat s;
+  return memory.fd >= 0 && memory.process == getpid() && fstat(memory.fd, &s) == 0 && s.st_dev == memory.device &&
+         s.st_ino == memory.inode;
+}
+
+static bool refuse_write(uint64_t address, int error, HKTRefusal *refusal) {
+  return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_CODE_NOT_WRITABLE, .error = error, .address = address});
+}
+
+static bool reopen(HKTRefusal *refusal) {
+  // Not closed: the number may be another file's by now. A forked copy's own descriptor is closed.
+  struct stat s;
+  if (memory.fd >= 0 && fstat(memory.fd, &s) == 0 && s.st_dev == memory.device && s.st_ino == memory.inode) close(memory.fd);
+  memory.fd = -1;
+  int fd = hkt_system.open_code("/proc/self/mem", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return refuse_write(0, errno, refusal);
+  int high = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_FLOOR);
+  if (high >= 0) {
+    close(fd);
+    fd = high;
+  }
+  if (fstat(fd, &s) != 0) {
+    int error = errno;
+    close(fd);
+    return refuse_write(0, error, refusal);
+  }
+  memory.fd = fd;
+  memory.process = getpid();
+  memory.device = s.st_dev;
+  memory.inode = s.st_ino;
+  memory.tried = false;
+  return true;
+}
+
+bool hkt_is_forked_copy(void) {
+  static pid_t process;
+  pid_t now = getpid();
+  bool forked = process && process != now;
+  process = now;
+  return forked;
+}
+
+// MARK: Writing
+
+bool hkt_code_write(uint64_t address, const void *bytes, size_t count, HKTRefusal *refusal) {
+  size_t done = 0;
+  while (done < count) {
+    ssize_t n = hkt_system.write_code(memory.fd, (const char *)bytes + done, count - done, (off_t)(address + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return refuse_write(address + done, n < 0 ? errno : EIO, refusal);
+    done += (size_t)n;
+  }
+  return true;
+}
+
+/// The subject answers `answer` after its immediate was overwritten with it.
+static bool try_answer(int answer, HKTRefusal *refusal) {
+  uint64_t immediate = (uint64_t)(uintptr_t)hkt_probe_subject + 1;  // behind the opcode of mov eax, imm32
+  uint8_t byte = (uint8_t)answer;
+  if (!hkt_code_write(immediate, &byte, 1, refusal)) return false;
+  __builtin_ia32_pause();
+  // Called through a volatile pointer: the compiler must not assume what the code says.
+  int (*volatile subject)(void) = hkt_probe_subject;
+  return subject() == answer || refuse_write(immediate, 0, refusal);
+}
+
+bool hkt_code_open(HKTRefusal *refusal) {
+  if (!still_ours() && !reopen(refusal)) return false;
+  if (memory.tried) return true;
+  if (!try_answer(2, refusal) || !try_answer(1, refusal)) return false;
+  memory.tried = true;
+  return true;
+}

@@ -1,0 +1,400 @@
+// The relocator — moves the first instructions of a body to another place.
+//
+// Owns the knowledge which instructions depend on their own address, and what
+// does the same elsewhere. Decides which bodies cannot be diverted at all.
+// Writes nothing but the caller's buffer.
+//
+// A moved window behaves as the original would, with two additions:
+//   1. A moved call leaves the ORIGINAL return address: callees, unwinders and
+//      profilers never see an address inside a stub.
+//   2. Jumps from the window to the window stay inside the copy.
+//
+// What cannot be seen: targets of jump tables. An entry window is never a case
+// of a switch unless code follows an unconditional jump within five bytes of the
+// entry; exactly that is refused when the body has indirect jumps.
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "relocate.h"
+
+// MARK: Decoding
+
+static ZydisDecoder full_decoder(void) {
+  ZydisDecoder decoder;
+  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  return decoder;
+}
+
+/// A decoder that finds lengths, opcodes and immediates only: a third of the time.
+static ZydisDecoder quick_decoder(void) {
+  ZydisDecoder decoder = full_decoder();
+  ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
+  return decoder;
+}
+
+typedef enum Flow {
+  FLOW_NEXT,           // goes on with the next instruction
+  FLOW_JUMP,           // jmp rel8/rel32
+  FLOW_CONDITIONAL,    // jcc rel8/rel32
+  FLOW_COUNTER,        // loop, loope, loopne, jrcxz: rel8 only
+  FLOW_CALL,           // call rel32
+  FLOW_CALL_INDIRECT,  // call reg/mem
+  FLOW_JUMP_INDIRECT,  // jmp reg/mem
+  FLOW_RETURN,         // ret
+  FLOW_TRAP,           // ud2, hlt: never goes on
+  FLOW_BREAKPOINT,     // int3
+  FLOW_UNMOVABLE,      // xbegin, far transfers: no equivalent here
+} Flow;
+
+/// What an instruction does to the program counter, from opcode bytes alone (true in minimal mode, too).
+static Flow flow_of(const ZydisDecodedInstruction *i) {
+  if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return FLOW_NEXT;
+  uint8_t op = i->opcode, reg = i->raw.modrm.reg;
+  if (i->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT) {
+    if (op >= 0x70 && op <= 0x7f) return FLOW_CONDITIONAL;
+    if (op >= 0xe0 && op <= 0xe3) return FLOW_COUNTER;
+    switch (op) {
+      case 0xe8: return FLOW_CALL;
+      case 0xe9: case 0xeb: return FLOW_JUMP;
+      case 0xc2: case 0xc3: return FLOW_RETURN;
+      case 0xca: case 0xcb: case 0xcf: return FLOW_UNMOVABLE;
+      case 0xcc: return FLOW_BREAKPOINT;
+      case 0xf4: return FLOW_TRAP;
+      case 0xc7: return i->raw.modrm.offset && reg == 7 && i->raw.modrm.mod == 3 ? FLOW_UNMOVABLE : FLOW_NEXT;  // xbegin
+      case 0xff:
+        if (reg == 2) return FLOW_CALL_INDIRECT;
+        if (reg == 4) return FLOW_JUMP_INDIRECT;
+        return reg == 3 || reg == 5 ? FLOW_UNMOVABLE : FLOW_NEXT;
+      default: return FLOW_NEXT;
+    }
+  }
+  if (i->opcode_map == ZYDIS_OPCODE_MAP_0F) {
+    if (op >= 0x80 && op <= 0x8f) return FLOW_CONDITIONAL;
+    if (op == 0x0b) return FLOW_TRAP;
+  }
+  return FLOW_NEXT;
+}
+
+static bool is_direct(Flow f) { return f == FLOW_JUMP || f == FLOW_CONDITIONAL || f == FLOW_COUNTER || f == FLOW_CALL; }
+static bool ends_flow(Flow f) {
+  return f == FLOW_JUMP || f == FLOW_JUMP_INDIRECT || f == FLOW_RETURN || f == FLOW_TRAP;
+}
+
+// MARK: Writing moved code
+
+typedef struct Writer {
+  HKTMovedWindow *out;
+  uint64_t destination;
+  bool full;
+} Writer;
+
+static uint64_t here(const Writer *w) { return w->destination + w->out->length; }
+
+static void put(Writer *w, const void *bytes, size_t n) {
+  if (w->out->length + n > sizeof w->out->bytes) { w->full = true; return; }
+  memcpy(w->out->bytes + w->out->length, bytes, n);
+  w->out->length += (uint32_t)n;
+}
+static void put8(Writer *w, uint8_t v) { put(w, &v, 1); }
+static void put32(Writer *w, uint32_t v) { put(w, &v, 4); }
+static void put64(Writer *w, uint64_t v) { put(w, &v, 8); }
+
+static bool fits32(int64_t d) { return d == (int32_t)d; }
+
+/// jmp target: five bytes in reach, else fourteen with the address behind the jump.
+static void put_jump(Writer *w, uint64_t target) {
+  int64_t distance = (int64_t)(target - (here(w) + 5));
+  if (fits32(distance)) {
+    put8(w, 0xe9);
+    put32(w, (uint32_t)distance);
+  } else {
+    put(w, "\xff\x25\0\0\0", 6);
+    put64(w, target);
+  }
+}
+
+// MARK: One instruction
+
+typedef struct Moving {
+  Writer writer;
+  uint64_t body;
+  uint32_t offset;        // of the instruction in the body
+  const uint8_t *bytes;   // of the instruction
+  const ZydisDecodedInstruction *instruction;
+  const ZydisDecodedOperand *operands;
+  HKTRefusal *refusal;
+  // Jumps from the window into the window: patched when every copy's place is known.
+  struct { uint32_t at; uint32_t target; } inner[HKT_DIVERSION_SIZE];
+  uint32_t inner_count;
+} Moving;
+
+static uint64_t address_of(const Moving *m) { return m->body + m->offset; }
+static uint64_t next_of(const Moving *m) { return address_of(m) + m->instruction->length; }
+
+static bool refuse_here(Moving *m, HKTReason reason, uint64_t value) {
+  return hkt_refuse(m->refusal, (HKTRefusal){.reason = reason, .body = m->body, .address = address_of(m), .value = value});
+}
+
+/// The rel32 of the last four bytes written goes to the copy of the window's instruction at `target`.
+static void remember_inner(Moving *m, uint32_t target) {
+  m->inner[m->inner_count].at = m->writer.out->length - 4;
+  m->inner[m->inner_count++].target = target;
+}
+
+/// jmp rel, jcc rel, loop and jrcxz, with a wide displacement.
+static void move_branch(Moving *m, Flow flow, uint64_t target, uint32_t window) {
+  Writer *w = &m->writer;
+  bool inner = target >= m->body && target - m->body < window;
+  int64_t distance = (int64_t)(target - (here(w) + 6));
+  if (flow == FLOW_CONDITIONAL && (inner || fits32(distance))) {
+    put8(w, 0x0f);
+    put8(w, (uint8_t)(0x80 | (m->instruction->opcode & 0xf)));
+    put32(w, (uint32_t)distance);
+  } else {
+    if (flow == FLOW_CONDITIONAL) {  // out of reach: the opposite condition steps over an absolute jump
+      put8(w, (uint8_t)(0x70 | ((m->instruction->opcode & 0xf) ^ 1)));
+      put8(w, 14);
+    } else if (flow == FLOW_COUNTER) {  // these have no wide form: step over "not taken"
+      if (m->instruction->address_width == 32) put8(w, 0x67);  // counts in ecx
+      put8(w, m->instruction->opcode);
+      put8(w, 2);
+      put8(w, 0xeb);
+      put8(w, inner || fits32((int64_t)(target - (here(w) + 1 + 5))) ? 5 : 14);
+    }
+    if (inner) {
+      put8(w, 0xe9);
+      put32(w, 0);
+    } else {
+      put_jump(w, target);
+    }
+  }
+  if (inner) remember_inner(m, (uint32_t)(target - m->body));
+}
+
+/// The target of a RIP-relative memory operand, if the instruction has one.
+static bool relative_operand(const Moving *m, uint64_t *target) {
+  for (int i = 0; i < m->instruction->operand_count; i++) {
+    const ZydisDecodedOperand *o = &m->operands[i];
+    if (o->type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    if (o->mem.base == ZYDIS_REGISTER_RIP) {
+      *target = next_of(m) + (uint64_t)o->mem.disp.value;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool has_short_address(const Moving *m) {
+  for (int i = 0; i < m->instruction->operand_count; i++)
+    if (m->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && m->operands[i].mem.base == ZYDIS_REGISTER_EIP) return true;
+  return false;
+}
+
+static bool is_stack_pointer(ZydisRegister r) {
+  return r == ZYDIS_REGISTER_RSP || r == ZYDIS_REGISTER_ESP || r == ZYDIS_REGISTER_SP;
+}
+
+/// Copies the instruction; a displacement from rip is rewritten so that it names the same address.
+/// A `modrm_reg` other than 0 replaces the opcode extension.
+static bool move_copy(Moving *m, uint8_t modrm_reg) {
+  Writer *w = &m->writer;
+  uint8_t copy[ZYDIS_MAX_INSTRUCTION_LENGTH];
+  memcpy(copy, m->bytes, m->instruction->length);
+  uint64_t target;
+  if (has_short_address(m)) return refuse_here(m, HKT_UNMOVABLE, 0);
+  if (relative_operand(m, &target)) {
+    int64_t distance = (int64_t)(target - (here(w) + m->instruction->length));
+    if (!fits32(distance)) return refuse_here(m, HKT_OPERAND_OUT_OF_REACH, target);
+    int32_t narrow = (int32_t)distance;
+    memcpy(copy + m->instruction->raw.disp.offset, &narrow, 4);
+  }
+  if (modrm_reg) {
+    uint8_t *modrm = copy + m->instruction->raw.modrm.offset;
+    *modrm = (uint8_t)((*modrm & ~0x38) | modrm_reg << 3);
+  }
+  put(w, copy, m->instruction->length);
+  return true;
+}
+
+/// call target: the original return address is pushed, then the target is jumped to.
+static bool move_call(Moving *m, uint64_t target) {
+  Writer *w = &m->writer;
+  bool near = fits32((int64_t)(target - (here(w) + 6 + 5)));
+  put(w, "\xff\x35", 2);  // push the literal behind the jump: one instruction, no register, no flag
+  put32(w, near ? 5 : 6);
+  if (near) {
+    put_jump(w, target);
+    put64(w, next_of(m));
+  } else {
+    put(w, "\xff\x25", 2);
+    put32(w, 8);
+    put64(w, next_of(m));
+    put64(w, target);
+  }
+  return true;
+}
+
+/// call reg or call mem: the same, with the jump taking the call's operand.
+static bool move_indirect_call(Moving *m) {
+  const ZydisDecodedOperand *o = &m->operands[0];
+  // The push changes rsp, so an operand that uses it would mean something else.
+  if (o->type == ZYDIS_OPERAND_TYPE_REGISTER ? is_stack_pointer(o->reg.value) : is_stack_pointer(o->mem.base))
+    return refuse_here(m, HKT_UNMOVABLE, 0);
+  Writer *w = &m->writer;
+  put(w, "\xff\x35", 2);
+  put32(w, m->instruction->length);
+  if (!move_copy(m, 4)) return false;  // FF /2 is call, FF /4 jmp
+  put64(w, next_of(m));
+  return true;
+}
+
+static bool move_one(Moving *m, Flow flow, uint32_t window) {
+  const ZydisDecodedInstruction *i = m->instruction;
+  if (flow == FLOW_CALL || flow == FLOW_CALL_INDIRECT) {
+    if (m->offset + i->length < HKT_DIVERSION_SIZE) return refuse_here(m, HKT_CALL_RETURNS_INTO_WINDOW, next_of(m));
+    if (hkt_shadow_stack()) return refuse_here(m, HKT_SHADOW_STACK, 0);
+  }
+  if (is_direct(flow) && i->raw.imm[0].size == 16) return refuse_here(m, HKT_UNMOVABLE, 0);
+  uint64_t target = next_of(m) + (is_direct(flow) ? (uint64_t)i->raw.imm[0].value.s : 0);
+  switch (flow) {
+    case FLOW_JUMP: case FLOW_CONDITIONAL: case FLOW_COUNTER: move_branch(m, flow, target, window); return true;
+    case FLOW_CALL: return move_call(m, target);
+    case FLOW_CALL_INDIRECT: return move_indirect_call(m);
+    case FLOW_BREAKPOINT: case FLOW_UNMOVABLE: return refuse_here(m, HKT_UNMOVABLE, 0);
+    default: return move_copy(m, 0);
+  }
+}
+
+// MARK: The window
+
+/// What a first look at the window found.
+typedef struct Window {
+  uint32_t moved;     // bytes of instructions that are moved
+  uint32_t size;      // bytes that belong to us: `moved`, and padding when the body is shorter than a jump
+  uint32_t count;
+  bool falls_through; // the last instruction goes on behind the window
+  bool code_after_end;// instructions follow an unconditional jump inside the window
+} Window;
+
+/// Whether bytes up to offset `needed` are padding: breakpoints and no-ops, whole instructions.
+static bool is_padding(const ZydisDecoder *decoder, const uint8_t *code, uint32_t from, uint32_t needed, uint64_t available) {
+  uint64_t offset = from;
+  while (offset < needed) {
+    if (offset >= available) return false;
+    if (code[offset] == 0xcc) { offset++; continue; }
+    ZydisDecodedInstruction i;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code + offset, available - offset, &i))) return false;
+    if (i.mnemonic != ZYDIS_MNEMONIC_NOP) return false;
+    offset += i.length;
+  }
+  return true;
+}
+
+static bool measure(const ZydisDecoder *decoder, const uint8_t *code, const HKTBody *body, Window *window, HKTRefusal *refusal) {
+  *window = (Window){.falls_through = true};
+  uint64_t available = body->available > body->size ? body->available : body->size;
+  bool ended = false;
+  while (window->moved < HKT_DIVERSION_SIZE) {
+    if (window->moved >= body->size) {
+      // The body is over. Its padding may be overwritten if nothing runs into it.
+      if (!ended || !is_padding(decoder, code, window->moved, HKT_DIVERSION_SIZE, available))
+        return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_TOO_SHORT, .body = body->address, .value = available});
+      break;
+    }
+    ZydisDecodedInstruction i;
+    uint64_t left = body->size - window->moved;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code + window->moved, left, &i)))
+      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address,
+                                              .address = body->address + window->moved});
+    if (ended) window->code_after_end = true;
+    Flow flow = flow_of(&i);
+    ended = ends_flow(flow);
+    // A moved call does not come back to the copy: its return address is the original one.
+    window->falls_through = !ended && flow != FLOW_CALL && flow != FLOW_CALL_INDIRECT;
+    window->moved += i.length;
+    window->count++;
+  }
+  window->size = window->moved < HKT_DIVERSION_SIZE ? HKT_DIVERSION_SIZE : window->moved;
+  return true;
+}
+
+/// Looks at every instruction behind the window for jumps into it.
+static bool scan_body(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
+  ZydisDecoder decoder = quick_decoder();
+  bool indirect = false;
+  for (uint64_t offset = window->moved; offset < body->size;) {
+    ZydisDecodedInstruction i;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + offset, body->size - offset, &i)))
+      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = body->address + offset});
+    Flow flow = flow_of(&i);
+    if (flow == FLOW_JUMP_INDIRECT) indirect = true;
+    if (is_direct(flow)) {
+      uint64_t target = offset + i.length + (uint64_t)i.raw.imm[0].value.s;  // from the body; wraps when before it
+      HKTReason reason = HKT_OK;
+      if (target == 0 && flow != FLOW_CALL) reason = HKT_JUMP_TO_ENTRY;
+      if (target > 0 && target < window->size) reason = HKT_JUMP_INTO_WINDOW;
+      if (reason)
+        return hkt_refuse(refusal, (HKTRefusal){.reason = reason, .body = body->address,
+                                                .address = body->address + offset, .value = body->address + target});
+    }
+    offset += i.length;
+  }
+  if (indirect && window->code_after_end)
+    return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_HIDDEN_JUMP_TARGET, .body = body->address, .address = body->address});
+  return true;
+}
+
+static bool same_as_file(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
+  if (!body->file_bytes) return true;
+  for (uint32_t i = 0; i < window->moved; i++)
+    if (code[i] != body->file_bytes[i])
+      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_DIFFERS_FROM_FILE, .body = body->address,
+                                              .address = body->address + i, .value = code[i], .expected = body->file_bytes[i]});
+  return true;
+}
+
+/// Moves the instructions one by one, then joins the jumps among them.
+static bool move_all(const ZydisDecoder *decoder, const uint8_t *code, const HKTBody *body, const Window *window,
+                     uint64_t destination, HKTMovedWindow *out, HKTRefusal *refusal) {
+  *out = (HKTMovedWindow){.window = window->size};
+  Moving m = {.writer = {.out = out, .destination = destination}, .body = body->address, .refusal = refusal};
+  while (m.offset < window->moved) {
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + m.offset, window->moved - m.offset, &instruction, operands)))
+      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = address_of(&m)});
+    m.bytes = code + m.offset;
+    m.instruction = &instruction;
+    m.operands = operands;
+    out->from[out->count] = (uint8_t)m.offset;
+    out->to[out->count++] = (uint8_t)out->length;
+    if (!move_one(&m, flow_of(&instruction), window->moved)) return false;
+    m.offset += instruction.length;
+  }
+  if (window->falls_through) put_jump(&m.writer, body->address + window->moved);
+  for (uint32_t j = 0; j < m.inner_count; j++) {
+    uint32_t k = 0;
+    while (k < out->count && out->from[k] != m.inner[j].target) k++;
+    if (k == out->count)  // into the middle of an instruction
+      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_JUMP_INTO_WINDOW, .body = body->address,
+                                              .address = body->address, .value = body->address + m.inner[j].target});
+    int32_t distance = (int32_t)out->to[k] - (int32_t)(m.inner[j].at + 4);
+    memcpy(out->bytes + m.inner[j].at, &distance, 4);
+  }
+  return !m.writer.full || hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNMOVABLE, .body = body->address, .address = body->address});
+}
+
+bool hkt_relocate(const uint8_t *code, const HKTBody *body, uint64_t destination, bool scan,
+                  HKTMovedWindow *moved, HKTRefusal *refusal) {
+  ZydisDecoder decoder = full_decoder();
+  Window window;
+  if (!measure(&decoder, code, body, &window, refusal)) return false;
+  if (!same_as_file(code, body, &window, refusal)) return false;
+  if (scan && !scan_body(body->file_bytes ? body->file_bytes : code, body, &window, refusal)) return false;
+  return move_all(&decoder, code, body, &window, destination, moved, refusal);
+}
+
+bool hkt_move_window(const HKTBody *body, uint64_t destination, HKTMovedWindow *moved, HKTRefusal *refusal) {
+  return hkt_relocate((const uint8_t *)body->address, body, destination, true, moved, refusal);
+}

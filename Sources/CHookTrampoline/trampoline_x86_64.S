@@ -1,0 +1,220 @@
+// The trampoline and the call of the original, x86_64 Linux.
+//
+// hkt_trampoline   a stub jumps here with r11 = HKTSite*; rsp and every other
+//                  register are as the caller of the body left them.
+// hkt_invoke       calls a function with the registers of a frame.
+//
+// What must stay true:
+//   1. All unwind information is static: a backtrace taken in a handler or in
+//      the original walks through these two functions to the program's frames.
+//   2. After HKT_CONTINUE nothing of us is on the stack: rsp is as at entry.
+//   3. rbx, rbp, r15, the direction flag and the floating point control words are
+//      never written; r12-r14 only change as the frame says.
+//
+// The upper halves of ymm and zmm registers are not saved: swiftcc never passes
+// values there, C functions that take 32-byte vectors must not be diverted.
+#include "trampoline_offsets.h"
+
+// The frame, the site and 8 bytes that keep rsp a multiple of 16 at the call.
+#define SAVED_SITE HKT_FRAME_SIZE
+#define SPACE (HKT_FRAME_SIZE + 16)
+
+        .text
+
+        .globl  hkt_trampoline
+        .hidden hkt_trampoline
+        .type   hkt_trampoline, @function
+        .p2align 5
+hkt_trampoline:
+        .cfi_startproc
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        sub     $SPACE, %rsp
+
+        // Integer arguments; rax is the indirect result (or al of a C variadic call).
+        mov     %rdi, HKT_FRAME_RDI(%rsp)
+        mov     %rsi, HKT_FRAME_RSI(%rsp)
+        mov     %rdx, HKT_FRAME_RDX(%rsp)
+        mov     %rcx, HKT_FRAME_RCX(%rsp)
+        mov     %r8, HKT_FRAME_R8(%rsp)
+        mov     %r9, HKT_FRAME_R9(%rsp)
+        mov     %rax, HKT_FRAME_RAX(%rsp)
+        // Swift's context registers and the static chain.
+        mov     %r13, HKT_FRAME_R13(%rsp)
+        mov     %r12, HKT_FRAME_R12(%rsp)
+        mov     %r14, HKT_FRAME_R14(%rsp)
+        mov     %r10, HKT_FRAME_R10(%rsp)
+        // A handler that returns without a call must not disturb r12 and r13, callee-saved in C.
+        mov     %r12, HKT_RESULT_R12(%rsp)
+        mov     %r13, HKT_RESULT_R13(%rsp)
+        // Floating point arguments.
+        movaps  %xmm0, HKT_FRAME_XMM(0)(%rsp)
+        movaps  %xmm1, HKT_FRAME_XMM(1)(%rsp)
+        movaps  %xmm2, HKT_FRAME_XMM(2)(%rsp)
+        movaps  %xmm3, HKT_FRAME_XMM(3)(%rsp)
+        movaps  %xmm4, HKT_FRAME_XMM(4)(%rsp)
+        movaps  %xmm5, HKT_FRAME_XMM(5)(%rsp)
+        movaps  %xmm6, HKT_FRAME_XMM(6)(%rsp)
+        movaps  %xmm7, HKT_FRAME_XMM(7)(%rsp)
+        // Stack arguments start above the saved rbp and the return address.
+        lea     16(%rbp), %rax
+        mov     %rax, HKT_FRAME_STACK(%rsp)
+
+        mov     %r11, SAVED_SITE(%rsp)
+        mov     %rsp, %rdi
+        mov     %r11, %rsi
+        call    *HKT_SITE_HANDLER(%r11)
+        test    %eax, %eax
+        jne     .Lreturn
+
+        // HKT_CONTINUE: the original sees the frame, with the handler's changes.
+        mov     SAVED_SITE(%rsp), %r11
+        mov     HKT_FRAME_RDI(%rsp), %rdi
+        mov     HKT_FRAME_RSI(%rsp), %rsi
+        mov     HKT_FRAME_RDX(%rsp), %rdx
+        mov     HKT_FRAME_RCX(%rsp), %rcx
+        mov     HKT_FRAME_R8(%rsp), %r8
+        mov     HKT_FRAME_R9(%rsp), %r9
+        mov     HKT_FRAME_RAX(%rsp), %rax
+        mov     HKT_FRAME_R13(%rsp), %r13
+        mov     HKT_FRAME_R12(%rsp), %r12
+        mov     HKT_FRAME_R14(%rsp), %r14
+        mov     HKT_FRAME_R10(%rsp), %r10
+        movaps  HKT_FRAME_XMM(0)(%rsp), %xmm0
+        movaps  HKT_FRAME_XMM(1)(%rsp), %xmm1
+        movaps  HKT_FRAME_XMM(2)(%rsp), %xmm2
+        movaps  HKT_FRAME_XMM(3)(%rsp), %xmm3
+        movaps  HKT_FRAME_XMM(4)(%rsp), %xmm4
+        movaps  HKT_FRAME_XMM(5)(%rsp), %xmm5
+        movaps  HKT_FRAME_XMM(6)(%rsp), %xmm6
+        movaps  HKT_FRAME_XMM(7)(%rsp), %xmm7
+        .cfi_remember_state
+        leave
+        .cfi_def_cfa %rsp, 8
+        .cfi_restore %rbp
+        jmp     *HKT_SITE_ORIGINAL(%r11)
+
+.Lreturn:
+        // HKT_RETURN: the results the handler left, or hkt_invoke stored.
+        .cfi_restore_state
+        mov     HKT_RESULT_RAX(%rsp), %rax
+        mov     HKT_RESULT_RDX(%rsp), %rdx
+        mov     HKT_RESULT_RCX(%rsp), %rcx
+        mov     HKT_RESULT_R8(%rsp), %r8
+        mov     HKT_RESULT_R12(%rsp), %r12
+        mov     HKT_RESULT_R13(%rsp), %r13
+        movaps  HKT_RESULT_XMM(0)(%rsp), %xmm0
+        movaps  HKT_RESULT_XMM(1)(%rsp), %xmm1
+        movaps  HKT_RESULT_XMM(2)(%rsp), %xmm2
+        movaps  HKT_RESULT_XMM(3)(%rsp), %xmm3
+        leave
+        .cfi_def_cfa %rsp, 8
+        .cfi_restore %rbp
+        ret
+        .cfi_endproc
+        .size   hkt_trampoline, . - hkt_trampoline
+
+// void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes)
+        .globl  hkt_invoke
+        .hidden hkt_invoke
+        .type   hkt_invoke, @function
+        .p2align 5
+hkt_invoke:
+        .cfi_startproc
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        push    %rbx
+        push    %r12
+        push    %r13
+        push    %r14
+        .cfi_offset %rbx, -24
+        .cfi_offset %r12, -32
+        .cfi_offset %r13, -40
+        .cfi_offset %r14, -48
+        mov     %rdi, %rbx
+        mov     %rsi, %r11
+
+        // Copy the stack arguments, last one first: pages of the stack are touched
+        // in the order it grows, and rsp stays a multiple of 16.
+        lea     15(%rdx), %rax
+        and     $-16, %rax
+        sub     %rax, %rsp
+        shr     $3, %rdx
+        jz      .Lcopied
+        mov     HKT_FRAME_STACK(%rbx), %rcx
+.Lcopy:
+        mov     -8(%rcx,%rdx,8), %rax
+        mov     %rax, -8(%rsp,%rdx,8)
+        dec     %rdx
+        jnz     .Lcopy
+.Lcopied:
+        mov     HKT_FRAME_RSI(%rbx), %rsi
+        mov     HKT_FRAME_RDX(%rbx), %rdx
+        mov     HKT_FRAME_RCX(%rbx), %rcx
+        mov     HKT_FRAME_R8(%rbx), %r8
+        mov     HKT_FRAME_R9(%rbx), %r9
+        mov     HKT_FRAME_RAX(%rbx), %rax
+        mov     HKT_FRAME_R13(%rbx), %r13
+        mov     HKT_FRAME_R12(%rbx), %r12
+        mov     HKT_FRAME_R14(%rbx), %r14
+        mov     HKT_FRAME_R10(%rbx), %r10
+        movaps  HKT_FRAME_XMM(0)(%rbx), %xmm0
+        movaps  HKT_FRAME_XMM(1)(%rbx), %xmm1
+        movaps  HKT_FRAME_XMM(2)(%rbx), %xmm2
+        movaps  HKT_FRAME_XMM(3)(%rbx), %xmm3
+        movaps  HKT_FRAME_XMM(4)(%rbx), %xmm4
+        movaps  HKT_FRAME_XMM(5)(%rbx), %xmm5
+        movaps  HKT_FRAME_XMM(6)(%rbx), %xmm6
+        movaps  HKT_FRAME_XMM(7)(%rbx), %xmm7
+        mov     HKT_FRAME_RDI(%rbx), %rdi
+        call    *%r11
+
+        mov     %rax, HKT_RESULT_RAX(%rbx)
+        mov     %rdx, HKT_RESULT_RDX(%rbx)
+        mov     %rcx, HKT_RESULT_RCX(%rbx)
+        mov     %r8, HKT_RESULT_R8(%rbx)
+        mov     %r12, HKT_RESULT_R12(%rbx)
+        mov     %r13, HKT_RESULT_R13(%rbx)
+        movaps  %xmm0, HKT_RESULT_XMM(0)(%rbx)
+        movaps  %xmm1, HKT_RESULT_XMM(1)(%rbx)
+        movaps  %xmm2, HKT_RESULT_XMM(2)(%rbx)
+        movaps  %xmm3, HKT_RESULT_XMM(3)(%rbx)
+        // From rbp, so a callee that popped its stack arguments does no harm.
+        lea     -32(%rbp), %rsp
+        pop     %r14
+        pop     %r13
+        pop     %r12
+        pop     %rbx
+        pop     %rbp
+        .cfi_def_cfa %rsp, 8
+        .cfi_restore %rbx
+        .cfi_restore %r12
+        .cfi_restore %r13
+        .cfi_restore %r14
+        .cfi_restore %rbp
+        ret
+        .cfi_endproc
+        .size   hkt_invoke, . - hkt_invoke
+
+// int hkt_probe_subject(void): answers 1; the probe of code writing changes the
+// answer to 2 and back, and calls it each time. Alone on its page, so that no
+// code of ours shares the page a failed probe may leave behind.
+        .p2align 12
+        .globl  hkt_probe_subject
+        .hidden hkt_probe_subject
+        .type   hkt_probe_subject, @function
+hkt_probe_subject:
+        .cfi_startproc
+        mov     $1, %eax
+        ret
+        .cfi_endproc
+        .size   hkt_probe_subject, . - hkt_probe_subject
+        .p2align 12, 0xcc
+
+        .section .note.GNU-stack, "", @progbits

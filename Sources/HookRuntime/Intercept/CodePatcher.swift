@@ -1,0 +1,140 @@
+// CodePatcher — diverts function bodies and undoes it.
+//
+// The Swift front of CHookTrampoline, which owns every mechanism: moving the
+// first instructions, making stubs, writing code, bringing the threads of the
+// process together. This file only gives it Swift shapes: typed errors and
+// values. It knows nothing of who hooks a body or why.
+//
+//   let site = try CodePatcher.prepare(body: address, size: n, available: m, fileBytes: bytes).get()
+//   site.pointee.handler = …            // before enabling
+//   try CodePatcher.install([site])     // calls now pass the stub, and go on to the original
+//   CodePatcher.enable(site)            // calls reach the handler
+//
+// Sites live for ever. Turning a hook off is `disable`; `unpatch` also restores
+// the body's bytes.
+
+package import CHookTrampoline
+
+/// Diverting bodies. All functions may be called from any thread, never from a signal handler or a hook's handler
+/// that runs while a transaction waits for its thread.
+package enum CodePatcher {
+  /// A diverted body, in memory that is never freed.
+  package typealias Site = UnsafeMutablePointer<HKTSite>
+
+  /// Makes the site of a body, or answers the one made before for the same address.
+  ///
+  /// Nothing in the program changes, and the site is disabled. Costs about a microsecond per 100 instructions of the body.
+  /// - Parameters:
+  ///   - body: address of the first byte.
+  ///   - size: bytes, as the symbol says.
+  ///   - available: bytes up to the next symbol or the section's end; less than `size` means `size`.
+  ///   - fileBytes: `size` bytes of the body from the image's file, or nil to trust memory.
+  package static func prepare(
+    body: UInt64, size: Int, available: Int, fileBytes: UnsafeRawPointer?
+  ) -> Result<Site, InterceptRefusal> {
+    var facts = HKTRefusal()
+    var request = HKTBody(
+      address: body, size: UInt64(max(size, 0)), available: UInt64(max(available, size, 0)),
+      file_bytes: fileBytes?.assumingMemoryBound(to: UInt8.self))
+    guard let site = hkt_prepare(&request, &facts) else { return .failure(InterceptRefusal(facts)) }
+    return .success(site)
+  }
+
+  /// The site prepared for the body at this address, if there is one.
+  package static func site(of body: UInt64) -> Site? { hkt_find_site(body) }
+
+  /// Writes the diversions of all these sites, or of none. Sites that are installed already stay so.
+  @discardableResult
+  package static func install(_ sites: [Site]) throws(InterceptRefusal) -> TransactionReport {
+    try transaction(sites, hkt_install)
+  }
+
+  /// Restores the original bytes of all these bodies, or of none. Sites that are not installed are left alone.
+  ///
+  /// Calls that are inside a stub or a handler finish there: neither is ever freed.
+  @discardableResult
+  package static func unpatch(_ sites: [Site]) throws(InterceptRefusal) -> TransactionReport {
+    try transaction(sites, hkt_unpatch)
+  }
+
+  /// Routes calls through the trampoline to `site.pointee.handler`, which must be set. One atomic store.
+  package static func enable(_ site: Site) { hkt_enable(site) }
+
+  /// Routes calls to the original. One atomic store; calls already inside the handler finish there.
+  package static func disable(_ site: Site) { hkt_disable(site) }
+
+  /// Whether calls reach the handler.
+  package static func isEnabled(_ site: Site) -> Bool { hkt_is_enabled(site) }
+
+  /// Whether the body starts with our jump, by our own books.
+  package static func isInstalled(_ site: Site) -> Bool { hkt_is_installed(site) }
+
+  /// How long a transaction waits for the program's threads before it is undone (one second unless set).
+  package static func setRendezvousTimeout(milliseconds: UInt32) { hkt_set_rendezvous_timeout(milliseconds) }
+
+  /// Tries on our own memory what diverting needs.
+  package static func probe() -> ProbeReport {
+    var facts = HKTProbe()
+    hkt_probe(&facts)
+    return ProbeReport(facts)
+  }
+
+  /// Totals since the start of the process.
+  package static func totals() -> Totals {
+    var facts = HKTTotals()
+    hkt_totals(&facts)
+    return Totals(
+      sites: Int(facts.sites), installed: Int(facts.installed), stubBytes: Int(facts.stub_bytes),
+      arenas: Int(facts.arenas), recordBytes: Int(facts.record_bytes))
+  }
+
+  /// Runs `hkt_install` or `hkt_unpatch` and turns its facts into a thrown error.
+  private static func transaction(
+    _ sites: [Site],
+    _ change: (
+      UnsafePointer<UnsafeMutablePointer<HKTSite>?>?, Int, UnsafeMutablePointer<HKTRefusal>?,
+      UnsafeMutablePointer<HKTTransactionReport>?
+    ) -> Bool
+  ) throws(InterceptRefusal) -> TransactionReport {
+    var facts = HKTRefusal()
+    var report = HKTTransactionReport()
+    let pointers: [UnsafeMutablePointer<HKTSite>?] = sites
+    guard change(pointers, pointers.count, &facts, &report) else { throw InterceptRefusal(facts) }
+    return TransactionReport(report)
+  }
+}
+
+extension CodePatcher {
+  /// How a transaction went.
+  package struct TransactionReport: Sendable {
+    /// Other threads existed and were synchronised.
+    package let isLive: Bool
+    /// Threads that got a rendezvous signal.
+    package let threadsSignaled: Int
+    /// Threads that were asleep outside every window, and were not disturbed.
+    package let threadsAsleep: Int
+    /// Program counters that were inside a window and were moved to the copy.
+    package let countersMoved: Int
+    /// Calls that met a temporary breakpoint, since the start of the process.
+    package let traps: Int
+    package let nanoseconds: UInt64
+
+    init(_ facts: HKTTransactionReport) {
+      isLive = facts.live != 0
+      threadsSignaled = Int(facts.threads_signaled)
+      threadsAsleep = Int(facts.threads_asleep)
+      countersMoved = Int(facts.counters_moved)
+      traps = Int(facts.traps)
+      nanoseconds = facts.nanoseconds
+    }
+  }
+
+  /// What the patcher holds, since the start of the process. Nothing of it is ever given back.
+  package struct Totals: Sendable {
+    package let sites: Int
+    package let installed: Int
+    package let stubBytes: Int
+    package let arenas: Int
+    package let recordBytes: Int
+  }
+}
