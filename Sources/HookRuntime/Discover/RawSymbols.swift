@@ -1,0 +1,90 @@
+import Glibc
+
+/// One ELF symbol table with its strings, checked once so that walking it needs no checks:
+/// `count` whole entries are there, and the string table ends with NUL.
+struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
+  static let entrySize = 24
+
+  let source: ImageSymbol.Source
+  let symbols: ByteView
+  let strings: ByteView
+  let count: Int
+  /// Which section numbers hold code.
+  private let executable: [Bool]
+
+  /// An ELF64 symbol entry.
+  struct Entry: BitwiseCopyable {
+    var name: UInt32
+    var info: UInt8
+    var other: UInt8
+    var section: UInt16
+    var value: UInt64
+    var size: UInt64
+
+    /// STT_FUNC.
+    var isFunction: Bool { info & 15 == 2 }
+    /// STT_NOTYPE: a label of hand-written assembly.
+    var isLabel: Bool { info & 15 == 0 }
+    /// STB_LOCAL.
+    var isLocal: Bool { info >> 4 == 0 }
+    var isDefined: Bool { section != 0 }
+  }
+
+  /// What a table says about one name.
+  enum Definition { case defined, imported }
+
+  init?(_ file: ELFFile, section type: UInt32, source: ImageSymbol.Source) {
+    guard let section = file.sections.first(where: { $0.type == type }), !section.isCompressed,
+      let symbols = file.view(of: section), Int(section.link) < file.sections.count,
+      let text = file.view(of: file.sections[Int(section.link)])
+    else { return nil }
+    // Up to and including the last NUL: a name that starts before it ends inside.
+    guard let end = text.raw.lastIndex(of: 0) else { return nil }
+    self.source = source
+    self.symbols = symbols
+    strings = ByteView(base: text.base, count: end + 1)
+    count = min(symbols.count / Self.entrySize, RawSymbols.maximumCount)
+    executable = file.sections.map(\.isExecutable)
+  }
+
+  /// The number of entries a `SymbolReference` can tell apart.
+  static let maximumCount = 1 << 30
+
+  /// The tables a file has, .symtab before .dynsym.
+  static func tables(of file: ELFFile) -> [RawSymbols] {
+    [RawSymbols(file, section: 2, source: .symtab), RawSymbols(file, section: 11, source: .dynsym)].compactMap { $0 }
+  }
+
+  @inline(__always)
+  subscript(index: Int) -> Entry {
+    symbols.base.loadUnaligned(fromByteOffset: index * Self.entrySize, as: Entry.self)
+  }
+
+  /// Whether the entry is code: a function or a named label in an executable section.
+  @inline(__always)
+  func isCode(_ entry: Entry) -> Bool {
+    guard entry.isFunction || (entry.isLabel && entry.name != 0) else { return false }
+    guard Int(entry.section) < executable.count, entry.name < strings.count else { return false }
+    return entry.section != 0 && executable[Int(entry.section)]
+  }
+
+  /// The NUL-terminated name of an entry for which `isCode` holds.
+  @inline(__always)
+  func namePointer(_ entry: Entry) -> UnsafePointer<UInt8> {
+    (strings.base + Int(entry.name)).assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// Whether the table defines or imports `name`; nil when it does neither.
+  func definition(of name: StaticString) -> Definition? {
+    let size = name.utf8CodeUnitCount
+    for index in 0..<count {
+      let entry = self[index]
+      guard Int(entry.name) + size < strings.count else { continue }
+      let text = strings.base + Int(entry.name)
+      if memcmp(text, name.utf8Start, size) == 0, text.load(fromByteOffset: size, as: UInt8.self) == 0 {
+        return entry.isDefined ? .defined : .imported
+      }
+    }
+    return nil
+  }
+}
