@@ -1,0 +1,79 @@
+/// How one value (a parameter or the result) differs in a signature specialisation.
+package enum SpecializedValue: Hashable, Sendable {
+  case unchanged
+  /// The argument is gone, or the result is never returned.
+  case dead
+  case ownedToGuaranteed
+  case guaranteedToOwned
+  /// Passed as its parts instead of whole.
+  case exploded
+  /// Several of the above for one value.
+  case combined([SpecializedValue])
+  /// The clone knows the value; the string names it (a function's mangled name, a literal).
+  case constant(String)
+  /// The clone knows the closure; `function` is its mangled name.
+  case closure(function: String, captures: [TypeSyntax])
+  case boxToValue, boxToStack, inOutToOut
+  /// The value equals that of an earlier parameter.
+  case sameClosureAsParameter(Int)
+  case existentialToGeneric
+  case other(String)
+}
+
+/// One step the compiler took from the declaration to this body.
+package enum Specialization: Hashable, Sendable {
+  /// `Tf`: per-parameter changes (`self` last) and the result's.
+  case signature(parameters: [SpecializedValue], result: SpecializedValue)
+  /// `Tg`, `TG`, `Ts`, …: the generic arguments, nil where a partial specialisation leaves one open.
+  case generic(types: [TypeSyntax?], isPartial: Bool)
+  /// `Tm`: several equal bodies became one that takes extra arguments.
+  case merged
+}
+
+/// What one function-like symbol declares.
+package struct Declaration: Sendable {
+  package var kind: EntityKind
+  /// The enclosing nominal type (for an extension the extended one); nil for free functions.
+  package var context: NominalName?
+  package var contextKind: NominalKind?
+  /// The module that defines the declaration: the extension's for members of extensions.
+  package var module: String
+  /// The extension's module, when the declaration is a member of an extension.
+  package var extensionModule: String?
+  /// The base name: `add`, `init`, `deinit`, `subscript`, `title`, `==`.
+  package var name: String
+  /// The argument labels, nil for `_`, parallel to the parameters.
+  package var labels: [String?]
+  package var isStatic = false
+  /// The file discriminator of a private declaration.
+  package var privateDiscriminator: String?
+  package var isPrivate: Bool { privateDiscriminator != nil }
+  /// Names of the functions around a local function, outermost first.
+  package var localContext: [String] = []
+  /// `.function` for functions, initialisers and subscript accessors (the index parameters and the element);
+  /// the property's type for accessors of variables.
+  package var type: TypeSyntax?
+  /// The declaration or one of its contexts has generic parameters, as far as the name tells.
+  package var isGeneric = false
+  /// The number of generic parameters the name declares, per depth.
+  package var genericParameterCounts: [Int] = []
+  /// The generic requirements in words, `A: Swift.Equatable`.
+  package var requirements: [String] = []
+  /// From the declaration outwards: the outermost step is last.
+  package var specialization: [Specialization] = []
+  package var isMerged: Bool { specialization.contains(.merged) }
+  /// Byte length of the prefix of the mangled name that spells the unspecialised declaration.
+  /// All clones of one declaration share those bytes, except that `fC` and `fc` differ in the last one.
+  package var familyLength: Int
+  /// A key equal for every body of one declaration: the prefix, with `fc` spelled `fC` and `fD` spelled `fd`.
+  package var familyName: String
+
+  package init(kind: EntityKind, module: String, name: String, labels: [String?] = [], familyLength: Int = 0, familyName: String = "") {
+    self.kind = kind
+    self.module = module
+    self.name = name
+    self.labels = labels
+    self.familyLength = familyLength
+    self.familyName = familyName
+  }
+}

@@ -1,0 +1,43 @@
+/// What sort of nominal type a name step stands for; `other` covers functions
+/// that enclose a local type and nominal types imported without a kind.
+package enum NominalKind: UInt8, Sendable { case structure, enumeration, classType, protocolType, other }
+
+/// A nominal type's name: the module, then the nested names, outermost first.
+package struct NominalName: Hashable, Sendable, CustomStringConvertible {
+  /// One component of the path, for example `Cart` in `Shop.Cart.Line`.
+  package struct Step: Hashable, Sendable {
+    package var name: String
+    package var kind: NominalKind
+    /// The file discriminator of a private declaration, `_C0FFEE…`; nil for all others.
+    package var privateDiscriminator: String?
+
+    package init(name: String, kind: NominalKind, privateDiscriminator: String? = nil) {
+      self.name = name
+      self.kind = kind
+      self.privateDiscriminator = privateDiscriminator
+    }
+  }
+
+  package var module: String
+  /// `Shop.Cart.Line` has `[Cart, Line]`; functions around a local type are steps of kind `other`.
+  package var steps: [Step]
+
+  package init(module: String, steps: [Step]) {
+    self.module = module
+    self.steps = steps
+  }
+
+  /// `Shop.Cart.Line`; a private step reads `Secret#<discriminator>`.
+  package var description: String {
+    var text = module
+    for step in steps {
+      text += "."
+      text += step.name
+      if let discriminator = step.privateDiscriminator { text += "#" + discriminator }
+    }
+    return text
+  }
+
+  /// The last step's name, or the module when there is no step.
+  package var shortName: String { steps.last?.name ?? module }
+}
