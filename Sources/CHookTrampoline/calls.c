@@ -284,20 +284,20 @@ static void run_from(HKTCall *call, uint32_t index) {
   call->backup = NULL;
   if (layer->phases & HKT_ON_AROUND) {
     call->state &= ~(uint32_t)HKT_CALL_ORIGINAL_RAN;
-    if (run_handler(call, layer, HKT_AROUND) != HKT_OK && !(call->state & HKT_CALL_ORIGINAL_RAN)) {
+    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !(call->state & HKT_CALL_ORIGINAL_RAN)) {
       undo_changes(call);
       drop_backup(call);
       run_from(call, index + 1);
     }
   } else {
-    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_OK) undo_changes(call);
+    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_HANDLED) undo_changes(call);
     drop_backup(call);
     run_from(call, index + 1);
     call->index = index;
     if (layer->phases & HKT_ON_EXIT) {
       HKTResults results;
       results = call->frame->results;
-      if (run_handler(call, layer, HKT_EXIT) != HKT_OK) call->frame->results = results;
+      if (run_handler(call, layer, HKT_EXIT) != HKT_HANDLED) call->frame->results = results;
     }
   }
   drop_backup(call);
@@ -318,7 +318,7 @@ static bool run_enter_only(HKTCall *call) {
   for (uint32_t i = call->first; i < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
-    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_OK) undo_changes(call);
+    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_HANDLED) undo_changes(call);
     drop_backup(call);
   }
   return !(call->state & HKT_CALL_MUST_RETURN);

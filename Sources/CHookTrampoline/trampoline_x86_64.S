@@ -174,7 +174,10 @@ hkt_invoke:
         movaps  HKT_FRAME_XMM(7)(%rbx), %xmm7
         mov     HKT_FRAME_RDI(%rbx), %rdi
         call    *%r11
-
+        // calls.c knows a tail-called sibling by this return address.
+        .globl  hkt_invoke_returns_here
+        .hidden hkt_invoke_returns_here
+hkt_invoke_returns_here:
         mov     %rax, HKT_RESULT_RAX(%rbx)
         mov     %rdx, HKT_RESULT_RDX(%rbx)
         mov     %rcx, HKT_RESULT_RCX(%rbx)

@@ -69,6 +69,9 @@ typedef struct HKTSite {
 /// (a multiple of 8), and stores the results in frame->results. The argument fields of the frame stay as they were.
 void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes);
 
+/// Where stubs of enabled sites jump, with r11 = HKTSite*. Not callable from C.
+void hkt_trampoline(void);
+
 #include "HKTCalls.h"
 #include "HKTPatching.h"
 

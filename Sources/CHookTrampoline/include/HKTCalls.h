@@ -18,7 +18,7 @@ typedef enum HKTPhase : uint32_t {
 enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4 };
 
 typedef enum HKTOutcome : int32_t {
-  HKT_OK = 0,
+  HKT_HANDLED = 0,
   /// The handler failed: what it changed is undone, and the original runs if it did not run yet.
   HKT_FAILED = 1,
 } HKTOutcome;

@@ -5,9 +5,7 @@
 //   1. A site is enabled exactly while its family has at least one layer.
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
 //   3. Nothing is changed when an install throws.
-package import CHookTrampoline
-package import SwiftMangling
-private import Glibc
+private import CHookTrampoline
 
 package final class HookEngine: @unchecked Sendable {
   // All state is behind `lock`; calls read published layer sets only, never this object.
@@ -63,10 +61,10 @@ package final class HookEngine: @unchecked Sendable {
     hooked.add(spec, token: token)
     guard hooked.publish() else {
       _ = hooked.remove(token)
-      report.refused.append((hooked.family.selector, .other("out of memory")))
+      report.refused.append((hooked.family.selector, .noMemory))
       return
     }
-    for body in hooked.bodies { CodePatcher.shared.enable(body.site) }
+    for body in hooked.bodies { CodePatcher.enable(body.site) }
     families[hooked.key] = hooked
     tokens[token] = hooked
     report.tokens.append(token)
@@ -80,7 +78,7 @@ package final class HookEngine: @unchecked Sendable {
   package func remove(_ token: HookToken) -> Bool {
     lock.withLock {
       guard let hooked = tokens.removeValue(forKey: token), hooked.remove(token) else { return false }
-      if hooked.layers.isEmpty { for body in hooked.bodies { CodePatcher.shared.disable(body.site) } }
+      if hooked.layers.isEmpty { for body in hooked.bodies { CodePatcher.disable(body.site) } }
       return hooked.publish()
     }
   }
@@ -107,7 +105,7 @@ package final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
-      switch CodePatcher.shared.prepare(
+      switch CodePatcher.prepare(
         body: body.address, size: body.size, available: body.available,
         fileBytes: image.fileBytes(of: body, count: body.size))
       {
@@ -119,10 +117,10 @@ package final class HookEngine: @unchecked Sendable {
         }
         sites.append(site)
         bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration)))
-      case .failure(let reason): refused.append((body, HookRefusal(reason)))
+      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
       }
     }
-    guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .unreachable("it has no body")) }
+    guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
     fresh += sites
     let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
@@ -133,9 +131,9 @@ package final class HookEngine: @unchecked Sendable {
   private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
     guard !sites.isEmpty else { return nil }
     do throws(InterceptRefusal) {
-      try CodePatcher.shared.install(sites)
+      _ = try CodePatcher.install(sites)
       return nil
-    } catch { return HookRefusal(error) }
+    } catch { return .code(error) }
   }
 }
 

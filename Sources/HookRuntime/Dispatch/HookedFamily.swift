@@ -1,5 +1,5 @@
 // HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
-package import CHookTrampoline
+internal import CHookTrampoline
 private import Glibc
 
 /// One diverted body.

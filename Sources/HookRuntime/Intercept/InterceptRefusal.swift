@@ -158,3 +158,25 @@ private func reason(_ code: Int32) -> String {
   let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
   return bytes.isEmpty ? " (error \(code))" : " (\(String(decoding: bytes, as: UTF8.self)))"
 }
+
+extension InterceptRefusal {
+  /// A stable word for tables and filters.
+  package var code: String {
+    switch self {
+    case .tooShort: "too-short"
+    case .undecodable: "undecodable"
+    case .jumpIntoWindow, .hiddenJumpTarget: "jump-into-window"
+    case .jumpToEntry: "jump-to-entry"
+    case .differsFromFile, .changedElsewhere: "foreign-bytes"
+    case .operandOutOfReach, .noStubSpace: "out-of-reach"
+    case .callReturnsIntoWindow: "call-in-window"
+    case .unmovable: "unmovable"
+    case .shadowStack: "shadow-stack"
+    case .noMemory: "no-memory"
+    case .codeNotWritable: "code-not-writable"
+    case .processorsNotSynchronisable, .noFreeSignal, .noTaskList, .threadSilent, .threadBlocksTrap: "threads"
+    case .overlap: "overlap"
+    case .notUndone: "not-undone"
+    }
+  }
+}

@@ -40,37 +40,25 @@ package struct Family: Sendable {
 }
 
 /// Why a selector or one body of it is not hooked.
-package enum HookRefusal: Error, Hashable, Sendable {
-  case compilerMade(String)
+package enum HookRefusal: Error, Equatable, Sendable {
   case runtimeMachinery(String)
-  case tooShort(size: Int)
-  case jumpIntoWindow
-  case foreignBytes
-  case undecodable
-  case unreachable(String)
-  case codeNotWritable(String)
+  /// The code itself cannot be diverted.
+  case code(InterceptRefusal)
+  /// Nothing of the selector is left in the program: every call was inlined, or it is not compiled in.
+  case noBody
   case sharedBody(with: String)
-  case conventionChanged(String)
   case resultNotObservable(String)
-  case policy(String)
-  case other(String)
+  case noMemory
 
   /// A stable word for tables and filters.
   package var code: String {
     switch self {
-    case .compilerMade: "compiler-made"
     case .runtimeMachinery: "runtime"
-    case .tooShort: "too-short"
-    case .jumpIntoWindow: "jump-into-window"
-    case .foreignBytes: "foreign-bytes"
-    case .undecodable: "undecodable"
-    case .unreachable: "unreachable"
-    case .codeNotWritable: "code-not-writable"
+    case .code(let refusal): refusal.code
+    case .noBody: "no-body"
     case .sharedBody: "shared-body"
-    case .conventionChanged: "convention-changed"
     case .resultNotObservable: "result-not-observable"
-    case .policy: "policy"
-    case .other: "other"
+    case .noMemory: "no-memory"
     }
   }
 }
@@ -78,19 +66,12 @@ package enum HookRefusal: Error, Hashable, Sendable {
 extension HookRefusal: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .compilerMade(let what): "it is a compiler-made function (\(what))"
-    case .runtimeMachinery(let what): "it belongs to the runtime's own machinery (\(what))"
-    case .tooShort(let size): "the function is \(size) bytes long and has no padding, a jump needs 5"
-    case .jumpIntoWindow: "a jump in the function leads into the bytes that a hook would replace"
-    case .foreignBytes: "its code was changed by someone else (a debugger or another hook engine)"
-    case .undecodable: "its first instructions cannot be decoded"
-    case .unreachable(let why): why
-    case .codeNotWritable(let why): "code cannot be written here: \(why)"
-    case .sharedBody(let other): "its code is shared with '\(other)'"
-    case .conventionChanged(let why): "its calling convention is not certain: \(why)"
+    case .runtimeMachinery(let image): "it belongs to the Swift runtime's own machinery (\(image)), which is never hooked"
+    case .code(let refusal): refusal.description
+    case .noBody: "no body of it is left in the program: every call was inlined"
+    case .sharedBody(let other): "its code is shared with '\(other)', which is hooked already"
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
-    case .policy(let why): why
-    case .other(let why): why
+    case .noMemory: "out of memory"
     }
   }
 }
