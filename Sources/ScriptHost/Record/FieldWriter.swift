@@ -1,0 +1,171 @@
+// FieldWriter — builds the payload of one record in memory the caller lends.
+//
+// Nothing is allocated. The payload is the record's name and then fields:
+//
+//     u8 length, name of the record
+//     per field: u8 tag, u8 length, name, value
+//
+// Elements of a list have an empty name. What does not fit is left out and the
+// record says so. Keep in step with FieldReader.
+
+/// The tags of the payload.
+enum FieldTag: UInt8 {
+  case null = 1
+  case no = 2
+  case yes = 3
+  /// Int64, 8 bytes.
+  case integer = 4
+  /// UInt64, 8 bytes.
+  case unsigned = 5
+  /// Double, 8 bytes.
+  case double = 6
+  /// u32 length, bytes.
+  case string = 7
+  /// u32 length, u32 length before it was cut, bytes.
+  case cutString = 8
+  /// Fields up to `end`; elements of a list have empty names.
+  case list = 9
+  case object = 10
+  case end = 11
+  /// A value that is masked; it was never stored.
+  case masked = 12
+}
+
+/// The name of a field, made once per rule, not once per event: whether it is masked is known here.
+package struct FieldName: Sendable, ExpressibleByStringLiteral {
+  /// UTF-8, at most 255 bytes.
+  let bytes: [UInt8]
+  /// Whether values of this name are replaced by `<masked>`.
+  package let isMasked: Bool
+
+  /// `masked` nil asks `Masking`; a policy may say otherwise.
+  package init(_ name: String, masked: Bool? = nil) {
+    bytes = Array(name.utf8.prefix(255))
+    isMasked = masked ?? Masking.isSecret(name)
+  }
+
+  package init(stringLiteral name: String) { self.init(name) }
+}
+
+/// Writes one record's name and fields. Used by one thread, for one record at a time.
+package struct FieldWriter {
+  /// Where the payload is written.
+  @usableFromInline let base: UnsafeMutableRawPointer
+  /// Bytes that may be used; 8 are kept back for the padding.
+  let room: Int
+  /// Bytes written.
+  package private(set) var count = 0
+  /// Whether something was left out.
+  package private(set) var isCut = false
+  /// Longest string stored, in bytes of UTF-8; a longer one is cut and says so.
+  package var maximumString = 4096
+
+  /// The name is cut at 255 bytes. The buffer needs 300 bytes for a name alone and must outlive
+  /// the writer; 512 to 4,096 are usual.
+  package init(_ name: FieldName, into buffer: UnsafeMutableRawBufferPointer) {
+    precondition(buffer.count >= 300)
+    base = buffer.baseAddress!
+    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
+    name.bytes.withUnsafeBytes { put(shortText: $0) }
+  }
+
+  // MARK: Fields
+
+  package mutating func add(_ name: FieldName, _ value: Int) { add(name, Int64(value)) }
+
+  package mutating func add(_ name: FieldName, _ value: Int64) {
+    guard begin(name, .integer, size: 8) else { return }
+    put(UInt64(bitPattern: value))
+  }
+
+  package mutating func add(_ name: FieldName, _ value: UInt64) {
+    guard begin(name, .unsigned, size: 8) else { return }
+    put(value)
+  }
+
+  package mutating func add(_ name: FieldName, _ value: Double) {
+    guard begin(name, .double, size: 8) else { return }
+    put(value.bitPattern)
+  }
+
+  package mutating func add(_ name: FieldName, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
+
+  package mutating func addNull(_ name: FieldName) { _ = begin(name, .null, size: 0) }
+
+  package mutating func add(_ name: FieldName, _ value: String) {
+    var value = value
+    value.withUTF8 { add(name, utf8: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Adds text as bytes; the reader shows what is not UTF-8 as U+FFFD. `fullLength` tells the
+  /// length of the whole text when the caller has cut it already.
+  package mutating func add(_ name: FieldName, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
+    let header = 2 + name.bytes.count + 8
+    let limit = Swift.min(maximumString, room - count - header)
+    guard limit >= 0 else { return isCut = true }
+    let whole = fullLength ?? text.count
+    let kept = text.count <= limit ? text.count : Self.boundary(in: text, atOrBefore: limit)
+    guard begin(name, kept < whole ? .cutString : .string, size: kept + (kept < whole ? 8 : 4)) else { return }
+    put(UInt32(truncatingIfNeeded: kept))
+    if kept < whole { put(UInt32(clamping: whole)) }
+    if kept > 0 { (base + count).copyMemory(from: text.baseAddress!, byteCount: kept) }
+    count += kept
+  }
+
+  /// Starts a list, whose elements are added with the name "" until `end()`.
+  package mutating func beginList(_ name: FieldName) { _ = begin(name, .list, size: 0) }
+
+  /// Starts a group of named fields, until `end()`.
+  package mutating func beginObject(_ name: FieldName) { _ = begin(name, .object, size: 0) }
+
+  /// Ends the innermost list or group.
+  package mutating func end() { _ = begin(FieldWriter.noName, .end, size: 0) }
+
+  /// The name of list elements.
+  package static let noName = FieldName("", masked: false)
+
+  // MARK: Bytes
+
+  /// Writes tag and name and answers whether the caller may write `size` bytes of value.
+  /// A masked name writes that the value is masked, and answers no.
+  @inline(__always)
+  private mutating func begin(_ name: FieldName, _ tag: FieldTag, size: Int) -> Bool {
+    guard !isCut, count + 2 + name.bytes.count + size <= room else {
+      isCut = true
+      return false
+    }
+    // A group with a secret name keeps its shape; its fields decide for themselves.
+    let masked = name.isMasked && tag != .list && tag != .object && tag != .null
+    base.storeBytes(of: masked ? FieldTag.masked.rawValue : tag.rawValue, toByteOffset: count, as: UInt8.self)
+    count += 1
+    name.bytes.withUnsafeBytes { put(shortText: $0) }
+    return !masked
+  }
+
+  @inline(__always)
+  private mutating func put(shortText text: UnsafeRawBufferPointer) {
+    base.storeBytes(of: UInt8(truncatingIfNeeded: text.count), toByteOffset: count, as: UInt8.self)
+    if text.count > 0 { (base + count + 1).copyMemory(from: text.baseAddress!, byteCount: text.count) }
+    count += 1 + text.count
+  }
+
+  @inline(__always)
+  private mutating func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
+    base.storeBytes(of: value.littleEndian, toByteOffset: count, as: type(of: value))
+    count += value.bitWidth / 8
+  }
+
+  /// The last place at or before `limit` where no UTF-8 sequence is split.
+  private static func boundary(in text: UnsafeRawBufferPointer, atOrBefore limit: Int) -> Int {
+    var end = limit
+    while end > 0, limit - end < 4, text[end] & 0xc0 == 0x80 { end -= 1 }
+    return end
+  }
+
+  /// The payload as whole words; the last one is filled up with zeros.
+  @inline(__always)
+  func words() -> (start: UnsafeRawPointer, count: Int) {
+    base.storeBytes(of: 0, toByteOffset: count, as: UInt64.self)
+    return (UnsafeRawPointer(base), (count + 7) / 8)
+  }
+}

@@ -1,0 +1,52 @@
+// JournalFile — names of segment files, and which of them are kept.
+//
+//     <program>-<pid>-<start, hexadecimal nanoseconds>-<segment>.journal
+//
+// The name only helps people and finds the files of one session; what counts is
+// in the header.
+internal import Glibc
+
+/// Segment files in a journal directory.
+package enum JournalFile {
+  package static let suffix: [UInt8] = Array(".journal".utf8)
+
+  /// The file name of a segment; unusual bytes of the program's name become "_".
+  static func name(_ identity: JournalIdentity, startWall: UInt64, segment: Int) -> [UInt8] {
+    let program = identity.program.lastComponent.prefix(64).map { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+        byte
+      default: UInt8(ascii: "_")
+      }
+    }
+    let number = String(segment)
+    let padded = String(repeating: "0", count: max(0, 4 - number.count)) + number
+    return program + "-\(identity.pid)-\(String(startWall, radix: 16))-\(padded)".utf8 + suffix
+  }
+
+  /// All segment files of a directory, in no order.
+  package static func list(in directory: RawPath) -> [RawPath] {
+    directory.directoryEntries().filter { $0.count > suffix.count && $0.suffix(suffix.count).elementsEqual(suffix) }
+      .map(directory.appending)
+  }
+
+  /// Removes the oldest files until at most `bytes` and `count` are left. A file of a running
+  /// program may go too: the program notices when it next needs room, and starts a new one.
+  /// Answers how many were removed.
+  @discardableResult
+  package static func prune(_ directory: RawPath, bytes: Int = 256 << 20, count: Int = 1000) -> Int {
+    var files = list(in: directory).compactMap { path in
+      path.status().map { (path: path, size: Int($0.st_size), time: $0.st_mtim.tv_sec) }
+    }
+    var total = files.reduce(0) { $0 + $1.size }
+    guard total > bytes || files.count > count else { return 0 }
+    files.sort { $0.time > $1.time }
+    var removed = 0
+    while let last = files.popLast(), total > bytes || files.count >= count {
+      if last.path.withCString({ unlink($0) }) == 0 { removed += 1 }
+      total -= last.size
+    }
+    return removed
+  }
+}

@@ -1,0 +1,89 @@
+// Masking — the one rule for which values are never shown.
+//
+// Everything that prints or records a named value asks here: traces, events, logs,
+// breadcrumbs and reports. A name is cut into words ("apiKey", "api_key", "API-KEY"
+// are "api" and "key"), so that "key" is secret and "monkey" or "keyboard" is not.
+
+/// Decides by its name whether a value is a secret.
+package enum Masking {
+  /// What is shown instead of the value.
+  package static let replacement = "<masked>"
+
+  /// Words that make a name secret, and that also do so at the end of a longer word, because
+  /// people write "authtoken" and "sessioncookie".
+  private static let secrets = ["password", "token", "secret", "authorization", "cookie"]
+
+  /// Words before "key" that make one word with it; other words that end so are ordinary
+  /// ("monkey", "hockey").
+  private static let keyKinds = [
+    "access", "api", "app", "auth", "crypto", "encryption", "host", "license", "master", "my", "pass",
+    "private", "public", "secret", "session", "shared", "sign", "signing", "ssh", "user",
+  ]
+
+  /// Whether the value called `name` is masked. The name is a label, a field, or a capture path
+  /// such as "self.user.apiKey" or "request.headers[\"Authorization\"]", of which the last
+  /// component decides.
+  package static func isSecret(_ name: some StringProtocol) -> Bool {
+    words(of: lastComponent(of: Array(name.utf8))).contains(where: isSecret(word:))
+  }
+
+  /// The part after the last dot that is outside of brackets and quotes.
+  private static func lastComponent(of path: [UInt8]) -> ArraySlice<UInt8> {
+    var start = 0, depth = 0
+    for (index, byte) in path.enumerated() {
+      switch byte {
+      case UInt8(ascii: "["), UInt8(ascii: "("): depth += 1
+      case UInt8(ascii: "]"), UInt8(ascii: ")"): depth -= 1
+      case UInt8(ascii: ".") where depth <= 0: start = index + 1
+      default: break
+      }
+    }
+    return path[start...]
+  }
+
+  /// Lower-case words: cut where no letter stands, before a capital that follows a small letter,
+  /// and before the last capital of a run that a small letter follows ("APIKey").
+  private static func words(of name: ArraySlice<UInt8>) -> [[UInt8]] {
+    var words: [[UInt8]] = []
+    var word: [UInt8] = []
+    for (index, byte) in zip(name.indices, name) {
+      let isCapital = isUpper(byte)
+      let isLetter = isCapital || isLower(byte) || byte >= 0x80
+      let endsWord =
+        !isLetter
+        || isCapital && index > name.startIndex
+          && (isLower(name[index - 1])
+            || isUpper(name[index - 1]) && index + 1 < name.endIndex && isLower(name[index + 1])
+              && !isPluralMark(at: index + 1, in: name))
+      if endsWord, !word.isEmpty {
+        words.append(word)
+        word = []
+      }
+      if isLetter { word.append(isCapital ? byte | 0x20 : byte) }
+    }
+    if !word.isEmpty { words.append(word) }
+    return words
+  }
+
+  /// Whether the small letter is the "s" of "TOKENs".
+  private static func isPluralMark(at index: Int, in name: ArraySlice<UInt8>) -> Bool {
+    name[index] == UInt8(ascii: "s") && (index + 1 == name.endIndex || !isLower(name[index + 1]))
+  }
+
+  private static func isUpper(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+  }
+
+  private static func isLower(_ byte: UInt8) -> Bool {
+    byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "z")
+  }
+
+  private static func isSecret(word bytes: [UInt8]) -> Bool {
+    var word = String(decoding: bytes, as: UTF8.self)
+    if word.count > 3, word.hasSuffix("s") { word.removeLast() }
+    if secrets.contains(where: word.hasSuffix) || word.hasPrefix("password") { return true }
+    guard word.hasSuffix("key") else { return false }
+    let kind = word.dropLast(3)
+    return kind.isEmpty || keyKinds.contains { $0 == kind }
+  }
+}
