@@ -33,7 +33,9 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "CLuaShim", cSettings: c),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
-    .target(name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge"], swiftSettings: swift),
+    .target(
+      name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge", "CHookTrampoline", "CLuaShim", "SwiftMangling"],
+      swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost"], swiftSettings: swift),
     .testTarget(

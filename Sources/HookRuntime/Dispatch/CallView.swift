@@ -1,0 +1,31 @@
+// CallView — a call in flight, as layer functions see it.
+package import CHookTrampoline
+private import SwiftMangling
+
+/// Valid during the layer function it was given to.
+package struct CallView {
+  package let call: UnsafeMutablePointer<HKTCall>
+  package init(_ call: UnsafeMutablePointer<HKTCall>) { self.call = call }
+
+  package var frame: UnsafeMutablePointer<HKTFrame> { call.pointee.frame }
+  /// The plan of the body that was entered.
+  package var plan: CallPlan {
+    // HookedBody retained the plan for ever when it filled in the record.
+    Unmanaged<CallPlan>.fromOpaque(call.pointee.body.pointee.plan).takeUnretainedValue()
+  }
+  /// Hooked calls around this one on the thread.
+  package var depth: Int { Int(call.pointee.depth) }
+  package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
+  package var reader: ValueReader { ValueReader(call.pointee.frame) }
+
+  /// The error the original threw (a box reference), 0 for none. Only after the original ran.
+  package var thrownError: UInt {
+    guard case .any = plan.thrown else { return 0 }
+    return UInt(frame.pointee.results.error)
+  }
+  /// The class instance the method runs on, borrowed for the call.
+  package var selfObject: UnsafeRawPointer? {
+    guard case .object(let place) = plan.selfPlan else { return nil }
+    return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
+  }
+}

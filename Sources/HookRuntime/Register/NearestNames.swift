@@ -1,0 +1,44 @@
+// NearestNames — what a mistyped selector may have meant.
+
+package enum NearestNames {
+  /// Up to three selectors close to `text`; empty when nothing is close.
+  package static func selectors(to text: String, most: Int = 3) -> [String] {
+    let pattern = SelectorPattern(text)
+    let wanted = Array(text.utf8)
+    let bound = max(2, wanted.count / 6)
+    var best: [(distance: Int, name: String)] = []
+    for image in ProcessCatalog.shared.images(for: pattern) {
+      image.eachSelector { name, declaration, _ in
+        if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
+        guard abs(name.utf8.count - wanted.count) <= bound else { return true }
+        let distance = editDistance(wanted, Array(name.utf8), bound: bound)
+        if distance <= bound, !best.contains(where: { $0.name == name }) {
+          best.append((distance, name))
+          best.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
+          if best.count > most { best.removeLast() }
+        }
+        return true
+      }
+    }
+    return best.map(\.name)
+  }
+
+  /// Levenshtein distance, `bound + 1` when it is larger than `bound`.
+  package static func editDistance(_ a: [UInt8], _ b: [UInt8], bound: Int) -> Int {
+    if abs(a.count - b.count) > bound { return bound + 1 }
+    var row = Array(0...b.count)
+    for i in a.indices {
+      var diagonal = row[0]
+      row[0] = i + 1
+      var least = row[0]
+      for j in b.indices {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1))
+        diagonal = above
+        least = min(least, row[j + 1])
+      }
+      if least > bound { return bound + 1 }
+    }
+    return row[b.count]
+  }
+}
