@@ -19,7 +19,8 @@ package final class HookEngine: @unchecked Sendable {
 
   /// What installing on one or many selectors led to.
   package struct Report: Sendable {
-    package var tokens: [HookToken] = []
+    /// What was installed, with the family's key.
+    package var tokens: [(token: HookToken, key: String)] = []
     package var refused: [(selector: String, reason: HookRefusal)] = []
     /// Selectors hooked in some but not all bodies.
     package var partial: [(selector: String, hooked: Int, of: Int)] = []
@@ -67,7 +68,7 @@ package final class HookEngine: @unchecked Sendable {
     for body in hooked.bodies { CodePatcher.enable(body.site) }
     families[hooked.key] = hooked
     tokens[token] = hooked
-    report.tokens.append(token)
+    report.tokens.append((token, hooked.family.key))
     if !hooked.refused.isEmpty {
       report.partial.append((hooked.family.selector, hooked.bodies.count, hooked.bodies.count + hooked.refused.count))
     }
@@ -105,6 +106,10 @@ package final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
+      if body.form == .merged {
+        refused.append((body, .mergedBody))
+        continue
+      }
       switch CodePatcher.prepare(
         body: body.address, size: body.size, available: body.available,
         fileBytes: image.fileBytes(of: body, count: body.size))

@@ -11,14 +11,21 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Added to the file's addresses.
   package let bias: UInt64
   package let isMainProgram: Bool
+  /// False when only the file is read and nothing runs.
+  package let isLoaded: Bool
+  /// Inlined copies, from the debug information; read at first use.
+  package private(set) lazy var inlineTable = InlineTable(symbols, indexDirectory: options.indexDirectory)
+  private let options: SymbolTable.Options
   private let lock = RecursiveLock()
   private var parser = SymbolParser()
 
-  package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, options: SymbolTable.Options = .init()) {
+  package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, isLoaded: Bool = true, options: SymbolTable.Options = .init()) {
     self.path = path
     self.file = file
     self.bias = bias
     self.isMainProgram = isMainProgram
+    self.isLoaded = isLoaded
+    self.options = options
     symbols = SymbolTable(file, options: options)
   }
 

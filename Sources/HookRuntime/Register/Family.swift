@@ -49,6 +49,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case sharedBody(with: String)
   case resultNotObservable(String)
   case noMemory
+  /// One body for several selectors, told apart by extra arguments.
+  case mergedBody
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -59,6 +61,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .sharedBody: "shared-body"
     case .resultNotObservable: "result-not-observable"
     case .noMemory: "no-memory"
+    case .mergedBody: "merged-body"
     }
   }
 }
@@ -72,6 +75,7 @@ extension HookRefusal: CustomStringConvertible {
     case .sharedBody(let other): "its code is shared with '\(other)', which is hooked already"
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
+    case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }
 }

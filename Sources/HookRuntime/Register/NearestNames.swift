@@ -23,6 +23,32 @@ package enum NearestNames {
     return best.map(\.name)
   }
 
+  /// Members of a type whose name is close to `member`.
+  package static func members(of type: String, like member: String, most: Int = 2) -> [String] {
+    var names: [String] = []
+    for image in ProcessCatalog.shared.images(for: SelectorPattern(type)) {
+      for family in image.families(matching: SelectorPattern(type + ".**")) {
+        names.append(String(family.selector.dropStatic().dropFirst(type.count + 1)))
+      }
+    }
+    // A wrong or missing argument list is the commonest slip: compare base names as well.
+    let base = String(member.prefix { $0 != "(" })
+    let sameBase = names.filter { $0.prefix { $0 != "(" } == base }
+    return sameBase.isEmpty ? closest(names, to: member, most: most) : Array(sameBase.uniqued().prefix(most))
+  }
+
+  package static func types(to name: String, most: Int = 2) -> [String] { closest(TypeCatalog.shared.all, to: name, most: most) }
+
+  static func closest(_ names: [String], to text: String, most: Int) -> [String] {
+    let wanted = Array(text.utf8)
+    let bound = max(1, wanted.count / 5)
+    let near = names.uniqued().compactMap { name -> (Int, String)? in
+      let distance = editDistance(wanted, Array(name.utf8), bound: bound)
+      return distance <= bound ? (distance, name) : nil
+    }
+    return near.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(most).map(\.1)
+  }
+
   /// Levenshtein distance, `bound + 1` when it is larger than `bound`.
   package static func editDistance(_ a: [UInt8], _ b: [UInt8], bound: Int) -> Int {
     if abs(a.count - b.count) > bound { return bound + 1 }

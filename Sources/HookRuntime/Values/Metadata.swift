@@ -80,6 +80,13 @@ package struct Metadata: Hashable, @unchecked Sendable {
     return Int(unsafeBitCast(witnesses.load(fromByteOffset: 88, as: UInt.self), to: EnumTag.self)(memory, pointer))
   }
 
+  private typealias InjectTag = @convention(c) (UnsafeMutableRawPointer, UInt32, UnsafeRawPointer) -> Void
+  /// Turns memory that holds the case's payload (if it has one) into a value of the case.
+  package func injectEnumTag(_ memory: UnsafeMutableRawPointer, _ tag: Int) {
+    // The third enum witness, destructiveInjectEnumTag.
+    unsafeBitCast(witnesses.load(fromByteOffset: 104, as: UInt.self), to: InjectTag.self)(memory, UInt32(tag), pointer)
+  }
+
   // MARK: Descriptors
 
   /// The nominal type descriptor of a struct, enum or class.

@@ -1,0 +1,94 @@
+// SelectorLookup — from what a person typed to the families it means, or why it means none.
+
+package enum LookupError: Error, Equatable, Sendable {
+  case noSelector(String, nearest: [String])
+  case noSelectorInType(String, type: String, nearest: [String])
+  case ambiguous(String, candidates: [String])
+  case noType(String, nearest: [String])
+}
+
+extension LookupError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
+    case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
+    case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
+    case .ambiguous(let name, let candidates):
+      "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"
+        + (candidates.count > 4 ? " and \(candidates.count - 4) more" : "") + "; spell the types"
+    }
+  }
+
+  private static func advice(_ nearest: [String]) -> String {
+    nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: " or "))?"
+  }
+}
+
+package enum SelectorLookup {
+  /// The families of an exact name (one) or a glob (one or more).
+  package static func resolve(_ text: String) -> Result<[(ImageCatalog, Family)], LookupError> {
+    let pattern = SelectorPattern(text)
+    let found = ProcessCatalog.shared.families(matching: pattern)
+    if found.isEmpty { return .failure(miss(text, pattern)) }
+    if pattern.isGlob || found.count == 1 { return .success(found) }
+    return .failure(.ambiguous(text, candidates: found.map { $0.1.declaration.typedName(qualified: false) }.uniqued()))
+  }
+
+  private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {
+    if !pattern.isGlob, let (type, member) = split(text) {
+      if typeExists(type) {
+        return .noSelectorInType(member, type: type, nearest: NearestNames.members(of: type, like: member))
+      }
+      let nearest = NearestNames.types(to: type)
+      if !nearest.isEmpty { return .noType(type, nearest: nearest) }
+    }
+    return .noSelector(text, nearest: NearestNames.selectors(to: text))
+  }
+
+  /// `Shop.Cart.add(_:)` as `Shop.Cart` and `add(_:)`; accessors keep their suffix.
+  private static func split(_ text: String) -> (type: String, member: String)? {
+    let head = text.prefix { $0 != "(" }
+    var parts = head.dropStatic().split(separator: ".").map(String.init)
+    guard parts.count >= 2 else { return nil }
+    var suffix = ""
+    if ["get", "set", "modify", "read"].contains(parts.last), parts.count > 2 { suffix = "." + parts.removeLast() }
+    let member = parts.removeLast()
+    return (parts.joined(separator: "."), member + String(text.dropFirst(head.count)) + suffix)
+  }
+
+  private static func typeExists(_ name: String) -> Bool { TypeCatalog.shared.contains(name) }
+
+  /// Why `name` is no type, nil when it is one.
+  package static func typeProblem(_ name: String) -> String? {
+    TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
+  }
+}
+
+extension Sequence where Element: Hashable {
+  func uniqued() -> [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}
+
+/// The names of all types in this process's images.
+package final class TypeCatalog: @unchecked Sendable {
+  // Behind `lock`.
+  package static let shared = TypeCatalog()
+  private let lock = RecursiveLock()
+  private var names: [String: TypeDescriptor] = [:]
+  private var seen: Set<String> = []
+
+  private func refresh() {
+    for image in LoadedImages.snapshot().images where image.file?.isSwift == true && seen.insert(image.path).inserted {
+      for type in SwiftTypes(image: image).types {
+        guard let address = UnsafeRawPointer(bitPattern: UInt(type.descriptor)) else { continue }
+        names[type.name] = TypeDescriptor(address)
+      }
+    }
+  }
+
+  package func contains(_ name: String) -> Bool { lock.withLock { refresh(); return names[name] != nil } }
+  package func descriptor(_ name: String) -> TypeDescriptor? { lock.withLock { refresh(); return names[name] } }
+  package var all: [String] { lock.withLock { refresh(); return Array(names.keys) } }
+}

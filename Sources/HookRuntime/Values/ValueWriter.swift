@@ -1,0 +1,151 @@
+// ValueWriter — replaces arguments and results of a call in its frame. The one writer of saved registers.
+package import CHookTrampoline
+
+/// A value in memory of its own. Move-only in spirit: exactly one owner destroys or gives it away.
+package struct OwnedValue {
+  package let memory: UnsafeMutableRawPointer
+  package let info: TypeInfo
+
+  /// Uninitialised memory for one value.
+  package init(uninitialized info: TypeInfo) {
+    self.info = info
+    memory = .allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(info.size, 16))
+  }
+  /// Ends the value and frees its memory.
+  package func destroy() {
+    if !info.isTrivial { info.metadata.destroy(memory) }
+    memory.deallocate()
+  }
+  /// Frees the memory only: the value was given away bit by bit.
+  package func forget() { memory.deallocate() }
+  package func copy() -> OwnedValue {
+    let copy = OwnedValue(uninitialized: info)
+    info.metadata.initialize(copy.memory, copying: memory)
+    return copy
+  }
+}
+
+package struct ValueWriter {
+  package let call: UnsafeMutablePointer<HKTCall>
+  private let frame: UnsafeMutablePointer<HKTFrame>
+  package init(_ call: UnsafeMutablePointer<HKTCall>) {
+    self.call = call
+    frame = call.pointee.frame
+  }
+
+  /// Set once at start: how the dispatcher releases what calls kept alive.
+  package static func installReleaseHandler() {
+    hkt_release_values = { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
+  }
+
+  private func release(_ value: OwnedValue) {
+    if call.pointee.releases == nil { call.pointee.releases = Unmanaged.passRetained(ReleaseBox()).toOpaque() }
+    // Only this file stores `releases`.
+    Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue().values.append(value)
+    call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
+  }
+
+  /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
+  package var canReleaseAfterCall: Bool { call.pointee.body.pointee.flags & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
+
+  /// Puts `value` in the argument's place and takes ownership of it. The caller has checked `canReplace`.
+  package func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
+    switch argument.location {
+    case .optimizedOut, .unknown: value.destroy()
+    case .address(let place):
+      guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
+      if argument.isInout || argument.isOwned {
+        // The caller's variable, or memory whose value the callee consumes: the old value ends here.
+        if !value.info.isTrivial { value.info.metadata.destroy(target) }
+        target.copyMemory(from: value.memory, byteCount: value.info.size)
+        value.forget()
+      } else {
+        setArgument(place, UInt64(UInt(bitPattern: value.memory)), size: 8)
+        release(value)
+      }
+    case .pieces(let pieces):
+      if argument.isOwned, !value.info.isTrivial {
+        _ = ValueReader(frame).withMemory(argument.location, value.info, isResult: false) {
+          // A bitwise copy of the owned value: destroying it ends the value in the registers.
+          value.info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+        }
+      }
+      for piece in pieces { setArgument(piece.place, Self.word(value.memory + piece.offset, piece.size), size: piece.size) }
+      if argument.isOwned || value.info.isTrivial { value.forget() } else { release(value) }
+    }
+  }
+
+  /// Writes the bytes of `value` into the argument's registers without ending what was there.
+  package func overwrite(_ argument: ArgumentPlan, with value: OwnedValue) {
+    guard case .pieces(let pieces) = argument.location else { return }
+    for piece in pieces { setArgument(piece.place, Self.word(value.memory + piece.offset, piece.size), size: piece.size) }
+  }
+
+  private static func word(_ memory: UnsafeRawPointer, _ size: Int) -> UInt64 {
+    var word: UInt64 = 0
+    withUnsafeMutableBytes(of: &word) { $0.baseAddress!.copyMemory(from: memory, byteCount: min(size, 8)) }
+    return word
+  }
+
+  private func setArgument(_ place: Place, _ word: UInt64, size: Int) {
+    let base = UnsafeMutableRawPointer(frame)
+    switch place {
+    case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
+    case .float(let i): (base + MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i).storeBytes(of: word, as: UInt64.self)
+    case .stack(let i): frame.pointee.stack[i] = word
+    case .selfRegister: frame.pointee.self_register = word
+    case .indirectResult: frame.pointee.indirect_result = word
+    }
+  }
+
+  // MARK: Results
+
+  /// Ends the result the original left, if its type is known; the registers are free then.
+  package func destroyResult(_ result: ResultPlan) {
+    guard let info = result.info, !info.isTrivial else { return }
+    _ = ValueReader(frame).withMemory(result.location, info, isResult: true) {
+      // Results are owned by the caller, whose place we take.
+      info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+    }
+  }
+
+  /// Makes `value` the result, given away to the caller.
+  package func setResult(_ result: ResultPlan, to value: OwnedValue) {
+    switch result.location {
+    case .optimizedOut, .unknown: return value.destroy()
+    case .address:
+      guard let target = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.indirect_result)) else { return value.destroy() }
+      target.copyMemory(from: value.memory, byteCount: value.info.size)
+      frame.pointee.results.integer.0 = frame.pointee.indirect_result
+    case .pieces(let pieces):
+      let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
+      for piece in pieces {
+        let word = Self.word(value.memory + piece.offset, piece.size)
+        switch piece.place {
+        case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
+        case .float(let i): (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).storeBytes(of: word, as: UInt64.self)
+        default: break
+        }
+      }
+    }
+    value.forget()
+  }
+
+  /// Takes the thrown error out of the results and releases it.
+  package func swallowError() {
+    guard frame.pointee.results.error != 0 else { return }
+    let memory = UnsafeMutablePointer<any Error>.allocate(capacity: 1)
+    // The word is an owned reference to an error box, which is what `any Error` is.
+    UnsafeMutableRawPointer(memory).storeBytes(of: frame.pointee.results.error, as: UInt64.self)
+    memory.deinitialize(count: 1)
+    memory.deallocate()
+    frame.pointee.results.error = 0
+  }
+}
+
+/// The values one call keeps alive; destroyed when the dispatcher lets go of it.
+private final class ReleaseBox {
+  var values: [OwnedValue] = []
+  deinit { for value in values { value.destroy() } }
+}

@@ -1,0 +1,243 @@
+// CallAPI — what a handler does with `call`.
+private import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+private import SwiftMangling
+
+enum CallAPI {
+  private enum Member: Int32, CaseIterable {
+    case self_, type, selector, args, result, error, duration, depth, thread, ctx
+    var name: String {
+      switch self {
+      case .self_: "self"
+      case .duration: "duration_ns"
+      default: "\(self)"
+      }
+    }
+  }
+
+  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ worked: inout Bool) {
+    "call".withCString { name in
+      var description = SHLClass()
+      description.name = name
+      description.ctx = context
+      description.index = index
+      description.newindex = newindex
+      description.tostring = { context, callback in
+        withPatch(context, callback) { _, callback in callback.done("call of '\(callback.call?.pointee.hook.selector ?? "?")'") }
+      }
+      if shl_call_class(state, &description) != SHL_OK { worked = false }
+    }
+    let call = UInt32(SHL_CLASS_CALL)
+    for member in Member.allCases where shl_member(state, call, member.name, member.rawValue) != SHL_OK { worked = false }
+    if shl_method(state, call, "original", original, context) != SHL_OK { worked = false }
+    if shl_method(state, call, "try", tryOriginal, context) != SHL_OK { worked = false }
+  }
+
+  // MARK: Fields
+
+  private static let index: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
+      guard let member = Member(rawValue: callback.raw.pointee.field) else {
+        return callback.fail("'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
+      }
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      switch member {
+      case .self_:
+        guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
+        return callback.done(bridge.object(UInt(bitPattern: object)))
+      case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
+      case .selector: return callback.done(script.pointee.hook.selector)
+      case .args: return callback.done(shl_handle(patch.classes.arguments, 0, 0, script.pointee.serial))
+      case .result: return result(script, bridge, callback)
+      case .error:
+        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.thrownError : 0
+        return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
+      case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
+      case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
+      case .thread: return callback.done(shl_int(Int64(hkt_thread().pointee.tid)))
+      case .ctx: return CallContext.table(script, patch, callback)
+      }
+    }
+  }
+
+  private static func selfSubstitute(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge) -> SHLValue {
+    if case .none = script.pointee.plan.selfPlan { return shl_nil() }
+    return shl_handle(bridge.classes.value, 2, 0, 0)
+  }
+
+  private static func errorHandle(_ patch: Patch, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
+    shl_handle(patch.classes.error, UInt64(box), 0, script.pointee.serial)
+  }
+
+  private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: HostCallback) -> Int32 {
+    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
+      return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
+    }
+    if script.pointee.view.thrownError != 0 && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
+    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      callback.done(CallValues.result(script, bridge, $0.baseAddress!))
+    }
+  }
+
+  private static let newindex: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = callback.call else { return callback.fail("this call is over") }
+      guard Member(rawValue: callback.raw.pointee.field) == .result else {
+        return callback.fail("'call.\(callback.name ?? "?")' cannot be set; 'call.result' and 'call.args.…' can")
+      }
+      guard script.pointee.phase != HKT_ENTER else { return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'") }
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      do throws(BridgeError) {
+        try CallValues.stageResult(callback.argument(2), script, bridge)
+        return callback.done()
+      } catch { return callback.fail("result of '\(script.pointee.hook.selector)': \(error.description)") }
+    }
+  }
+
+  // MARK: Arguments
+
+  private static func running(_ callback: HostCallback) -> UnsafeMutablePointer<ScriptCall>? {
+    ScriptThread.call(callback.argument(0).h.c)
+  }
+
+  /// The argument a key means: 1, 2, … or a label.
+  private static func position(_ key: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ callback: HostCallback) -> Int? {
+    let arguments = script.pointee.plan.arguments
+    switch key.tag {
+    case SHL_INT: return arguments.indices.contains(Int(clamping: key.i) - 1) ? Int(key.i) - 1 : nil
+    case SHL_STRING:
+      guard var name = callback.name else { return nil }
+      if name.hasSuffix("_"), name.count > 1 { name.removeLast() }
+      return arguments.firstIndex { $0.label == name }
+    default: return nil
+    }
+  }
+
+  private static func unknownArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: HostCallback) -> Int32 {
+    let arguments = script.pointee.plan.arguments
+    let names = arguments.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
+    return callback.fail("'\(script.pointee.hook.selector)' has no argument '\(callback.name ?? callback.text(1))'; it has \(names.isEmpty ? "none" : names)")
+  }
+
+  static let argumentsIndex: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = running(callback) else { return callback.fail("this call is over") }
+      guard let index = position(callback.argument(1), script, callback) else { return unknownArgument(script, callback) }
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+        callback.done(CallValues.argument(index, script, bridge, $0.baseAddress!))
+      }
+    }
+  }
+
+  static let argumentsNewindex: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = running(callback) else { return callback.fail("this call is over") }
+      guard let index = position(callback.argument(1), script, callback) else { return unknownArgument(script, callback) }
+      guard script.pointee.phase != HKT_EXIT, script.pointee.originalRuns == 0 || script.pointee.phase == HKT_AROUND else {
+        return callback.fail("the original has run; its arguments cannot be changed any more")
+      }
+      return stage(index, callback.argument(2), script, patch, callback)
+    }
+  }
+
+  static let argumentsLength: SHLFunction = { context, callback in
+    withPatch(context, callback) { _, callback in
+      guard let script = running(callback) else { return callback.fail("this call is over") }
+      return callback.done(shl_int(Int64(script.pointee.plan.arguments.count)))
+    }
+  }
+
+  private static func stage(_ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    do throws(BridgeError) {
+      try CallValues.stageArgument(index, value, script, bridge)
+      return 0
+    } catch {
+      let name = script.pointee.plan.arguments[index].label ?? "\(index + 1)"
+      return callback.fail("argument '\(name)' of '\(script.pointee.hook.selector)': \(error.description)")
+    }
+  }
+
+  // MARK: The original
+
+  private static let original: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, catching: false) }
+  }
+  private static let tryOriginal: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, catching: true) }
+  }
+
+  /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
+  private static func runOriginal(_ patch: Patch, _ callback: HostCallback, catching: Bool) -> Int32 {
+    guard let script = callback.call else { return callback.fail("this call is over") }
+    guard script.pointee.phase == HKT_AROUND else {
+      return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
+    }
+    guard ScriptThread.current()?.pointee.top == script else { return callback.fail("the original runs on the call's own thread and in its own handler") }
+    let given = callback.count - 1
+    let expected = script.pointee.plan.arguments.count
+    if given > 0 {
+      guard given == expected else {
+        return callback.fail("'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none")
+      }
+      for index in 0..<given {
+        let outcome = stage(index, callback.argument(index + 1), script, patch, callback)
+        if outcome < 0 { return outcome }
+      }
+    }
+    let unlocked = shl_unlock_all(&callback.raw.pointee.scope)
+    var problem: BridgeError?
+    do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
+    if shl_relock(&callback.raw.pointee.scope, unlocked) != SHL_OK { return -1 }
+    if let problem { return callback.fail(problem.description) }
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let error = script.pointee.view.thrownError
+    if error != 0 {
+      let handle = errorHandle(patch, script, error)
+      guard catching else { return shl_raise(callback.raw, handle) }
+      _ = shl_return(callback.raw, shl_bool(false))
+      return callback.done(handle)
+    }
+    if catching { _ = shl_return(callback.raw, shl_bool(true)) }
+    if script.pointee.plan.result.type.isVoid { return callback.done() }
+    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      callback.done(CallValues.result(script, bridge, $0.baseAddress!))
+    }
+  }
+
+  static let errorToString: SHLFunction = { context, callback in
+    withPatch(context, callback) { _, callback in
+      let handle = callback.argument(0)
+      guard ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
+      return callback.done(ValuePrinter.error(UInt(handle.h.a)))
+    }
+  }
+}
+
+/// `call.ctx`: a table the phases of one call share. Made at first use, forgotten when the call ends.
+enum CallContext {
+  final class Tables {
+    var byState: [(patch: Patch, ref: SHLRef)] = []
+    deinit { for each in byState { shl_forget(each.patch.state, each.ref) } }
+  }
+
+  /// Set once at start: how the dispatcher ends the tables of a call.
+  static func installReleaseHandler() {
+    hkt_release_scratch = { Unmanaged<Tables>.fromOpaque($0!).release() }
+  }
+
+  static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+    let call = script.pointee.view.call
+    if call.pointee.scratch == nil { call.pointee.scratch = Unmanaged.passRetained(Tables()).toOpaque() }
+    // Only this file stores `scratch`.
+    let tables = Unmanaged<Tables>.fromOpaque(call.pointee.scratch!).takeUnretainedValue()
+    if let known = tables.byState.first(where: { $0.patch === patch }) { return callback.done(shl_ref_value(known.ref)) }
+    let made = shl_keep(&callback.raw.pointee.scope, shl_table_new(&callback.raw.pointee.scope, 0, 4))
+    guard made != 0 else { return callback.fail("out of memory") }
+    tables.byState.append((patch, made))
+    return callback.done(shl_ref_value(made))
+  }
+}

@@ -1,0 +1,218 @@
+// CallValues — the arguments and results of a running call, as a handler sees and changes them.
+private import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+private import SwiftMangling
+
+enum CallValues {
+  typealias Call = UnsafeMutablePointer<ScriptCall>
+
+  // MARK: Reading
+
+  /// Argument `index` for Lua. Unknown and optimised-out values become handles that say so when used.
+  static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+    let plan = script.pointee.plan
+    let argument = plan.arguments[index]
+    if let staged = script.pointee.staged[index] {
+      return bridge.lua(
+        staged.memory, staged.info, lent: LentValue(root: .argument(index), offset: 0, info: staged.info, serial: bridge.serial),
+        scratch: scratch)
+    }
+    if let fast = fastWord(argument, script.pointee.view.reader, scratch) { return fast }
+    guard let info = argument.info else { return missing(argument.location, bridge) }
+    let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
+    return script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
+      bridge.lua($0, info, lent: lent, scratch: scratch)
+    } ?? missing(argument.location, bridge)
+  }
+
+  /// Scalars and strings straight from their registers.
+  @inline(__always)
+  private static func fastWord(_ argument: ArgumentPlan, _ reader: ValueReader, _ scratch: Scratch) -> SHLValue? {
+    guard case .pieces(let pieces) = argument.location, let info = argument.info else { return nil }
+    switch info.kind {
+    case .integer(64, true): return shl_int(Int64(bitPattern: reader.argumentWord(pieces[0].place)))
+    case .bool: return shl_bool(reader.argumentWord(pieces[0].place) & 1 == 1)
+    case .float(64): return shl_number(Double(bitPattern: reader.argumentWord(pieces[0].place)))
+    case .string: return ValueBridge.string(reader.argumentWord(pieces[0].place), reader.argumentWord(pieces[1].place), scratch)
+    default: return nil
+    }
+  }
+
+  /// A value that is not there: reading it raises, passing it on is harmless.
+  private static func missing(_ location: Location, _ bridge: ValueBridge) -> SHLValue {
+    shl_handle(bridge.classes.value, location == .optimizedOut ? 1 : 2, 0, 0)
+  }
+
+  static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+    let result = script.pointee.plan.result
+    guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
+    let lent = LentValue(root: .result, offset: 0, info: info, serial: bridge.serial)
+    return script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) } ?? missing(result.location, bridge)
+  }
+
+  // MARK: Changing
+
+  static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
+    let argument = script.pointee.plan.arguments[index]
+    if isSame(value, root: .argument(index)) { return }
+    guard let info = argument.info, isReplaceable(argument.location) else {
+      throw .notConvertible(type: argument.type.description(qualified: true))
+    }
+    let writer = ValueWriter(script.pointee.view.call)
+    if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
+      throw .notConvertible(type: "\(info.name) (borrowed by a coroutine or async function)")
+    }
+    let made = OwnedValue(uninitialized: info)
+    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+      made.forget()
+      throw error
+    }
+    script.pointee.staged.updateValue(made, forKey: index)?.destroy()
+  }
+
+  /// The value is the one the call already has there: nothing to do, whatever its type.
+  private static func isSame(_ value: SHLValue, root: LentValue.Root) -> Bool {
+    guard value.tag == SHL_HANDLE else { return false }
+    if value.h.c == 0 && value.h.b == 0 { return value.h.a <= 2 }  // a value that is not there, passed on
+    guard value.h.b != 0 else { return false }
+    let lent = LentValue(value)
+    return lent.root == root && lent.offset == 0
+  }
+
+  private static func isReplaceable(_ location: Location) -> Bool {
+    switch location {
+    case .pieces, .address: true
+    case .optimizedOut, .unknown: false
+    }
+  }
+
+  static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
+    let result = script.pointee.plan.result
+    if result.type.isVoid { return }
+    if isSame(value, root: .result), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
+    guard let info = result.info, isReplaceable(result.location) else {
+      throw .notConvertible(type: result.type.description(qualified: true))
+    }
+    let made = OwnedValue(uninitialized: info)
+    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+      made.forget()
+      throw error
+    }
+    script.pointee.stagedResult?.destroy()
+    script.pointee.stagedResult = made
+  }
+
+  // MARK: Applying
+
+  static func applyArguments(_ script: Call) {
+    guard !script.pointee.staged.isEmpty else { return }
+    let writer = ValueWriter(script.pointee.view.call)
+    let plan = script.pointee.plan
+    if script.pointee.originalRuns == 0 {
+      for (index, value) in script.pointee.staged {
+        if script.pointee.held?[index] != nil {
+          script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+        } else {
+          writer.replace(plan.arguments[index], with: value)
+        }
+      }
+      script.pointee.staged = [:]
+    } else {
+      dropStaged(script)
+    }
+  }
+
+  static func applyResult(_ script: Call) {
+    guard let value = script.pointee.stagedResult else { return }
+    script.pointee.stagedResult = nil
+    let writer = ValueWriter(script.pointee.view.call)
+    let result = script.pointee.plan.result
+    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
+    if ran {
+      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(result) }
+    }
+    writer.setResult(result, to: value)
+  }
+
+  static func dropStaged(_ script: Call) {
+    for value in script.pointee.staged.values { value.destroy() }
+    script.pointee.staged = [:]
+    script.pointee.stagedResult?.destroy()
+    script.pointee.stagedResult = nil
+  }
+
+  // MARK: Calling the original
+
+  /// Runs the layers below and the original. Owned arguments are given to each run as copies.
+  static func runOriginal(_ script: Call) throws(BridgeError) {
+    let plan = script.pointee.plan
+    let writer = ValueWriter(script.pointee.view.call)
+    let owned = ownedIndices(plan)
+    if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
+    if script.pointee.originalRuns > 0 {
+      if !owned.isEmpty, script.pointee.held?.count != owned.count {
+        throw .notConvertible(type: "the arguments of '\(script.pointee.hook.selector)', which its first run consumed; call the original once")
+      }
+      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(plan.result) }
+    }
+    if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
+    if let held = script.pointee.held {
+      for (index, value) in held {
+        let copy = value.copy()
+        writer.overwrite(plan.arguments[index], with: copy)
+        copy.forget()
+      }
+    }
+    script.pointee.originalRuns += 1
+    hkt_call_proceed(script.pointee.view.call)
+  }
+
+  private static func ownedIndices(_ plan: CallPlan) -> [Int] {
+    plan.arguments.indices.filter { plan.arguments[$0].isOwned && !(plan.arguments[$0].info?.isTrivial ?? false) }
+  }
+
+  /// The original never runs: what it would have consumed ends here.
+  static func consumeOwned(_ script: Call) {
+    for value in script.pointee.staged.values { value.destroy() }
+    script.pointee.staged = [:]
+    hold(ownedIndices(script.pointee.plan), script)
+  }
+
+  /// Arguments changed between two runs of the original.
+  private static func restage(_ script: Call) {
+    let writer = ValueWriter(script.pointee.view.call)
+    let plan = script.pointee.plan
+    for (index, value) in script.pointee.staged {
+      if script.pointee.held?[index] != nil {
+        script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+      } else {
+        writer.replace(plan.arguments[index], with: value)
+      }
+    }
+    script.pointee.staged = [:]
+  }
+
+  /// Keeps the owned arguments that can be copied; the frame's bits are overwritten by a copy for each run.
+  private static func hold(_ owned: [Int], _ script: Call) {
+    var held: [Int: OwnedValue] = [:]
+    for index in owned {
+      let argument = script.pointee.plan.arguments[index]
+      guard let info = argument.info, info.metadata.isCopyable, case .pieces = argument.location else { continue }
+      _ = script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
+        // Takes over the reference in the registers, bit by bit.
+        let value = OwnedValue(uninitialized: info)
+        value.memory.copyMemory(from: $0, byteCount: info.size)
+        held[index] = value
+      }
+    }
+    script.pointee.held = held
+  }
+
+  /// - Parameter givingBack: the original has not run and will run with what is in the registers.
+  static func dropHeld(_ script: Call, givingBack: Bool = false) {
+    guard let held = script.pointee.held else { return }
+    script.pointee.held = nil
+    for value in held.values { if givingBack { value.forget() } else { value.destroy() } }
+  }
+}

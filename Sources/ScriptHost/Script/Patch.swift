@@ -1,0 +1,101 @@
+// Patch — one loaded script: its Lua state, what it installed, what went wrong with it.
+internal import CLuaShim
+internal import HookRuntime
+private import Glibc
+
+/// Loading is all or nothing: a patch that fails half-way leaves no hook behind.
+package final class Patch: @unchecked Sendable {
+  // Lists change while the main chunk runs (under the state's lock) and at unload; `state` is thread-safe by its own lock.
+  package let path: String
+  package let fileName: String
+  package let header: PatchHeader
+  let recorder: Recorder
+  let state: OpaquePointer
+  var classes = HandleClasses()
+  /// Selectors that `method` and `class` resolved, by handle number.
+  var selectors: [ResolvedSelector] = []
+  var classNames: [String] = []
+  var hooks: [HookToken] = []
+  var rules: [TrackRule] = []
+  var isLoading = true
+
+  init(path: String, header: PatchHeader, recorder: Recorder) throws(PatchError) {
+    self.path = path
+    self.header = header
+    self.recorder = recorder
+    fileName = path.split(separator: "/").last.map(String.init) ?? path
+    if let problem = shl_library_open(nil) { throw .noLua(String(cString: problem)) }
+    var limits = SHLLimits()
+    var why: UnsafePointer<CChar>?
+    guard let state = shl_open(&limits, &why) else { throw .noLua(why.map { String(cString: $0) } ?? "no memory") }
+    self.state = state
+    try PatchAPI.register(self)
+  }
+
+  var id: String { header.id ?? fileName }
+
+  /// Runs the main chunk.
+  func run(_ source: [UInt8]) throws(PatchError) {
+    var error: UnsafeMutablePointer<SHLError>?
+    let status = source.withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { shl_load(state, fileName, $0.baseAddress, $0.count, nil, &error) }
+    }
+    isLoading = false
+    defer { if let error { shl_error_free(state, error) } }
+    if status != SHL_OK {
+      let text = error.map { Self.message($0) } ?? "\(fileName): \(String(cString: shl_status_text(status)))"
+      removeAll()
+      throw .failed(text)
+    }
+  }
+
+  static func message(_ error: UnsafeMutablePointer<SHLError>) -> String {
+    withUnsafePointer(to: &error.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+  }
+
+  /// Takes out everything the patch installed; calls in flight finish with what they started with.
+  func removeAll() {
+    for token in hooks { HookEngine.shared.remove(token) }
+    hooks = []
+  }
+
+  // MARK: Telling
+
+  func failed(_ selector: String, _ position: String, _ message: String) {
+    recorder.failure(patch: id, selector: selector, position: position, message: message)
+  }
+  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
+    recorder.say("\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original")
+    recorder.failure(patch: id, selector: selector, position: position, message: "switched off after \(failures) failures in \(seconds) s")
+  }
+  func skipped(_ selector: String, _ reason: String) { recorder.skipped(patch: id, selector: selector, reason: reason) }
+}
+
+/// What `method "…"` found.
+struct ResolvedSelector {
+  var image: ImageCatalog
+  var families: [Family]
+  var images: [ImageCatalog]
+  var text: String
+  var isGlob: Bool
+}
+
+package enum PatchError: Error, Sendable {
+  case noLua(String)
+  case unreadable(path: String, why: String)
+  case header(String)
+  case failed(String)
+  case otherTarget(String)
+}
+
+extension PatchError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noLua(let why): "Lua is not available: \(why)"
+    case .unreadable(let path, let why): "\(path): \(why)"
+    case .header(let text): text
+    case .failed(let text): text
+    case .otherTarget(let text): text
+    }
+  }
+}

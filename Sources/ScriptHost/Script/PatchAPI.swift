@@ -1,0 +1,287 @@
+// PatchAPI — the globals of a patch: patch, method, class, track, log, print, explain, swift.
+internal import CLuaShim
+private import CHookTrampoline
+internal import HookRuntime
+private import SwiftMangling
+
+enum PatchAPI {
+  static func register(_ patch: Patch) throws(PatchError) {
+    let context = Unmanaged.passUnretained(patch).toOpaque()
+    let state = patch.state
+    var worked = true
+    func check(_ status: SHLStatus) { if status != SHL_OK { worked = false } }
+
+    func handleClass(_ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil) -> UInt32 {
+      var id: UInt32 = 0
+      name.withCString { text in
+        var description = SHLClass()
+        description.name = text
+        description.flags = unique ? UInt32(SHL_UNIQUE) : 0
+        description.ctx = context
+        description.index = index
+        description.newindex = newindex
+        description.tostring = tostring
+        description.call = call
+        description.equal = equal
+        description.length = length
+        check(shl_class(state, &description, &id))
+      }
+      return id
+    }
+    patch.classes.object = handleClass("object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal)
+    patch.classes.value = handleClass("value", index: ObjectAPI.valueIndex, tostring: ObjectAPI.valueToString)
+    patch.classes.arguments = handleClass("arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
+    patch.classes.method = handleClass("method", tostring: methodToString)
+    patch.classes.type = handleClass("class")
+    patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.error = handleClass("error", tostring: CallAPI.errorToString)
+
+    for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
+      check(shl_method(state, patch.classes.method, position, function, context))
+      check(shl_method(state, patch.classes.type, position, function, context))
+    }
+    check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
+    check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
+
+    CallAPI.register(state, context, &worked)
+    for (name, function) in globals { check(shl_register(state, name, function, context)) }
+    check(shl_constant(state, 1, "swift.null", "swift.null"))
+    shl_set_sink(state, { context, text, length, source, line in
+      Unmanaged<Patch>.fromOpaque(context!)._withUnsafeGuaranteedRef { patch in
+        patch.recorder.log(
+          level: "print", patch: patch.id,
+          message: String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self),
+          source: source.map { String(cString: $0) } ?? patch.fileName, line: Int(line))
+      }
+    }, context)
+    guard worked else { throw .noLua("out of memory") }
+  }
+
+  private static let globals: [(String, SHLFunction)] = [
+    ("patch", patchFunction), ("method", methodFunction), ("class", classFunction), ("track", trackFunction),
+    ("explain", explainFunction),
+    ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
+    ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
+    ("swift.type", ObjectAPI.typeName), ("swift.is", ObjectAPI.isInstance), ("swift.fields", ObjectAPI.fieldNames),
+  ]
+
+  // MARK: patch, method, class, explain
+
+  /// The header was read before the file ran; running it only checks that it is used as a statement with a table.
+  private static let patchFunction: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      callback.argument(0).tag == SHL_TABLE ? callback.done() : callback.fail("'patch' takes a table of literals")
+    }
+  }
+
+  private static let methodFunction: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let text = callback.string(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
+      switch resolve(text, patch) {
+      case .success(let index): return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
+      case .failure(let problem): return callback.fail(problem.text)
+      }
+    }
+  }
+
+  private static let classFunction: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let text = callback.string(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
+      if let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
+      patch.classNames.append(text)
+      return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
+    }
+  }
+
+  struct Problem: Error { var text: String }
+
+  private static func resolve(_ text: String, _ patch: Patch) -> Result<Int, Problem> {
+    switch SelectorLookup.resolve(text) {
+    case .failure(let problem): return .failure(Problem(text: problem.description))
+    case .success(let found):
+      patch.selectors.append(
+        ResolvedSelector(
+          image: found[0].0, families: found.map(\.1), images: found.map(\.0), text: text, isGlob: SelectorPattern(text).isGlob))
+      return .success(patch.selectors.count - 1)
+    }
+  }
+
+  private static let methodToString: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      callback.done("method \"\(patch.selectors[Int(callback.argument(0).h.a)].text)\"")
+    }
+  }
+
+  private static let explainMethod: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let selector = patch.selectors[Int(callback.argument(0).h.a)]
+      return callback.done(Explanation.text(zip(selector.images, selector.families).map { ($0, $1) }))
+    }
+  }
+
+  private static let explainFunction: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let text = callback.string(0) else { return callback.fail("'explain' takes a selector") }
+      switch SelectorLookup.resolve(text) {
+      case .success(let found): return callback.done(Explanation.text(found))
+      case .failure(let problem): return callback.fail(problem.description)
+      }
+    }
+  }
+
+  // MARK: before, around, after
+
+  private static let before: SHLFunction = { context, callback in withPatch(context, callback) { install(.before, $0, $1) } }
+  private static let around: SHLFunction = { context, callback in withPatch(context, callback) { install(.around, $0, $1) } }
+  private static let after: SHLFunction = { context, callback in withPatch(context, callback) { install(.after, $0, $1) } }
+
+  /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
+  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+    let receiver = callback.argument(0)
+    var index = Int(receiver.h.a)
+    var handlerAt = 1
+    if receiver.cls == patch.classes.type {
+      guard let member = callback.string(1) else { return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler") }
+      let isStatic = member.hasPrefix("static ")
+      let full = (isStatic ? "static " : "") + patch.classNames[index] + "." + (isStatic ? String(member.dropFirst(7)) : member)
+      switch resolve(full, patch) {
+      case .success(let found): index = found
+      case .failure(let problem): return callback.fail(problem.text)
+      }
+      handlerAt = 2
+    }
+    guard callback.argument(handlerAt).tag == SHL_FUNCTION else {
+      return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback.argument(handlerAt)))")
+    }
+    var priority = patch.header.priority
+    let options = callback.argument(handlerAt + 1)
+    if options.tag == SHL_TABLE {
+      var cursor: Int32 = 0
+      var key = SHLValue()
+      var value = SHLValue()
+      while shl_table_next(&callback.raw.pointee.scope, options, &cursor, &key, &value) {
+        guard key.tag == SHL_STRING else { return callback.fail("options are named, found position \(key.i)") }
+        let name = String(decoding: UnsafeRawBufferPointer(start: key.s.p, count: key.s.n), as: UTF8.self)
+        switch (name, value.tag) {
+        case ("priority", SHL_INT): priority = Int(value.i)
+        case ("max", SHL_INT): break
+        case ("on_failure", SHL_STRING), ("on_busy", SHL_STRING): break
+        default: return callback.fail("unknown option '\(name)'; known are priority, max")
+        }
+      }
+    } else if options.tag != SHL_NIL { return callback.fail("options are a table, got \(ValueBridge.describe(options))") }
+    return install(position, patch.selectors[index], handlerAt, priority, patch, callback)
+  }
+
+  private static func install(
+    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ priority: Int, _ patch: Patch, _ callback: HostCallback
+  ) -> Int32 {
+    var hooks: [String: LuaHook] = [:]
+    var noMemory = false
+    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { ($0, $1) }) { family in
+      var info = SHLFunctionInfo()
+      let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
+      if function == 0 { noMemory = true }
+      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family)
+      hooks[family.key] = hook
+      return LayerSpec(
+        function: luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, priority: priority,
+        owner: patch.id
+      ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
+    }
+    patch.hooks += report.tokens.map(\.token)
+    for (token, key) in report.tokens { hooks[key]?.token = token }
+    if noMemory { return callback.fail("out of memory") }
+    if !selector.isGlob, let (name, reason) = report.refused.first {
+      return callback.fail("cannot hook '\(name)': \(reason)")
+    }
+    for part in report.partial {
+      patch.recorder.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+    }
+    if selector.isGlob {
+      patch.recorder.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
+    }
+    return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+  }
+
+  private static let hookToString: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let handle = callback.argument(0)
+      return callback.done("hook (\(handle.h.b) installed, \(handle.h.c) refused)")
+    }
+  }
+
+  /// `h:remove()`: true when it was installed.
+  private static let removeHook: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let handle = callback.argument(0)
+      let ids = handle.h.a..<(handle.h.a + handle.h.b)
+      var removed = false
+      for token in patch.hooks where ids.contains(token.id) { removed = HookEngine.shared.remove(token) || removed }
+      return callback.done(shl_bool(removed))
+    }
+  }
+
+  // MARK: log, track
+
+  private static func logLine(_ level: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32 {
+    withPatch(context, callback) { patch, callback in
+      guard callback.count > 0 else { return callback.fail("'log.\(level)' takes a message") }
+      let (source, line) = callback.caller
+      let fields = callback.argument(1)
+      guard fields.tag == SHL_NIL || fields.tag == SHL_TABLE else { return callback.fail("'log.\(level)' takes a message and a table of fields") }
+      let message = callback.text(0)
+      patch.recorder.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
+        guard fields.tag == SHL_TABLE else { return }
+        var cursor: Int32 = 0
+        var key = SHLValue()
+        var value = SHLValue()
+        let mark = shl_mark(&callback.raw.pointee.scope)
+        while shl_table_next(&callback.raw.pointee.scope, fields, &cursor, &key, &value) {
+          guard key.tag == SHL_STRING else { continue }
+          let name = FieldName(String(decoding: UnsafeRawBufferPointer(start: key.s.p, count: key.s.n), as: UTF8.self))
+          add(value, name, &writer)
+        }
+        shl_drop(&callback.raw.pointee.scope, mark)
+      }
+      return callback.done()
+    }
+  }
+
+  static func add(_ value: SHLValue, _ name: FieldName, _ writer: inout FieldWriter) {
+    switch value.tag {
+    case SHL_NIL: writer.addNull(name)
+    case SHL_BOOL: writer.add(name, value.b)
+    case SHL_INT: writer.add(name, value.i)
+    case SHL_NUMBER: writer.add(name, value.n)
+    case SHL_STRING: writer.add(name, utf8: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n))
+    default: writer.add(name, ValueBridge.describe(value))
+    }
+  }
+
+  /// `track "name" { … }`: the first call answers a function that takes the rule.
+  private static let trackFunction: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let name = callback.string(0), !name.isEmpty else { return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }") }
+      let pending = PendingRule(patch: patch, name: name)
+      return callback.done(shl_function(&callback.raw.pointee.scope, completeTrack, Unmanaged.passRetained(pending).toOpaque()))
+    }
+  }
+
+  /// The name given to `track`, until its table arrives. Kept for the life of the patch: a script may complete it twice.
+  final class PendingRule {
+    unowned let patch: Patch
+    let name: String
+    init(patch: Patch, name: String) {
+      self.patch = patch
+      self.name = name
+    }
+  }
+
+  private static let completeTrack: SHLFunction = { context, callback in
+    // The context is the PendingRule that trackFunction retained for good.
+    Unmanaged<PendingRule>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
+      TrackRule.install(name: pending.name, patch: pending.patch, HostCallback(raw: callback!))
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// PatchHeader — the first statement of a patch, read without running the file.
+//
+//     patch { id = "rounding", version = "1.2.0", api = 1, target = { program = "storefront" }, priority = 10 }
+//
+// Literals only: what a patch says of itself must be known before any of it runs.
+
+/// What a patch says of itself. All of it is optional.
+package struct PatchHeader: Sendable, Equatable {
+  package var id: String?
+  package var version: String?
+  package var priority = 0
+  package var program: String?
+
+  package init() {}
+
+  /// Reads the header of a source text; no header is an empty one.
+  package init(source: [UInt8], fileName: String) throws(PatchError) {
+    var reader = LiteralReader(source: source, fileName: fileName)
+    guard try reader.takeName("patch"), case .table(let fields)? = try reader.takeTable() else { return }
+    for (key, value, line) in fields {
+      switch (key, value) {
+      case ("id", .string(let text)): id = text
+      case ("version", .string(let text)): version = text
+      case ("api", .number(1)): break
+      case ("api", .number(let number)):
+        throw .header("\(fileName):\(line): this host knows api 1, the patch asks for \(Int(number))")
+      case ("priority", .number(let number)): priority = Int(number)
+      case ("target", .table(let target)):
+        for (name, wanted, line) in target {
+          switch (name, wanted) {
+          case ("program", .string(let text)): program = text
+          case ("version", .string):
+            throw .header("\(fileName):\(line): 'target.version' is not supported yet; leave it out")
+          default: throw .header("\(fileName):\(line): unknown target field '\(name)'; known are 'program'")
+          }
+        }
+      case ("permissions", _), ("expires", _):
+        throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
+      case ("id", _), ("version", _), ("priority", _), ("target", _), ("api", _):
+        throw .header("\(fileName):\(line): '\(key)' has the wrong type")
+      default: throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority")
+      }
+    }
+  }
+}
+
+/// A reader of Lua literals: names, strings, numbers, booleans and tables of them.
+struct LiteralReader {
+  indirect enum Literal: Equatable {
+    case string(String)
+    case number(Double)
+    case boolean(Bool)
+    case table([(String, Literal, Int)])
+
+    static func == (a: Literal, b: Literal) -> Bool {
+      switch (a, b) {
+      case (.string(let x), .string(let y)): x == y
+      case (.number(let x), .number(let y)): x == y
+      case (.boolean(let x), .boolean(let y)): x == y
+      default: false
+      }
+    }
+  }
+
+  private let bytes: [UInt8]
+  private let fileName: String
+  private var position = 0
+  private var line = 1
+
+  init(source: [UInt8], fileName: String) {
+    bytes = source
+    self.fileName = fileName
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    if peek == UInt8(ascii: "#") { skipLine() }
+  }
+
+  private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipLine() { while let byte = peek, byte != 10 { _ = byte; position += 1 } }
+
+  private mutating func skipSpace() {
+    while let byte = peek {
+      if byte == 10 { line += 1 }
+      if byte == 32 || (9...13).contains(byte) { position += 1; continue }
+      if byte == UInt8(ascii: "-"), position + 1 < bytes.count, bytes[position + 1] == UInt8(ascii: "-") {
+        if position + 3 < bytes.count, bytes[position + 2] == UInt8(ascii: "["), bytes[position + 3] == UInt8(ascii: "[") {
+          position += 4
+          while position + 1 < bytes.count, !(bytes[position] == UInt8(ascii: "]") && bytes[position + 1] == UInt8(ascii: "]")) {
+            if bytes[position] == 10 { line += 1 }
+            position += 1
+          }
+          position = min(position + 2, bytes.count)
+        } else {
+          skipLine()
+        }
+        continue
+      }
+      return
+    }
+  }
+
+  private mutating func name() -> String? {
+    let start = position
+    while let byte = peek, byte == 95 || (65...90).contains(byte) || (97...122).contains(byte) || (position > start && (48...57).contains(byte)) {
+      position += 1
+    }
+    return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
+  }
+
+  /// True (and consumed) when the next word is `wanted`.
+  mutating func takeName(_ wanted: String) throws(PatchError) -> Bool {
+    skipSpace()
+    let start = position
+    if name() == wanted { return true }
+    position = start
+    return false
+  }
+
+  mutating func takeTable() throws(PatchError) -> Literal? {
+    skipSpace()
+    if peek == UInt8(ascii: "(") { position += 1; skipSpace() }
+    guard peek == UInt8(ascii: "{") else { throw problem("expected a table after 'patch'") }
+    return try literal()
+  }
+
+  private func problem(_ text: String) -> PatchError { .header("\(fileName):\(line): \(text); the patch header holds literals only") }
+
+  private mutating func literal() throws(PatchError) -> Literal {
+    skipSpace()
+    guard let byte = peek else { throw problem("the file ends inside the patch header") }
+    switch byte {
+    case UInt8(ascii: "{"): return try table()
+    case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(try quoted(byte))
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      let start = position
+      position += 1
+      while let digit = peek, (48...57).contains(digit) || digit == UInt8(ascii: ".") { position += 1 }
+      guard let value = Double(String(decoding: bytes[start..<position], as: UTF8.self)) else { throw problem("not a number") }
+      return .number(value)
+    default:
+      switch name() {
+      case "true": return .boolean(true)
+      case "false": return .boolean(false)
+      case let word?: throw problem("'\(word)' is not a literal")
+      case nil: throw problem("unexpected '\(String(decoding: [byte], as: UTF8.self))'")
+      }
+    }
+  }
+
+  private mutating func table() throws(PatchError) -> Literal {
+    position += 1
+    var fields: [(String, Literal, Int)] = []
+    while true {
+      skipSpace()
+      if peek == UInt8(ascii: "}") { position += 1; return .table(fields) }
+      let start = position
+      let startLine = line
+      if let key = name() {
+        skipSpace()
+        if peek == UInt8(ascii: "=") {
+          position += 1
+          if fields.contains(where: { $0.0 == key }) { throw problem("'\(key)' is given twice") }
+          fields.append((key, try literal(), startLine))
+        } else {
+          position = start
+          fields.append(("", try literal(), startLine))
+        }
+      } else {
+        fields.append(("", try literal(), startLine))
+      }
+      skipSpace()
+      if peek == UInt8(ascii: ",") || peek == UInt8(ascii: ";") { position += 1 } else if peek != UInt8(ascii: "}") {
+        throw problem("expected ',' or '}'")
+      }
+    }
+  }
+
+  private mutating func quoted(_ quote: UInt8) throws(PatchError) -> String {
+    position += 1
+    var text: [UInt8] = []
+    while let byte = peek, byte != quote {
+      if byte == 10 { throw problem("unfinished string") }
+      if byte == UInt8(ascii: "\\"), position + 1 < bytes.count {
+        position += 1
+        text.append(bytes[position] == UInt8(ascii: "n") ? 10 : bytes[position])
+      } else {
+        text.append(byte)
+      }
+      position += 1
+    }
+    guard peek == quote else { throw problem("unfinished string") }
+    position += 1
+    return String(decoding: text, as: UTF8.self)
+  }
+}

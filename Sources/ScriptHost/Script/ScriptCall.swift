@@ -1,0 +1,67 @@
+// ScriptCall — one handler at work on this thread, and what it may still change.
+private import CHookTrampoline
+internal import CLuaShim
+private import Glibc
+internal import HookRuntime
+
+/// Lives on the stack of the layer function. Handles that scripts got from it carry its serial and are valid while it
+/// is in the chain of its thread: no lock, no dangling.
+struct ScriptCall {
+  let view: CallView
+  unowned(unsafe) let hook: LuaHook
+  let phase: HKTPhase
+  let serial: UInt64
+  var up: UnsafeMutablePointer<ScriptCall>?
+  /// Arguments the handler changed, applied when it succeeds or calls the original.
+  var staged: [Int: OwnedValue] = [:]
+  /// The result the handler set.
+  var stagedResult: OwnedValue?
+  var originalRuns = 0
+  /// Owned arguments of an `around`, kept so that the original can be called several times.
+  var held: [Int: OwnedValue]?
+
+  var plan: CallPlan { view.plan }
+
+  /// Gives `body` the memory of a lent value, as it is now.
+  func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
+    switch lent.root {
+    case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
+    case .argument(let index):
+      if let value = staged[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
+      return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
+    case .result:
+      if let value = stagedResult { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
+      return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
+    }
+  }
+}
+
+/// What this module keeps per thread, in HKTThread.local.
+struct ScriptThread {
+  var top: UnsafeMutablePointer<ScriptCall>?
+  var counter: UInt64 = 0
+
+  /// This thread's record; made on first use, never freed (thread records are reused).
+  static func current() -> UnsafeMutablePointer<ScriptThread>? {
+    guard let thread = hkt_thread() else { return nil }
+    if let known = thread.pointee.local { return known.assumingMemoryBound(to: ScriptThread.self) }
+    let made = UnsafeMutablePointer<ScriptThread>.allocate(capacity: 1)
+    made.initialize(to: ScriptThread())
+    thread.pointee.local = UnsafeMutableRawPointer(made)
+    return made
+  }
+
+  /// The running call with this serial on this thread.
+  static func call(_ serial: UInt64) -> UnsafeMutablePointer<ScriptCall>? {
+    var each = current()?.pointee.top
+    while let call = each {
+      if call.pointee.serial == serial { return call }
+      each = call.pointee.up
+    }
+    return nil
+  }
+
+  static func isCurrent(_ serial: UInt64) -> Bool { call(serial) != nil }
+}
