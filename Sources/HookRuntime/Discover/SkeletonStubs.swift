@@ -61,11 +61,3 @@ package struct ConformanceRecord: Sendable {
   package let descriptor: UInt64
   package let witnessTable: UInt64?
 }
-package final class InlineTable: @unchecked Sendable {
-  package enum Copies: Sendable, Equatable { case known(Int), noDebugInfo }
-  package init(_ symbols: SymbolTable, indexDirectory: String? = nil) {}
-  package func copies(ofMangledName name: [UInt8]) -> Copies { .noDebugInfo }
-  package func sourceFile(discriminator: String, module: String) -> String? { nil }
-}
-
-struct DebugInfo { init?(_ file: ELFFile) { return nil }; func swiftProducer() -> String? { nil } }
