@@ -24,7 +24,10 @@ struct ContextNames {
   }
 
   let reader: MetadataReader
-  private var known: [UInt64: Name] = [:]
+  /// Nil for what has no name, and for what is being worked out: a chain that leads back to itself ends there.
+  private var known: [UInt64: Name?] = [:]
+  /// Names of symbols of other images, by where the symbol's text lies.
+  private var knownSymbols: [UnsafePointer<UInt8>: String?] = [:]
 
   init(_ reader: MetadataReader) { self.reader = reader }
 
@@ -34,10 +37,11 @@ struct ContextNames {
   mutating func name(of address: UInt64, depth: Int = 0) -> Name? {
     if let name = known[address] { return name }
     guard depth < Self.maximumDepth, let flags: UInt32 = reader.load(address) else { return nil }
+    known[address] = .some(nil)
     let name: Name?
     switch flags & 0x1f {
     case ContextKind.module:
-      let text = reader.relative(at: address + 8).flatMap(reader.string)
+      let text = reader.relative(at: address &+ 8).flatMap(reader.string)
       name = text.map { Name(text: $0, module: $0) }
     case ContextKind.extension:
       name = extensionName(address, depth)
@@ -52,27 +56,44 @@ struct ContextNames {
     default:
       name = nil
     }
-    if let name { known[address] = name }
+    known[address] = .some(name)
     return name
   }
 
   private mutating func nominalName(_ address: UInt64, _ depth: Int) -> Name? {
-    guard let own = reader.relative(at: address + 8).flatMap(reader.string), var name = parent(of: address, depth) else { return nil }
+    guard let own = ownName(address), var name = parent(of: address, depth) else { return nil }
     name.text += "." + own
     return name
   }
 
+  /// The last part of a nominal type's name. For imported C types it is the name that mangled names use, so that types and
+  /// functions can be brought together: CFURLRef, though Swift code says CFURL.
+  private func ownName(_ address: UInt64) -> String? {
+    guard let place = reader.relative(at: address &+ 8), let view = reader.view(at: place), let name = view.cString(at: 0),
+      let flags: UInt32 = reader.load(address)
+    else { return nil }
+    if flags & 0x1f >= ContextKind.class, flags >> 16 & 4 != 0 {
+      // Import information: more strings follow, each with its kind as first letter, up to an empty one.
+      var at = name.count + 1
+      while let part = view.cString(at: at), let kind = part.first {
+        if kind == UInt8(ascii: "N") { return String(decoding: part.dropFirst(), as: UTF8.self) }
+        at += part.count + 1
+      }
+    }
+    return String(decoding: name, as: UTF8.self)
+  }
+
   private mutating func extensionName(_ address: UInt64, _ depth: Int) -> Name? {
-    guard let parent = parent(of: address, depth), let mangled = reader.relative(at: address + 8),
+    guard let parent = parent(of: address, depth), let mangled = reader.relative(at: address &+ 8),
       let extended = nominalName(ofMangled: mangled, depth: depth + 1)
     else { return nil }
     return Name(text: extended, module: parent.module, isPrivate: parent.isPrivate, isInExtension: true)
   }
 
   private mutating func parent(of address: UInt64, _ depth: Int) -> Name? {
-    switch reader.relativeIndirectable(at: address + 4) {
+    switch reader.relativeIndirectable(at: address &+ 4) {
     case .address(let parent): return name(of: parent, depth: depth + 1)
-    case .symbol(let symbol): return SymbolNames.context(symbol).map { Name(text: $0, module: String($0.prefix { $0 != "." })) }
+    case .symbol(let symbol): return name(ofSymbol: symbol).map { Name(text: $0, module: String($0.prefix { $0 != "." })) }
     case nil: return nil
     }
   }
@@ -81,16 +102,27 @@ struct ContextNames {
   mutating func name(of target: MetadataReader.Target, depth: Int = 0) -> String? {
     switch target {
     case .address(let address): name(of: address, depth: depth)?.text
-    case .symbol(let symbol): SymbolNames.context(symbol)
+    case .symbol(let symbol): name(ofSymbol: symbol)
     }
+  }
+
+  private mutating func name(ofSymbol symbol: UnsafeBufferPointer<UInt8>) -> String? {
+    guard let start = symbol.baseAddress else { return nil }
+    if let name = knownSymbols[start] { return name }
+    let name = SymbolNames.context(symbol)
+    knownSymbols[start] = .some(name)
+    return name
   }
 
   /// The nominal type that the mangled type name at `address` is about: "Swift.Array" for [Int].
   mutating func nominalName(ofMangled address: UInt64, depth: Int = 0) -> String? {
     guard let reference = MangledTypeReference(reader, at: address, names: &self, depth: depth) else { return nil }
     if let first = reference.symbolic.first, first.offset == 0 { return first.name }
-    guard reference.symbolic.isEmpty else { return nil }
-    return SymbolNames.type(reference.bytes)
+    if reference.symbolic.isEmpty { return SymbolNames.type(reference.bytes) }
+    // "Say…G": a generic type of the standard library, whose arguments need references.
+    let bytes = reference.bytes
+    guard reference.symbolic[0].offset >= 3, bytes[0] == UInt8(ascii: "S"), bytes[2] == UInt8(ascii: "y") else { return nil }
+    return SymbolNames.type(Array(bytes[..<2]))
   }
 }
 
@@ -99,7 +131,8 @@ enum SymbolNames {
   /// "$s10Foundation4DataVMn" is "Foundation.Data". A name that cannot be read is given as it is.
   static func context(_ symbol: UnsafeBufferPointer<UInt8>) -> String? {
     guard let text = demangled(symbol) else { return String(decoding: symbol, as: UTF8.self) }
-    for prefix in ["nominal type descriptor for ", "protocol descriptor for ", "module descriptor ", "type metadata for "] where text.hasPrefix(prefix) {
+    for prefix in ["nominal type descriptor for ", "protocol descriptor for ", "module descriptor ", "type metadata for "]
+    where text.hasPrefix(prefix) {
       return withoutGenerics(String(text.dropFirst(prefix.count)))
     }
     return withoutGenerics(text)

@@ -39,10 +39,10 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
 
   /// How often the function with this mangled name was inlined.
   package func copies(ofMangledName name: [UInt8]) -> Copies {
-    guard debug != nil else { return .noDebugInfo }
+    guard let debug else { return .noDebugInfo }
     let table = loaded
-    let at = table.firstIndex(notBefore: name, debug!)
-    guard at < table.names.count, let text = table.text(at, debug!), Self.compare(text, name) == 0 else { return .known(0) }
+    let at = table.firstIndex(notBefore: name, debug)
+    guard at < table.names.count, let text = table.text(at, debug), Self.compare(text, name) == 0 else { return .known(0) }
     return .known(Int(table.counts[at]))
   }
 
@@ -125,10 +125,12 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
   }
 
   /// strcmp of a C string and bytes; with `onlyAsFarAs`, a longer text that starts with `name` counts as equal.
+  /// Beyond a NUL in `name` nothing may be compared: the text ends there.
   private static func compare(_ text: UnsafePointer<CChar>, _ name: [UInt8], onlyAsFarAs: Bool = false) -> Int32 {
     let order = name.withUnsafeBytes { bytes in
       bytes.isEmpty ? 0 : strncmp(text, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
     }
+    if name.contains(0) { return order != 0 ? order : -1 }
     // Equal as far as `name` goes: the longer one sorts behind.
     return order != 0 || onlyAsFarAs ? order : text[name.count] == 0 ? 0 : 1
   }

@@ -95,7 +95,8 @@ enum SourceFileNames {
   ) {
     let columns = (0..<cursor.read(UInt8.self)).map { _ in (content: cursor.readULEB(), form: cursor.readULEB()) }
     let count = cursor.readULEB()
-    guard !columns.isEmpty else { return }
+    // Each entry takes at least a byte; without this a damaged count could keep us busy for ever.
+    guard !columns.isEmpty, count <= UInt64(cursor.end - cursor.offset) else { return }
     for _ in 0..<count {
       for column in columns {
         guard column.content == 1 else {  // DW_LNCT_path

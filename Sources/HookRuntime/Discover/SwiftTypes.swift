@@ -8,7 +8,7 @@
 package struct SwiftTypes: Sendable {
   package let types: [TypeRecord]
   package let protocols: [ProtocolRecord]
-  package let conformances: [ConformanceRecord]
+  private let reader: MetadataReader
 
   /// From the file alone; relocations are applied on the way.
   package init(file: ELFFile) {
@@ -31,7 +31,13 @@ package struct SwiftTypes: Sendable {
       guard case .address(let at)? = reader.target(entry.address, isIndirect: entry.bits & 1 == 1) else { return nil }
       return ProtocolRecord(reader, at, &names)
     }
-    conformances = Self.entries(reader, ["swift5_protocol_conformances"]).compactMap {
+    self.reader = reader
+  }
+
+  /// All conformances the image declares. Reads them at each access: there are several times as many as types.
+  package var conformances: [ConformanceRecord] {
+    var names = ContextNames(reader)
+    return Self.entries(reader, ["swift5_protocol_conformances"]).compactMap {
       ConformanceRecord(reader, $0.address, &names)
     }
   }
@@ -39,14 +45,18 @@ package struct SwiftTypes: Sendable {
   /// The relative references of some sections, with their low two bits apart.
   private static func entries(_ reader: MetadataReader, _ names: [String]) -> [(address: UInt64, bits: Int32)] {
     var found: [(address: UInt64, bits: Int32)] = []
+    var seen: Set<UInt64> = []
     for name in names {
       guard let section = reader.section(name), let view = reader.view(at: section.start)?.slice(0, section.size) else { continue }
       found.reserveCapacity(found.count + view.count / 4)
+      seen.reserveCapacity(found.count + view.count / 4)
       for at in stride(from: 0, to: view.count - 3, by: 4) {
         let offset: Int32 = view.load(at)!  // the stride stays inside
         // Linkers may pad between the contributions of two objects.
         if offset == 0 { continue }
-        found.append((section.start &+ UInt64(at) &+ UInt64(bitPattern: Int64(offset & ~3)), offset & 3))
+        let entry = (address: section.start &+ UInt64(at) &+ UInt64(bitPattern: Int64(offset & ~3)), bits: offset & 3)
+        // Parts compiled apart and linked together may name one descriptor twice.
+        if seen.insert(entry.address << 2 | UInt64(entry.bits)).inserted { found.append(entry) }
       }
     }
     return found
@@ -89,7 +99,7 @@ package struct TypeRecord: Sendable {
     isInExtension = name.isInExtension
     isGeneric = flags & 0x80 != 0
     descriptor = address &- reader.bias
-    accessor = reader.relative(at: address + 12).map { $0 &- reader.bias }
+    accessor = reader.relative(at: address &+ 12).map { $0 &- reader.bias }
     self.flags = flags
     self.reader = reader
   }
@@ -107,20 +117,20 @@ package struct TypeRecord: Sendable {
 
   /// The name of the superclass, without generic arguments; nil for a root class and for what is not a class.
   package var superclass: String? {
-    guard kind == .class, let mangled = reader.relative(at: address + 20) else { return nil }
+    guard kind == .class, let mangled = reader.relative(at: address &+ 20) else { return nil }
     var names = ContextNames(reader)
     return names.nominalName(ofMangled: mangled)
   }
 
   /// Stored properties, or the cases of an enum, in order of declaration (enums: cases with payload first).
   package var fields: [FieldRecord] {
-    guard let table = reader.relative(at: address + 16), let rowSize: UInt16 = reader.load(table + 10),
-      let count: UInt32 = reader.load(table + 12), rowSize >= 12, count < 1 << 20
+    guard let table = reader.relative(at: address &+ 16), let rowSize: UInt16 = reader.load(table &+ 10),
+      let count: UInt32 = reader.load(table &+ 12), rowSize >= 12, count < 1 << 20
     else { return [] }
     var names = ContextNames(reader)
     var fields: [FieldRecord] = []
     for index in 0..<UInt64(count) {
-      guard let field = FieldRecord(reader, table + 16 + index * UInt64(rowSize), &names) else { break }
+      guard let field = FieldRecord(reader, table &+ 16 &+ index &* UInt64(rowSize), &names) else { break }
       fields.append(field)
     }
     return fields
@@ -150,12 +160,12 @@ package struct FieldRecord: Sendable {
   package let type: MangledTypeReference?
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ names: inout ContextNames) {
-    guard let flags: UInt32 = reader.load(address), let name = reader.relative(at: address + 8).flatMap(reader.string)
+    guard let flags: UInt32 = reader.load(address), let name = reader.relative(at: address &+ 8).flatMap(reader.string)
     else { return nil }
     self.name = name
     isVar = flags & 2 != 0
     isIndirect = flags & 1 != 0
-    type = reader.relative(at: address + 4).flatMap { MangledTypeReference(reader, at: $0, names: &names) }
+    type = reader.relative(at: address &+ 4).flatMap { MangledTypeReference(reader, at: $0, names: &names) }
   }
 }
 
@@ -167,8 +177,9 @@ package struct VTableEntry: Sendable {
   package enum Target: Sendable, Equatable {
     /// Virtual address.
     case address(UInt64)
-    /// The compiler found that nobody calls it: calling it stops the process.
+    /// The runtime's "deleted method" function: calling it stops the process.
     case deleted
+    /// Nothing: the compiler found that nobody calls it virtually. Metadata then holds the "deleted method" function.
     case null
     /// A function of another image.
     case external(String)
@@ -192,15 +203,15 @@ private struct ClassLayout {
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ flags: UInt32) {
     let kindFlags = flags >> 16
-    var at = address + 44
+    var at = address &+ 44
     if flags & 0x80 != 0 {
       guard let end = Self.skipGenerics(reader, at) else { return nil }
       at = end
     }
-    if kindFlags & 1 << 13 != 0 { at += 4 }  // resilient superclass
+    if kindFlags & 1 << 13 != 0 { at &+= 4 }  // resilient superclass
     switch kindFlags & 3 {
-    case 1: at += 12  // singleton initialisation: cache, pattern or metadata, completion
-    case 2: at += 4  // foreign initialisation: completion
+    case 1: at &+= 12  // singleton initialisation: cache, pattern or metadata, completion
+    case 2: at &+= 4  // foreign initialisation: completion
     default: break
     }
     vtable = at
@@ -209,41 +220,41 @@ private struct ClassLayout {
   /// The end of a type's generic parameters, requirements, packs and values.
   private static func skipGenerics(_ reader: MetadataReader, _ start: UInt64) -> UInt64? {
     // Instantiation cache and pattern, then the counts.
-    guard let parameters: UInt16 = reader.load(start + 8), let requirements: UInt16 = reader.load(start + 10),
-      let flags: UInt16 = reader.load(start + 14)
+    guard let parameters: UInt16 = reader.load(start &+ 8), let requirements: UInt16 = reader.load(start &+ 10),
+      let flags: UInt16 = reader.load(start &+ 14)
     else { return nil }
-    var at = start + 16
-    at = (at + UInt64(parameters) + 3) & ~3
-    at += UInt64(requirements) * 12
+    var at = start &+ 16
+    at = (at &+ UInt64(parameters) &+ 3) & ~3
+    at &+= UInt64(requirements) * 12
     if flags & 1 != 0 {  // packs
       guard let packs: UInt16 = reader.load(at) else { return nil }
-      at += 4 + UInt64(packs) * 8
+      at &+= 4 + UInt64(packs) * 8
     }
     if flags & 2 != 0 {  // conditional conformances to ~Copyable and ~Escapable
       guard let set: UInt16 = reader.load(at) else { return nil }
       let counts = UInt64(set.nonzeroBitCount)
       // Counts are running totals: the last is the number of requirements.
-      guard let total: UInt16 = counts == 0 ? 0 : reader.load(at + 2 * counts) else { return nil }
-      at = (at + 2 + 2 * counts + 3) & ~3
-      at += UInt64(total) * 12
+      guard let total: UInt16 = counts == 0 ? 0 : reader.load(at &+ 2 * counts) else { return nil }
+      at = (at &+ 2 &+ 2 * counts &+ 3) & ~3
+      at &+= UInt64(total) * 12
     }
     if flags & 4 != 0 {  // integer parameters
       guard let values: UInt32 = reader.load(at) else { return nil }
-      at += 4 + UInt64(values) * 4
+      at &+= 4 + UInt64(values) * 4
     }
     return at
   }
 
   func entries(_ reader: MetadataReader) -> [VTableEntry] {
-    guard let count: UInt32 = reader.load(vtable + 4), count < 1 << 20 else { return [] }
+    guard let count: UInt32 = reader.load(vtable &+ 4), count < 1 << 20 else { return [] }
     var entries: [VTableEntry] = []
     for index in 0..<UInt64(count) {
-      let at = vtable + 8 + index * 8
+      let at = vtable &+ 8 &+ index &* 8
       guard let flags: UInt32 = reader.load(at), let kind = VTableEntry.Kind(rawValue: UInt8(flags & 0xf)) else { break }
       entries.append(
         VTableEntry(
           kind: kind, isInstance: flags & 0x10 != 0, isDynamic: flags & 0x20 != 0, isAsync: flags & 0x40 != 0,
-          descriptor: at &- reader.bias, implementation: Self.implementation(reader, at + 4)))
+          descriptor: at &- reader.bias, implementation: Self.implementation(reader, at &+ 4)))
     }
     return entries
   }
@@ -271,7 +282,7 @@ package struct ProtocolRecord: Sendable {
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ names: inout ContextNames) {
     guard let flags: UInt32 = reader.load(address), flags & 0x1f == ContextKind.protocol,
-      let name = names.name(of: address), let count: UInt32 = reader.load(address + 16)
+      let name = names.name(of: address), let count: UInt32 = reader.load(address &+ 16)
     else { return nil }
     self.name = name.text
     module = name.module
@@ -293,12 +304,12 @@ package struct ConformanceRecord: Sendable {
   package let witnessTable: UInt64?
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ names: inout ContextNames) {
-    guard let flags: UInt32 = reader.load(address + 12) else { return nil }
+    guard let flags: UInt32 = reader.load(address &+ 12) else { return nil }
     descriptor = address &- reader.bias
-    witnessTable = reader.relative(at: address + 8).map { $0 &- reader.bias }
+    witnessTable = reader.relative(at: address &+ 8).map { $0 &- reader.bias }
     protocolName = reader.relativeIndirectable(at: address).flatMap { names.name(of: $0) }
     let kind = flags >> 3 & 7  // 0 descriptor, 1 pointer to one; others name Objective-C classes
-    guard kind <= 1, let place = reader.relative(at: address + 4), let target = reader.target(place, isIndirect: kind == 1) else {
+    guard kind <= 1, let place = reader.relative(at: address &+ 4), let target = reader.target(place, isIndirect: kind == 1) else {
       type = nil
       typeDescriptor = nil
       return

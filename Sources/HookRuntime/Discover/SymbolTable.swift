@@ -133,7 +133,7 @@ extension SymbolTable: RandomAccessCollection {
     for _ in 0..<32 where at > 0 {
       at -= 1
       guard let symbol = symbol(order[at]) else { continue }
-      if symbol.size == 0 ? symbol.isFunction && address < next : address - symbol.address < UInt64(symbol.size) {
+      if symbol.size == 0 ? symbol.isFunction && address < next : address &- symbol.address < UInt64(symbol.size) {
         return symbol
       }
     }
