@@ -6,11 +6,11 @@ struct DynamicTable {
   var soname: String?
   var runPath: String?
   var isPresent = false
-  /// DT_RELA, DT_RELASZ, DT_RELACOUNT, DT_RELR, DT_RELRSZ.
+  /// DT_RELA and DT_RELASZ, DT_JMPREL and DT_PLTRELSZ.
   var rela: UInt64 = 0
   var relaSize: UInt64 = 0
-  var relr: UInt64 = 0
-  var relrSize: UInt64 = 0
+  var jumps: UInt64 = 0
+  var jumpsSize: UInt64 = 0
   var symbols: UInt64 = 0
   var strings: UInt64 = 0
   var stringsSize: UInt64 = 0
@@ -29,6 +29,7 @@ struct DynamicTable {
       switch tag {
       case 0: finish(view, segments, names, nameOfImage, path); return
       case 1: names.append(value)
+      case 2: jumpsSize = value
       case 5: strings = value
       case 6: symbols = value
       case 7: rela = value
@@ -37,8 +38,7 @@ struct DynamicTable {
       case 14: nameOfImage = value
       case 15: path = path ?? value  // RPATH counts only without RUNPATH
       case 29: path = value
-      case 35: relrSize = value
-      case 36: relr = value
+      case 23: jumps = value
       default: break
       }
     }

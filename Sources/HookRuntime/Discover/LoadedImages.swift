@@ -31,14 +31,6 @@ package struct LoadedImage: Sendable {
   package let file: ELFFile?
   /// PT_LOAD segments that may be read, as addresses of this process, ascending.
   let readable: [Range<UInt>]
-  /// The Swift metadata sections, as addresses of this process; empty without `file`.
-  func sectionBytes(_ name: String) -> Range<UInt>? {
-    guard let section = file?.section(named: name), section.flags & 2 != 0, section.size > 0 else { return nil }
-    let start = bias &+ UInt(section.address)
-    let (end, overflow) = start.addingReportingOverflow(UInt(section.size))
-    guard !overflow, readable.contains(where: { $0.lowerBound <= start && end <= $0.upperBound }) else { return nil }
-    return start..<end
-  }
 }
 
 /// The images of this process at one moment.
@@ -152,7 +144,7 @@ extension LoadedImage {
       let start = entry.bias &+ UInt($0.address)
       return start..<start &+ UInt($0.memorySize)
     }.sorted { $0.lowerBound < $1.lowerBound }
-    guard isMainProgram || entry.name.utf8.first == UInt8(ascii: "/") || entry.name.utf8.contains(UInt8(ascii: "/")) else { return nil }
+    guard isMainProgram || entry.name.utf8.contains(UInt8(ascii: "/")) else { return nil }
     buildID = Self.buildIDInMemory(entry, readable)
     path = isMainProgram ? Self.executablePath() : entry.name
     // The magic link opens the running file itself, even where its name was taken by another or removed.

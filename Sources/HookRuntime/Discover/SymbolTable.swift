@@ -133,7 +133,7 @@ extension SymbolTable: RandomAccessCollection {
     for _ in 0..<32 where at > 0 {
       at -= 1
       guard let symbol = symbol(order[at]) else { continue }
-      if symbol.size == 0 ? symbol.isFunction && address < next : address - symbol.address < UInt64(symbol.size) {
+      if symbol.size == 0 ? symbol.isFunction && address < next : address &- symbol.address < UInt64(symbol.size) {
         return symbol
       }
     }
@@ -179,7 +179,7 @@ extension SymbolTable {
   /// Swift functions in whose mangled name every one of `words` (each a result of `IdentifierWords.split`) is spelled out.
   ///
   /// What can never be hooked is left out: metadata accessors, value witnesses, lazy witness table accessors,
-  /// once-initialisers, outlined copies.
+  /// once-initialisers, outlined copies, the second halves of coroutines.
   package func candidates(words: [[UInt8]]) -> [ImageSymbol] {
     let hashes = words.map { word in word.withUnsafeBufferPointer(IdentifierWords.hash) }
     return matches(hashes) { name in
@@ -239,8 +239,16 @@ enum SwiftNames {
     if second == UInt8(ascii: "M") || second == UInt8(ascii: "W") { return false }
     // WOh, WOc …: outlined copies.
     if third == UInt8(ascii: "W"), second == UInt8(ascii: "O") { return false }
+    if IdentifierWords.isDigit(last) { return !isContinuation(name) }
     // wxx, wCP, wet …: value witnesses. They follow a type, so never the T of a thunk.
     return !(third == UInt8(ascii: "w") && isLetter(second) && isLetter(last) && name[name.count - 4] != UInt8(ascii: "T"))
+  }
+
+  /// Ends with ".resume.12": the second half of a coroutine, entered through its first half only.
+  private static func isContinuation(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    var end = name.count
+    while end > 0, IdentifierWords.isDigit(name[end - 1]) { end -= 1 }
+    return end >= 8 && UnsafeBufferPointer(rebasing: name[end - 8..<end]).equals(".resume.")
   }
 
   @inline(__always)
