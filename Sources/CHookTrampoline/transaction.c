@@ -60,7 +60,7 @@ static void sort_by_address(HKTPatch **a, size_t count) {
   }
 }
 
-/// Collects the sites that are not yet as wanted, sorted, each once. 
+/// Collects the sites that are not yet as wanted, sorted, each once.
 static bool collect(Change *c, struct HKTSite *const *sites, size_t count) {
   c->mapped = (count + 1) * sizeof *c->patches;
   void *list = hkt_system.map(NULL, c->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -207,7 +207,8 @@ static bool change(struct HKTSite *const *sites, size_t count, bool installing, 
     if (ok) ok = c.report.live ? change_live(&c) : change_alone(&c);
     if (ok) set_states(&c, installing ? HKT_INSTALLED : HKT_PREPARED);
   }
-  if (c.patches) munmap(c.patches, c.mapped);
+  // A handler that is late may still be reading the list; it is a page or a few, once.
+  if (c.patches && !hkt_windows_in_use()) munmap(c.patches, c.mapped);
   hkt_unlock();
   c.report.traps = hkt_trap_count();
   c.report.nanoseconds = now() - start;

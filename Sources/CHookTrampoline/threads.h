@@ -1,0 +1,27 @@
+// Private to this target: what the kernel says about the threads of this process.
+#ifndef HKT_THREADS_H
+#define HKT_THREADS_H
+
+#include "patch_record.h"
+
+/// One thread at one moment.
+typedef struct HKTThreadStatus {
+  char state;         // R running, S asleep, D asleep for a device, T stopped, Z and X: will not run again
+  char name[16];
+  uint64_t blocked;   // bit n-1: signal n
+  uint64_t switches;  // grows whenever the thread stops running
+} HKTThreadStatus;
+
+/// Calls `visit` for every thread, until one answers false. False with errno when the list cannot be read.
+bool hkt_each_thread(bool (*visit)(int32_t thread, void *context), void *context);
+
+/// False when the thread is gone.
+bool hkt_thread_status(int32_t thread, HKTThreadStatus *status);
+
+/// The program counter of a thread that is inside the kernel and not on a processor; false while it runs, or where this is not told.
+bool hkt_thread_parked_at(int32_t thread, uint64_t *counter);
+
+static inline bool hkt_blocks(const HKTThreadStatus *s, int signal) { return s->blocked >> (signal - 1) & 1; }
+static inline bool hkt_is_over(const HKTThreadStatus *s) { return s->state == 'Z' || s->state == 'X'; }
+
+#endif
