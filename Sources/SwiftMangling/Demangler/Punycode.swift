@@ -48,6 +48,47 @@ enum Punycode {
     return bytes
   }
 
+  /// The encoded form of a text; the inverse of `decode(_:)`.
+  static func encode(_ text: String) -> [UInt8] {
+    let scalars = text.unicodeScalars.map(\.value)
+    var encoded = scalars.filter { $0 < 0x80 }.map { UInt8($0) }
+    let basicCount = encoded.count
+    if basicCount > 0 { encoded.append(UInt8(ascii: "_")) }
+    var done = UInt64(basicCount)
+    var scalar: UInt64 = 128
+    var delta: UInt64 = 0
+    var bias: UInt64 = 72
+    while done < UInt64(scalars.count) {
+      let next = scalars.filter { UInt64($0) >= scalar }.min().map(UInt64.init) ?? scalar
+      delta += (next - scalar) * (done + 1)
+      scalar = next
+      for value in scalars {
+        if UInt64(value) < scalar { delta += 1 }
+        guard UInt64(value) == scalar else { continue }
+        var rest = delta
+        var threshold: UInt64 = 36
+        while true {
+          let limit = threshold <= bias ? 1 : min(threshold - bias, 26)
+          if rest < limit { break }
+          encoded.append(letter(limit + (rest - limit) % (36 - limit)))
+          rest = (rest - limit) / (36 - limit)
+          threshold += 36
+        }
+        encoded.append(letter(rest))
+        bias = adapted(delta, count: done + 1, isFirst: done == UInt64(basicCount))
+        delta = 0
+        done += 1
+      }
+      delta += 1
+      scalar += 1
+    }
+    return encoded
+  }
+
+  private static func letter(_ digit: UInt64) -> UInt8 {
+    digit < 26 ? UInt8(ascii: "a") + UInt8(digit) : UInt8(ascii: "A") + UInt8(digit - 26)
+  }
+
   private static func digit(_ byte: UInt8) -> UInt64? {
     let letter = Letter(byte)
     if letter.isLower { return UInt64(byte - 0x61) }

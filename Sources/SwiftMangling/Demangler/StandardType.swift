@@ -7,9 +7,6 @@ struct StandardType {
     isConcurrency ? concurrency(letter) : basic(letter)
   }
 
-  /// Whether the name never needs to be spelled out in a mangled name.
-  static func hasLetter(_ name: String) -> Bool { names.contains(name) }
-
   private static func basic(_ letter: Letter) -> StandardType? {
     switch letter {
     case "A": StandardType(kind: .structure, name: "AutoreleasingUnsafeMutablePointer")
@@ -89,13 +86,17 @@ struct StandardType {
     }
   }
 
-  private static let names: Set<String> = {
-    var names: Set<String> = []
+  /// The letters of a standard type's abbreviation, without the leading `S`.
+  static func letters(_ name: String) -> String? { lettersByName[name] }
+
+  private static let lettersByName: [String: String] = {
+    var letters: [String: String] = [:]
     for byte in UInt8(ascii: "A")...UInt8(ascii: "z") {
       for isConcurrency in [false, true] {
-        if let type = named(Letter(byte), isConcurrency: isConcurrency) { names.insert("\(type.name)") }
+        guard let type = named(Letter(byte), isConcurrency: isConcurrency) else { continue }
+        letters["\(type.name)"] = (isConcurrency ? "c" : "") + String(Unicode.Scalar(byte))
       }
     }
-    return names
+    return letters
   }()
 }

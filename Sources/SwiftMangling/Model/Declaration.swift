@@ -50,6 +50,8 @@ package struct Declaration: Sendable {
   package var isPrivate: Bool { privateDiscriminator != nil }
   /// Names of the functions around a local function, outermost first.
   package var localContext: [String] = []
+  /// Which of several equally named local declarations this is, from 1; nil for all others.
+  package var localIndex: Int?
   /// `.function` for functions, initialisers and subscript accessors (the index parameters and the element);
   /// the property's type for accessors of variables.
   package var type: TypeSyntax?

@@ -10,11 +10,30 @@ package struct NominalName: Hashable, Sendable, CustomStringConvertible {
     package var kind: NominalKind
     /// The file discriminator of a private declaration, `_C0FFEE…`; nil for all others.
     package var privateDiscriminator: String?
+    /// The module of the extension this step is declared in, when that is not the module of the type before it.
+    package var extensionModule: String?
+    /// The step is declared in an extension with requirements of its own.
+    package var isInConstrainedExtension = false
+    /// How many of the type's generic arguments belong to this step. Not part of the name's identity.
+    package var argumentCount = 0
 
     package init(name: String, kind: NominalKind, privateDiscriminator: String? = nil) {
       self.name = name
       self.kind = kind
       self.privateDiscriminator = privateDiscriminator
+    }
+
+    package static func == (left: Step, right: Step) -> Bool {
+      left.name == right.name && left.kind == right.kind
+        && left.privateDiscriminator == right.privateDiscriminator
+        && left.extensionModule == right.extensionModule
+        && left.isInConstrainedExtension == right.isInConstrainedExtension
+    }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(name)
+      hasher.combine(kind)
+      hasher.combine(privateDiscriminator)
     }
   }
 
