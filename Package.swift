@@ -43,6 +43,8 @@ let package = Package(
     .testTarget(
       name: "HookRuntimeTests", dependencies: ["HookRuntime"], swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
-    .testTarget(name: "ScriptHostTests", dependencies: ["ScriptHost"], swiftSettings: swift),
+    .testTarget(
+      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],
+      swiftSettings: swift),
   ]
 )

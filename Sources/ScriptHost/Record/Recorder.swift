@@ -1,67 +1,64 @@
-// Recorder — the one way events, logs and failures leave a hooked call.
-private import Glibc
-internal import HookRuntime
-private import Synchronization
+// Recorder — the one place the host records to: journal, and the `--events` sink.
+internal import Glibc
 
-/// Writes to the journal; with `-v` also to stderr. Any thread.
+/// Records events, log lines, failures and notes of this process. May be used from any thread, but
+/// not from signal handlers.
 package final class Recorder: Sendable {
-  private let journal: Journal?
-  private let isVerbose: Bool
-  private let skips = Mutex<[String: Int]>([:])
+  /// The newest records, and all of them on disk when there is a state directory.
+  package let journal: Journal?
+  private let sink: EventSink?
 
-  package init(journal: Journal?, isVerbose: Bool) {
-    self.journal = journal
-    self.isVerbose = isVerbose
-  }
-
-  /// One line on stderr, whatever the verbosity.
-  package func say(_ text: String) {
-    let line = "scripthost: \(text)\n"
-    _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-  }
-
-  /// Appends a record whose fields `fill` adds.
-  package func append(_ kind: RecordKind, _ name: FieldName, _ fill: (inout FieldWriter) -> Void) {
-    guard let journal else { return }
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      var writer = FieldWriter(name, into: buffer)
-      fill(&writer)
-      journal.append(kind, writer)
+  /// Opens what can be opened. What cannot becomes one sentence each in `problems`; the journal
+  /// then keeps the newest records in memory.
+  package init(state: RawPath?, events: RawPath?, identity: JournalIdentity, problems: inout [String]) {
+    journal = Self.openJournal(state, identity, quiet: events != nil, &problems)
+    do {
+      let source = EventText.Source(
+        program: String(decoding: identity.program.lastComponent, as: UTF8.self), pid: identity.pid,
+        bootID: identity.bootID, buildID: identity.buildID)
+      sink = try events.map { destination throws(EventSinkError) in try EventSink(destination, source: source) }
+    } catch {
+      problems.append(error.description)
+      sink = nil
     }
   }
 
-  package func note(_ name: FieldName, _ message: String) {
-    append(.note, name) { $0.add("message", message) }
-    if isVerbose { say(message) }
-  }
-
-  package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in }) {
-    append(.log, FieldName(level, masked: false)) { fields in
-      fields.add("message", message)
-      fields.add("patch", patch)
-      fields.add("source", "\(source):\(line)")
-      more(&fields)
+  private static func openJournal(
+    _ state: RawPath?, _ identity: JournalIdentity, quiet: Bool, _ problems: inout [String]
+  ) -> Journal? {
+    do {
+      return try Journal(directory: state.map(StateDirectory.journal), identity: identity)
+    } catch {
+      // With --events the user has a record already.
+      if !quiet { problems.append(error.description) }
+      return try? Journal(directory: nil, identity: identity)
     }
-    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)") }
   }
 
-  package func failure(patch: String, selector: String, position: String, message: String) {
-    append(.failure, "handler failed") { fields in
-      fields.add("patch", patch)
-      fields.add("selector", selector)
-      fields.add("position", position)
-      fields.add("message", message)
+  /// Records one thing and answers its sequence number, nil when the journal dropped it.
+  @discardableResult
+  package func record(_ kind: RecordKind, _ fields: borrowing FieldWriter) -> UInt64? {
+    let sequence = journal?.append(kind, fields)
+    if let sink { write(kind, fields, sequence ?? 0, to: sink) }
+    return sequence
+  }
+
+  @inline(never)
+  private func write(_ kind: RecordKind, _ fields: borrowing FieldWriter, _ sequence: UInt64, to sink: EventSink) {
+    sink.write(
+      JournalRecord(
+        kind: kind, flags: fields.isCut ? RecordFormat.flagCut : 0, sequence: sequence,
+        monotonic: clockNanoseconds(CLOCK_MONOTONIC), wall: clockNanoseconds(CLOCK_REALTIME),
+        thread: currentThreadID(), payload: Array(UnsafeRawBufferPointer(start: fields.base, count: fields.count))))
+  }
+
+  /// Records with a scratch buffer of this call: for what is rare enough to allow a closure.
+  @discardableResult
+  package func record(_ kind: RecordKind, _ name: FieldName, _ build: (inout FieldWriter) -> Void = { _ in }) -> UInt64? {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var fields = FieldWriter(name, into: buffer)
+      build(&fields)
+      return record(kind, fields)
     }
-    if isVerbose { say("\(message) (in \(position) '\(selector)'; the original ran)") }
-  }
-
-  /// Counted; told when the program ends.
-  package func skipped(patch: String, selector: String, reason: String) {
-    skips.withLock { $0["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }
-  }
-
-  package func finish() {
-    let counts = skips.withLock { $0 }
-    for (text, count) in counts.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
   }
 }

@@ -9,7 +9,7 @@ package final class Patch: @unchecked Sendable {
   package let path: String
   package let fileName: String
   package let header: PatchHeader
-  let recorder: Recorder
+  let log: HostLog
   let state: OpaquePointer
   var classes = HandleClasses()
   /// Selectors that `method` and `class` resolved, by handle number.
@@ -19,10 +19,10 @@ package final class Patch: @unchecked Sendable {
   var rules: [TrackRule] = []
   var isLoading = true
 
-  init(path: String, header: PatchHeader, recorder: Recorder) throws(PatchError) {
+  init(path: String, header: PatchHeader, log: HostLog) throws(PatchError) {
     self.path = path
     self.header = header
-    self.recorder = recorder
+    self.log = log
     fileName = path.split(separator: "/").last.map(String.init) ?? path
     if let problem = shl_library_open(nil) { throw .noLua(String(cString: problem)) }
     var limits = SHLLimits()
@@ -62,13 +62,13 @@ package final class Patch: @unchecked Sendable {
   // MARK: Telling
 
   func failed(_ selector: String, _ position: String, _ message: String) {
-    recorder.failure(patch: id, selector: selector, position: position, message: message)
+    log.failure(patch: id, selector: selector, position: position, message: message)
   }
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
-    recorder.say("\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original")
-    recorder.failure(patch: id, selector: selector, position: position, message: "switched off after \(failures) failures in \(seconds) s")
+    log.say("\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original")
+    log.failure(patch: id, selector: selector, position: position, message: "switched off after \(failures) failures in \(seconds) s")
   }
-  func skipped(_ selector: String, _ reason: String) { recorder.skipped(patch: id, selector: selector, reason: reason) }
+  func skipped(_ selector: String, _ reason: String) { log.skipped(patch: id, selector: selector, reason: reason) }
 }
 
 /// What `method "…"` found.

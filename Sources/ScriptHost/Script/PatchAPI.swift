@@ -48,7 +48,7 @@ enum PatchAPI {
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     shl_set_sink(state, { context, text, length, source, line in
       Unmanaged<Patch>.fromOpaque(context!)._withUnsafeGuaranteedRef { patch in
-        patch.recorder.log(
+        patch.log.log(
           level: "print", patch: patch.id,
           message: String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self),
           source: source.map { String(cString: $0) } ?? patch.fileName, line: Int(line))
@@ -196,10 +196,10 @@ enum PatchAPI {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
     for part in report.partial {
-      patch.recorder.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+      patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
     }
     if selector.isGlob {
-      patch.recorder.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
+      patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
   }
@@ -231,7 +231,7 @@ enum PatchAPI {
       let fields = callback.argument(1)
       guard fields.tag == SHL_NIL || fields.tag == SHL_TABLE else { return callback.fail("'log.\(level)' takes a message and a table of fields") }
       let message = callback.text(0)
-      patch.recorder.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
+      patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
         var cursor: Int32 = 0
         var key = SHLValue()

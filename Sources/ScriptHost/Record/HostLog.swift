@@ -1,0 +1,62 @@
+// HostLog — how events, logs and failures of patches and of the host leave a hooked call.
+private import Glibc
+internal import HookRuntime
+private import Synchronization
+
+/// Writes to the journal; with `-v` also to stderr. Any thread.
+package final class HostLog: Sendable {
+  private let recorder: Recorder?
+  private let isVerbose: Bool
+  private let skips = Mutex<[String: Int]>([:])
+
+  package init(recorder: Recorder?, isVerbose: Bool) {
+    self.recorder = recorder
+    self.isVerbose = isVerbose
+  }
+
+  /// One line on stderr, whatever the verbosity.
+  package func say(_ text: String) {
+    let line = "scripthost: \(text)\n"
+    _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// Appends a record whose fields `fill` adds.
+  package func append(_ kind: RecordKind, _ name: FieldName, _ fill: (inout FieldWriter) -> Void) {
+    recorder?.record(kind, name, fill)
+  }
+
+  package func note(_ name: FieldName, _ message: String) {
+    append(.note, name) { $0.add("message", message) }
+    if isVerbose { say(message) }
+  }
+
+  package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in }) {
+    append(.log, FieldName(level, masked: false)) { fields in
+      fields.add("message", message)
+      fields.add("patch", patch)
+      fields.add("source", "\(source):\(line)")
+      more(&fields)
+    }
+    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)") }
+  }
+
+  package func failure(patch: String, selector: String, position: String, message: String) {
+    append(.failure, "handler failed") { fields in
+      fields.add("patch", patch)
+      fields.add("selector", selector)
+      fields.add("position", position)
+      fields.add("message", message)
+    }
+    if isVerbose { say("\(message) (in \(position) '\(selector)'; the original ran)") }
+  }
+
+  /// Counted; told when the program ends.
+  package func skipped(patch: String, selector: String, reason: String) {
+    skips.withLock { $0["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }
+  }
+
+  package func finish() {
+    let counts = skips.withLock { $0 }
+    for (text, count) in counts.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
+  }
+}

@@ -1,0 +1,136 @@
+// Completion — shell scripts made from the interface: scripthost completion bash|zsh.
+
+/// Writes completion scripts.
+enum CompletionScript {
+  /// For `source <(scripthost completion bash)`.
+  static func bash(_ commands: [Subcommand]) -> String {
+    let cases = commands.map { command -> String in
+      let values = command.options.filter { $0.value != nil }.map { option in
+        "        \(option.spellings.joined(separator: "|"))) \(bashAction(option.completion)); return ;;\n"
+      }.joined()
+      let words = (command.options.flatMap(\.spellings) + ["--help"]).joined(separator: " ")
+      return """
+            \(command.name))
+              case "$previous" in
+        \(values)      *) ;;
+              esac
+              if [[ $current == -* ]]; then COMPREPLY=($(compgen -W '\(words)' -- "$current")); return; fi
+              \(bashAction(operandCompletion(command)))
+              ;;
+
+        """
+    }.joined()
+    return """
+      # bash completion for scripthost; use it with: source <(scripthost completion bash)
+      _scripthost() {
+        local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i
+        COMPREPLY=()
+        if ((COMP_CWORD == 1)); then
+          COMPREPLY=($(compgen -W '\(commands.map(\.name).joined(separator: " ")) --help --version' -- "$current"))
+          return
+        fi
+        # After "--" stands a program with its own arguments.
+        for ((i = 2; i < COMP_CWORD; i++)); do
+          if [[ ${COMP_WORDS[i]} == -- ]]; then
+            if ((COMP_CWORD == i + 1)); then COMPREPLY=($(compgen -c -- "$current"))
+            else COMPREPLY=($(compgen -f -- "$current")); fi
+            return
+          fi
+        done
+        case ${COMP_WORDS[1]} in
+      \(cases)  esac
+      }
+      complete -o filenames -F _scripthost scripthost
+
+      """
+  }
+
+  private static func operandCompletion(_ command: Subcommand) -> Option.Completion {
+    switch command.operands {
+    case .none, .program: .none
+    case .optional(_, let completion), .one(_, let completion): completion
+    }
+  }
+
+  private static func bashAction(_ completion: Option.Completion) -> String {
+    switch completion {
+    case .none: ":"
+    case .file: "COMPREPLY=($(compgen -f -- \"$current\"))"
+    case .directory: "COMPREPLY=($(compgen -d -- \"$current\"))"
+    case .program: "COMPREPLY=($(compgen -c -- \"$current\"))"
+    case .words(let words): "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
+    }
+  }
+
+  /// For a file `_scripthost` in a directory of $fpath, or `source <(scripthost completion zsh)`.
+  static func zsh(_ commands: [Subcommand]) -> String {
+    let list = commands.map { "    '\($0.name):\(quoted($0.summary))'" }.joined(separator: "\n")
+    let cases = commands.map { command in
+      let specifications = command.options.map { "        \(zshOption($0))" } + ["        '(-h --help)'{-h,--help}'[show the manual page]'"]
+      return "    \(command.name)) _arguments -s -S \\\n"
+        + (specifications + ["        \(zshOperands(command))"]).joined(separator: " \\\n") + " ;;"
+    }.joined(separator: "\n")
+    return """
+      #compdef scripthost
+      # zsh completion for scripthost; put it into a directory of $fpath as _scripthost,
+      # or use it with: source <(scripthost completion zsh)
+      _scripthost() {
+        local -a commands
+        commands=(
+      \(list)
+        )
+        if (( CURRENT == 2 )); then
+          _describe command commands
+          return
+        fi
+        local command=$words[2]
+        shift words
+        (( CURRENT-- ))
+        case $command in
+      \(cases)
+        esac
+      }
+      if [[ $funcstack[1] == _scripthost ]]; then _scripthost "$@"; else compdef _scripthost scripthost; fi
+
+      """
+  }
+
+  private static func zshOption(_ option: Option) -> String {
+    let names = option.spellings
+    let exclusion = option.repeats ? "'*'" : "'(\(names.joined(separator: " ")))'"
+    let spelled = names.count > 1 ? "{\(names.joined(separator: ","))}" : names[0]
+    let value = option.value.map { ":\($0):\(zshAction(option.completion))" } ?? ""
+    let sentence = option.help.split(separator: ". ").first.map(String.init) ?? ""
+    return "\(exclusion)\(spelled)'[\(quoted(sentence))]\(value)'"
+  }
+
+  private static func zshOperands(_ command: Subcommand) -> String {
+    switch command.operands {
+    case .none: "'*: :'"
+    case .program: "'*::program: _normal'"
+    case .optional(let name, let completion): "'::\(name):\(zshAction(completion))'"
+    case .one(let name, let completion): "':\(name):\(zshAction(completion))'"
+    }
+  }
+
+  private static func zshAction(_ completion: Option.Completion) -> String {
+    switch completion {
+    case .none: " "
+    case .file: "_files"
+    case .directory: "_files -/"
+    case .program: "_command_names -e"
+    case .words(let words): "(\(words.joined(separator: " ")))"
+    }
+  }
+
+  /// Text inside '[…]' of a zsh specification.
+  private static func quoted(_ text: String) -> String {
+    text.map { character in
+      switch character {
+      case "'": "'\\''"
+      case "[", "]", ":": "\\" + String(character)
+      default: String(character)
+      }
+    }.joined()
+  }
+}

@@ -1,0 +1,100 @@
+// RunCommands — the commands that start a program: run and trace.
+internal import ScriptHost
+
+extension Subcommand {
+  /// Options of every command that starts a program.
+  private static let launchOptions = [
+    Option(
+      long: "patches", value: "DIR", repeats: true,
+      help: "Loads the patches of this directory, or one patch file.", completion: .directory),
+    Option(
+      long: "events", value: "FILE",
+      help: "Also writes everything recorded as JSON lines to FILE, or to an open descriptor with fd:N.", completion: .file),
+    Option(
+      long: "state", value: "DIR",
+      help: "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
+      completion: .directory),
+    Option(
+      long: "follow-children",
+      help: "Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this option the program never sees them."),
+  ]
+
+  static let run = Subcommand(
+    name: "run",
+    summary: "start a program with patches",
+    synopsis: "[-v] [--patches DIR]… [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+    description: [
+      "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
+      "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
+      "A program that replaces itself (exec) leaves ScriptHost behind, unless children are followed.",
+    ],
+    options: [
+      Option(long: "verbose", short: "v", help: "Prints what patches print and log, with file and line, on stderr.")
+    ] + launchOptions,
+    operands: .program,
+    exitStatuses: ExitStatus.launch,
+    examples: [
+      ("scripthost run --patches Patches -- swift-format file.swift", "Runs swift-format with the patches of a directory."),
+      ("scripthost run -v --events fd:3 -- ./server 3>events.jsonl", "Shows messages as they come, and keeps all events in a file."),
+    ],
+    seeAlso: ["trace", "events", "doctor"]
+  ) { arguments in
+    var launch = try Launch(arguments)
+    try launch.addCommonOptions(arguments)
+    try launch.exec()
+  }
+
+  static let trace = Subcommand(
+    name: "trace",
+    summary: "show the calls a program makes",
+    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--depth N] [--slower TIME] [--format text|json] -- PROGRAM ARGUMENTS",
+    description: [
+      "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused. Nothing matched is an error that names the nearest.",
+      "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",
+    ],
+    options: [
+      Option(short: "e", value: "GLOB", repeats: true, help: "Traces what matches."),
+      Option(short: "x", value: "GLOB", repeats: true, help: "Leaves out what matches, also where -e matches."),
+      Option(short: "c", help: "Prints no calls, but a table at the end: calls, errors, total, mean and longest time."),
+      Option(short: "s", value: "N", help: "Cuts strings after N bytes; the default is 64, 0 shows none of the text."),
+      Option(short: "o", value: "FILE", help: "Writes the trace to FILE instead of stderr.", completion: .file),
+      Option(long: "depth", value: "N", help: "Shows calls nested up to N levels; the default is all."),
+      Option(long: "slower", value: "TIME", help: "Shows only calls that took at least TIME, such as 10ms."),
+      Option(
+        long: "format", value: "FORMAT", help: "text for people (the default), or json: one object per line.",
+        completion: .words(["text", "json"])),
+    ] + launchOptions,
+    operands: .program,
+    exitStatuses: ExitStatus.launch,
+    examples: [
+      ("scripthost trace -e 'SwiftFormat.PrettyPrinter.*' -- swift-format t.swift", "All calls of the methods of one type."),
+      ("scripthost trace -c -e 'Shop.**' -x '**.description' -- ./shop", "A table of what a module calls, without descriptions."),
+      ("scripthost trace --slower 10ms -o slow.txt -e '**' -- ./server", "The slow calls, in a file."),
+    ],
+    seeAlso: ["run", "events"]
+  ) { arguments in
+    let options = try traceOptions(arguments)
+    var launch = try Launch(arguments)
+    try launch.addCommonOptions(arguments)
+    launch.settings.add(.trace)
+    for (name, value) in options { launch.settings.add(.trace(name), value) }
+    try launch.exec()
+  }
+
+  /// Checked options as the tracer in the program reads them: "match" and "exclude" any number of
+  /// times, "count" without a value, "string" in bytes, "output" an absolute path, "depth",
+  /// "slower" in nanoseconds, "format".
+  private static func traceOptions(_ arguments: Arguments) throws(Failure) -> [(String, [UInt8])] {
+    guard arguments.has("-e") else {
+      throw .usage("trace: name what to trace: -e 'Module.Type.*'; see scripthost trace --help")
+    }
+    var options = arguments.all("-e").map { ("match", $0) } + arguments.all("-x").map { ("exclude", $0) }
+    if arguments.has("-c") { options.append(("count", [])) }
+    if let bytes = try arguments.number("-s", in: 0...1_000_000) { options.append(("string", Array("\(bytes)".utf8))) }
+    if let path = arguments.path("-o") { options.append(("output", path.absolute().bytes)) }
+    if let depth = try arguments.number("--depth", in: 1...10_000) { options.append(("depth", Array("\(depth)".utf8))) }
+    if let time = try arguments.duration("--slower") { options.append(("slower", Array("\(time)".utf8))) }
+    if let format = try arguments.choice("--format", of: ["text", "json"]) { options.append(("format", Array(format.utf8))) }
+    return options
+  }
+}

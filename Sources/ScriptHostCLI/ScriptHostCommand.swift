@@ -1,0 +1,99 @@
+// ScriptHostCommand — the list of subcommands and the way from a command line to an exit status.
+internal import Glibc
+internal import ScriptHost
+
+/// The command as a whole.
+enum ScriptHostCommand {
+  static let version = "0.1.0"
+
+  /// All subcommands, in the order of the help. Those that look into a program (types, methods,
+  /// find, explain) are added here.
+  static let subcommands: [Subcommand] = [.run, .trace, .events, .logs, .doctor, .completion]
+
+  /// The words of this process's command line, as bytes: file names need not be UTF-8.
+  static func words() -> [[UInt8]] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { place in
+      // unsafeArgv has argc entries, each a C string that lives as long as the process.
+      CommandLine.unsafeArgv[place].map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+  }
+
+  /// Runs a command line and answers the exit status.
+  static func main(_ words: [[UInt8]]) -> Int32 {
+    do {
+      return try run(words)
+    } catch let failure as Failure {
+      Output.note(failure.sentence)
+      return failure.status
+    } catch {
+      Output.note("internal error: \(error); please report it")
+      return 1
+    }
+  }
+
+  private static func run(_ words: [[UInt8]]) throws -> Int32 {
+    guard let first = words.first.map({ String(decoding: $0, as: UTF8.self) }) else {
+      Output.text(Help.overview(subcommands))
+      Output.flush()
+      return 2
+    }
+    switch first {
+    case "--help", "-h", "help": return try help(words.dropFirst().first)
+    case "--version":
+      Output.line("scripthost \(version)")
+      Output.flush()
+      return 0
+    default: break
+    }
+    let command = try find(first)
+    let rest = Array(words.dropFirst())
+    if rest.prefix(while: { $0 != Array("--".utf8) }).contains(where: { $0 == Array("--help".utf8) || $0 == Array("-h".utf8) }) {
+      return try help(words[0])
+    }
+    return try command.run(Parser.parse(rest, for: command))
+  }
+
+  private static func find(_ name: String) throws(Failure) -> Subcommand {
+    if let command = subcommands.first(where: { $0.name == name }) { return command }
+    let shown = EventText.printable(name)
+    if name.hasPrefix("-") {
+      throw .usage("unknown option '\(shown)'; options stand after the command: scripthost COMMAND \(shown)")
+    }
+    let near = Nearest.name(to: name, among: subcommands.map(\.name))
+    throw .usage("unknown command '\(shown)'; " + (near.map { "did you mean '\($0)'?" } ?? "see scripthost --help"))
+  }
+
+  private static func help(_ name: [UInt8]?) throws(Failure) -> Int32 {
+    if let name {
+      Output.text(Help.page(try find(String(decoding: name, as: UTF8.self))))
+    } else {
+      Output.text(Help.overview(subcommands))
+    }
+    Output.flush()
+    return 0
+  }
+}
+
+extension Subcommand {
+  static let completion = Subcommand(
+    name: "completion",
+    summary: "print a completion script for a shell",
+    synopsis: "bash|zsh",
+    description: ["Prints a script that lets the shell complete commands, options and programs."],
+    options: [],
+    operands: .one("bash or zsh", .words(["bash", "zsh"])),
+    examples: [
+      ("source <(scripthost completion bash)", "Completion for this shell; put the line into ~/.bashrc to keep it."),
+      ("scripthost completion zsh >~/.zfunc/_scripthost", "Completion for zsh, in a directory of $fpath."),
+    ]
+  ) { arguments in
+    switch String(decoding: arguments.operands[0], as: UTF8.self) {
+    case "bash": Output.text(CompletionScript.bash(ScriptHostCommand.subcommands))
+    case "zsh": Output.text(CompletionScript.zsh(ScriptHostCommand.subcommands))
+    case let shell:
+      throw Failure.usage("completion: no script for '\(EventText.printable(shell))'; use bash or zsh")
+    }
+    Output.flush()
+    return 0
+  }
+}

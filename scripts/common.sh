@@ -1,0 +1,31 @@
+# Sourced by the scripts beside it: where the project is, how it speaks, what it needs.
+
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+products=$root/.build/release
+
+# One line of progress on stderr.
+step() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+[ -t 2 ] && [ -z "${NO_COLOR:-}" ] || step() { printf '==> %s\n' "$*" >&2; }
+
+fail() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# The Swift toolchain comes from PATH; its own programs lie beside the real swift.
+need_swift() {
+  command -v swift >/dev/null || fail "no 'swift' in PATH; install Swift 6.3 from swift.org and add its usr/bin to PATH"
+}
+
+# Prints where the toolchain's programs are: `swift` in PATH may be a link, or the front of a version manager.
+toolchain_bin() {
+  local directory compiler
+  directory=$(dirname "$(readlink -f "$(command -v swift)")")
+  if [ ! -x "$directory/swift-format" ]; then
+    compiler=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)\/lib\/swift".*/\1/p')
+    directory=$compiler/bin
+  fi
+  [ -x "$directory/clang" ] || fail "the toolchain of '$(command -v swift)' has no clang; install a complete Swift toolchain"
+  printf '%s\n' "$directory"
+}
