@@ -27,8 +27,10 @@ _Static_assert(sizeof(HKTLayer) == 24, "HookRuntime/Dispatch writes layers");
 
 enum { HAZARDS = sizeof(((HKTThread *)0)->hazard) / sizeof(void *) };
 
-void (*hkt_release_values)(void *releases);
-void (*hkt_release_scratch)(void *scratch);
+static void (*release_values)(void *releases);
+static void (*release_scratch)(void *scratch);
+void hkt_set_release_values(void (*release)(void *)) { release_values = release; }
+void hkt_set_release_scratch(void (*release)(void *)) { release_scratch = release; }
 
 // MARK: Threads
 
@@ -393,8 +395,8 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   release_layers(t, layers);
   if (__builtin_expect(call.releases != NULL || call.scratch != NULL, 0)) {
     t->host++;
-    if (call.releases) hkt_release_values(call.releases);
-    if (call.scratch) hkt_release_scratch(call.scratch);
+    if (call.releases) release_values(call.releases);
+    if (call.scratch) release_scratch(call.scratch);
     t->host--;
   }
   if (!by_jump) return HKT_RETURN;

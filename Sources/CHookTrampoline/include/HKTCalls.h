@@ -124,8 +124,8 @@ uint64_t hkt_ticks(void);
 uint64_t hkt_ticks_to_ns(uint64_t ticks);
 
 /// Called for every call that had `releases` (or `scratch`) set, after it ended. Set once at start.
-extern void (*hkt_release_values)(void *releases);
-extern void (*hkt_release_scratch)(void *scratch);
+void hkt_set_release_values(void (*release)(void *releases));
+void hkt_set_release_scratch(void (*release)(void *scratch));
 
 /// Marks ScriptHost at work on this thread: hooked functions it calls pass through unseen.
 static inline void hkt_host_begin(HKTThread *t) { t->host++; }

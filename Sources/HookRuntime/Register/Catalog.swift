@@ -14,7 +14,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// False when only the file is read and nothing runs.
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
-  package private(set) lazy var inlineTable = InlineTable(symbols, indexDirectory: options.indexDirectory)
+  package private(set) lazy var inlineTable = InlineTable(symbols)
   private let options: SymbolTable.Options
   private let lock = RecursiveLock()
   private var parser = SymbolParser()

@@ -1,5 +1,7 @@
 // SelectorLookup — from what a person typed to the families it means, or why it means none.
 
+private import SwiftMangling
+
 package enum LookupError: Error, Equatable, Sendable {
   case noSelector(String, nearest: [String])
   case noSelectorInType(String, type: String, nearest: [String])
@@ -80,8 +82,9 @@ package final class TypeCatalog: @unchecked Sendable {
   private var seen: Set<String> = []
 
   private func refresh() {
-    for image in LoadedImages.snapshot().images where image.file?.isSwift == true && seen.insert(image.path).inserted {
-      for type in SwiftTypes(image: image).types {
+    let loaded = LoadedImages.snapshot()
+    for image in loaded.images where image.file?.isSwift == true && seen.insert(image.path).inserted {
+      for type in SwiftTypes(image: image, among: loaded).types {
         guard let address = UnsafeRawPointer(bitPattern: UInt(type.descriptor)) else { continue }
         names[type.name] = TypeDescriptor(address)
       }

@@ -36,7 +36,7 @@ package struct ValueWriter {
 
   /// Set once at start: how the dispatcher releases what calls kept alive.
   package static func installReleaseHandler() {
-    hkt_release_values = { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
+    hkt_set_release_values { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
   }
 
   private func release(_ value: OwnedValue) {

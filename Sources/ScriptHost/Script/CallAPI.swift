@@ -1,8 +1,8 @@
 // CallAPI — what a handler does with `call`.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
-private import SwiftMangling
+internal import SwiftMangling
 
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
@@ -226,7 +226,7 @@ enum CallContext {
 
   /// Set once at start: how the dispatcher ends the tables of a call.
   static func installReleaseHandler() {
-    hkt_release_scratch = { Unmanaged<Tables>.fromOpaque($0!).release() }
+    hkt_set_release_scratch { Unmanaged<Tables>.fromOpaque($0!).release() }
   }
 
   static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: HostCallback) -> Int32 {

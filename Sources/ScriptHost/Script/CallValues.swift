@@ -1,8 +1,8 @@
 // CallValues — the arguments and results of a running call, as a handler sees and changes them.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
-private import SwiftMangling
+internal import SwiftMangling
 
 enum CallValues {
   typealias Call = UnsafeMutablePointer<ScriptCall>

@@ -1,9 +1,9 @@
 // LuaHook — a Lua handler as a layer: decode, invoke, apply what it changed, and stand in when it fails.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 private import Glibc
-private import SwiftMangling
+internal import SwiftMangling
 
 /// One handler on one selector. Made by a patch, called from any thread.
 final class LuaHook: @unchecked Sendable {

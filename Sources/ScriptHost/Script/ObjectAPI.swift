@@ -1,5 +1,5 @@
 // ObjectAPI — what scripts read of Swift objects and values: stored fields, type name, identity. No program code runs.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 

@@ -1,8 +1,8 @@
 // PatchAPI — the globals of a patch: patch, method, class, track, log, print, explain, swift.
 internal import CLuaShim
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import HookRuntime
-private import SwiftMangling
+internal import SwiftMangling
 
 enum PatchAPI {
   static func register(_ patch: Patch) throws(PatchError) {

@@ -1,5 +1,5 @@
 // ScriptCall — one handler at work on this thread, and what it may still change.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
 internal import HookRuntime

@@ -1,5 +1,5 @@
 // ValueBridge — between Swift memory and Lua values, by type. Exact, or an error that says what was expected.
-private import CHookTrampoline
+internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 

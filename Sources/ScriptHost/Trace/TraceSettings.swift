@@ -19,7 +19,7 @@ package struct TraceSettings: Sendable {
   package init(_ settings: BootSettings) {
     match = settings.texts(.trace("match"))
     exclude = settings.texts(.trace("exclude"))
-    summaryOnly = settings.has(.trace("summary"))
+    summaryOnly = settings.has(.trace("count"))
     if let text = settings.text(.trace("string")), let limit = Int(text) { stringLimit = limit }
     output = settings.bytes(.trace("output"))
     if let text = settings.text(.trace("depth")), let limit = Int(text) { depth = limit }
