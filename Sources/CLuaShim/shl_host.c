@@ -1,0 +1,695 @@
+// Host functions, handles, call tokens: where Lua calls the program.
+//
+// Only `run_host` calls the host. When it has answered, no Swift frame of that call is left, and only then does C
+// raise. Before anything else the state is put right: a recovery point may have cut the call short while the
+// lock was given back or while it was inside another entry.
+#include "shl_internal.h"
+#include <stdio.h>
+
+/// The trampoline's own frame around what the host sees. Arrays are written only when used.
+typedef struct Frame {
+  SHLCallback cb;
+  int32_t argc;
+  int32_t nresults;
+  int32_t failed;             // 1: text, 2: value
+  bool method;                // the answer is a method of the name that was asked for
+  uint32_t text_used;
+  int32_t failed_slot;
+  SHLValue results[RESULTS_MAX];
+  SHLValue raised;
+  char text[1024];            // results' short strings, or the failure's text
+} Frame;
+_Static_assert(offsetof(Frame, cb) == 0, "the host's SHLCallback is our Frame");
+static inline Frame *frame_of(SHLCallback *cb) { return (Frame *)cb; }
+
+static _Atomic(SHLGuard) guard;
+void shl_set_guard(SHLGuard g) { atomic_store(&guard, g); }
+
+// ---------------------------------------------------------------- what the host calls
+
+SHLValue shl_arg(SHLCallback *cb, int32_t i) {
+  if (i < 0 || i >= cb->argc) return shl_nil();
+  return shl_read(cb->scope.L, i + 1);
+}
+
+typedef struct { SHLState *S; const SHLValue *value; } Pushing;
+
+/// [-1, +1, m]
+static int push_body(lua_State *L) {
+  Pushing *p = lua_touserdata(L, 1);
+  shl_push(L, p->S, p->value);
+  return 1;
+}
+
+/// Makes a value safe to hold until the host has returned: bytes and handles get a home of their own.
+static SHLStatus hold(Frame *f, SHLValue *value) {
+  lua_State *L = f->cb.scope.L;
+  if (value->tag == SHL_STRING && value->s.n <= sizeof f->text - f->text_used) {
+    char *copy = f->text + f->text_used;
+    if (value->s.n) memcpy(copy, value->s.p, value->s.n);
+    f->text_used += (uint32_t)value->s.n;
+    value->s.p = copy;
+    return SHL_OK;
+  }
+  if (value->tag != SHL_STRING) return SHL_OK;  // handles own nothing until pushed; the rest is plain
+  Pushing p = {f->cb.scope.state, value};
+  if (shl_protect(L, push_body, &p, 0, 1) != LUA_OK)
+    return value->s.n > f->cb.scope.state->limits.string_bytes ? SHL_BAD_ARGUMENT : SHL_NO_MEMORY;
+  value->tag = SHL_OTHER;
+  value->slot = lua_gettop(L);
+  return SHL_OK;
+}
+
+SHLStatus shl_return(SHLCallback *cb, SHLValue value) {
+  Frame *f = frame_of(cb);
+  if (f->nresults >= RESULTS_MAX) return SHL_BAD_ARGUMENT;
+  SHLStatus status = hold(f, &value);
+  if (status == SHL_OK) f->results[f->nresults++] = value;
+  return status;
+}
+
+SHLStatus shl_return_method(SHLCallback *cb) {
+  if (!cb->name) return SHL_BAD_ARGUMENT;
+  frame_of(cb)->method = true;
+  return SHL_OK;
+}
+
+int32_t shl_fail(SHLCallback *cb, const char *text, size_t length) {
+  Frame *f = frame_of(cb);
+  if (f->failed) return -1;
+  f->failed = 1;
+  f->text_used = (uint32_t)(length < sizeof f->text ? length : sizeof f->text);
+  memcpy(f->text, text, f->text_used);
+  return -1;
+}
+
+int32_t shl_raise(SHLCallback *cb, SHLValue value) {
+  Frame *f = frame_of(cb);
+  if (f->failed) return -1;
+  f->text_used = 0;
+  if (hold(f, &value) != SHL_OK) return shl_fail(cb, "no memory", 9);
+  f->raised = value;
+  f->failed = 2;
+  return -1;
+}
+
+/// [-2, +1, e] (value, ud)
+static int text_body(lua_State *L) {
+  lua_settop(L, 1);
+  shl_push_text(L, 1);
+  return 1;
+}
+
+SHLValue shl_arg_text(SHLCallback *cb, int32_t i) {
+  lua_State *L = cb->scope.L;
+  SHLValue plain = shl_arg(cb, i);
+  if (plain.tag == SHL_STRING) return plain;
+  if (lua_checkstack(L, 4)) {
+    if (i >= 0 && i < cb->argc) lua_pushvalue(L, i + 1);
+    else lua_pushnil(L);
+    if (shl_protect(L, text_body, NULL, 1, 1) == LUA_OK) return shl_read(L, -1);
+  }
+  const char *name = lua_typename(L, i >= 0 && i < cb->argc ? lua_type(L, i + 1) : LUA_TNIL);
+  return shl_string(name, strlen(name));
+}
+
+typedef struct { char *source; size_t capacity; int32_t line; bool found; } Caller;
+
+/// Level 0 is the host function itself. 'S' and 'l' need no memory.
+bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
+  lua_Debug ar;
+  for (int level = 1; level < 20 && lua_getstack(cb->scope.L, level, &ar); level++) {
+    lua_getinfo(cb->scope.L, "Sl", &ar);
+    if (ar.currentline <= 0) continue;
+    if (source && capacity > 8) shl_escape(source, capacity, ar.short_src, strlen(ar.short_src));
+    if (line) *line = ar.currentline;
+    return true;
+  }
+  if (source && capacity) *source = 0;
+  if (line) *line = 0;
+  return false;
+}
+
+bool shl_handle_set(SHLCallback *cb, int32_t i, uint64_t a, uint64_t b, uint64_t c) {
+  if (i < 0 || i >= cb->argc || lua_type(cb->scope.L, i + 1) != LUA_TUSERDATA) return false;
+  SHLHandle *h = lua_touserdata(cb->scope.L, i + 1);
+  h->a = a, h->b = b, h->c = c;
+  return true;
+}
+
+SHLRef shl_arg_function_ref(SHLCallback *cb, int32_t i, SHLFunctionInfo *info) {
+  SHLValue v = shl_arg(cb, i);
+  SHLFunctionInfo unused;
+  if (!info) info = &unused;
+  if (v.tag != SHL_FUNCTION || !shl_function_info(&cb->scope, v, info)) return 0;
+  return shl_keep(&cb->scope, v);
+}
+
+// ---------------------------------------------------------------- the lock during native code
+
+SHLUnlocked shl_unlock_all(SHLScope *scope) {
+  SHLState *S = scope->state;
+  SHLRun *run = S->run;
+  SHLUnlocked u = {{S->depth, (uint64_t)(uintptr_t)run, (uint64_t)(uintptr_t)run->current, 0}};
+  if (run->deadline) u.reserved[3] = (uint64_t)shl_now();
+  S->run = &S->idle_run;
+  S->depth = 1;
+  shl_unlock(S);
+  return u;
+}
+
+static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current) {
+  S->depth = depth;
+  S->run = run;
+  run->current = current;
+}
+
+SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
+  SHLState *S = scope->state;
+  SHLRun *run = (SHLRun *)(uintptr_t)u.reserved[1];
+  if (!shl_lock(S, -1)) return SHL_POISONED;
+  restore(S, (uint32_t)u.reserved[0], run, (lua_State *)(uintptr_t)u.reserved[2]);
+  if (u.reserved[3]) run->deadline += shl_now() - (int64_t)u.reserved[3];
+  return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
+}
+
+// ---------------------------------------------------------------- the trampoline
+
+/// The host's frames are gone: raise what it asked for. `where`: put the Lua caller's position before text.
+static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Frame *f) {
+  lua_settop(L, lua_gettop(L));
+  luaL_checkstack(L, 4, NULL);
+  if (f->failed == 2) {
+    shl_push(L, S, &f->raised);
+    lua_error(L);
+  }
+  luaL_where(L, 1);
+  if (f->failed) lua_pushlstring(L, f->text, f->text_used);
+  else lua_pushliteral(L, "a function of the program failed without a reason");
+  lua_concat(L, 2);
+  lua_error(L);
+  __builtin_unreachable();
+}
+
+/// A recovery point may have left the call anywhere: take the lock again, forget entries it was inside.
+static SHL_NOINLINE void put_right(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current, int32_t reentry) {
+  if (SHL_READ(S->owner) != shl_self()) shl_lock(S, -1);
+  restore(S, depth, run, current);
+  shl_thread.reentry = reentry;
+}
+
+/// [-0, +results, e] Calls the host with the arguments on the stack of L, then pushes or raises what it answered.
+static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState *S, SHLFunction fn, void *ctx, Frame *f) {
+  f->cb.scope.state = S;
+  f->cb.scope.L = L;
+  f->nresults = 0;
+  f->failed = 0;
+  f->method = false;
+  f->text_used = 0;
+  SHLRun *run = S->run;
+  lua_State *current = run->current;
+  uint32_t depth = S->depth;
+  SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
+  int32_t answer;
+  if (SHL_LIKELY(!g)) {
+    answer = fn(ctx, &f->cb);
+  } else {
+    int32_t reentry = shl_thread.reentry;
+    answer = g(fn, ctx, &f->cb);
+    if (shl_thread.reentry != reentry) put_right(S, depth, run, current, reentry);
+  }
+  if (SHL_UNLIKELY(S->run != run || SHL_READ(S->owner) != shl_self() || S->depth != depth))
+    put_right(S, depth, run, current, shl_thread.reentry);
+  if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
+  if (SHL_UNLIKELY(answer < 0 || f->failed)) raise_failure(L, S, f);
+  if (f->method) return -1;
+  int32_t n = f->nresults;
+  if (n == 0) return 0;
+  luaL_checkstack(L, n + 2, NULL);
+  for (int32_t i = 0; i < n; i++) shl_push(L, S, &f->results[i]);
+  return n;
+}
+
+/// The live host pointer of a call token, or an error that tells what is wrong with it.
+static void *call_target(lua_State *L, SHLState *S, int index) {
+  uint64_t token = (uint64_t)lua_touserdata(L, index);
+  uint32_t slot = token & 0xFFFF;
+  if (SHL_LIKELY(slot < S->slot_count)) {
+    SHLSlot *s = &S->slots[slot];
+    if (SHL_LIKELY(s->generation == token >> 16 && s->host)) return s->host;
+  }
+  if (slot == SLOT_CONSTANT) luaL_error(L, "this value has no fields");
+  luaL_error(L, "this call is over; take what is needed from 'call' while the handler runs");
+  return NULL;
+}
+
+static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
+
+/// Checks the receiver of a method of class `cls` and answers its host pointer (calls) or NULL (handles).
+static void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) {
+  int type = lua_type(L, 1);
+  if (cls == SHL_CLASS_CALL) {
+    if (type == LUA_TLIGHTUSERDATA) return call_target(L, S, 1);
+  } else if (type == LUA_TUSERDATA && (int32_t)((SHLHandle *)lua_touserdata(L, 1))->cls == cls) {
+    return NULL;
+  }
+  luaL_error(L, "'%s' is a method of a %s, called on a %s value; write 'value:%s(...)' with a colon", name,
+             S->classes[cls]->ops.name, lua_typename(L, type), name);
+  return NULL;
+}
+
+/// Host functions and methods. Upvalue 1: its record.
+static int call_function(lua_State *L) {
+  SHLHostFunction *h = lua_touserdata(L, lua_upvalueindex(1));
+  SHLState *S = shl_state_of(L);
+  Frame f;
+  f.cb.host = h->cls < 0 ? NULL : receiver(L, S, h->cls, h->name);
+  f.cb.argc = lua_gettop(L);
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  return run_host(L, S, h->fn, h->ctx, &f);
+}
+
+/// A method given out by shl_return_method. Upvalue 1: its name.
+static int call_named(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  Frame f;
+  f.cb.name = lua_tolstring(L, lua_upvalueindex(1), &f.cb.name_length);
+  f.cb.host = NULL;
+  SHLClassRecord *c = NULL;
+  int type = lua_type(L, 1);
+  if (type == LUA_TUSERDATA) c = class_of(S, lua_touserdata(L, 1));
+  else if (type == LUA_TLIGHTUSERDATA) f.cb.host = call_target(L, S, 1), c = S->classes[SHL_CLASS_CALL];
+  if (!c || !c->ops.invoke)
+    return luaL_error(L, "'%s' is a method, called on a %s value; write 'value:%s(...)' with a colon", f.cb.name,
+                      c ? c->ops.name : lua_typename(L, type), f.cb.name);
+  f.cb.argc = lua_gettop(L);
+  f.cb.field = -1;
+  return run_host(L, S, c->ops.invoke, c->ops.ctx, &f);
+}
+
+/// [-0, +1, m] The one closure that invokes the method `name` (on the stack at `index`), made at first use.
+static int push_named(lua_State *L, SHLState *S, int index) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, S->methods);
+  lua_pushvalue(L, index);
+  if (lua_rawget(L, -2) == LUA_TNIL) {
+    lua_settop(L, -2);
+    lua_pushvalue(L, index);
+    lua_pushvalue(L, index);
+    lua_pushcclosure(L, call_named, 1);
+    lua_rawset(L, -3);
+    lua_pushvalue(L, index);
+    lua_rawget(L, -2);
+  }
+  return 1;
+}
+
+/// index and newindex of handles and calls. Upvalues: class record, members.
+static int access_member(lua_State *L, bool writing) {
+  SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
+  SHLState *S = shl_state_of(L);
+  Frame f;
+  f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_pushvalue(L, 2);
+    int type = lua_rawget(L, lua_upvalueindex(2));
+    if (type == LUA_TFUNCTION && !writing) return 1;
+    if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
+    lua_settop(L, writing ? 3 : 2);
+    f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
+  }
+  SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
+  if (SHL_UNLIKELY(!fn)) {
+    shl_push_text(L, 2);
+    return luaL_error(L, writing ? "'%s' of a %s cannot be set" : "'%s' is no member of a %s", lua_tostring(L, -1), c->ops.name);
+  }
+  f.cb.argc = writing ? 3 : 2;
+  int n = run_host(L, S, fn, c->ops.ctx, &f);
+  return n < 0 ? push_named(L, S, 2) : n;
+}
+static int handle_index(lua_State *L) { return access_member(L, false); }
+static int handle_newindex(lua_State *L) { return access_member(L, true); }
+
+/// The remaining operations. Upvalues: class record, the host function as an address inside the record.
+static int operation(lua_State *L) {
+  SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
+  SHLFunction *fn = lua_touserdata(L, lua_upvalueindex(2));
+  SHLState *S = shl_state_of(L);
+  Frame f;
+  f.cb.host = c->id == SHL_CLASS_CALL && lua_type(L, 1) == LUA_TLIGHTUSERDATA ? call_target(L, S, 1) : NULL;
+  f.cb.argc = lua_gettop(L);
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  return run_host(L, S, *fn, c->ops.ctx, &f);
+}
+
+/// __eq without an operation of the class: same class, same words.
+static int same_words(lua_State *L) {
+  const SHLHandle *x = lua_touserdata(L, 1), *y = lua_touserdata(L, 2);
+  lua_pushboolean(L, x && y && x->cls == y->cls && x->a == y->a && x->b == y->b && x->c == y->c);
+  return 1;
+}
+
+static int plain_handle_text(lua_State *L) {
+  SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
+  lua_pushstring(L, c->ops.name);
+  return 1;
+}
+
+/// tostring of light userdata: a constant's text, or the call's.
+static int light_text(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  uint64_t token = (uint64_t)lua_touserdata(L, 1);
+  if ((token & 0xFFFF) == SLOT_CONSTANT) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, S->constants);
+    lua_rawgeti(L, -1, (lua_Integer)(token >> 16));
+    if (lua_type(L, -1) != LUA_TSTRING) lua_pushliteral(L, "constant");
+    return 1;
+  }
+  SHLClassRecord *c = S->classes[SHL_CLASS_CALL];
+  uint32_t slot = token & 0xFFFF;
+  bool live = slot < S->slot_count && S->slots[slot].generation == token >> 16 && S->slots[slot].host;
+  if (!live) lua_pushliteral(L, "call (over)");
+  else if (!c->ops.tostring) lua_pushstring(L, c->ops.name);
+  else {
+    Frame f;
+    f.cb.host = S->slots[slot].host;
+    f.cb.argc = 1;
+    f.cb.field = -1;
+    f.cb.name = NULL;
+    f.cb.name_length = 0;
+    return run_host(L, S, c->ops.tostring, c->ops.ctx, &f);
+  }
+  return 1;
+}
+
+// ---------------------------------------------------------------- handles
+
+/// __gc, run by the collector with hooks off: only queues. The queue is host memory, so nothing here can raise.
+int shl_collect_handle(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  const SHLHandle *h = lua_touserdata(L, 1);
+  if (!h) return 0;
+  if (S->release_count == S->release_capacity) {
+    int32_t capacity = S->release_capacity ? 2 * S->release_capacity : 32;
+    SHLRelease *grown = realloc(S->releases, (size_t)capacity * sizeof *grown);
+    if (!grown) return 0;  // leaked rather than released at a bad moment
+    S->releases = grown;
+    S->release_capacity = capacity;
+  }
+  S->releases[S->release_count++] = (SHLRelease){h->cls, h->a, h->b, h->c};
+  SHL_WRITE(S->release_pending, S->release_count);
+  return 0;
+}
+
+/// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
+void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
+  if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
+  SHLClassRecord *c = S->classes[v->cls];
+  bool unique = c->ops.flags & SHL_UNIQUE;
+  luaL_checkstack(L, 5, NULL);
+  if (unique) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
+    lua_rawgetp(L, -1, (void *)v->h.a);
+    const SHLHandle *h = lua_touserdata(L, -1);
+    if (h && h->a == v->h.a && h->b == v->h.b && h->c == v->h.c) {
+      lua_rotate(L, -2, 1);
+      lua_settop(L, -2);
+      return;
+    }
+    lua_settop(L, -2);
+  }
+  SHLHandle *h = lua_newuserdatauv(L, sizeof *h, 0);
+  *h = (SHLHandle){v->h.a, v->h.b, v->h.c, v->cls, 0};
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->metatable);
+  lua_setmetatable(L, -2);
+  if (unique) {
+    if (++c->unique_count > 12000) {  // hash parts are bounded; older handles stay equal, only not identical
+      lua_createtable(L, 0, 0);
+      lua_createtable(L, 0, 1);
+      lua_pushliteral(L, "v");
+      lua_setfield(L, -2, "__mode");
+      lua_setmetatable(L, -2);
+      lua_pushvalue(L, -1);
+      lua_rawseti(L, LUA_REGISTRYINDEX, c->unique);
+      lua_copy(L, -1, -3);
+      lua_settop(L, -2);
+      c->unique_count = 1;
+    }
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, -3, (void *)v->h.a);
+    lua_rotate(L, -2, 1);
+    lua_settop(L, -2);
+  }
+}
+
+// ---------------------------------------------------------------- registration
+
+typedef struct {
+  SHLState *S;
+  const char *name;
+  SHLHostFunction *function;
+  SHLClassRecord *record;
+  int64_t id;
+  const char *shown;
+} Registering;
+
+static SHLHostFunction *function_make(SHLState *S, const char *name, SHLFunction fn, void *ctx, int32_t cls) {
+  size_t n = strlen(name) + 1;
+  SHLHostFunction *h = malloc(sizeof *h + n);
+  if (!h) return NULL;
+  *h = (SHLHostFunction){fn, ctx, cls, S->functions};
+  memcpy(h->name, name, n);
+  S->functions = h;
+  return h;
+}
+
+/// [-1, +1, m]
+static int function_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  lua_pushlightuserdata(L, r->function);
+  lua_pushcclosure(L, call_function, 1);
+  return 1;
+}
+
+SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx) {
+  Registering r = {.S = scope->state};
+  r.function = function_make(scope->state, "function", fn, ctx, -1);
+  if (!r.function || shl_protect(scope->L, function_body, &r, 0, 1) != LUA_OK) return shl_nil();
+  return shl_read(scope->L, -1);
+}
+
+/// Registration is no script: no limits but memory, and it waits for the lock.
+static const SHLBudget unlimited = {-1, -1, -1};
+
+SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  Registering r = {.S = S};
+  r.function = function_make(S, name, fn, ctx, -1);
+  status = SHL_NO_MEMORY;
+  if (r.function && shl_protect(inv.scope.L, function_body, &r, 0, 1) == LUA_OK)
+    status = shl_set_global(&inv.scope, name, shl_read(inv.scope.L, -1));
+  shl_invoke_end(&inv);
+  return status;
+}
+
+/// [-0, +0, m] Sets metatable[name] to a closure over (record, extra).
+static void set_operation(lua_State *L, const char *name, lua_CFunction fn, void *record, void *extra) {
+  lua_pushlightuserdata(L, record);
+  lua_pushlightuserdata(L, extra);
+  lua_pushcclosure(L, fn, 2);
+  lua_setfield(L, -2, name);  // a fresh table without metatable: nothing but memory can fail
+}
+
+/// [-0, +1, m] Builds the metatable of a class; its members table goes to the registry.
+static void push_metatable(lua_State *L, SHLClassRecord *c) {
+  SHLClass *o = &c->ops;
+  lua_createtable(L, 0, 12);
+  lua_createtable(L, 0, 8);
+  lua_pushvalue(L, -1);
+  c->members = luaL_ref(L, LUA_REGISTRYINDEX);
+  for (int writing = 0; writing < 2; writing++) {
+    lua_pushlightuserdata(L, c);
+    lua_pushvalue(L, -2);
+    lua_pushcclosure(L, writing ? handle_newindex : handle_index, 2);
+    lua_setfield(L, -3, writing ? "__newindex" : "__index");
+  }
+  lua_settop(L, -2);
+  if (o->call) set_operation(L, "__call", operation, c, &o->call);
+  if (o->equal) set_operation(L, "__eq", operation, c, &o->equal);
+  else set_operation(L, "__eq", same_words, c, NULL);
+  if (o->less) set_operation(L, "__lt", operation, c, &o->less);
+  if (o->less_equal) set_operation(L, "__le", operation, c, &o->less_equal);
+  if (o->length) set_operation(L, "__len", operation, c, &o->length);
+  if (o->pairs) set_operation(L, "__pairs", operation, c, &o->pairs);
+  if (o->tostring) set_operation(L, "__tostring", operation, c, &o->tostring);
+  else set_operation(L, "__tostring", plain_handle_text, c, NULL);
+  if (o->release) {
+    lua_pushcfunction(L, shl_collect_handle);
+    lua_setfield(L, -2, "__gc");
+  }
+  lua_pushstring(L, o->name);
+  lua_setfield(L, -2, "__name");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+}
+
+/// [-1, +0, m]
+static int class_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  SHLClassRecord *c = r->record;
+  push_metatable(L, c);
+  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+  if (c->ops.flags & SHL_UNIQUE) {
+    lua_createtable(L, 0, 0);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    c->unique = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+  return 0;
+}
+
+static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
+  SHLClassRecord *c = calloc(1, sizeof *c);
+  char *name = strdup(d->name ? d->name : "value");
+  if (!c || !name) {
+    free(c);
+    free(name);
+    return NULL;
+  }
+  c->ops = *d;
+  c->ops.name = name;
+  c->id = id;
+  return c;
+}
+
+SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  if (S->class_count >= SHL_CLASS_MAX) {
+    status = SHL_BAD_ARGUMENT;
+  } else {
+    Registering r = {.S = S, .record = record_make(d, S->class_count)};
+    if (r.record && shl_protect(inv.scope.L, class_body, &r, 0, 0) == LUA_OK) {
+      S->classes[S->class_count] = r.record;
+      *cls = S->class_count++;
+    } else {
+      status = SHL_NO_MEMORY;
+      if (r.record) free((void *)r.record->ops.name), free(r.record);
+    }
+  }
+  shl_invoke_end(&inv);
+  return status;
+}
+
+SHLStatus shl_call_class(SHLState *S, const SHLClass *d) {
+  if (!shl_lock(S, -1)) return SHL_POISONED;
+  SHLClassRecord *c = S->classes[SHL_CLASS_CALL];
+  char *name = strdup(d->name ? d->name : "call");
+  if (name) {
+    free((void *)c->ops.name);
+    c->ops = *d;
+    c->ops.name = name;
+  }
+  shl_unlock(S);
+  return name ? SHL_OK : SHL_NO_MEMORY;
+}
+
+/// [-1, +0, m]
+static int member_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->record->members);
+  lua_pushstring(L, r->name);
+  if (r->function) {
+    lua_pushlightuserdata(L, r->function);
+    lua_pushcclosure(L, call_function, 1);
+  } else {
+    lua_pushinteger(L, r->id);
+  }
+  lua_rawset(L, -3);
+  return 0;
+}
+
+static SHLStatus add_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  if (cls >= S->class_count) {
+    status = SHL_BAD_ARGUMENT;
+  } else {
+    Registering r = {.S = S, .name = name, .record = S->classes[cls], .id = id};
+    if (fn) r.function = function_make(S, name, fn, ctx, (int32_t)cls);
+    if ((fn && !r.function) || shl_protect(inv.scope.L, member_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
+  }
+  shl_invoke_end(&inv);
+  return status;
+}
+
+SHLStatus shl_method(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx) {
+  return add_member(S, cls, name, fn, ctx, -1);
+}
+SHLStatus shl_member(SHLState *S, uint32_t cls, const char *name, int32_t id) { return add_member(S, cls, name, NULL, NULL, id); }
+
+/// [-1, +0, m]
+static int constant_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, r->S->constants);
+  lua_pushstring(L, r->shown);
+  lua_rawseti(L, -2, r->id);
+  return 0;
+}
+
+SHLStatus shl_constant(SHLState *S, int64_t id, const char *name, const char *shown) {
+  if (id < 0 || id >= (int64_t)1 << 47) return SHL_BAD_ARGUMENT;
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  Registering r = {.S = S, .id = id, .shown = shown};
+  if (shl_protect(inv.scope.L, constant_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
+  else if (name) status = shl_set_global(&inv.scope, name, shl_constant_value(id));
+  shl_invoke_end(&inv);
+  return status;
+}
+
+/// [-0, +0, m] Called once while opening: the class of calls and the tables registration needs.
+void shl_host_open(lua_State *L, SHLState *S) {
+  lua_createtable(L, 0, 8);
+  S->methods = luaL_ref(L, LUA_REGISTRYINDEX);
+  lua_createtable(L, 0, 0);
+  S->constants = luaL_ref(L, LUA_REGISTRYINDEX);
+  SHLClass calls = {.name = "call"};
+  SHLClassRecord *c = record_make(&calls, SHL_CLASS_CALL);
+  if (!c) luaL_error(L, "no memory");
+  S->classes[SHL_CLASS_CALL] = c;
+  S->class_count = 1;
+  lua_pushlightuserdata(L, NULL);
+  push_metatable(L, c);
+  lua_pushnil(L);
+  lua_setfield(L, -2, "__eq");
+  lua_pushcfunction(L, light_text);
+  lua_setfield(L, -2, "__tostring");
+  lua_setmetatable(L, -2);  // of the type: every light userdata
+  lua_settop(L, -2);
+}

@@ -1,0 +1,298 @@
+// What the shim's files share. Nothing here is for Swift.
+//
+// Owners:
+//   shl_library.c   the dlsym table, stock functions
+//   shl_lock.c      the state's lock, thread records, C stack bounds
+//   shl_memory.c    the allocator: accounting, soft limit, refusals
+//   shl_budget.c    the count hook, charging, the kill
+//   shl_state.c     open, close, coroutine pool, statistics
+//   shl_invoke.c    entering, calling, leaving, error records
+//   shl_value.c     values to and from Lua, tables, references
+//   shl_host.c      host functions, handles, call tokens
+//   shl_load.c      source checks and compiling
+//   shl_sandbox.c   the allow-list and the environment
+//   shl_base.c shl_coroutine.c shl_match.c shl_string.c shl_table.c   what scripts call
+//
+// Only frames of these files, of liblua, and of nothing else may be jumped over by a Lua error.
+#ifndef SHL_INTERNAL_H
+#define SHL_INTERNAL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "CLuaShim.h"
+#include "shl_lua.h"
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(hidden)
+
+#define SHL_LIKELY(x) __builtin_expect(!!(x), 1)
+#define SHL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SHL_NOINLINE __attribute__((noinline))
+
+// A figure one thread writes (under the lock) and any thread reads. Plain code on x86_64, no race for the tools.
+#define SHL_READ(x) atomic_load_explicit(&(x), memory_order_relaxed)
+#define SHL_WRITE(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
+
+enum {
+  HOOK_COUNT = 1000,        // instructions between looks at the clock
+  HOOK_COUNT_LARGE = 100,   // while a block of 64 KiB or more lives: one instruction may take long
+  HOOK_COUNT_HUGE = 30,     // while a block of 1 MiB or more lives
+  FUEL = 2000,              // library units between looks at the clock
+  LARGE = 64 << 10,
+  HUGE_BLOCK = 1 << 20,
+  HASH_NODE = 24,           // bytes of one node of a table's hash part
+  HASH_LOG_MAX = 14,        // larger hash parts are refused: colliding keys make one rehash quadratic
+  TABLE_MAX = 1000000,      // longest range a table function walks
+  SORT_MAX = 100000,
+  UNPACK_MAX = 10000,
+  RESULTS_MAX = 8,
+  SLOT_CONSTANT = 0xFFFF,   // call tokens with this slot are constants
+  ERROR_TEXT = 1000,
+};
+
+/// One running call into a state. Lives in the SHLInvocation on the host's stack.
+typedef struct SHLRun {
+  struct SHLRun *outer;     // what this thread was running in this state before
+  int64_t left;             // instructions left
+  int64_t fuel;             // library units until the next look at clock and budget
+  int64_t wall_ns;          // wall-clock budget, negative: none
+  int64_t deadline;         // 0: the clock was not looked at yet
+  lua_State *L;             // the pooled coroutine
+  lua_State *current;       // the coroutine that runs now
+  SHLError *error;          // what the message handler collected
+  SHLStatus kill;           // not SHL_OK: sticky, uncatchable
+} SHLRun;
+
+/// A coroutine of the pool; stack slot 1 holds the message handler.
+typedef struct SHLEntry {
+  lua_State *L;
+  struct SHLEntry *next;
+  SHLRef anchor;
+  int32_t hook_count;       // what its hook was set to
+  uint32_t slot;            // its own call token slot
+  bool doomed;              // not reusable
+} SHLEntry;
+
+/// A call token's target. Valid while `host` is set and generations match.
+typedef struct SHLSlot {
+  uint64_t generation;
+  void *host;
+  uint32_t next;            // free list
+} SHLSlot;
+
+/// A host function made known to Lua.
+typedef struct SHLHostFunction {
+  SHLFunction fn;
+  void *ctx;
+  int32_t cls;              // receiver class a method demands, -1 for plain functions
+  struct SHLHostFunction *next;
+  char name[];
+} SHLHostFunction;
+
+typedef struct SHLClassRecord {
+  SHLClass ops;
+  uint32_t id;
+  SHLRef metatable;
+  SHLRef members;           // name -> function or integer id
+  SHLRef unique;            // weak values: first word -> userdata
+  int32_t unique_count;     // made since the table is new
+} SHLClassRecord;
+
+typedef struct SHLRelease { uint32_t cls; uint64_t a, b, c; } SHLRelease;
+typedef struct SHLPending { struct SHLPending *next; SHLRef ref; } SHLPending;
+
+/// Payload of a handle's userdata. The only full userdata a script can hold.
+typedef struct SHLHandle { uint64_t a, b, c; uint32_t cls; uint32_t reserved; } SHLHandle;
+
+struct SHLState {
+  // lock
+  _Atomic uint32_t word;        // 1: held
+  _Atomic uint32_t waiters;
+  _Atomic uintptr_t owner;      // thread pointer of the holder
+  uint32_t depth;
+  _Atomic uint32_t poisoned;
+  // hot
+  lua_State *main;
+  SHLRun *run;                  // what runs now; never NULL while Lua code runs
+  SHLEntry *idle;
+  int32_t idle_count;
+  int32_t hook_count;           // what hooks should be set to now
+  SHLSlot *slots;
+  uint32_t slot_count, slot_capacity, slot_free;
+  SHLLimits limits;
+  _Atomic uint64_t invocations;
+  // memory
+  _Atomic size_t used;
+  _Atomic size_t peak;
+  _Atomic uint64_t allocations;
+  _Atomic int64_t fail_at;
+  int32_t large_blocks, huge_blocks;
+  bool over;                    // the limit was passed; the hook will look
+  bool refused;                 // the last NULL was a refusal, not a limit
+  bool refused_string;
+  bool hit_hard;                // the last NULL was the hard limit
+  // rest
+  _Atomic uint64_t kills;
+  _Atomic uint64_t instructions;
+  _Atomic int32_t entries_made;
+  _Atomic int64_t started;      // clock of the outermost call, 0: idle or quick
+  SHLRun idle_run;              // stands in when no call runs
+  SHLClassRecord *classes[SHL_CLASS_MAX];
+  uint32_t class_count;
+  SHLHostFunction *functions;
+  SHLRef methods;               // name -> closure that invokes it
+  SHLRef metatable_copies;      // weak: script's metatable -> the private copy
+  int32_t metatable_count;
+  SHLRef metamethods;           // array of the allowed names
+  SHLRef main_stand_in;         // what coroutine.running answers outside script coroutines
+  SHLRef constants;             // id -> shown text
+  uint64_t scramble;            // hides addresses in tostring
+  int32_t reset_depth;
+  SHLSink sink;
+  void *sink_ctx;
+  SHLRelease *releases;
+  int32_t release_count, release_capacity;
+  _Atomic int32_t release_pending;
+  _Atomic(SHLPending *) forgotten;
+};
+
+/// What the shim knows of a thread.
+typedef struct SHLThread {
+  uintptr_t stack_low;
+  uintptr_t stack_size;         // 0: not looked up yet
+  int32_t reentry;
+} SHLThread;
+extern _Thread_local SHLThread shl_thread;
+
+/// What an SHLInvocation's reserved words hold.
+typedef struct SHLInner {
+  SHLRun run;
+  SHLEntry *entry;
+  SHLThread *thread;
+  SHLRun *saved_run;
+  bool here;                    // the entry's own call token was given out
+} SHLInner;
+_Static_assert(sizeof(SHLInner) <= sizeof(((SHLInvocation *)0)->reserved), "SHLInner lives in SHLInvocation.reserved");
+static inline SHLInner *shl_inner(SHLInvocation *i) { return (SHLInner *)i->reserved; }
+
+/// Every Lua thread's extra space holds its state (new threads copy it from the main one).
+static inline SHLState *shl_state_of(lua_State *L) { return *(SHLState **)lua_getextraspace(L); }
+
+// ---- shl_library.c
+/// Stock C functions without upvalues, by where scripts find them in the stock library.
+typedef struct SHLStock {
+  lua_CFunction assert, error, ipairs, next, pairs, rawequal, rawget, rawset, rawlen, select, tonumber, type;
+  lua_CFunction byte, char_, format, len, lower, upper, reverse, sub, pack, unpack, packsize;
+  lua_CFunction table_pack, utf8_char, utf8_codepoint, utf8_codes, utf8_len, utf8_offset;
+  lua_CFunction utf8_step, utf8_step_lax;
+  lua_CFunction time, clock, date, difftime, co_status, isyieldable;
+  lua_CFunction arithmetic[8];
+} SHLStock;
+extern SHLStock shl_stock;
+extern const char *const shl_arithmetic_names[8];
+
+// ---- shl_lock.c
+static inline uintptr_t shl_self(void) {
+#if defined(__x86_64__)
+  uintptr_t p;
+  __asm__("mov %%fs:0, %0" : "=r"(p));
+  return p;
+#else
+  return (uintptr_t)__builtin_thread_pointer();
+#endif
+}
+bool shl_lock_slow(SHLState *S, uintptr_t me, int64_t wait_ns);
+void shl_unlock_wake(SHLState *S);
+void shl_thread_lookup(SHLThread *t);
+int64_t shl_now(void);
+
+/// Takes the lock. `wait_ns` negative: as long as it takes. false: not free in time.
+static inline bool shl_lock(SHLState *S, int64_t wait_ns) {
+  uintptr_t me = shl_self();
+  uint32_t zero = 0;
+  if (SHL_LIKELY(atomic_compare_exchange_strong_explicit(&S->word, &zero, 1, memory_order_acquire, memory_order_relaxed))) {
+    SHL_WRITE(S->owner, me);
+    S->depth = 1;
+    return true;
+  }
+  return shl_lock_slow(S, me, wait_ns);
+}
+/// Gives one level back. A waiter that went to sleep between our store and our look is woken by its own timer.
+static inline void shl_unlock(SHLState *S) {
+  if (--S->depth) return;
+  SHL_WRITE(S->owner, 0);
+  atomic_store_explicit(&S->word, 0, memory_order_release);
+  if (SHL_UNLIKELY(SHL_READ(S->waiters))) shl_unlock_wake(S);
+}
+
+// ---- shl_memory.c
+void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize);
+
+// ---- shl_budget.c
+void shl_hook(lua_State *L, lua_Debug *ar);
+_Noreturn void shl_kill(lua_State *L, SHLStatus why);
+_Noreturn void shl_rethrow(lua_State *L);
+void shl_charge_slow(lua_State *L);
+/// [-0, +0, e] Charges library work: one unit is about one VM instruction.
+static inline void shl_charge(lua_State *L, int64_t units) {
+  SHLRun *run = shl_state_of(L)->run;
+  if (SHL_UNLIKELY((run->fuel -= units) < 0)) shl_charge_slow(L);
+}
+
+// ---- shl_state.c
+SHLEntry *shl_entry_make(SHLState *S, lua_State *L);
+void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed);
+uint32_t shl_slot_make(SHLState *S);
+void shl_drain(SHLState *S);
+void shl_drain_forgotten(SHLState *S);
+
+// ---- shl_invoke.c
+int shl_message_handler(lua_State *L);
+SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index);
+SHLStatus shl_classify(SHLState *S, SHLRun *run, int outcome);
+size_t shl_escape(char *out, size_t capacity, const char *text, size_t length);
+/// [-nargs, +nresults, -] Runs `body` under pcall with the top `nargs` values and then `ud` as a light userdata.
+/// On failure nothing is pushed.
+int shl_protect(lua_State *L, lua_CFunction body, void *ud, int nargs, int nresults);
+
+// ---- shl_value.c
+/// [-0, +1, -] Pushes what needs no memory; false: it needs some, or cannot be pushed.
+bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v);
+/// [-0, +1, m] Pushes any value; a bad one is an error.
+void shl_push(lua_State *L, SHLState *S, const SHLValue *v);
+SHLValue shl_read(lua_State *L, int index);
+static inline bool shl_is_plain(SHLTag tag) { return tag <= SHL_NUMBER || tag == SHL_CALL || tag == SHL_CONSTANT; }
+
+// ---- shl_host.c
+void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v);
+int shl_collect_handle(lua_State *L);
+void shl_host_open(lua_State *L, SHLState *S);
+static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return generation << 16 | slot; }
+
+// ---- shl_sandbox.c and what scripts call
+void shl_sandbox_open(lua_State *L, SHLState *S);
+extern const char *const shl_metamethod_names[];
+void shl_push_text(lua_State *L, int index);  // [-0, +1, e] tostring without addresses
+void shl_push_address(lua_State *L, const void *p);  // [-0, +1, m]
+const char *shl_check_source(SHLState *S, const char **bytes, size_t *length, char *why, size_t capacity);
+int shl_load_text(lua_State *L, const char *bytes, size_t length, const char *chunkname);
+
+int shl_f_getmetatable(lua_State *L), shl_f_setmetatable(lua_State *L), shl_f_pcall(lua_State *L),
+    shl_f_xpcall(lua_State *L), shl_f_print(lua_State *L), shl_f_tostring(lua_State *L), shl_f_tonumber(lua_State *L),
+    shl_f_load(lua_State *L), shl_f_collectgarbage(lua_State *L), shl_f_rawequal(lua_State *L), shl_f_select(lua_State *L);
+int shl_f_create(lua_State *L), shl_f_resume(lua_State *L), shl_f_wrap(lua_State *L), shl_f_yield(lua_State *L),
+    shl_f_status(lua_State *L), shl_f_running(lua_State *L), shl_f_isyieldable(lua_State *L);
+int shl_f_byte(lua_State *L), shl_f_char(lua_State *L), shl_f_format(lua_State *L), shl_f_lower(lua_State *L),
+    shl_f_upper(lua_State *L), shl_f_reverse(lua_State *L), shl_f_sub(lua_State *L), shl_f_rep(lua_State *L),
+    shl_f_pack(lua_State *L), shl_f_unpack(lua_State *L), shl_f_packsize(lua_State *L);
+int shl_f_find(lua_State *L), shl_f_match(lua_State *L), shl_f_gmatch(lua_State *L), shl_f_gsub(lua_State *L);
+int shl_f_concat(lua_State *L), shl_f_insert(lua_State *L), shl_f_remove(lua_State *L), shl_f_move(lua_State *L),
+    shl_f_sort(lua_State *L), shl_f_table_unpack(lua_State *L);
+int shl_f_utf8_codepoint(lua_State *L), shl_f_utf8_codes(lua_State *L), shl_f_utf8_len(lua_State *L),
+    shl_f_utf8_offset(lua_State *L), shl_f_utf8_char(lua_State *L), shl_f_date(lua_State *L);
+
+#pragma GCC visibility pop
+#endif
