@@ -1,0 +1,85 @@
+// Writes a journal in a process of its own, for the tests that kill it. Compiled with the
+// sources of ScriptHost/Record.
+internal import Glibc
+
+@main
+struct Writer {
+  static func main() {
+    let words = CommandLine.arguments
+    let identity = JournalIdentity(program: RawPath("/bin/writer"), pid: getpid(), bootID: currentBootID(), buildID: "b1")
+    var limits = Journal.Limits()
+    limits.retry = 10_000_000
+    let journal = try! Journal(directory: RawPath(words[2]), identity: identity, limits: limits)
+    switch words[1] {
+    case "forever": forever(journal)
+    case "full": full(journal)
+    case "fork": fork(journal)
+    default: exit(2)
+    }
+  }
+
+  @discardableResult
+  static func write(_ journal: Journal, _ number: Int) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
+      var fields = FieldWriter("tick", into: buffer)
+      fields.add("number", number)
+      fields.add("text", "some text that is long enough to fill units quickly")
+      return journal.append(.event, fields) != nil
+    }
+  }
+
+  /// Writes on three threads; after each append on the main thread the number goes to stdout, so
+  /// that the parent knows what must be there.
+  static func forever(_ journal: Journal) -> Never {
+    for _ in 0..<2 { startThread(journal) }
+    var number = 0
+    while true {
+      write(journal, number)
+      var told = UInt64(number)
+      _ = Glibc.write(1, &told, 8)
+      number += 1
+    }
+  }
+
+  private static func startThread(_ journal: Journal) {
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { context in
+      let journal = Unmanaged<Journal>.fromOpaque(context!).takeUnretainedValue()
+      var number = -1
+      while true { Writer.write(journal, number); number -= 1; usleep(10) }
+    }, Unmanaged.passRetained(journal).toOpaque())
+  }
+
+  /// Runs into a file size limit of zero, which stands for a full disk, and out of it again.
+  static func full(_ journal: Journal) {
+    signal(SIGXFSZ, SIG_IGN)
+    var number = 0, dropped = 0
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    let before = limit.rlim_cur
+    limit.rlim_cur = 0
+    setrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    while dropped < 100 {
+      if !write(journal, number) { dropped += 1 }
+      number += 1
+    }
+    limit.rlim_cur = before
+    setrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    usleep(20_000)
+    for _ in 0..<10 { write(journal, number); number += 1 }
+    print(journal.dropped, number)
+  }
+
+  /// A forked child must not write into its parent's units.
+  static func fork(_ journal: Journal) {
+    write(journal, 1)
+    typealias Fork = @convention(c) () -> Int32
+    let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
+    let child = fork()
+    if child == 0 { _exit(write(journal, 666) ? 1 : 0) }
+    var status: Int32 = 0
+    waitpid(child, &status, 0)
+    write(journal, 2)
+    print(status)
+  }
+}

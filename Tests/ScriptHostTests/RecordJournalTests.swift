@@ -1,0 +1,322 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ScriptHost
+
+@Suite("journal")
+struct RecordJournalTests {
+  private func identity(_ program: String = "/bin/tests") -> JournalIdentity {
+    JournalIdentity(program: RawPath(program), pid: getpid(), bootID: currentBootID(), buildID: "00ff")
+  }
+
+  private func append(_ journal: Journal, _ number: Int, text: String = "some text") -> UInt64? {
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
+      var fields = FieldWriter("tick", into: buffer)
+      fields.add("number", number)
+      fields.add("text", text)
+      return journal.append(.event, fields)
+    }
+  }
+
+  private func read(_ directory: String) throws -> (records: [JournalRecord], damage: JournalDamage) {
+    var records: [JournalRecord] = []
+    var damage = JournalDamage()
+    for path in JournalFile.list(in: RawPath(directory)) {
+      var reader = try JournalFileReader(path)
+      records += reader.next(isFinal: true)
+      damage.skipped += reader.damage.skipped
+      damage.torn += reader.damage.torn
+      damage.dropped = max(damage.dropped, reader.damage.dropped)
+    }
+    return (records.sorted(by: JournalRecord.isEarlier), damage)
+  }
+
+  private func numbers(_ records: [JournalRecord]) -> [Int] {
+    records.compactMap { record in
+      guard case .integer(let number)? = record.fields.first(where: { $0.name == "number" })?.value else { return nil }
+      return Int(number)
+    }
+  }
+
+  @Test("fields of every kind come back")
+  func fields() throws {
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var fields = FieldWriter("all kinds", into: buffer)
+      fields.maximumString = 10
+      fields.add("a", Int.min)
+      fields.add("b", UInt64.max)
+      fields.add("c", -0.5)
+      fields.add("d", true)
+      fields.add("e", false)
+      fields.addNull("f")
+      fields.add("g", "ö\0")
+      fields.add("h", "123456789ö123")
+      fields.add("password", "hunter2")
+      fields.beginList("i")
+      fields.add(FieldWriter.noName, 1)
+      fields.beginObject(FieldWriter.noName)
+      fields.add("secret", 5)
+      fields.add("x", 1.5)
+      fields.end()
+      fields.end()
+      fields.add("j", "")
+      journal.append(.note, fields)
+    }
+    let record = try #require(try read(directory).records.first)
+    #expect(record.kind == .note)
+    #expect(record.name == "all kinds")
+    #expect(!record.isCut)
+    #expect(
+      record.fields == [
+        Field("a", .integer(.min)), Field("b", .unsigned(.max)), Field("c", .double(-0.5)), Field("d", .bool(true)),
+        Field("e", .bool(false)), Field("f", .null), Field("g", .string("ö\0")),
+        Field("h", .string("123456789", fullLength: 14)), Field("password", .masked),
+        Field("i", .list([.integer(1), .object([Field("secret", .masked), Field("x", .double(1.5))])])),
+        Field("j", .string("")),
+      ])
+    let bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
+    #expect(bytes.range(of: Data("hunter2".utf8)) == nil)
+  }
+
+  @Test("fields that do not fit are left out, and the record says so")
+  func overflow() throws {
+    let journal = try Journal(directory: nil, identity: identity())
+    withUnsafeTemporaryAllocation(byteCount: 320, alignment: 8) { buffer in
+      var fields = FieldWriter("small", into: buffer)
+      for number in 0..<100 { fields.add("number", number) }
+      journal.append(.event, fields)
+    }
+    let record = try #require(journal.recent(1).first)
+    #expect(record.isCut)
+    #expect(numbers([record]) == [0])
+    #expect(record.fields.count == (320 - 8 - 6) / 16)
+  }
+
+  @Test("four threads write, nothing is lost and each thread's order holds")
+  func threads() throws {
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let count = 5000
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for number in 0..<count { #expect(append(journal, thread * count + number) != nil) }
+    }
+    let (records, damage) = try read(directory)
+    #expect(damage == JournalDamage())
+    #expect(Set(numbers(records)) == Set(0..<(4 * count)))
+    #expect(Set(records.map(\.sequence)).count == 4 * count)
+    for (_, own) in Dictionary(grouping: records, by: \.thread) {
+      #expect(own.map(\.sequence) == own.map(\.sequence).sorted())
+    }
+  }
+
+  @Test("what was appended before kill -9 is there")
+  func killed() throws {
+    let writer = Subject.journalWriter
+    for round in 0..<5 {
+      let directory = try Place.scratch()
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: writer)
+      process.arguments = ["forever", directory]
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      var told = Data()
+      while told.count < 8 * 2000 * (round + 1) { told += output.fileHandleForReading.availableData }
+      kill(process.processIdentifier, SIGKILL)
+      told += output.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      let (records, damage) = try read(directory)
+      let own = numbers(records).filter { $0 >= 0 }
+      #expect(own.count >= told.count / 8)
+      #expect(own == Array(0..<own.count))
+      #expect(damage.skipped == 0 && damage.torn <= 3)
+      #expect(numbers(records).contains { $0 < 0 })
+    }
+  }
+
+  @Test("bit flips cost the record they hit and no other", arguments: [UInt64(7), 8, 9])
+  func bitFlips(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    for number in 0..<200 { #expect(append(journal, number) != nil) }
+    let path = JournalFile.list(in: RawPath(directory))[0]
+    let original = FileManager.default.contents(atPath: path.description)!
+    let used = original.lastIndex { $0 != 0 }!
+    for _ in 0..<200 {
+      var bytes = original
+      let place = Int.random(in: RecordFormat.headerSize..<(used - 8), using: &random)
+      bytes[place] ^= 1 << UInt8.random(in: 0...7, using: &random)
+      let copy = try Place.scratch() + "/a.journal"
+      try bytes.write(to: URL(fileURLWithPath: copy))
+      var reader = try JournalFileReader(RawPath(copy))
+      let found = numbers(reader.next(isFinal: true))
+      #expect(found.count == 199, "seed \(seed), byte \(place)")
+      #expect(found == found.sorted())
+      #expect(reader.damage.skipped + reader.damage.torn == 1)
+      try FileManager.default.removeItem(atPath: (copy as NSString).deletingLastPathComponent)
+    }
+  }
+
+  @Test("a file cut short anywhere gives the records before the cut", arguments: [UInt64(11)])
+  func cutShort(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    for number in 0..<100 { #expect(append(journal, number) != nil) }
+    let bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
+    let copy = try Place.scratch() + "/a.journal"
+    for length in (0..<100).map({ _ in Int.random(in: 0..<16_000, using: &random) }) {
+      try bytes.prefix(length).write(to: URL(fileURLWithPath: copy))
+      guard length >= RecordFormat.headerSize else {
+        #expect(throws: JournalError.notAJournal(copy)) { try JournalFileReader(RawPath(copy)) }
+        continue
+      }
+      var reader = try JournalFileReader(RawPath(copy))
+      let found = numbers(reader.next(isFinal: true))
+      #expect(found == Array(0..<found.count), "seed \(seed), length \(length)")
+    }
+  }
+
+  @Test("random bytes after a good header are survived", arguments: [UInt64(5)])
+  func garbage(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    #expect(append(journal, 0) != nil)
+    let bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
+    let copy = try Place.scratch() + "/a.journal"
+    for _ in 0..<10 {
+      let noise = Data((0..<60_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+      try (bytes.prefix(RecordFormat.headerSize) + noise).write(to: URL(fileURLWithPath: copy))
+      var reader = try JournalFileReader(RawPath(copy))
+      #expect(reader.next(isFinal: true).isEmpty, "seed \(seed)")
+    }
+  }
+
+  @Test("another version is named, other files are no journal")
+  func versions() throws {
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    #expect(append(journal, 0) != nil)
+    var bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
+    bytes[RecordFormat.Header.version] = 9
+    let copy = try Place.scratch() + "/a.journal"
+    try bytes.write(to: URL(fileURLWithPath: copy))
+    #expect(throws: JournalError.otherVersion(copy, found: 9)) { try JournalFileReader(RawPath(copy)) }
+    try Data(repeating: 65, count: 9000).write(to: URL(fileURLWithPath: copy))
+    #expect(throws: JournalError.notAJournal(copy)) { try JournalFileReader(RawPath(copy)) }
+  }
+
+  @Test("two journals in one directory have files of their own")
+  func twoWriters() throws {
+    let directory = try Place.scratch()
+    let first = try Journal(directory: RawPath(directory), identity: identity())
+    let second = try Journal(directory: RawPath(directory), identity: identity("/bin/odd name\n"))
+    #expect(append(first, 1) != nil)
+    #expect(append(second, 2) != nil)
+    let files = JournalFile.list(in: RawPath(directory)).map { String(decoding: $0.lastComponent, as: UTF8.self) }.sorted()
+    #expect(files.count == 2)
+    #expect(files[0].hasPrefix("odd_name_-\(getpid())-"))
+    #expect(numbers(try read(directory).records).sorted() == [1, 2])
+  }
+
+  @Test("a limit on the disk removes the oldest records first")
+  func rotation() throws {
+    let directory = try Place.scratch()
+    var limits = Journal.Limits()
+    limits.disk = 700_000
+    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    for number in 0..<40_000 { #expect(append(journal, number) != nil) }
+    let size = try JournalFile.list(in: RawPath(directory)).reduce(0) { try $0 + Int(#require($1.status()).st_size) }
+    #expect(size < 2 * 2_101_248)
+    let kept = numbers(try read(directory).records)
+    #expect(kept.last == 39_999)
+    #expect(kept == Array(kept[0]...39_999))
+  }
+
+  @Test("without a directory the newest records stay in memory")
+  func memory() throws {
+    var limits = Journal.Limits()
+    limits.memory = 200_000
+    let journal = try Journal(directory: nil, identity: identity(), limits: limits)
+    for number in 0..<20_000 { #expect(append(journal, number) != nil) }
+    #expect(numbers(journal.recent(100)) == Array(19_900..<20_000))
+  }
+
+  @Test("a directory that cannot be used is one sentence")
+  func unusable() throws {
+    let error = #expect(throws: JournalError.self) {
+      try Journal(directory: RawPath("/dev/null/journal"), identity: identity())
+    }
+    #expect(
+      error?.description
+        == "'/dev/null/journal': the journal cannot be written, not a directory; events stay in memory, use --state DIR or --events FILE")
+  }
+
+  @Test("a full disk drops and counts, and the gap is marked when there is room again")
+  func fullDisk() throws {
+    let directory = try Place.scratch()
+    let outcome = try run(Subject.journalWriter, "full", directory)
+    let told = outcome.text.trimmed.split(separator: " ").compactMap { Int($0) }
+    #expect(outcome.status == 0 && told.count == 2, "\(outcome)")
+    let (records, damage) = try read(directory)
+    #expect(told[0] >= 100)
+    #expect(damage.dropped == UInt64(told[0]))
+    let gap = try #require(records.first { $0.kind == .gap })
+    #expect(gap.fields == [Field("dropped", .unsigned(UInt64(told[0])))])
+    #expect(numbers(records).count == told[1] - told[0])
+    #expect(numbers(records).suffix(10) == Array((told[1] - 10)..<told[1])[...])
+  }
+
+  @Test("a forked child writes nothing into its parent's journal")
+  func forked() throws {
+    let directory = try Place.scratch()
+    let outcome = try run(Subject.journalWriter, "fork", directory)
+    #expect(outcome.text == "0\n")
+    #expect(numbers(try read(directory).records) == [1, 2])
+  }
+
+  @Test("a journal whose files are removed goes on in new ones")
+  func removed() throws {
+    let directory = try Place.scratch() + "/deep"
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    for number in 0..<100 { #expect(append(journal, number) != nil) }
+    try FileManager.default.removeItem(atPath: directory)
+    for number in 100..<2000 { #expect(append(journal, number) != nil) }
+    #expect(numbers(try read(directory).records).last == 1999)
+  }
+
+  @Test("a reader that follows sees each record once")
+  func follow() throws {
+    let directory = try Place.scratch()
+    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    var reader: JournalFileReader?
+    var found: [Int] = []
+    for number in 0..<300 {
+      #expect(append(journal, number) != nil)
+      if reader == nil { reader = try JournalFileReader(JournalFile.list(in: RawPath(directory))[0]) }
+      if number % 7 == 0 { found += numbers(reader!.next(isFinal: false)) }
+    }
+    found += numbers(reader!.next(isFinal: false))
+    #expect(found == Array(0..<found.count))
+    #expect(found.count >= 250)
+    #expect(reader!.damage == JournalDamage())
+  }
+
+  @Test("pruning keeps the newest files")
+  func prune() throws {
+    let directory = try Place.scratch()
+    for number in 0..<6 {
+      let path = directory + "/f-\(number).journal"
+      try Data(count: 1000).write(to: URL(fileURLWithPath: path))
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: Double(1000 + number))], ofItemAtPath: path)
+    }
+    #expect(JournalFile.prune(RawPath(directory), bytes: 3500, count: 100) == 3)
+    let left = JournalFile.list(in: RawPath(directory)).map { String(decoding: $0.lastComponent, as: UTF8.self) }.sorted()
+    #expect(left == ["f-3.journal", "f-4.journal", "f-5.journal"])
+  }
+}

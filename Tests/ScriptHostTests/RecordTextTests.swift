@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ScriptHost
+
+@Suite("event text")
+struct RecordTextTests {
+  private let source = EventText.Source(program: "shop", pid: 7, bootID: "b", buildID: "00ff")
+
+  private func record(_ build: (inout FieldWriter) -> Void) -> JournalRecord {
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var fields = FieldWriter("checkout", into: buffer)
+      build(&fields)
+      return JournalRecord(
+        kind: .event, flags: 0, sequence: 5, monotonic: 12, wall: 1_767_225_600_123_456_789, thread: 9,
+        payload: Array(UnsafeRawBufferPointer(start: buffer.baseAddress, count: fields.count)))
+    }
+  }
+
+  @Test("an event is one line of JSON and one of text")
+  func lines() {
+    let record = record {
+      $0.add("total", 3)
+      $0.add("note", "a\u{1b}[31m\n\"b\"")
+      $0.add("apiKey", "x")
+    }
+    #expect(
+      EventText.json(record, source)
+        == #"{"time":"2026-01-01T00:00:00.123456Z","mono_ns":12,"boot":"b","program":"shop","pid":7,"thread":9,"build":"00ff","seq":5,"kind":"event","name":"checkout","fields":{"total":3,"note":"a\u001b[31m\n\"b\"","apiKey":"<masked>"}}"#)
+    #expect(
+      EventText.text(record, source)
+        == #"2026-01-01T00:00:00.123456Z shop[7] checkout total=3 note="a\u001b[31m\n\"b\"" apiKey=<masked>"#)
+  }
+
+  @Test("any text is valid JSON and comes back", arguments: [UInt64(3)])
+  func json(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      let text = String(
+        String.UnicodeScalarView((0..<20).compactMap { _ in
+          Unicode.Scalar(UInt32.random(in: 0...(Bool.random(using: &random) ? 0x7f : 0x10ffff), using: &random))
+        }))
+      let line = EventText.json(record { $0.add("text", text) }, source)
+      #expect(!line.utf8.contains(10))
+      let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let back = (object["fields"] as? [String: Any])?["text"] as? String
+      #expect(back.map { Array($0.utf8) } == Array(text.utf8), "seed \(seed)")
+    }
+  }
+
+  @Test("times agree with another implementation", arguments: [UInt64(1)])
+  func times(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let formatter = ISO8601DateFormatter()
+    for _ in 0..<500 {
+      let seconds = UInt64.random(in: 0..<16_000_000_000, using: &random)
+      let text = EventText.rfc3339(seconds * 1_000_000_000 + 5000)
+      #expect(text == formatter.string(from: Date(timeIntervalSince1970: Double(seconds))).dropLast() + ".000005Z")
+      #expect(EventText.nanoseconds(rfc3339: text) == seconds * 1_000_000_000 + 5000)
+    }
+    #expect(EventText.nanoseconds(rfc3339: "1970-01-02") == 86_400_000_000_000)
+    #expect(EventText.nanoseconds(rfc3339: "1970-01-01T01:00+01:00") == 0)
+    for bad in ["", "x", "2026", "2026-13-01", "2026-01-01T25:00Z", "2026-01-01T1", "10m", "1960-01-01"] {
+      #expect(EventText.nanoseconds(rfc3339: bad) == nil)
+    }
+  }
+
+  @Test("a sink writes lines, drops what a full pipe does not take and survives a closed one")
+  func sink() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let sink = try EventSink(RawPath("fd:\(ends[1])"), source: source)
+    let record = record { $0.add("text", String(repeating: "x", count: 500)) }
+    for _ in 0..<1000 { sink.write(record) }
+    #expect(sink.dropped > 500)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(ends[0], &buffer, buffer.count)
+    #expect(String(decoding: buffer.prefix(count), as: UTF8.self).hasPrefix(EventText.json(record, source) + "\n"))
+    close(ends[0])
+    let before = sink.dropped
+    sink.write(record)
+    #expect(sink.dropped == before + 1)
+    close(ends[1])
+    #expect(throws: EventSinkError.notOpen("fd:\(ends[1])")) { try EventSink(RawPath("fd:\(ends[1])"), source: source) }
+  }
+
+  @Test("a recorder without a place to write keeps events in memory and says so once")
+  func recorder() throws {
+    var problems: [String] = []
+    let identity = JournalIdentity(program: RawPath("/bin/x"), pid: 1, bootID: "", buildID: "")
+    let recorder = Recorder(state: RawPath("/dev/null/x"), events: nil, identity: identity, problems: &problems)
+    recorder.record(.log, "info") { $0.add("message", "hello") }
+    #expect(problems.count == 1)
+    #expect(recorder.journal?.recent(5).map(\.fields) == [[Field("message", .string("hello"))]])
+    problems = []
+    let file = try Place.scratch() + "/events.jsonl"
+    let second = Recorder(state: RawPath("/dev/null/x"), events: RawPath(file), identity: identity, problems: &problems)
+    second.record(.event, "a")
+    #expect(problems == [])
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("\"name\":\"a\""))
+  }
+}
