@@ -125,6 +125,14 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
     return nil
   }
 
+  /// Changes with any change to size, place or kind of a section: `strip` keeps the build-id.
+  var sectionTableSum: UInt64 {
+    sections.reduce(UInt64(view.count)) { sum, section in
+      let row = [UInt64(section.type), section.flags, section.address, section.offset, section.size]
+      return row.withUnsafeBytes { checksum($0, seed: sum) }
+    }
+  }
+
   /// The build-id in lower-case hexadecimal, or "".
   package var buildIDHex: String { hexadecimal(buildID) }
 }

@@ -92,7 +92,7 @@ extension SymbolIndex {
   /// Everything the payload depends on.
   private static func key(_ table: SymbolTable) -> [UInt8] {
     var key = Array("symbols".utf8) + table.file.buildID
-    var numbers = [UInt64(format), UInt64(bucketCount)]
+    var numbers = [UInt64(format), UInt64(bucketCount), table.file.sectionTableSum]
     for raw in table.tables {
       numbers += [UInt64(raw.source.rawValue), UInt64(raw.count), UInt64(raw.strings.count)]
     }

@@ -32,6 +32,19 @@ package struct ImageSymbol: @unchecked Sendable {  // points into a read-only ma
     source = table.source
   }
 
+  /// No symbol: no name, address 0.
+  static let absent = ImageSymbol()
+
+  private init() {
+    let empty: StaticString = ""
+    namePointer = empty.utf8Start
+    address = 0
+    size = 0
+    isLocal = true
+    isFunction = false
+    source = .symtab
+  }
+
   /// The mangled name, without the final NUL.
   package var name: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: namePointer, count: strlen(UnsafeRawPointer(namePointer).assumingMemoryBound(to: CChar.self)))
@@ -114,14 +127,12 @@ package final class SymbolTable: @unchecked Sendable {  // constants, and one va
 
 extension SymbolTable: RandomAccessCollection {
   package var startIndex: Int { 0 }
-  /// Symbols are sorted by address; symbols of one address are neighbours.
+  /// Symbols are sorted by address; symbols of one address are neighbours. Where the file on disk is not the one that was
+  /// indexed, though it has the same build-id and the same tables, `.absent` stands for what is gone.
   package var endIndex: Int { loadedIndex.order.count }
 
   package subscript(index: Int) -> ImageSymbol {
-    guard let symbol = symbol(loadedIndex.order[index]) else {
-      fatalError("internal error: the symbol index refers to a symbol that does not exist; please report it")
-    }
-    return symbol
+    symbol(loadedIndex.order[index]) ?? .absent
   }
 
   /// The function whose bytes include `address`.
