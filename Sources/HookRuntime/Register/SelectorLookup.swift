@@ -85,7 +85,7 @@ package final class TypeCatalog: @unchecked Sendable {
     let loaded = LoadedImages.snapshot()
     for image in loaded.images where image.file?.isSwift == true && seen.insert(image.path).inserted {
       for type in SwiftTypes(image: image, among: loaded).types {
-        guard let address = UnsafeRawPointer(bitPattern: UInt(type.descriptor)) else { continue }
+        guard let address = UnsafeRawPointer(bitPattern: UInt(type.descriptor) &+ image.bias) else { continue }
         names[type.name] = TypeDescriptor(address)
       }
     }

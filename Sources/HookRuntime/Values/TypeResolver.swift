@@ -30,16 +30,14 @@ package final class TypeResolver: @unchecked Sendable {
   private func metadata(for syntax: TypeSyntax) -> Result<Metadata, TypeProblem> {
     if syntax.isGeneric { return .failure(.generic) }
     if case .tuple(let elements) = syntax, elements.isEmpty { return .success(Metadata(Void.self)) }
-    if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let descriptor = findDescriptor?(name),
-      let found = descriptor.metadata()
-    {
+    if let mangled = mangled(syntax), let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) {
       return .success(found)
     }
-    guard let mangled = mangled(syntax) else { return .failure(.unresolved(syntax.description(qualified: true))) }
-    guard let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) else {
-      return .failure(.unresolved(syntax.description(qualified: true)))
+    // The runtime does not find private types by name: their descriptors tell.
+    if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let found = findDescriptor?(name)?.metadata() {
+      return .success(found)
     }
-    return .success(found)
+    return .failure(.unresolved(syntax.description(qualified: true)))
   }
 
   // MARK: Metadata to layout

@@ -62,7 +62,7 @@ struct CapturePath: Sendable {
 
   private func value(_ location: Location, _ info: TypeInfo?, _ view: CallView, isResult: Bool, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
     guard let info else { return writer.add(name, location == .optimizedOut ? "<optimized out>" : "<not decoded>") }
-    let done = view.reader.withMemory(location, info, isResult: isResult) { step($0, info, fields[...], name, printer, &writer) }
+    let done: Void? = view.reader.withMemory(location, info, isResult: isResult) { step($0, info, fields[...], name, printer, &writer) }
     if done == nil { writer.add(name, location == .optimizedOut ? "<optimized out>" : "<not decoded>") }
   }
 
