@@ -84,10 +84,24 @@ private struct Build {
       argument(parameter, isOwned: parameter.ownership == .owned || (owned && parameter.ownership != .borrowed && (index == 0 || declaration.kind != .setter)))
     }
     let selfPlan = selfPlan()
-    let bound = lost == nil ? slots * 8 : min(2048, 8 * (slots + 16 + 4 * function.parameters.count))
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: bound, isExact: lost == nil)
+      stackBytes: stackBound(function, selfPlan), isExact: lost == nil)
+  }
+
+  /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
+  /// caller's own frame, which is harmless; copying too little would lose arguments.
+  private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
+    var bound = slots
+    if lost != nil { bound += 16 + 4 * function.parameters.count }
+    // A value self takes up to four words behind the arguments, with its metadata.
+    if case .unknown = selfPlan { bound += 6 }
+    // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
+    if declaration.isGeneric || declaration.contextKind == .protocolType || !declaration.genericParameterCounts.isEmpty {
+      bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
+    }
+    if case .typed = function.thrown { bound += 1 }
+    return min(bound, 512) * 8
   }
 
   /// Initialisers own their arguments, setters the new value.
