@@ -6,9 +6,8 @@ import Glibc
 // the supplementary file of dwz are not followed; compressed sections are not
 // unpacked: both look like absent debug information.
 
-/// The debug sections of one file. The file must outlive it.
+/// The debug sections of one file.
 struct DebugInfo {
-  let file: ELFFile
   let info: ByteView
   let abbreviations: ByteView
   let line: ByteView
@@ -21,7 +20,6 @@ struct DebugInfo {
     guard let info = file.view(section: ".debug_info"), !info.isEmpty,
       let abbreviations = file.view(section: ".debug_abbrev")
     else { return nil }
-    self.file = file
     self.info = info
     self.abbreviations = abbreviations
     func text(_ name: String) -> ByteView {

@@ -2,13 +2,14 @@ import Glibc
 
 // ELFFile — one ELF64 x86-64 file, mapped read-only.
 //
-// Owns the mapping and knows the two tables every other reader starts from:
-// sections (by name) and segments (by address). Nothing here trusts the file:
+// Knows the two tables every other reader starts from: sections (by name) and
+// segments (by address). The mapping is never undone (see MappedFile.forever), so
+// what points into the file may outlive this object. Nothing here trusts the file:
 // a section or segment that promises bytes outside the file has no bytes.
 // Leaves the meaning of the sections to SymbolTable, SwiftTypes and InlineTable.
 
 /// A program, library, object or debug file. Immutable after `init`; may be used from any thread.
-package final class ELFFile: @unchecked Sendable {  // all stored properties are constants; the mapping is read-only
+package final class ELFFile: @unchecked Sendable {  // all stored properties are constants; the mapping is read-only and never undone
   /// One row of the section table.
   package struct Section: Sendable {
     package let name: String
@@ -49,7 +50,6 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
   package let device: UInt64
   package let inode: UInt64
 
-  let mapping: MappedFile
   let view: ByteView
   /// The GNU build-id, or empty.
   package let buildID: [UInt8]
@@ -64,7 +64,7 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
   init(path: String, shownAs: String) throws(ImageError) {
     let mapping: MappedFile
     do {
-      mapping = try MappedFile(path: path)
+      mapping = try MappedFile.forever(path: path)
     } catch {
       switch error {
       case .open(ENOENT), .open(ENOTDIR): throw .notFound(path: shownAs)
@@ -76,7 +76,6 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
     let view = mapping.view
     try Self.checkHeader(view, path: shownAs)
     self.path = shownAs
-    self.mapping = mapping
     self.view = view
     device = UInt64(mapping.status.st_dev)
     inode = UInt64(mapping.status.st_ino)

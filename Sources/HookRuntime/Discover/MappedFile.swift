@@ -1,6 +1,7 @@
 import Glibc
+import Synchronization
 
-/// A file mapped read-only for as long as this object lives.
+/// A file mapped read-only, for as long as this object lives or for ever.
 ///
 /// The mapping follows the file: if another process truncates it meanwhile, reading past the new end raises SIGBUS.
 /// Programs and libraries are replaced by rename, which leaves a mapping intact; that is what we rely on.
@@ -18,18 +19,53 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
   /// - Parameters:
   ///   - flags: added to O_RDONLY | O_CLOEXEC.
   ///   - populate: read the whole file in now, for small files that will be read entirely.
-  init(path: String, flags: Int32 = 0, populate: Bool = false) throws(Failure) {
+  convenience init(path: String, flags: Int32 = 0, populate: Bool = false) throws(Failure) {
+    let (descriptor, status) = try Self.openRegular(path, flags)
+    defer { close(descriptor) }
+    try self.init(descriptor, status, populate: populate)
+  }
+
+  /// The mapping of the file at `path` that is never undone: symbols, names and sections that point into it may be handed
+  /// to anyone, and outlive every object. A file is mapped once, however often it is opened, so what remains for ever is one
+  /// range of addresses (and clean, shared page cache) for each program or library that was ever looked at.
+  static func forever(path: String) throws(Failure) -> MappedFile {
+    let (descriptor, status) = try openRegular(path, 0)
+    defer { close(descriptor) }
+    let identity = [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_size)]
+    if let known = immortal.withLock({ $0[identity] }) { return known }
+    let made = try MappedFile(descriptor, status, populate: false)
+    immortal.withLock { known in
+      // Another thread may have been faster: keep both, pointers into either may be about.
+      known[identity + (known[identity] == nil ? [] : [UInt64(UInt(bitPattern: made.view.base))])] = made
+    }
+    return made
+  }
+
+  /// By device, inode and size.
+  private static let immortal = Mutex<[[UInt64]: MappedFile]>([:])
+
+  private static func openRegular(_ path: String, _ flags: Int32) throws(Failure) -> (descriptor: Int32, status: stat) {
     // Non-blocking, so that a named pipe in the place of a program does not hang us.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
     guard descriptor >= 0 else { throw .open(errno) }
-    defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .open(errno) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFDIR: throw .directory
-    default: throw .notRegular
+    guard fstat(descriptor, &status) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw .open(code)
     }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return (descriptor, status)
+    case S_IFDIR:
+      close(descriptor)
+      throw .directory
+    default:
+      close(descriptor)
+      throw .notRegular
+    }
+  }
+
+  private init(_ descriptor: Int32, _ status: stat, populate: Bool) throws(Failure) {
     self.status = status
     let size = Int(status.st_size)
     guard size > 0 else {

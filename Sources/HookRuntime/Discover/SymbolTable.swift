@@ -8,8 +8,8 @@ import Synchronization
 // index only orders and selects entries: names and addresses are always read from
 // the ELF file itself, so a damaged index can hide a symbol but never invent one.
 
-/// One function (or assembly label) symbol. Valid while the table it came from lives: the name lies in the mapped file.
-package struct ImageSymbol: @unchecked Sendable {  // points into a read-only mapping
+/// One function (or assembly label) symbol. Its name lies in the mapped file, which is never unmapped.
+package struct ImageSymbol: @unchecked Sendable {  // points into a read-only mapping that is never undone
   package enum Source: UInt8, Sendable { case symtab, dynsym, debugFile }
 
   /// NUL-terminated.
