@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "cases.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +102,8 @@ static void run_case(const char *name, void (*run)(void)) {
 
 int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
+  // The package manager links Swift's runtime into every program, and that handles SIGTRAP for its crash reports.
+  signal(SIGTRAP, SIG_DFL);
   if (argc > 1 && strcmp(argv[1], "corpus") == 0) return corpus(argc - 1, argv + 1);
   if (argc > 1 && strcmp(argv[1], "as-another-user") == 0) return as_another_user(), 0;
   if (argc > 1 && strcmp(argv[1], "another-user") == 0) return another_user(argv), 0;

@@ -269,6 +269,7 @@ BODY(w_condition)    // both ways
         ret
 END(w_condition)
 BODY(w_condition_first)
+        cmp     %esi, %edi
         jc      1f
         test    %rdi, %rdi
         mov     $5, %eax
@@ -333,6 +334,7 @@ BODY(w_loop)
 END(w_loop)
 BODY(w_loope)
         mov     %esi, %ecx
+        test    %edi, %edi
         loope   1f
         mov     $11, %eax
         ret
@@ -341,6 +343,7 @@ BODY(w_loope)
 END(w_loope)
 BODY(w_loopne)
         mov     %esi, %ecx
+        test    %edi, %edi
         loopne  1f
         mov     $11, %eax
         ret
