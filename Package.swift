@@ -41,7 +41,11 @@ let package = Package(
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(
-      name: "HookRuntimeTests", dependencies: ["HookRuntime"], swiftSettings: swift),
+      name: "HookRuntimeTests", dependencies: ["HookRuntime", "CHookTrampoline", "intercept-cases"],
+      swiftSettings: swift),
+    .executableTarget(
+      name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases",
+      cSettings: c),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
       name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],

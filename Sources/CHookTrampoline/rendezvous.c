@@ -181,22 +181,31 @@ static bool refuse_thread(HKTReason reason, int32_t thread, HKTRefusal *refusal)
   return hkt_refuse(refusal, facts);
 }
 
-static bool find_trap_blocker(int32_t thread, void *context) {
+typedef struct TrapBlocker {
+  uint64_t deadline;
+  int32_t thread;  // 0: none
+} TrapBlocker;
+
+/// The C library blocks everything for moments (while it creates threads, say): waits for those to end.
+static bool accepts_traps(int32_t thread, void *context) {
+  TrapBlocker *blocker = context;
   HKTThreadStatus status;
-  if (!hkt_thread_status(thread, &status) || hkt_is_over(&status) || !hkt_blocks(&status, SIGTRAP)) return true;
-  *(int32_t *)context = thread;
-  return false;
+  while (hkt_thread_status(thread, &status) && !hkt_is_over(&status) && hkt_blocks(&status, SIGTRAP)) {
+    if (now() > blocker->deadline) {
+      blocker->thread = thread;
+      return false;
+    }
+    rest();
+  }
+  return true;
 }
 
-/// A breakpoint kills a thread that blocks SIGTRAP. The C library blocks everything for moments (creating threads): wait for those.
+/// A breakpoint kills a thread that blocks SIGTRAP. Threads created from here on inherit a mask that was looked at.
 static bool nobody_blocks_traps(HKTRefusal *refusal) {
-  for (uint64_t end = deadline();; rest()) {
-    int32_t blocker = 0;
-    if (!hkt_each_thread(find_trap_blocker, &blocker))
-      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_TASK_LIST, .error = errno});
-    if (!blocker) return true;
-    if (now() > end) return refuse_thread(HKT_THREAD_BLOCKS_TRAP, blocker, refusal);
-  }
+  TrapBlocker blocker = {.deadline = deadline()};
+  if (!hkt_each_thread(accepts_traps, &blocker))
+    return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_TASK_LIST, .error = errno});
+  return !blocker.thread || refuse_thread(HKT_THREAD_BLOCKS_TRAP, blocker.thread, refusal);
 }
 
 bool hkt_live_begin(bool signals, HKTRefusal *refusal) {
@@ -208,9 +217,10 @@ bool hkt_live_begin(bool signals, HKTRefusal *refusal) {
 
 typedef struct Round {
   uint64_t generation;
+  uint64_t start;       // in clock ticks: threads born in a later one never were in a window
   HKTTransactionReport *report;
   int32_t waiting_for;  // a thread that has not answered, 0: none
-  bool more;            // a thread was seen for the first time
+  bool more;            // a thread was seen for the first time that may be older than the rendezvous
   bool no_memory;
 } Round;
 
@@ -244,7 +254,6 @@ static Seat *seat_of(int32_t thread, Round *round) {
   seat->step = NEW;
   atomic_store(&seat->thread, thread);
   atomic_store(&t->count, n + 1);
-  round->more = true;
   return seat;
 }
 
@@ -286,7 +295,11 @@ static bool visit(int32_t thread, void *context) {
   if (thread == self()) return true;
   Seat *seat = seat_of(thread, round);
   if (!seat) return false;
-  if (seat->step == NEW) call_in(seat, thread, round);
+  if (seat->step == NEW && hkt_thread_birth(thread) > round->start) seat->step = DONE;
+  if (seat->step == NEW) {
+    round->more = true;
+    call_in(seat, thread, round);
+  }
   if (seat->step == SIGNALED && atomic_load(&seat->answered) == round->generation) seat->step = DONE;
   if (seat->step != DONE) round->waiting_for = thread;
   return true;
@@ -310,13 +323,16 @@ static void await_answers(const Round *round) {
 }
 
 static bool everyone(Round *round, HKTRefusal *refusal) {
+  // The kernel may cut a list short when a thread ends meanwhile: two lists in a row must tell nothing new.
+  int quiet = 0;
   for (uint64_t end = deadline();; await_answers(round)) {
     round->waiting_for = 0;
     round->more = false;
     if (!hkt_each_thread(visit, round))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_TASK_LIST, .error = errno});
     if (round->no_memory) return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = ENOMEM});
-    if (!round->waiting_for && !round->more) return true;
+    quiet = round->waiting_for || round->more ? 0 : quiet + 1;
+    if (quiet == 2) return true;
     if (round->waiting_for && now() > end) return refuse_thread(HKT_THREAD_SILENT, round->waiting_for, refusal);
   }
 }
@@ -336,7 +352,7 @@ bool hkt_leave_windows(HKTPatch *const *patches, size_t count, HKTTransactionRep
   windows.patches = patches;
   windows.count = count;
   atomic_store(&moved, 0);
-  Round round = {.generation = ++last, .report = report};
+  Round round = {.generation = ++last, .start = hkt_ticks_now(), .report = report};
   // Publish a table before anyone may answer.
   if (!t && !seat_of(0, &round)) return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = ENOMEM});
   if (!t) atomic_store(&atomic_load(&table)->count, 0);

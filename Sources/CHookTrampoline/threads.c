@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "rendezvous.h"
@@ -28,7 +29,7 @@ static int32_t number(const char *digits) {
 bool hkt_each_thread(bool (*visit)(int32_t, void *), void *context) {
   int fd = hkt_system.open_code("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return false;
-  char buffer[2048] __attribute__((aligned(8)));
+  char buffer[8192] __attribute__((aligned(8)));
   long n;
   bool more = true;
   while (more && (n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0) {
@@ -118,4 +119,25 @@ bool hkt_thread_parked_at(int32_t thread, uint64_t *counter) {
   if (!last) return false;
   *counter = hexadecimal(last + 1);
   return *counter != 0;
+}
+
+uint64_t hkt_thread_birth(int32_t thread) {
+  char text[512];
+  if (!read_file(thread, "stat", text, sizeof text)) return 0;
+  // Behind the name, which may hold anything: the 22nd field, the 20th behind the parenthesis.
+  const char *at = strrchr(text, ')');
+  for (int field = 0; at && field < 20; field++) {
+    at = strchr(at + 1, ' ');
+  }
+  uint64_t ticks = 0;
+  if (at)
+    for (at++; *at >= '0' && *at <= '9'; at++) ticks = ticks * 10 + (uint64_t)(*at - '0');
+  return ticks;
+}
+
+uint64_t hkt_ticks_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_BOOTTIME, &t);
+  uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+  return (uint64_t)t.tv_sec * per_second + (uint64_t)t.tv_nsec * per_second / 1000000000ull;
 }

@@ -18,6 +18,11 @@ bool hkt_each_thread(bool (*visit)(int32_t thread, void *context), void *context
 /// False when the thread is gone.
 bool hkt_thread_status(int32_t thread, HKTThreadStatus *status);
 
+/// When a thread was created, in clock ticks since the system started; 0 when it is gone.
+uint64_t hkt_thread_birth(int32_t thread);
+/// Now, in the same unit.
+uint64_t hkt_ticks_now(void);
+
 /// The program counter of a thread that is inside the kernel and not on a processor; false while it runs, or where this is not told.
 bool hkt_thread_parked_at(int32_t thread, uint64_t *counter);
 

@@ -1,6 +1,6 @@
 // Moves the windows of real functions and checks every copy with an independent reading.
 //
-//   corpus FILE.elf COUNT SEED [full]
+//   intercept-cases corpus FILE.elf COUNT SEED
 //
 // The file's segments are laid out in memory (never run), COUNT functions are drawn
 // from its symbols, each window is moved to a place near the image, and the copy is
@@ -21,6 +21,7 @@
 #include <Zydis/Zydis.h>
 
 #include "CHookTrampoline.h"
+#include "cases.h"
 
 typedef struct Function {
   uint64_t offset, size, available;
@@ -225,7 +226,7 @@ static uint64_t next_random(uint64_t *state) {
   return *state;
 }
 
-int main(int argc, char **argv) {
+int corpus(int argc, char **argv) {
   if (argc < 4) return 2;
   load(argv[1]);
   size_t count = strtoul(argv[2], NULL, 10);
