@@ -29,7 +29,6 @@ extension Demangler {
       let convention = implParameterConvention()
       let yield = make(.implYield, convention)
       guard yield != 0 else { return 0 }
-      addDifferentiability(to: yield)
       arena.append(yield, to: function)
     }
     if skip("z") {

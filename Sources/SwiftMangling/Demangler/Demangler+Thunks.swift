@@ -18,7 +18,7 @@ extension Demangler {
     case "Q": return make(.asyncAwaitResumePartialFunction, readIndexNode())
     case "Y": return make(.asyncSuspendResumePartialFunction, readIndexNode())
     case "c": return make(.curryThunk, popEntity())
-    case "T": return make(.silThunkIdentity, popEntity())
+    case "T": return skip("I") ? make(.silThunkIdentity, popEntity()) : 0
     case "j": return make(.dispatchThunk, popEntity())
     case "q": return make(.methodDescriptor, popEntity())
     case "C": return make(.coroutineContinuationPrototype, pop(.type))
@@ -120,13 +120,11 @@ extension Demangler {
   private mutating func readKeyPathAccessor(isGetter: Bool) -> NodeIndex {
     var kind: NodeKind = isGetter ? .keyPathGetterThunkHelper : .keyPathSetterThunkHelper
     if !isGetter, skip("m") {
-      if skip("u") {
-        kind = .keyPathUnappliedMethodThunkHelper
-      } else if skip("a") {
-        kind = .keyPathAppliedMethodThunkHelper
-      } else {
-        return 0
-      }
+      guard skip("u") else { return 0 }
+      kind = .keyPathUnappliedMethodThunkHelper
+    } else if !isGetter, skip("M") {
+      guard skip("A") else { return 0 }
+      kind = .keyPathAppliedMethodThunkHelper
     }
     let isSerialized = skip("q")
     let types = arena.make(.typeList)

@@ -271,7 +271,9 @@ extension Demangler {
     case "g": return make(.extendedExistentialTypeShape, pop(.type))
     case "G":
       let type = pop(.type)
-      return make(.extendedExistentialTypeShape, pop(.dependentGenericSignature), type)
+      let shape = arena.make(.extendedExistentialTypeShape)
+      addIfPresent(pop(.dependentGenericSignature), to: shape)
+      return adding(type, to: shape)
     case "o": return makeType(make(.unowned, pop(.type)))
     case "u": return makeType(make(.unmanaged, pop(.type)))
     case "w": return makeType(make(.weak, pop(.type)))

@@ -10,10 +10,10 @@ extension Declaration {
   /// A Void result is left out, and so is the result of an initialiser.
   /// - Parameter qualified: Types carry their module and outer types.
   package func typedName(qualified: Bool) -> String {
-    guard case .function(let function)? = type else {
-      guard let type, kind.isAccessor || kind == .variable || kind == .variableInitializer else {
-        return selectorName
-      }
+    let kind = wrappedKind ?? kind
+    let isProperty = kind.isAccessor && !isSubscript || kind == .variable || kind == .variableInitializer
+    guard !isProperty, case .function(let function)? = type else {
+      guard let type, isProperty else { return selectorName }
       return selectorName + " -> " + type.description(qualified: qualified)
     }
     var parameters: [String] = []
@@ -22,7 +22,7 @@ extension Declaration {
     }
     var name = spelled("(" + parameters.joined(separator: ", ") + ")")
     name += function.effects(qualified: qualified)
-    if self.name != "init", function.result != .tuple([]) {
+    if kind != .allocatingInit, kind != .`init`, function.result != .tuple([]) {
       name += " -> " + function.result.description(qualified: qualified)
     }
     return name
@@ -35,7 +35,9 @@ extension Declaration {
     return text
   }
 
-  private func spelled(_ arguments: String) -> String {
+  private func spelled(_ arguments: String) -> String { spelled(arguments, as: kind) }
+
+  private func spelled(_ arguments: String, as kind: EntityKind) -> String {
     let prefix = isStatic ? "static " : ""
     switch kind {
     case .explicitClosure, .implicitClosure: return name + " in " + prefix + contextName
@@ -43,22 +45,21 @@ extension Declaration {
     case .variableInitializer: return "initial value of " + prefix + contextName + "." + name
     case .type: return contextName
     case .compilerMade(let words):
-      // A record of a type names the type as its context.
-      if name.isEmpty { return words }
-      let isTypeRecord = type == nil && name == context?.shortName && localContext.isEmpty
-      return words + " for " + prefix + (isTypeRecord ? contextName : member(arguments))
-    default: return prefix + member(arguments)
+      if let wrappedKind { return words + " for " + spelled(arguments, as: wrappedKind) }
+      // A record of a type has the type as its context.
+      return context == nil ? words : words + " for " + contextName
+    default: return prefix + member(arguments, kind)
     }
   }
 
-  private func member(_ arguments: String) -> String {
+  private func member(_ arguments: String, _ kind: EntityKind) -> String {
     var text = contextName + "." + name
     if kind.isAccessor || kind == .subscriptDeclaration || kind == .variable {
-      if name == "subscript" { text += arguments }
+      if isSubscript { text += arguments }
       let word = kind.accessorWord
       return word.isEmpty ? text : text + "." + word
     }
-    if name != "deinit", case .function? = type { text += arguments }
+    if case .function? = type { text += arguments }
     return text
   }
 

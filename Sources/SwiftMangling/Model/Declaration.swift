@@ -33,6 +33,8 @@ package enum Specialization: Hashable, Sendable {
 /// What one function-like symbol declares.
 package struct Declaration: Sendable {
   package var kind: EntityKind
+  /// For a compiler-made symbol about a function or accessor: what that one is.
+  package var wrappedKind: EntityKind?
   /// The enclosing nominal type (for an extension the extended one); nil for free functions.
   package var context: NominalName?
   package var contextKind: NominalKind?
@@ -45,6 +47,8 @@ package struct Declaration: Sendable {
   /// The argument labels, nil for `_`, parallel to the parameters.
   package var labels: [String?]
   package var isStatic = false
+  /// A subscript or one of its accessors. (A property may be called `subscript` too.)
+  package var isSubscript = false
   /// The file discriminator of a private declaration.
   package var privateDiscriminator: String?
   package var isPrivate: Bool { privateDiscriminator != nil }
@@ -77,5 +81,11 @@ package struct Declaration: Sendable {
     self.labels = labels
     self.familyLength = familyLength
     self.familyName = familyName
+  }
+
+  /// Turns the declaration of an entity into that of a symbol the compiler made for it.
+  mutating func becomeCompilerMade(_ words: String) {
+    if !kind.isCompilerMade { wrappedKind = kind }
+    kind = .compilerMade(words)
   }
 }

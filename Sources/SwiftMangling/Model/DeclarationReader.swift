@@ -42,7 +42,7 @@ struct DeclarationReader {
     var result: Declaration
     if entity == 0 {
       guard let outermost = attributes.first else { return nil }
-      result = Declaration(kind: .compilerMade(words(arena.kind(outermost))), module: "", name: "")
+      result = Declaration(kind: .compilerMade(arena.kind(outermost).words), module: "", name: "")
     } else {
       guard let read = declaration(ofEntity: entity, in: arena) else { return nil }
       result = read
@@ -159,6 +159,7 @@ struct DeclarationReader {
     _ entity: NodeIndex, _ kind: EntityKind, in arena: borrowing NodeArena
   ) -> Declaration? {
     var result = Declaration(kind: kind, module: "", name: "subscript")
+    result.isSubscript = true
     readContext(arena.first(entity), into: &result, in: arena)
     readType(of: entity, into: &result, in: arena)
     return result
@@ -203,7 +204,7 @@ struct DeclarationReader {
 
   /// Thunks, records, witnesses: what is known of the entity or type inside goes along.
   private mutating func compilerMade(_ node: NodeIndex, in arena: borrowing NodeArena) -> Declaration? {
-    let kind = EntityKind.compilerMade(words(arena.kind(node)))
+    let kind = EntityKind.compilerMade(arena.kind(node).words)
     // A witness or vtable thunk holds a conformance or a second entity besides the entity it calls.
     for position in stride(from: arena.childCount(node) - 1, through: 0, by: -1) {
       let child = arena.child(node, position)
@@ -211,12 +212,13 @@ struct DeclarationReader {
       guard childKind.isContext, childKind != .module, childKind != .extension, !childKind.isAnyGeneric,
         var inner = declaration(ofEntity: child, in: arena)
       else { continue }
-      inner.kind = kind
+      inner.becomeCompilerMade(arena.kind(node).words)
       return inner
     }
     for position in 0..<arena.childCount(node) {
       var child = arena.child(node, position)
-      if arena.kind(child) == .protocolConformance { child = arena.first(child) }
+      // A cache belongs to another record, a record to a conformance, a conformance to a type.
+      for _ in 0..<3 where arena.kind(child) != .type && !arena.kind(child).isAnyGeneric { child = arena.first(child) }
       guard arena.kind(child) == .type || arena.kind(child).isAnyGeneric else { continue }
       if case .nominal(let name, let nominalKind, _) = types.type(child, in: arena) {
         return typeDeclaration(name, nominalKind, kind)
@@ -432,15 +434,15 @@ struct DeclarationReader {
     case .mergedFunction: result.specialization.append(.merged)
     // The body itself, reached through a variable or as the fallback of a thunk.
     case .dynamicallyReplaceableFunctionImpl, .backDeploymentFallback: break
-    case let kind: result.kind = .compilerMade(words(kind))
+    case let kind: result.becomeCompilerMade(kind.words)
     }
   }
 
   private func applySuffix(_ suffix: String, to result: inout Declaration) {
     if suffix.hasPrefix(".resume") {
-      result.kind = .compilerMade("coroutine resume function")
+      result.becomeCompilerMade("coroutine resume function")
     } else if suffix.hasPrefix(".cold") {
-      result.kind = .compilerMade("cold part")
+      result.becomeCompilerMade("cold part")
     }
   }
 
@@ -502,18 +504,6 @@ struct DeclarationReader {
       if kind & SpecializedParameter.exploded != 0 { parts.append(.exploded) }
       return parts.count == 1 ? parts[0] : parts.isEmpty ? .other("\(kind)") : .combined(parts)
     }
-  }
-
-  /// `ProtocolWitnessTableAccessor` → "protocol witness table accessor".
-  private func words(_ kind: NodeKind) -> String {
-    var words = ""
-    var previousIsUpper = true
-    for character in kind.dumpName {
-      if character.isUppercase, !previousIsUpper { words += " " }
-      previousIsUpper = character.isUppercase
-      words += character.lowercased()
-    }
-    return words
   }
 }
 

@@ -57,9 +57,26 @@ extension TypeSyntax {
       default: break
       }
     }
-    let base = qualified ? name.description : name.shortName
-    guard !arguments.isEmpty else { return base }
-    return base + "<" + arguments.map { $0.description(qualified: qualified) }.joined(separator: ", ") + ">"
+    guard !arguments.isEmpty else { return qualified ? name.description : name.shortName }
+    // A name made by hand does not say whose arguments they are: then they are the last step's.
+    var counts = name.steps.map(\.argumentCount)
+    if counts.reduce(0, +) != arguments.count, let last = counts.indices.last {
+      counts = counts.map { _ in 0 }
+      counts[last] = arguments.count
+    }
+    var text = qualified ? name.module : ""
+    var used = 0
+    for (position, step) in name.steps.enumerated() {
+      let own = arguments[used..<used + counts[position]]
+      used += own.count
+      guard qualified || position == name.steps.count - 1 else { continue }
+      text += (qualified ? "." : "") + step.name
+      if qualified, let discriminator = step.privateDiscriminator { text += "#" + discriminator }
+      if !own.isEmpty {
+        text += "<" + own.map { $0.description(qualified: qualified) }.joined(separator: ", ") + ">"
+      }
+    }
+    return text
   }
 
   /// In parentheses where a postfix `?` or `.Type` would bind to a part only.
