@@ -37,7 +37,7 @@ let package = Package(
       name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge", "CHookTrampoline", "CLuaShim", "SwiftMangling"],
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
-    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "SwiftMangling"], swiftSettings: swift),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(

@@ -48,7 +48,7 @@ enum CompletionScript {
   private static func operandCompletion(_ command: Subcommand) -> Option.Completion {
     switch command.operands {
     case .none, .program: .none
-    case .optional(_, let completion), .one(_, let completion): completion
+    case .optional(_, let completion), .one(_, let completion), .several(_, _, let completion): completion
     }
   }
 
@@ -110,6 +110,7 @@ enum CompletionScript {
     case .program: "'*::program: _normal'"
     case .optional(let name, let completion): "'::\(name):\(zshAction(completion))'"
     case .one(let name, let completion): "':\(name):\(zshAction(completion))'"
+    case .several(_, _, let completion): "':program:\(zshAction(completion))' '*: :'"
     }
   }
 

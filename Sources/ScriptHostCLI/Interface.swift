@@ -35,6 +35,8 @@ enum Operands: Sendable {
   case optional(String, Option.Completion)
   /// Exactly one, called so.
   case one(String, Option.Completion)
+  /// At least and at most so many; called so in sentences, the first completed so.
+  case several(ClosedRange<Int>, String, Option.Completion)
   /// "-- PROGRAM ARGUMENTS", which must be there.
   case program
 }

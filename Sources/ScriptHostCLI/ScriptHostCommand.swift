@@ -6,9 +6,10 @@ internal import ScriptHost
 enum ScriptHostCommand {
   static let version = "0.1.0"
 
-  /// All subcommands, in the order of the help. Those that look into a program (types, methods,
-  /// find, explain) are added here.
-  static let subcommands: [Subcommand] = [.run, .trace, .events, .logs, .doctor, .completion]
+  /// All subcommands, in the order of the help.
+  static let subcommands: [Subcommand] = [
+    .run, .trace, .types, .methods, .find, .explain, .events, .logs, .doctor, .completion,
+  ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.
   static func words() -> [[UInt8]] {

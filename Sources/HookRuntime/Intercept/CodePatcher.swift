@@ -40,6 +40,16 @@ package enum CodePatcher {
     return .success(site)
   }
 
+  /// Whether a body could be diverted, judged by its bytes alone: for files that nothing runs.
+  /// - Parameter bytes: where the body's bytes are mapped; addresses in refusals are counted from there.
+  package static func examine(bytes: UnsafeRawPointer, size: Int, available: Int) -> InterceptRefusal? {
+    var facts = HKTRefusal()
+    var moved = HKTMovedWindow()
+    let address = UInt64(UInt(bitPattern: bytes))
+    var request = HKTBody(address: address, size: UInt64(max(size, 0)), available: UInt64(max(available, size, 0)), file_bytes: nil)
+    return hkt_move_window(&request, address &- 0x1000_0000, &moved, &facts) ? nil : InterceptRefusal(facts)
+  }
+
   /// The site prepared for the body at this address, if there is one.
   package static func site(of body: UInt64) -> Site? { hkt_find_site(body) }
 

@@ -37,16 +37,25 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Families whose selector matches, in address order of their first bodies.
   package func families(matching pattern: SelectorPattern) -> [Family] {
+    families(words: pattern.requiredWords) { name, declaration in
+      pattern.matches(name, isStatic: declaration.isStatic, typed: {
+        [declaration.typedName(qualified: false), declaration.typedName(qualified: true)]
+      })
+    }
+  }
+
+  /// Families whose selector name satisfies `predicate`: reads all names.
+  package func families(where predicate: (String) -> Bool) -> [Family] { families(words: []) { name, _ in predicate(name) } }
+
+  private func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
       var order: [String] = []
       var found: [String: Family] = [:]
-      for symbol in symbols.candidates(words: pattern.requiredWords) {
+      for symbol in symbols.candidates(words: words) {
         guard let match = parse(symbol) else { continue }
         let declaration = match.declaration
         let name = declaration.selectorName
-        guard pattern.matches(name, isStatic: declaration.isStatic, typed: {
-          [declaration.typedName(qualified: false), declaration.typedName(qualified: true)]
-        }) else { continue }
+        guard isWanted(name, declaration) else { continue }
         let body = body(match)
         if found[declaration.familyName]?.bodies.append(body) == nil {
           order.append(declaration.familyName)
@@ -109,6 +118,20 @@ package final class ImageCatalog: @unchecked Sendable {
     family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
     if let first = family.bodies.first { family.declaration = first.declaration }
     return family
+  }
+
+  /// Why a body cannot be hooked; nil when it can. Nothing is installed.
+  package func refusal(of body: Body) -> HookRefusal? {
+    if let forbidden = ProcessCatalog.isForbidden(path) { return .runtimeMachinery(forbidden) }
+    if body.form == .merged { return .mergedBody }
+    guard isLoaded else {
+      guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }
+      return CodePatcher.examine(bytes: bytes, size: body.size, available: body.available).map { .code($0) }
+    }
+    let made = CodePatcher.prepare(
+      body: body.address, size: body.size, available: body.available, fileBytes: fileBytes(of: body, count: body.size))
+    if case .failure(let refusal) = made { return .code(refusal) }
+    return nil
   }
 
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {

@@ -41,16 +41,7 @@ package enum Explanation {
     }
   }
 
-  /// Why a body cannot be hooked; nil when it can. Nothing is installed.
-  private static func bodyState(_ body: Body, _ image: ImageCatalog) -> String? {
-    if let forbidden = ProcessCatalog.isForbidden(image.path) { return HookRefusal.runtimeMachinery(forbidden).description }
-    if body.form == .merged { return HookRefusal.mergedBody.description }
-    guard image.isLoaded else { return nil }
-    switch CodePatcher.prepare(body: body.address, size: body.size, available: body.available, fileBytes: image.fileBytes(of: body, count: body.size)) {
-    case .success: return nil
-    case .failure(let refusal): return refusal.description
-    }
-  }
+  private static func bodyState(_ body: Body, _ image: ImageCatalog) -> String? { image.refusal(of: body)?.description }
 }
 
 /// Bodies that only jump to another function's body.

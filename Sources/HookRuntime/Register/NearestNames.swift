@@ -2,12 +2,12 @@
 
 package enum NearestNames {
   /// Up to three selectors close to `text`; empty when nothing is close.
-  package static func selectors(to text: String, most: Int = 3) -> [String] {
+  package static func selectors(to text: String, in images: [ImageCatalog]? = nil, most: Int = 3) -> [String] {
     let pattern = SelectorPattern(text)
     let wanted = Array(text.utf8)
     let bound = max(2, wanted.count / 6)
     var best: [(distance: Int, name: String)] = []
-    for image in ProcessCatalog.shared.images(for: pattern) {
+    for image in images ?? ProcessCatalog.shared.images(for: pattern) {
       image.eachSelector { name, declaration, _ in
         if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
         guard abs(name.utf8.count - wanted.count) <= bound else { return true }

@@ -1,0 +1,210 @@
+// InspectCommands — the commands that look into a program without running it: types, methods, find, explain.
+internal import Glibc
+internal import HookRuntime
+internal import ScriptHost
+internal import SwiftMangling
+
+extension Subcommand {
+  private static let inspectOptions = [
+    Option(long: "json", help: "Prints one JSON object per line."),
+    Option(long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory),
+  ]
+  private static let inspectStatuses = [
+    ExitStatus.success, ExitStatus(code: "1", meaning: "nothing matched; the nearest names are told"), .usage,
+    ExitStatus(code: "126", meaning: "PROGRAM was refused"), ExitStatus(code: "127", meaning: "PROGRAM was not found"),
+  ]
+
+  static let types = Subcommand(
+    name: "types", summary: "list the types of a program",
+    synopsis: "[--json] [--fields] PROGRAM|PID [GLOB]",
+    description: [
+      "Lists classes, structs and enums with their superclass, read from the type metadata of the program and of the Swift libraries it loads. Nothing of the program runs. Without GLOB: the program's own types.",
+      "In a GLOB * stops at a dot and ** crosses dots.",
+    ],
+    options: inspectOptions + [Option(long: "fields", help: "Lists stored properties and enum cases too.")],
+    operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
+    examples: [("scripthost types swift-format 'SwiftFormat.*'", "The types of one module."), ("scripthost types --fields plutil 'Foundation.FileHandle'", "One type with its fields.")],
+    seeAlso: ["methods", "find"]
+  ) { try Inspection($0).types() }
+
+  static let methods = Subcommand(
+    name: "methods", summary: "list the selectors of a program",
+    synopsis: "[--json] PROGRAM|PID [GLOB]",
+    description: [
+      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told.",
+    ],
+    options: inspectOptions, operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
+    examples: [("scripthost methods swift-format 'SwiftFormat.PrettyPrinter.*'", "The methods of one type.")],
+    seeAlso: ["explain", "trace"]
+  ) { try Inspection($0).methods() }
+
+  static let find = Subcommand(
+    name: "find", summary: "find selectors by words",
+    synopsis: "[--json] PROGRAM|PID WORD…",
+    description: ["Lists the selectors whose names hold all the words, in any order and case."],
+    options: inspectOptions, operands: .several(2...32, "PROGRAM or PID, and words", .program), exitStatuses: inspectStatuses,
+    examples: [("scripthost find swift-format 'pretty print'", "Everything about pretty printing.")],
+    seeAlso: ["methods", "explain"]
+  ) { try Inspection($0).find() }
+
+  static let explain = Subcommand(
+    name: "explain", summary: "tell how far a hook on a selector reaches",
+    synopsis: "PROGRAM|PID SELECTOR",
+    description: [
+      "Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information knows, and what else limits a hook. It claims only what is proven.",
+    ],
+    options: inspectOptions, operands: .several(2...2, "PROGRAM or PID, and a SELECTOR", .program), exitStatuses: inspectStatuses,
+    examples: [("scripthost explain swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "One selector.")],
+    seeAlso: ["methods"]
+  ) { try Inspection($0).explain() }
+}
+
+/// One look into a program.
+private struct Inspection {
+  let catalogs: [ImageCatalog]
+  let words: [String]
+  let isJSON: Bool
+  let showsFields: Bool
+  let shown: String
+
+  init(_ arguments: Arguments) throws(Failure) {
+    let operands = arguments.operands.map { String(decoding: $0, as: UTF8.self) }
+    shown = operands[0]
+    words = Array(operands.dropFirst())
+    isJSON = arguments.has("--json")
+    showsFields = arguments.has("--fields")
+    var options = SymbolTable.Options()
+    options.debugDirectories = arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) }
+    if let state = StateDirectory.resolve()?.appending("index"), state.makeDirectories() { options.indexDirectory = state.description }
+    let pid = Int32(shown).flatMap { $0 > 0 ? $0 : nil }
+    let path = pid == nil ? try ProgramFile(named: arguments.operands[0]).realPath.description : ""
+    do throws(ImageError) {
+      if let pid {
+        catalogs = try ProgramImages.catalogs(ofProcess: pid, options: options)
+      } else {
+        catalogs = try ProgramImages.catalogs(ofProgram: path, options: options)
+      }
+    } catch { throw error.failure }
+    guard catalogs.contains(where: { $0.file.isSwift }) else {
+      throw .refused("'\(EventText.printable(shown))' is not a Swift program: it has no Swift metadata and loads no Swift library")
+    }
+  }
+
+  private func images(for pattern: SelectorPattern) -> [ImageCatalog] { pattern.module == nil ? [catalogs[0]] : catalogs }
+
+  // MARK: types
+
+  func types() throws(Failure) -> Int32 {
+    let pattern = words.first.map { SelectorPattern($0) }
+    var count = 0
+    var known: [String] = []
+    for image in pattern.map(images) ?? [catalogs[0]] {
+      for type in SwiftTypes(file: image.file).types.sorted(by: { $0.name < $1.name }) {
+        if let pattern, !pattern.matches(type.name, isStatic: false, typed: { [] }) {
+          known.append(type.name)
+          continue
+        }
+        count += 1
+        print(type)
+      }
+    }
+    Output.flush()
+    if count == 0, let text = words.first {
+      let near = Nearest.name(to: text, among: known)
+      throw Failure(status: 1, sentence: "no type matches '\(EventText.printable(text))'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
+    }
+    return 0
+  }
+
+  private func print(_ type: TypeRecord) {
+    if isJSON {
+      var line = "{\"kind\":\"\(type.kind)\",\"name\":\(JSON.string(type.name)),\"generic\":\(type.isGeneric)"
+      if let superclass = type.superclass { line += ",\"superclass\":\(JSON.string(superclass))" }
+      line += ",\"fields\":[" + type.fields.map { "{\"name\":\(JSON.string($0.name)),\"var\":\($0.isVar)}" }.joined(separator: ",") + "]}"
+      return Output.line(line)
+    }
+    Output.line("\(type.kind)".padded(7) + type.name + (type.superclass.map { ": \($0)" } ?? ""))
+    guard showsFields else { return }
+    for field in type.fields { Output.line("         \(type.kind == .enum ? "case" : field.isVar ? "var" : "let") \(field.name)") }
+  }
+
+  // MARK: methods, find
+
+  func methods() throws(Failure) -> Int32 {
+    let pattern = SelectorPattern(words.first ?? "**")
+    let found = images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    guard !found.isEmpty else { throw nothing(words.first ?? "**") }
+    list(found)
+    return 0
+  }
+
+  func find() throws(Failure) -> Int32 {
+    let wanted = words.flatMap { $0.split(separator: " ") }.map { $0.lowercased() }
+    var found: [(ImageCatalog, Family)] = []
+    for image in catalogs {
+      found += image.families(where: { name in
+        let lower = name.lowercased()
+        return wanted.allSatisfy { lower.contains($0) }
+      }).map { (image, $0) }
+    }
+    guard !found.isEmpty else {
+      throw Failure(status: 1, sentence: "no selector holds the word\(wanted.count == 1 ? "" : "s") \(wanted.map { "'\(EventText.printable($0))'" }.joined(separator: ", "))")
+    }
+    list(found)
+    return 0
+  }
+
+  private func nothing(_ text: String) -> Failure {
+    let near = NearestNames.selectors(to: text, in: images(for: SelectorPattern(text)))
+    return Failure(
+      status: 1,
+      sentence: "no selector matches '\(EventText.printable(text))' in \(EventText.printable(shown))"
+        + (near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"))
+  }
+
+  private func list(_ found: [(ImageCatalog, Family)]) {
+    for (image, family) in found.sorted(by: { $0.1.selector < $1.1.selector }) {
+      let reasons = family.bodies.map { image.refusal(of: $0) }
+      let hookable = reasons.count { $0 == nil }
+      if isJSON {
+        Output.line(
+          "{\"selector\":\(JSON.string(family.selector)),\"typed\":\(JSON.string(family.typedSelector)),\"bodies\":\(family.bodies.count),\"hookable\":\(hookable)"
+            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]}")
+        continue
+      }
+      let state = hookable == 0 ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"
+        : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")\(family.bodies.count) bod\(family.bodies.count == 1 ? "y" : "ies")"
+      Output.line(family.typedSelector.padded(60) + "  " + state)
+    }
+    Output.flush()
+  }
+
+  // MARK: explain
+
+  func explain() throws(Failure) -> Int32 {
+    let pattern = SelectorPattern(words[0])
+    let found = images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    guard !found.isEmpty else { throw nothing(words[0]) }
+    Output.line(Explanation.text(found))
+    Output.flush()
+    return 0
+  }
+}
+
+extension ImageError {
+  /// A program that is not there is 127, one that cannot be read 126.
+  fileprivate var failure: Failure { if case .notFound = self { .notFound(description) } else { .refused(description) } }
+}
+
+extension String {
+  fileprivate func padded(_ width: Int) -> String { count < width ? self + String(repeating: " ", count: width - count) : self }
+}
+
+/// JSON strings, escaped as events are.
+private enum JSON {
+  static func string(_ text: String) -> String {
+    var out = ""
+    EventText.append(json: text, to: &out)
+    return out
+  }
+}
