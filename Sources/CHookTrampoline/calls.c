@@ -148,8 +148,13 @@ HKTLayers *hkt_layers_new(uint32_t count) {
   return layers;
 }
 
-HKTLayers *hkt_site_publish(HKTSite *site, HKTLayers *layers) {
-  return __atomic_exchange_n((HKTLayers **)&site->layers, layers, __ATOMIC_ACQ_REL);
+HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers) {
+  return __atomic_exchange_n(&record->layers, layers, __ATOMIC_ACQ_REL);
+}
+
+void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {
+  record->next = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
 }
 
 static bool in_use(HKTLayers *layers) {
@@ -201,23 +206,23 @@ uint32_t hkt_layers_waiting(void) {
   return n;
 }
 
-/// Takes the published set of `site` so that it cannot be freed before `release_layers`.
-static inline HKTLayers *protect_layers(HKTThread *t, HKTSite *site) {
+/// Takes the published set of `record` so that it cannot be freed before `release_layers`.
+static inline HKTLayers *protect_layers(HKTThread *t, HKTBodyRecord *record) {
   uint32_t slot = t->protected_count++;
   for (;;) {
-    HKTLayers *layers = __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE);
+    HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
     if (!layers) return NULL;
     if (__builtin_expect(slot < HAZARDS, 1)) {
       atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
       if (__builtin_expect(atomic_load_explicit(&need_fence, memory_order_relaxed) != 0, 0))
         atomic_thread_fence(memory_order_seq_cst);
       else atomic_signal_fence(memory_order_seq_cst);
-      if (__builtin_expect(layers == __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE), 1)) return layers;
+      if (__builtin_expect(layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE), 1)) return layers;
     } else {
       // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
       // under the lock that retiring takes.
       pthread_mutex_lock(&retire_lock);
-      layers = __atomic_load_n((HKTLayers **)&site->layers, __ATOMIC_ACQUIRE);
+      layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
       if (layers) atomic_fetch_add(&layers->deep_users, 1);
       pthread_mutex_unlock(&retire_lock);
       return layers;
@@ -357,14 +362,25 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   }
 }
 
+/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
+  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
+    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  return true;
+}
+
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
-  HKTBodyRecord *body = site->owner;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(body->guard_mask != 0, 0)) {
+    while (body && !is_call_of(body, frame)) body = body->next;
+    if (!body) return HKT_CONTINUE;
+  }
   drop_abandoned(t, frame);
   if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
 
-  HKTLayers *layers = protect_layers(t, site);
+  HKTLayers *layers = protect_layers(t, body);
   if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
   uint32_t first = 0;
   HKTCall *top = t->top;

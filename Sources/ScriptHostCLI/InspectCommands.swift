@@ -164,7 +164,7 @@ private struct Inspection {
 
   private func list(_ found: [(ImageCatalog, Family)]) {
     for (image, family) in found.sorted(by: { $0.1.selector < $1.1.selector }) {
-      let reasons = family.bodies.map { image.refusal(of: $0) }
+      let reasons = family.bodies.map { image.refusal(of: $0, in: family) }
       let hookable = reasons.count { $0 == nil }
       if isJSON {
         Output.line(

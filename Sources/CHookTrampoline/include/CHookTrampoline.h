@@ -74,5 +74,6 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTPatching.h"
+#include "HKTThunk.h"
 
 #endif

@@ -33,7 +33,7 @@ typedef struct HKTLayer {
   uint32_t is_host_work;  // hooked functions the handler calls pass through unseen
 } HKTLayer;
 
-/// An immutable set of layers, outermost first. Published in HKTSite.layers; freed by hkt_layers_retire
+/// An immutable set of layers, outermost first. Published in HKTBodyRecord.layers; freed by hkt_layers_retire
 /// once no call that started with it is in flight.
 typedef struct HKTLayers {
   uint32_t count;
@@ -48,8 +48,14 @@ typedef struct HKTLayers {
 
 typedef struct HKTRange { uint64_t begin, end; } HKTRange;
 
-/// What the dispatcher must know of one body. HKTSite.owner points at it.
+/// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
+/// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
+  HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
+  struct HKTBodyRecord *next;  // another selector's record of the same body
+  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
+  uint32_t reserved;
+  uint64_t guard_value[6];
   void *family;          // identity of the selector: bodies of one family share it
   void *plan;            // the Swift side's decoding plan of this body
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known)
@@ -132,11 +138,13 @@ static inline void hkt_host_begin(HKTThread *t) { t->host++; }
 static inline void hkt_host_end(HKTThread *t) { t->host--; }
 
 HKTLayers *hkt_layers_new(uint32_t count);
-/// Makes `layers` (may be NULL) the set that later calls of `site` start with; answers the former set.
-HKTLayers *hkt_site_publish(HKTSite *site, HKTLayers *layers);
+/// Makes `layers` (may be NULL) the set that later calls start with; answers the former set.
+HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers);
+/// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
+void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 static inline void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) { layers->layer[index] = layer; }
 static inline uint64_t hkt_record_calls(HKTBodyRecord *record) { return __atomic_load_n((uint64_t *)&record->calls, __ATOMIC_RELAXED); }
-/// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished from every site.
+/// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished everywhere.
 void hkt_layers_retire(HKTLayers *layers);
 /// Sets waiting for calls in flight to end.
 uint32_t hkt_layers_waiting(void);

@@ -79,7 +79,7 @@ package final class HookEngine: @unchecked Sendable {
   package func remove(_ token: HookToken) -> Bool {
     lock.withLock {
       guard let hooked = tokens.removeValue(forKey: token), hooked.remove(token) else { return false }
-      if hooked.layers.isEmpty { for body in hooked.bodies { CodePatcher.disable(body.site) } }
+      if hooked.layers.isEmpty { for body in hooked.bodies where !body.isShared { CodePatcher.disable(body.site) } }
       return hooked.publish()
     }
   }
@@ -106,7 +106,8 @@ package final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
-      if body.form == .merged {
+      let thunk = body.form == .merged ? image.mergeThunk(to: body, of: family) : nil
+      if body.form == .merged, thunk == nil {
         refused.append((body, .mergedBody))
         continue
       }
@@ -115,13 +116,13 @@ package final class HookEngine: @unchecked Sendable {
         fileBytes: image.fileBytes(of: body, count: body.size))
       {
       case .success(let site):
-        if site.pointee.owner != nil {
+        if site.pointee.owner != nil, thunk == nil {
           // The same code under another selector: equal addresses.
           refused.append((body, .sharedBody(with: "another selector")))
           continue
         }
         sites.append(site)
-        bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration)))
+        bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
       }
     }
@@ -130,6 +131,13 @@ package final class HookEngine: @unchecked Sendable {
     let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
     return .success(hooked)
+  }
+
+  /// A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
+  private func plan(_ body: Body, _ thunk: MergeThunk?, _ family: Family) -> CallPlan {
+    guard let thunk, let base = family.bodies.first(where: { $0.form == .base }) else { return planner.plan(body.declaration) }
+    let plan = planner.plan(base.declaration)
+    return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
   /// Diverts the bodies, all or none.

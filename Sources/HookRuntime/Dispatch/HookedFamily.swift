@@ -6,11 +6,14 @@ private import Glibc
 final class HookedBody {
   let body: Body
   let site: UnsafeMutablePointer<HKTSite>
+  /// Other selectors use this body too; switching the site off would take it from them.
+  let isShared: Bool
   let record: UnsafeMutablePointer<HKTBodyRecord>
   let plan: CallPlan
 
-  init(body: Body, site: UnsafeMutablePointer<HKTSite>, plan: CallPlan) {
+  init(body: Body, site: UnsafeMutablePointer<HKTSite>, plan: CallPlan, guardedBy thunk: MergeThunk? = nil) {
     self.body = body
+    isShared = thunk != nil
     self.site = site
     self.plan = plan
     record = .allocate(capacity: 1)
@@ -19,6 +22,12 @@ final class HookedBody {
     record.pointee.plan = Unmanaged.passRetained(plan).toOpaque()
     record.pointee.stack_bytes = UInt32(plan.stackBytes)
     record.pointee.flags = plan.isEnterOnly ? UInt32(HKT_BODY_ENTER_ONLY) : 0
+    if let thunk {
+      record.pointee.guard_mask = thunk.mask
+      withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
+        for (index, value) in thunk.values.enumerated() { values.storeBytes(of: value, toByteOffset: 8 * index, as: UInt64.self) }
+      }
+    }
   }
 }
 
@@ -36,7 +45,7 @@ final class HookedFamily {
     let identity = Unmanaged.passUnretained(self).toOpaque()
     for each in bodies {
       each.record.pointee.family = identity
-      each.site.pointee.owner = UnsafeMutableRawPointer(each.record)
+      hkt_site_add_record(each.site, each.record)
       each.site.pointee.handler = hkt_dispatch
     }
     linkForwarders()
@@ -98,7 +107,7 @@ final class HookedFamily {
       made.append(set)
     }
     for (each, set) in zip(bodies, made) {
-      let old = hkt_site_publish(each.site, set)
+      let old = hkt_record_publish(each.record, set)
       hkt_layers_retire(old)
     }
     return true

@@ -9,7 +9,7 @@ package enum Explanation {
   package static func text(_ family: Family, _ image: ImageCatalog) -> String {
     var lines = [family.declaration.typedName(qualified: false)]
     lines.append("  in         \(image.path)")
-    let states = family.bodies.map { ($0, bodyState($0, image)) }
+    let states = family.bodies.map { ($0, bodyState($0, family, image)) }
     let reachable = states.count { $0.1 == nil }
     lines.append("  hookable   \(reachable == 0 ? "no" : "yes"), \(reachable) of \(states.count) bod\(states.count == 1 ? "y" : "ies") by entry patch")
     for (body, reason) in states {
@@ -41,7 +41,7 @@ package enum Explanation {
     }
   }
 
-  private static func bodyState(_ body: Body, _ image: ImageCatalog) -> String? { image.refusal(of: body)?.description }
+  private static func bodyState(_ body: Body, _ family: Family, _ image: ImageCatalog) -> String? { image.refusal(of: body, in: family)?.description }
 }
 
 /// Bodies that only jump to another function's body.

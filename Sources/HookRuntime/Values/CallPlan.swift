@@ -80,6 +80,20 @@ package final class CallPlan: Sendable {
     self.isExact = isExact
   }
 
+  /// Bit i: an argument travels in integer register i.
+  var integerRegistersUsed: UInt32 {
+    var mask: UInt32 = 0
+    func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
+    for argument in arguments {
+      switch argument.location {
+      case .pieces(let pieces): pieces.forEach { add($0.place) }
+      case .address(let place): add(place)
+      case .optimizedOut, .unknown: break
+      }
+    }
+    return mask
+  }
+
   /// Nothing is known but that the function exists.
   static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
     let function = declaration.functionType

@@ -1,0 +1,32 @@
+// HKTThunk — what a merge thunk passes on, and who else goes to a merged body.
+#ifndef HKT_THUNK_H
+#define HKT_THUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HKT_THUNK_REGISTERS 6
+
+/// A function that only sets argument registers and jumps on.
+typedef struct HKTThunk {
+  uint64_t target;                       // where it jumps
+  uint32_t written;                      // bit i: rdi rsi rdx rcx r8 r9 is set
+  uint32_t known;                        // bit i: … to a constant
+  uint64_t value[HKT_THUNK_REGISTERS];   // that constant, as an address of this code where it is one
+} HKTThunk;
+
+/// Reads the function of `size` bytes at `code`, which runs at `address`. False when it is no such thunk.
+bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
+
+/// A direct jump or call, by the address of its opcode.
+typedef struct HKTBranch {
+  uint64_t from, to;
+} HKTBranch;
+
+/// Byte sequences in a code range that read as a direct call or jump to one of the (sorted) targets. It may find more
+/// than there are, never fewer. Answers how many; stores the first `capacity`.
+size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
+                         HKTBranch *found, size_t capacity);
+
+#endif
