@@ -15,8 +15,8 @@
 
 package import CHookTrampoline
 
-/// Diverting bodies. All functions may be called from any thread, never from a signal handler or a hook's handler
-/// that runs while a transaction waits for its thread.
+/// Diverting bodies. All functions may be called from any thread and from hook handlers, except from signal handlers and
+/// from hooks on the system calls a transaction itself makes (`open`, `read`, `pwrite`, `mmap`): those would wait for themselves.
 package enum CodePatcher {
   /// A diverted body, in memory that is never freed.
   package typealias Site = UnsafeMutablePointer<HKTSite>

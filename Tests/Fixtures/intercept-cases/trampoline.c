@@ -144,7 +144,7 @@ static void *frames[64];
 static int frame_count;
 
 // In a section of its own: the linker tells its size.
-extern char __start_walks_text[], __stop_walks_text[];
+extern char __stop_walks_text[];
 __attribute__((noinline, section("walks_text"))) long walks(long a, long b) {
   frame_count = backtrace(frames, 64);
   return a + b;
@@ -170,7 +170,7 @@ static HKTAction walk_in_original(HKTFrame *frame, HKTSite *site) {
 
 __attribute__((noinline)) void unwinding_passes(void) {
   Two volatile call = walks;
-  HKTSite *site = prepared((void *)walks, (size_t)(__stop_walks_text - __start_walks_text));
+  HKTSite *site = prepared((void *)walks, (size_t)(__stop_walks_text - (char *)walks));
   installed(site);
   call(1, 2);
   int plain = frame_count;

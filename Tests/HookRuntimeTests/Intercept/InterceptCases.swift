@@ -38,6 +38,14 @@ struct InterceptCases {
     #expect(result.status == 0, "\(result.output)")
   }
 
+  @Test("every function of a Swift module is diverted while it runs, at each optimisation level")
+  func livePatching() throws {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
+    let result = try Program.run(path: "\(root)/scripts/test-live-patching", [])
+    print(result.output)
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   @Test("windows of real functions are moved correctly", arguments: RealBinaries.present())
   func corpus(_ path: String) throws {
     let seed = UInt64.random(in: 1...1_000_000)
@@ -83,6 +91,11 @@ enum Program {
 
   /// Runs a program of this package to its end; output and errors together.
   static func run(_ name: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
+    try run(path: "\(folder)/\(name)", arguments)
+  }
+
+  /// Runs the program at a path to its end.
+  static func run(path: String, _ arguments: [String]) throws -> (status: Int32, output: String) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw Failure(errno: errno) }
     let (reading, writing) = (ends[0], ends[1])
@@ -102,7 +115,6 @@ enum Program {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
 
-    let path = "\(folder)/\(name)"
     let words = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var child: pid_t = 0
