@@ -51,6 +51,9 @@ enum {
   RESULTS_MAX = 8,
   SLOT_CONSTANT = 0xFFFF,   // call tokens with this slot are constants
   ERROR_TEXT = 1000,
+  RESERVE_BYTES = 128,      // a handle, or a string of up to RESERVE_STRING bytes
+  RESERVE_STRING = 96,
+  RESERVE_BLOCKS = 16,
 };
 
 /// One running call into a state. Lives in the SHLInvocation on the host's stack.
@@ -134,6 +137,9 @@ struct SHLState {
   bool refused;                 // the last NULL was a refusal, not a limit
   bool refused_string;
   bool hit_hard;                // the last NULL was the hard limit
+  bool unfailing;               // small objects must not fail now: no protected call is around
+  int32_t reserve_count;
+  void *reserve[RESERVE_BLOCKS];
   // rest
   _Atomic uint64_t kills;
   _Atomic uint64_t instructions;
@@ -230,6 +236,7 @@ static inline void shl_unlock(SHLState *S) {
 
 // ---- shl_memory.c
 void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize);
+bool shl_reserve(SHLState *S);
 
 // ---- shl_budget.c
 void shl_hook(lua_State *L, lua_Debug *ar);
@@ -264,6 +271,7 @@ bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v);
 /// [-0, +1, m] Pushes any value; a bad one is an error.
 void shl_push(lua_State *L, SHLState *S, const SHLValue *v);
 SHLValue shl_read(lua_State *L, int index);
+void shl_read_to(lua_State *L, int index, SHLValue *v);
 static inline bool shl_is_plain(SHLTag tag) { return tag <= SHL_NUMBER || tag == SHL_CALL || tag == SHL_CONSTANT; }
 
 // ---- shl_host.c

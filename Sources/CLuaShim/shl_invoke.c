@@ -345,6 +345,11 @@ static int push_body(lua_State *L) {
   return 1;
 }
 
+/// [-0, +nargs, -] false: a value needs a protected call; what was pushed is dropped by the caller.
+///
+/// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
+/// `unfailing` is set, since as many as there can be arguments lie ready. A collection that such an allocation
+/// starts runs only our own __gc, which allocates nothing of Lua's.
 static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int32_t nargs) {
   for (int32_t i = 0; i < nargs; i++) {
     const SHLValue *v = &args[i];
@@ -353,6 +358,24 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
       case SHL_BOOL: lua_pushboolean(L, v->b); break;
       case SHL_INT: lua_pushinteger(L, v->i); break;
       case SHL_NUMBER: lua_pushnumber(L, v->n); break;
+      case SHL_STRING:
+        if (v->s.n > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
+        S->unfailing = true;
+        lua_pushlstring(L, v->s.p ? v->s.p : "", v->s.n);
+        S->unfailing = false;
+        break;
+      case SHL_HANDLE: {
+        if (v->cls == 0 || v->cls >= S->class_count || (S->classes[v->cls]->ops.flags & SHL_UNIQUE) ||
+            (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S)))
+          return false;
+        S->unfailing = true;
+        SHLHandle *h = lua_newuserdatauv(L, sizeof *h, 0);
+        S->unfailing = false;
+        *h = (SHLHandle){v->h.a, v->h.b, v->h.c, v->cls, 0};
+        lua_rawgeti(L, LUA_REGISTRYINDEX, S->classes[v->cls]->metatable);
+        lua_setmetatable(L, -2);
+        break;
+      }
       default:
         if (!shl_push_plain(L, S, v)) return false;
     }
@@ -411,7 +434,7 @@ called:
   bool plain = true;
   int32_t read = count < max_results ? count : max_results;
   for (int32_t i = 0; i < read; i++) {
-    results[i] = shl_read(L, i + 2);
+    shl_read_to(L, i + 2, &results[i]);
     plain &= shl_is_plain(results[i].tag);
   }
   if (SHL_LIKELY(plain)) leave(inv, false);
@@ -467,7 +490,7 @@ SHLStatus shl_call(SHLScope *scope, SHLValue fn, const SHLValue *args, int32_t n
     return status;
   }
   *count = lua_gettop(L) - base - 1;
-  for (int32_t i = 0; i < *count && i < max_results; i++) results[i] = shl_read(L, base + 2 + i);
+  for (int32_t i = 0; i < *count && i < max_results; i++) shl_read_to(L, base + 2 + i, &results[i]);
   return SHL_OK;
 }
 

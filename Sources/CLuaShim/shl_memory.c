@@ -33,6 +33,33 @@ static SHL_NOINLINE void passed_limit(SHLState *S) {
   if (S->run && S->run->current) lua_sethook(S->run->current, shl_hook, LUA_MASKCOUNT, 1);
 }
 
+/// Should this growth fail: for a test, for a refusal, at the hard limit? Marks the state at the soft one.
+static inline bool must_fail(SHLState *S, void *ptr, size_t osize, size_t nsize, size_t now) {
+  bool unfailing = S->unfailing && !ptr && nsize <= RESERVE_BYTES;
+  int64_t fail = SHL_READ(S->fail_at);
+  if (SHL_UNLIKELY(fail > 0)) {
+    if (fail > 1 || !unfailing) SHL_WRITE(S->fail_at, fail - 1);
+    if (fail == 1 && !unfailing) {
+      S->refused = false;
+      return true;
+    }
+  }
+  if (SHL_UNLIKELY(nsize > LARGE)) {
+    S->refused_string = !ptr && osize == LUA_TSTRING && nsize > S->limits.string_bytes + 64;
+    S->refused = S->refused_string || refused_hash(ptr, osize, nsize);
+    if (S->refused) return true;
+  }
+  if (SHL_UNLIKELY(now > S->limits.memory)) {
+    if (now > 4 * S->limits.memory + (1 << 20) && !unfailing) {
+      S->hit_hard = true;
+      S->refused = false;
+      return true;
+    }
+    if (!S->over) passed_limit(S);
+  }
+  return false;
+}
+
 void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
   SHLState *S = ud;
   size_t old = ptr ? osize : 0;  // without a block, osize is the kind of the new object
@@ -46,32 +73,26 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
   size_t now = used - old + nsize;
   if (nsize > old) {
     SHL_WRITE(S->allocations, SHL_READ(S->allocations) + 1);
-    int64_t fail = SHL_READ(S->fail_at);
-    if (SHL_UNLIKELY(fail > 0)) {
-      SHL_WRITE(S->fail_at, fail - 1);
-      if (fail == 1) {
-        S->refused = false;
-        return NULL;
-      }
-    }
-    if (SHL_UNLIKELY(nsize > LARGE)) {
-      S->refused_string = !ptr && osize == LUA_TSTRING && nsize > S->limits.string_bytes + 64;
-      S->refused = S->refused_string || refused_hash(ptr, osize, nsize);
-      if (S->refused) return NULL;
-    }
-    if (SHL_UNLIKELY(now > S->limits.memory)) {
-      if (now > 4 * S->limits.memory + (1 << 20)) {
-        S->hit_hard = true;
-        S->refused = false;
-        return NULL;
-      }
-      if (!S->over) passed_limit(S);
-    }
+    if (SHL_UNLIKELY(must_fail(S, ptr, osize, nsize, now))) return NULL;
     if (now > SHL_READ(S->peak)) SHL_WRITE(S->peak, now);
   }
   void *block = realloc(ptr, nsize);
-  if (SHL_UNLIKELY(!block)) return nsize <= old ? ptr : NULL;  // Lua counts on shrinking never failing
+  if (SHL_UNLIKELY(!block)) {
+    if (nsize <= old) return ptr;  // Lua counts on shrinking never failing
+    if (!S->unfailing || ptr || nsize > RESERVE_BYTES || !S->reserve_count) return NULL;
+    block = S->reserve[--S->reserve_count];
+  }
   if (SHL_UNLIKELY((old | nsize) >= LARGE)) count_large(S, old, nsize);
   SHL_WRITE(S->used, now);
   return block;
+}
+
+/// [-0, +0, -] Blocks put aside so that the next few small objects can be made without a protected call.
+bool shl_reserve(SHLState *S) {
+  while (S->reserve_count < RESERVE_BLOCKS) {
+    void *block = malloc(RESERVE_BYTES);
+    if (!block) return false;
+    S->reserve[S->reserve_count++] = block;
+  }
+  return true;
 }

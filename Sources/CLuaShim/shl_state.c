@@ -60,6 +60,7 @@ static void free_host_memory(SHLState *S) {
   for (SHLEntry *e = S->idle, *next; e; e = next) next = e->next, free(e);
   SHLPending *p = atomic_load(&S->forgotten);
   for (SHLPending *next; p; p = next) next = p->next, free(p);
+  while (S->reserve_count) free(S->reserve[--S->reserve_count]);
   free(S->slots);
   free(S->releases);
   free(S);

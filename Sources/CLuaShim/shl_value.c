@@ -45,53 +45,59 @@ void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
   }
 }
 
-SHLValue shl_read(lua_State *L, int index) {
-  SHLValue v;
-  v.cls = 0;
+/// Fills *v field by field: a 32-byte copy right behind smaller stores would stall the reader.
+void shl_read_to(lua_State *L, int index, SHLValue *v) {
+  v->cls = 0;
   switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN:
-      v.tag = SHL_BOOL;
-      v.i = lua_toboolean(L, index);
-      return v;
-    case LUA_TNUMBER: {
-      int exact;
-      v.i = lua_tointegerx(L, index, &exact);
-      if (exact && lua_isinteger(L, index)) {
-        v.tag = SHL_INT;
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, index)) {
+        v->tag = SHL_INT;
+        v->i = lua_tointegerx(L, index, NULL);
       } else {
-        v.tag = SHL_NUMBER;
-        v.n = lua_tonumberx(L, index, NULL);
+        v->tag = SHL_NUMBER;
+        v->n = lua_tonumberx(L, index, NULL);
       }
-      return v;
-    }
+      return;
+    case LUA_TBOOLEAN:
+      v->tag = SHL_BOOL;
+      v->i = lua_toboolean(L, index);
+      return;
     case LUA_TSTRING:
-      v.tag = SHL_STRING;
-      v.s.p = lua_tolstring(L, index, &v.s.n);  // a string already: no conversion, cannot raise
-      return v;
+      v->tag = SHL_STRING;
+      v->s.p = lua_tolstring(L, index, &v->s.n);  // a string already: no conversion, cannot raise
+      return;
     case LUA_TLIGHTUSERDATA: {
       uint64_t token = (uint64_t)lua_touserdata(L, index);
       if ((token & 0xFFFF) == SLOT_CONSTANT) {
-        v.tag = SHL_CONSTANT;
-        v.i = (int64_t)(token >> 16);
+        v->tag = SHL_CONSTANT;
+        v->i = (int64_t)(token >> 16);
       } else {
-        v.tag = SHL_CALL;
-        v.call = token;
+        v->tag = SHL_CALL;
+        v->call = token;
       }
-      return v;
+      return;
     }
     case LUA_TUSERDATA: {
       const SHLHandle *h = lua_touserdata(L, index);
-      v.tag = SHL_HANDLE;
-      v.cls = h->cls;
-      v.h.a = h->a, v.h.b = h->b, v.h.c = h->c;
-      return v;
+      v->tag = SHL_HANDLE;
+      v->cls = h->cls;
+      v->h.a = h->a, v->h.b = h->b, v->h.c = h->c;
+      return;
     }
-    case LUA_TTABLE: v.tag = SHL_TABLE; break;
-    case LUA_TFUNCTION: v.tag = SHL_FUNCTION; break;
-    case LUA_TTHREAD: v.tag = SHL_OTHER; break;
-    default: return shl_nil();
+    case LUA_TTABLE: v->tag = SHL_TABLE; break;
+    case LUA_TFUNCTION: v->tag = SHL_FUNCTION; break;
+    case LUA_TTHREAD: v->tag = SHL_OTHER; break;
+    default:
+      v->tag = SHL_NIL;
+      v->i = 0;
+      return;
   }
-  v.slot = lua_absindex(L, index);
+  v->slot = lua_absindex(L, index);
+}
+
+SHLValue shl_read(lua_State *L, int index) {
+  SHLValue v;
+  shl_read_to(L, index, &v);
   return v;
 }
 
