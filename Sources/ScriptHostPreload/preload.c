@@ -20,6 +20,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -213,6 +214,21 @@ static const char *file_of(void *address) {
   return address && dladdr(address, &info) ? info.dli_fname : NULL;
 }
 
+/// Opens the host library. The loader reads '$' in a path as the start of a token; such a path
+/// goes by a descriptor.
+static void *open_library(const char *path) {
+  if (!strchr(path, '$')) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  char name[64];
+  // Spelled unlike the command spells this stub: the loader knows libraries by their names, and
+  // the number may be the same.
+  snprintf(name, sizeof name, "/proc/self/./fd/%d", descriptor);
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  close(descriptor);
+  return library;
+}
+
 /// Opens the Swift part and hands it the settings.
 static void boot(int argc, char **argv) {
   const char *runtime = file_of(dlsym(RTLD_DEFAULT, "swift_retain"));
@@ -229,7 +245,7 @@ static void boot(int argc, char **argv) {
     return;
   }
   const char *path = setting("boot");
-  void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *library = path ? open_library(path) : NULL;
   if (!library) {
     const char *reason = path ? dlerror() : "the settings name no library";
     say("the host library was not opened: ", reason ? reason : "unknown reason",

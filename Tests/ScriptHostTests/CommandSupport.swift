@@ -1,6 +1,7 @@
 // CommandSupport — programs and processes for the tests of command, stub and journal.
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 /// Where things are.
@@ -20,9 +21,17 @@ enum Place {
     return URL(fileURLWithPath: swift).deletingLastPathComponent().path
   }()
 
-  /// A new directory below the temporary one.
+  /// Everything the tests of this process leave, removed at its end.
+  private static let base: String = {
+    var template = Array((NSTemporaryDirectory() + "scripthost-test-XXXXXX").utf8CString)
+    let path = String(cString: mkdtemp(&template)!)
+    atexit { try? FileManager.default.removeItem(atPath: Place.base) }
+    return path
+  }()
+
+  /// A new directory.
   static func scratch() throws -> String {
-    var template = Array((NSTemporaryDirectory() + "/scripthost-test-XXXXXX").utf8CString)
+    var template = Array((base + "/XXXXXX").utf8CString)
     return try #require(mkdtemp(&template).map { String(cString: $0) })
   }
 }
@@ -42,36 +51,125 @@ struct Outcome {
 }
 
 /// Runs a process to its end. `environment` nil means this one's.
-func run(_ program: String, _ arguments: String..., environment: [String: String]? = nil, directory: String? = nil) throws -> Outcome {
-  try run(program, arguments, environment: environment, directory: directory)
+func run(_ program: String, _ arguments: String..., environment: [String: String]? = nil) throws -> Outcome {
+  try run(program, arguments, environment: environment)
 }
 
-func run(_ program: String, _ arguments: [String], environment: [String: String]? = nil, directory: String? = nil) throws -> Outcome {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: program)
-  process.arguments = arguments
-  if let environment { process.environment = environment }
-  if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
-  let output = Pipe(), errors = try FileHandle(forWritingTo: URL(fileURLWithPath: try temporaryFile()))
-  process.standardOutput = output
-  process.standardError = errors
-  process.standardInput = FileHandle.nullDevice
-  try process.run()
-  let data = output.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  let path = "/proc/self/fd/\(errors.fileDescriptor)"
-  let text = String(decoding: FileManager.default.contents(atPath: path) ?? Data(), as: UTF8.self)
-  return Outcome(
-    output: data, errors: text,
-    status: process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus)
+func run(_ program: String, _ arguments: [String], environment: [String: String]? = nil) throws -> Outcome {
+  // Files, not pipes: nothing has to be read while the process runs.
+  let output = try TemporaryFile(), errors = try TemporaryFile()
+  let process = try Spawned(
+    program, arguments, environment: environment, output: output.descriptor, errors: errors.descriptor)
+  let status = process.wait()
+  return Outcome(output: output.contents(), errors: String(decoding: errors.contents(), as: UTF8.self), status: status)
 }
 
-/// An empty file that is removed at once by its name's owner, the system.
-private func temporaryFile() throws -> String {
-  var template = Array((NSTemporaryDirectory() + "/scripthost-out-XXXXXX").utf8CString)
-  let descriptor = mkstemp(&template)
-  close(descriptor)
-  return String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+/// Held while a process starts and while a descriptor exists that it would inherit.
+private let descriptorLock = Mutex(())
+
+/// A process that gets stdin, stdout and stderr and no other descriptor of the tests.
+struct Spawned {
+  let pid: pid_t
+
+  init(
+    _ program: String, _ arguments: [String], environment: [String: String]? = nil,
+    output: Int32, errors: Int32 = 2
+  ) throws {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    // Threads of the test runner block signals, and children inherit that.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let variables = (environment ?? ProcessInfo.processInfo.environment).map { strdup($0.key + "=" + $0.value) } + [nil]
+    let words = ([program] + arguments).map { strdup($0) } + [nil]
+    defer { for text in variables + words { free(text) } }
+    var pid: pid_t = 0
+    let code = descriptorLock.withLock { _ in posix_spawn(&pid, program, &actions, &attributes, words, variables) }
+    try #require(code == 0, "\(program) was not started: \(String(cString: strerror(code)))")
+    self.pid = pid
+  }
+
+  /// Exit status, or the negative number of the signal that ended it.
+  func wait() -> Int32 {
+    var status: Int32 = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+  }
+}
+
+/// A pipe whose ends the tests' other children do not get.
+struct OutputPipe: ~Copyable {
+  let reading: Int32
+  private(set) var writing: Int32
+
+  init() throws {
+    var ends: [Int32] = [0, 0]
+    let made = descriptorLock.withLock { _ in
+      pipe(&ends) == 0 && ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
+    }
+    try #require(made)
+    (reading, writing) = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(reading)
+    if writing >= 0 { close(writing) }
+  }
+
+  /// To be called when the child has its end.
+  mutating func closeWriting() {
+    close(writing)
+    writing = -1
+  }
+
+  /// What is there, waiting for at least one byte; empty at the end.
+  func next() -> Data {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(reading, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      return Data(buffer.prefix(max(0, count)))
+    }
+  }
+}
+
+/// A file without a name.
+private struct TemporaryFile: ~Copyable {
+  let descriptor: Int32
+
+  init() throws {
+    var template = Array((NSTemporaryDirectory() + "/scripthost-out-XXXXXX").utf8CString)
+    descriptor = descriptorLock.withLock { _ in
+      let opened = mkstemp(&template)
+      _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
+      return opened
+    }
+    try #require(descriptor >= 0)
+    unlink(template)
+  }
+
+  deinit { close(descriptor) }
+
+  func contents() -> Data {
+    var data = Data()
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = pread(descriptor, &buffer, buffer.count, off_t(data.count))
+      guard count > 0 else { return data }
+      data += buffer.prefix(count)
+    }
+  }
 }
 
 /// Programs that the tests build once per run.

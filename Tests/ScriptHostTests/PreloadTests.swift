@@ -73,17 +73,13 @@ struct PreloadTests {
   @Test("a signal reaches the program, which has the command's process id", arguments: [SIGTERM, SIGINT, SIGKILL])
   func signals(signal: Int32) throws {
     _ = Subject.preload
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: Place.command)
-    process.arguments = ["run", "--state", try Place.scratch(), "--", Subject.probe, "wait"]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    #expect(String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) == "ready\n")
-    kill(process.processIdentifier, signal)
-    process.waitUntilExit()
-    #expect(process.terminationReason == .uncaughtSignal)
-    #expect(process.terminationStatus == signal)
+    var output = try OutputPipe()
+    let process = try Spawned(
+      Place.command, ["run", "--state", try Place.scratch(), "--", Subject.probe, "wait"], output: output.writing)
+    output.closeWriting()
+    #expect(String(decoding: output.next(), as: UTF8.self) == "ready\n")
+    kill(process.pid, signal)
+    #expect(process.wait() == -signal)
   }
 
   @Test("real programs give the same output and status")
@@ -160,6 +156,8 @@ struct PreloadTests {
     let libraries = try run(directory + "/scripthost", "run", "--state", state, "--", Subject.probe, "libraries")
     #expect(libraries.text.contains("a b:c$LIB/libScriptHostBoot.so"))
     #expect(libraries.errors == "")
+    let odd = try run(directory + "/scripthost", "run", "--state", state, "--follow-children", "--", Subject.probe)
+    #expect(odd.status == 125 && odd.errors.contains("LD_PRELOAD cannot spell"))
     let plain = try run(Subject.probe, "descriptors")
     #expect(try run(directory + "/scripthost", "run", "--state", state, "--", Subject.probe, "descriptors").text == plain.text)
   }

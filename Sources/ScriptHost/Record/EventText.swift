@@ -167,7 +167,7 @@ package struct EventText: Sendable {
       .flatMap { $0.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false) }
     let date = parts[0].split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count <= 2, date.count == 3, let year = date[0], let month = date[1], let day = date[2],
-      (1970...2500).contains(year), (1...12).contains(month), (1...31).contains(day)
+      (1970...2260).contains(year), (1...12).contains(month), (1...31).contains(day)
     else { return nil }
     guard let time = parts.count == 2 ? nanosecondsOfDay(parts[1]) : 0 else { return nil }
     let total = days(year, month, day) * 86_400 * 1_000_000_000 + time
@@ -191,7 +191,7 @@ package struct EventText: Sendable {
       (0..<24).contains(hour), (0..<60).contains(minute),
       let second = parts.count == 3 ? Double(parts[2]) : 0, second >= 0, second < 61
     else { return nil }
-    return ((hour * 60 + minute) * 60 - offset) * 1_000_000_000 + Int(second * 1e9)
+    return ((hour * 60 + minute) * 60 - offset) * 1_000_000_000 + Int((second * 1e9).rounded())
   }
 
   /// Days since 1970 of a date, by counting from March, so that leap days come last.

@@ -55,16 +55,16 @@ struct Writer {
     signal(SIGXFSZ, SIG_IGN)
     var number = 0, dropped = 0
     var limit = rlimit()
-    getrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     let before = limit.rlim_cur
     limit.rlim_cur = 0
-    setrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     while dropped < 100 {
       if !write(journal, number) { dropped += 1 }
       number += 1
     }
     limit.rlim_cur = before
-    setrlimit(__rlimit_resource_t(rawValue: RLIMIT_FSIZE.rawValue), &limit)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
     usleep(20_000)
     for _ in 0..<10 { write(journal, number); number += 1 }
     print(journal.dropped, number)
