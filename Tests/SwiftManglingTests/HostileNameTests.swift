@@ -21,7 +21,7 @@ import Testing
     let names = try sampledSymbols(3000, "mutations").prefix(3000).map { Array($0.utf8) }
     let operators = Array("ABCDEFGHIKLMNOPQRSTVWXYZacdfghilmnopqrstuvwxyz_0123456789$.".utf8)
     var parser = SymbolParser()
-    for _ in 0..<40_000 {
+    for _ in 0..<20_000 {
       var name = names.randomElement(using: &generator)!
       for _ in 0..<Int.random(in: 1...4, using: &generator) {
         let position = Int.random(in: 2...max(name.count, 2), using: &generator)
@@ -37,7 +37,7 @@ import Testing
       }
       read(name, with: &parser)
     }
-    for _ in 0..<20_000 {
+    for _ in 0..<10_000 {
       let length = Int.random(in: 0...40, using: &generator)
       read(Array("$s".utf8) + (0..<length).map { _ in operators.randomElement(using: &generator)! }, with: &parser)
     }
@@ -71,14 +71,20 @@ import Testing
 
   @Test("a small name that spells an enormous type is cut off")
   func doubling() {
-    // Each step makes a pair of the type before: 2³⁰ elements when written out.
-    var symbol = "$s4main1fyyAA1AV"
-    for step in 0..<30 { symbol += "_AA1\(Unicode.Scalar(UInt8(97 + step % 26)))VyA" + (step == 0 ? "C" : "D") + "G" }
+    // Every level is a box of two of the level before, named by a substitution: 2⁴⁰ boxes when written out.
+    func reference(_ index: Int) -> String {
+      if index < 26 { return "A2" + String(Unicode.Scalar(UInt8(65 + index))) }
+      return index == 26 ? "A_A_" : "A\(index - 27)_A\(index - 27)_"
+    }
+    var symbol = "$s4main1fyy4main3BoxVyS2iG_"
+    // The substitutions so far: main, f, main, Box, Box's type, the box of integers.
+    for level in 0..<40 { symbol += "AEy" + reference(level + 5) + "G" }
+    symbol += "tF"
     var parser = SymbolParser()
-    read(Array((symbol + "tF").utf8), with: &parser)
-    // A generic type applied to itself twice per level.
-    var nested = "4main1AVy4main1BV_G"
-    for level in 0..<28 { nested += "_A\(level)_tm" }
-    _ = parser.type(nested)
+    let time = ContinuousClock().measure { read(Array(symbol.utf8), with: &parser) }
+    #expect(time < .seconds(5))
+    #expect(parser.declaration(symbol)?.name == "f")
+    let small = parser.declaration("$s4main1fyy4main3BoxVyS2iG_AEyA2FGtF")
+    #expect(small?.typedName(qualified: false) == "main.f(_: Box<Int, Int>, _: Box<Box<Int, Int>, Box<Int, Int>>)")
   }
 }

@@ -23,6 +23,9 @@ enum Toolchain {
     library("libFoundationEssentials.so"), library("libswiftCore.so"),
   ].filter { FileManager.default.isReadableFile(atPath: $0.path) }
 
+  /// The symbols of all sources, read once.
+  static let allSymbols = Result { try symbolSources.flatMap(symbols(of:)) }
+
   /// Every Swift symbol of the file, from the string tables of its ELF image; in order, once each.
   static func symbols(of file: URL) throws -> [String] {
     let data = try Data(contentsOf: file, options: .mappedIfSafe)
@@ -104,7 +107,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 /// The toolchain's symbols; all of them when SCRIPTHOST_SYMBOLS=all, else a sample.
 func sampledSymbols(_ count: Int, _ test: String) throws -> [String] {
-  let all = try Toolchain.symbolSources.flatMap(Toolchain.symbols(of:))
+  let all = try Toolchain.allSymbols.get()
   if ProcessInfo.processInfo.environment["SCRIPTHOST_SYMBOLS"] == "all" { return all }
   var generator = SeededGenerator(test)
   return (0..<count).map { _ in all.randomElement(using: &generator)! }
