@@ -2,7 +2,7 @@
 ///
 /// Ask for a type inside a generic declaration only after its parameters were replaced.
 /// - Returns: nil when the type holds generic parameters, names something inside a function or a
-///   constrained extension, or has parts the model does not know.
+///   constrained extension, has parts the model does not know, or is one the runtime cannot make here.
 package func mangled(_ type: TypeSyntax) -> [UInt8]? {
   var mangler = TypeMangler()
   mangler.append(type)
@@ -23,7 +23,7 @@ private struct TypeMangler {
     case .tuple(let elements): appendTuple(elements)
     case .function(let function): appendFunction(function)
     case .existential(let protocols, let superclass, let isClassBound):
-      appendProtocols(protocols)
+      appendProtocols(protocols.filter { !TypeMangler.isMarker($0) })
       if let superclass {
         append(superclass)
         append("Xc")
@@ -125,6 +125,8 @@ private struct TypeMangler {
   private mutating func appendName(_ step: NominalName.Step) {
     appendIdentifier(step.name)
     if let discriminator = step.privateDiscriminator {
+      // The address of a context in some process, not the name of a file.
+      if discriminator.hasPrefix("$") { isComplete = false }
       appendIdentifier(discriminator)
       append("LL")
     }
@@ -154,6 +156,15 @@ private struct TypeMangler {
       // In a list a protocol stands without its kind letter.
       mangler.appendContext(of: step, name, count: name.steps.count)
       mangler.appendName(step)
+    }
+  }
+
+  /// Marker protocols exist for the compiler only; to the runtime `any Sendable` is `Any`.
+  private static func isMarker(_ name: NominalName) -> Bool {
+    guard name.module == "Swift", name.steps.count == 1 else { return false }
+    switch name.shortName {
+    case "Sendable", "SendableMetatype", "Copyable", "Escapable", "BitwiseCopyable": return true
+    default: return false
     }
   }
 
@@ -190,8 +201,8 @@ private struct TypeMangler {
     case .noescape: append("XE")
     case .thin: append("Xf")
     case .c: append("XC")
-    case .block: append("XB")
-    case .escapingBlock: append("XL")
+    // Without Objective-C there is no metadata for blocks: the runtime crashes on an optional of one.
+    case .block, .escapingBlock: isComplete = false
     case .escapingAutoclosure: append("XA")
     case .noescapeAutoclosure: append("XK")
     case .other: isComplete = false

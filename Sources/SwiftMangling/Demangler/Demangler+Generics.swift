@@ -262,7 +262,7 @@ extension Demangler {
 
   /// `g`
   mutating func readRetroactiveConformance() -> NodeIndex {
-    let index = readIndexNode(.index)
+    let index = readIndexNode()
     return make(.retroactiveConformance, index, popAnyConformance())
   }
 

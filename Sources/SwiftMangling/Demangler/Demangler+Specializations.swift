@@ -100,7 +100,8 @@ extension Demangler {
     case "C":
       addKind(SpecializedParameter.sameClosure, to: parameter)
       guard let index = readNatural() else { return 0 }
-      addPayloadText("\(index)", to: parameter)
+      arena.append(
+        arena.make(.functionSignatureSpecializationParamPayload, number: UInt64(index)), to: parameter)
     case "p": return readConstant(into: parameter)
     case "e":
       var flags = SpecializedParameter.existentialToGeneric
@@ -183,10 +184,6 @@ extension Demangler {
     arena.append(arena.make(.functionSignatureSpecializationParamPayload, text: text), to: parameter)
   }
 
-  private mutating func addPayloadText(_ text: String, to parameter: NodeIndex) {
-    addIfPresent(makeBuilt(.functionSignatureSpecializationParamPayload, text), to: parameter)
-  }
-
   /// Takes the identifiers and types a parameter's kinds name.
   private mutating func popOperands(of parameter: NodeIndex) -> Bool {
     let fixed = arena.childCount(parameter)
@@ -195,19 +192,11 @@ extension Demangler {
       guard arena.kind(node) == .functionSignatureSpecializationParamKind, let kind = arena.number(node)
       else { continue }
       switch kind {
-      case SpecializedParameter.constantFunction, SpecializedParameter.constantGlobal:
+      case SpecializedParameter.constantFunction, SpecializedParameter.constantGlobal,
+        SpecializedParameter.constantString:
         let name = pop(.identifier)
         guard name != 0 else { return false }
         arena.append(name, to: parameter)
-      case SpecializedParameter.constantString:
-        let name = pop(.identifier)
-        guard name != 0, let spelled = arena.text(name) else { return false }
-        if spelled.first.map(Letter.init) == "_" {
-          let rest = UnsafeBufferPointer(rebasing: spelled.dropFirst())
-          arena.append(arena.make(.identifier, text: rest), to: parameter)
-        } else {
-          arena.append(name, to: parameter)
-        }
       case SpecializedParameter.constantStruct:
         let type = pop(.type)
         guard type != 0 else { return false }

@@ -483,6 +483,8 @@ struct DeclarationReader {
         captured.append(types.type(child, in: arena))
       } else if arena.text(child) != nil {
         texts.append(arena.string(child))
+      } else if arena.kind(child) == .functionSignatureSpecializationParamPayload, let number = arena.number(child) {
+        texts.append("\(number)")
       }
     }
     let text = texts.joined(separator: " ")

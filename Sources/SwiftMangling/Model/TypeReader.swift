@@ -48,8 +48,13 @@ struct TypeReader {
     case .constrainedExistential:
       let requirements = arena.child(node, 1)
       var words: [String] = []
-      for position in 0..<arena.childCount(requirements) {
-        words.append(requirement(arena.child(requirements, position), in: arena))
+      for position in 0..<arena.childCount(requirements) where remaining > 0 {
+        let node = arena.child(requirements, position)
+        // `any Sequence<Int>`: the usual case names its argument alone.
+        words.append(
+          arena.kind(node) == .dependentGenericSameTypeRequirement
+            ? type(arena.child(node, 1), in: arena).description(qualified: true)
+            : requirement(node, in: arena))
       }
       return .constrainedExistential(type(first, in: arena), description: words.joined(separator: ", "))
     case .metatype: return .metatype(type(arena.child(node, arena.childCount(node) - 1), in: arena))
@@ -275,7 +280,10 @@ struct TypeReader {
         boundCount = 0
         steps.append(step)
         node = arena.first(node)
-      case .anonymousContext: node = arena.child(node, 1)
+      case .anonymousContext:
+        // The runtime writes this where a private type's file is not known to it.
+        if !steps.isEmpty { steps[steps.count - 1].privateDiscriminator = arena.string(arena.first(node)) }
+        node = arena.child(node, 1)
       default:
         guard kind.isContext, arena.childCount(node) > 0 else {
           node = 0
