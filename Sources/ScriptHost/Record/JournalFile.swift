@@ -10,6 +10,9 @@ internal import Glibc
 package enum JournalFile {
   package static let suffix: [UInt8] = Array(".journal".utf8)
 
+  /// Added while a file is being made.
+  static let unfinishedSuffix: [UInt8] = Array(".new".utf8)
+
   /// The file name of a segment; unusual bytes of the program's name become "_".
   static func name(_ identity: JournalIdentity, startWall: UInt64, segment: Int) -> [UInt8] {
     let program = identity.program.lastComponent.prefix(64).map { byte in
@@ -26,8 +29,10 @@ package enum JournalFile {
   }
 
   /// All segment files of a directory, in no order.
-  package static func list(in directory: RawPath) -> [RawPath] {
-    directory.directoryEntries().filter { $0.count > suffix.count && $0.suffix(suffix.count).elementsEqual(suffix) }
+  package static func list(in directory: RawPath) -> [RawPath] { list(in: directory, endingIn: suffix) }
+
+  private static func list(in directory: RawPath, endingIn ending: [UInt8]) -> [RawPath] {
+    directory.directoryEntries().filter { $0.count > ending.count && $0.suffix(ending.count).elementsEqual(ending) }
       .map(directory.appending)
   }
 
@@ -36,7 +41,8 @@ package enum JournalFile {
   /// Answers how many were removed.
   @discardableResult
   package static func prune(_ directory: RawPath, bytes: Int = 256 << 20, count: Int = 1000) -> Int {
-    var files = list(in: directory).compactMap { path in
+    let unfinished = list(in: directory, endingIn: suffix + unfinishedSuffix)
+    var files = (list(in: directory) + unfinished).compactMap { path in
       path.status().map { (path: path, size: Int($0.st_size), time: $0.st_mtim.tv_sec) }
     }
     var total = files.reduce(0) { $0 + $1.size }

@@ -35,9 +35,21 @@ final class JournalSegment: @unchecked Sendable {
     self.index = index
     self.file = file
     size = RecordFormat.headerSize + units * RecordFormat.unitSize
-    (base, inode) = try Self.map(file: file, size: size)
+    // A reader, or a kill, must never meet a file without its header.
+    let unfinished = file.map { RawPath($0.bytes + JournalFile.unfinishedSuffix) }
+    (base, inode) = try Self.map(file: unfinished, size: size)
     seed = UInt64.random(in: .min ... .max)
     writeHeader(identity, start)
+    try putInPlace(unfinished)
+  }
+
+  /// Gives the finished file its name.
+  private func putInPlace(_ unfinished: RawPath?) throws(JournalSegmentError) {
+    guard let unfinished, let file else { return }
+    guard unfinished.withCString({ from in file.withCString { rename(from, $0) } }) != 0 else { return }
+    let code = errno
+    _ = unfinished.withCString { unlink($0) }
+    throw JournalSegmentError(code: code)
   }
 
   deinit { munmap(base, size) }
