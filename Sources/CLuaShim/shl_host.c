@@ -430,11 +430,7 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   lua_setmetatable(L, -2);
   if (unique) {
     if (++c->unique_count > 12000) {  // hash parts are bounded; older handles stay equal, only not identical
-      lua_createtable(L, 0, 0);
-      lua_createtable(L, 0, 1);
-      lua_pushliteral(L, "v");
-      lua_setfield(L, -2, "__mode");
-      lua_setmetatable(L, -2);
+      shl_push_weak_table(L, S, "v");
       lua_pushvalue(L, -1);
       lua_rawseti(L, LUA_REGISTRYINDEX, c->unique);
       lua_copy(L, -1, -3);
@@ -512,7 +508,7 @@ static void set_operation(lua_State *L, const char *name, lua_CFunction fn, void
 }
 
 /// [-0, +1, m] Builds the metatable of a class; its members table goes to the registry.
-static void push_metatable(lua_State *L, SHLClassRecord *c) {
+static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
   SHLClass *o = &c->ops;
   lua_createtable(L, 0, 12);
   lua_createtable(L, 0, 8);
@@ -525,7 +521,7 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
     lua_setfield(L, -3, writing ? "__newindex" : "__index");
   }
   lua_settop(L, -2);
-  if (o->call) set_operation(L, "__call", operation, c, &o->call);
+  if (o->call) set_operation(L, S->name_call, operation, c, &o->call);
   if (o->equal) set_operation(L, "__eq", operation, c, &o->equal);
   else set_operation(L, "__eq", same_words, c, NULL);
   if (o->less) set_operation(L, "__lt", operation, c, &o->less);
@@ -536,7 +532,7 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
   else set_operation(L, "__tostring", plain_handle_text, c, NULL);
   if (o->release) {
     lua_pushcfunction(L, shl_collect_handle);
-    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, -2, S->name_gc);
   }
   lua_pushstring(L, o->name);
   lua_setfield(L, -2, "__name");
@@ -548,14 +544,10 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
 static int class_body(lua_State *L) {
   Registering *r = lua_touserdata(L, 1);
   SHLClassRecord *c = r->record;
-  push_metatable(L, c);
+  push_metatable(L, r->S, c);
   c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
   if (c->ops.flags & SHL_UNIQUE) {
-    lua_createtable(L, 0, 0);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    shl_push_weak_table(L, r->S, "v");
     c->unique = luaL_ref(L, LUA_REGISTRYINDEX);
   }
   return 0;
@@ -685,7 +677,7 @@ void shl_host_open(lua_State *L, SHLState *S) {
   S->classes[SHL_CLASS_CALL] = c;
   S->class_count = 1;
   lua_pushlightuserdata(L, NULL);
-  push_metatable(L, c);
+  push_metatable(L, S, c);
   lua_pushnil(L);
   lua_setfield(L, -2, "__eq");
   lua_pushcfunction(L, light_text);

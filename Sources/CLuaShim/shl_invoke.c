@@ -149,7 +149,9 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
       return e;
     }
     shl_escape(e->message, ERROR_TEXT, text, n < 4096 ? n : 4096);
-    if (status == SHL_SYNTAX) {
+    if (status == SHL_SYNTAX && strcmp(e->message, "C stack overflow") == 0) {
+      snprintf(e->message, sizeof e->message, "too many nested blocks, functions or parentheses (C stack overflow)");
+    } else if (status == SHL_SYNTAX) {
       e->more_input = n >= 5 && memcmp(text + n - 5, "<eof>", 5) == 0;
       // "name:line: what": the position is in the text, no code ran.
       const char *colon = e->message;
@@ -537,7 +539,7 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
   lua_pushcfunction(L, compile_body);
   lua_pushlightuserdata(L, &c);
   int outcome = lua_pcall(L, 1, LUA_MULTRET, 1);
-  if (outcome == LUA_OK && c.status != LUA_OK) outcome = c.status;
+  if (outcome == LUA_OK && c.status != LUA_OK) outcome = c.status == LUA_ERRMEM ? LUA_ERRMEM : LUA_ERRSYNTAX;
   if (outcome == LUA_OK && run) {
     lua_settop(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, c.ref);
@@ -546,6 +548,10 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
   }
   if (outcome != LUA_OK || shl_inner(&inv)->run.kill) {
     status = failed_call(S, &inv, outcome);
+    if (status == SHL_SYNTAX && inv.error && !inv.error->line) {  // no position in it: say at least where
+      snprintf(text, sizeof text, "%.200s: %.300s", name, inv.error->message);
+      snprintf(inv.error->message, sizeof inv.error->message, "%s", text);
+    }
   } else {
     *ref = c.ref;
     leave(&inv, false);

@@ -83,6 +83,10 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
     block = S->reserve[--S->reserve_count];
   }
   if (SHL_UNLIKELY((old | nsize) >= LARGE)) count_large(S, old, nsize);
+  if (SHL_UNLIKELY(!S->first_block)) {
+    S->first_block = block;
+    S->first_size = nsize;
+  }
   SHL_WRITE(S->used, now);
   return block;
 }
