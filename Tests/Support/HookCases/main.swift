@@ -187,8 +187,8 @@ let cases: [(String, () throws -> Void)] = [
     census.remove()
   }),
   ("objects as arguments; owned arguments of initialisers", {
-    let dog = Dog(name: "Rex", legs: 4)
-    let cat = Cat(name: "Tom", legs: 4)
+    nonisolated(unsafe) let dog = Dog(name: "Rex", legs: 4)
+    nonisolated(unsafe) let cat = Cat(name: "Tom", legs: 4)
     let hook = try engine.before("\(module).Animal.greet(_:)") { call in
       check(call.argument(0, as: Animal.self) === dog, true, "the very object")
       check(call.setArgument(0, to: cat as Animal), true, "replaced")
