@@ -38,6 +38,10 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "SwiftMangling"], swiftSettings: swift),
+    .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(

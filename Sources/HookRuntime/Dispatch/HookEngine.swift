@@ -7,15 +7,18 @@
 //   3. Nothing is changed when an install throws.
 private import CHookTrampoline
 
-package final class HookEngine: @unchecked Sendable {
+/// Finds and hooks functions of this process. Any thread.
+public final class HookEngine: @unchecked Sendable {
   // All state is behind `lock`; calls read published layer sets only, never this object.
-  package static let shared = HookEngine()
+  public static let shared = HookEngine()
 
   private let lock = RecursiveLock()
   private var families: [String: HookedFamily] = [:]
   private var tokens: [HookToken: HookedFamily] = [:]
   private var nextToken: UInt64 = 1
   private let planner = CallPlanner()
+
+  private init() { ValueWriter.installReleaseHandler() }
 
   /// What installing on one or many selectors led to.
   package struct Report: Sendable {
@@ -92,6 +95,9 @@ package final class HookEngine: @unchecked Sendable {
       }
     }
   }
+
+  /// Removed layer sets that calls in flight still use.
+  public var setsInUse: Int { Int(hkt_layers_waiting()) }
 
   package var hookedSelectors: [String] { lock.withLock { families.values.filter { !$0.layers.isEmpty }.map(\.family.selector) } }
 

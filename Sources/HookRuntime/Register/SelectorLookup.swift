@@ -33,7 +33,7 @@ package enum SelectorLookup {
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
-    return .failure(.ambiguous(text, candidates: found.map { $0.1.declaration.typedName(qualified: false) }.uniqued()))
+    return .failure(.ambiguous(text, candidates: found.map { $0.0.fullName($0.1, typed: true) }.uniqued()))
   }
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {

@@ -35,7 +35,7 @@ package struct ValueWriter {
   }
 
   /// Set once at start: how the dispatcher releases what calls kept alive.
-  package static func installReleaseHandler() {
+  static func installReleaseHandler() {
     hkt_set_release_values { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
   }
 
