@@ -127,7 +127,7 @@ struct FailingAllocationTests {
     let state = try LuaState.forTest(ms: 2000, loadMS: 2000)
     let cls = try state.addClass(zoo.description(name: "Swept", release: true))
     _ = try state.addClass(zoo.description(name: "SweptUnique", flags: UInt32(SHL_UNIQUE)))
-    try state.register("host") { call in
+    try state.register("host") { [unowned state] call in
       call.give("a result")
       call.give(LuaValue(String(repeating: "x", count: 3000)))
       let table = shl_table_new(call.scope, 0, 0)
