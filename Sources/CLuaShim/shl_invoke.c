@@ -152,7 +152,7 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
     if (status == SHL_SYNTAX && strcmp(e->message, "C stack overflow") == 0) {
       snprintf(e->message, sizeof e->message, "too many nested blocks, functions or parentheses (C stack overflow)");
     } else if (status == SHL_SYNTAX) {
-      e->more_input = n >= 5 && memcmp(text + n - 5, "<eof>", 5) == 0;
+      e->more_input = n >= 5 && memcmp(text + n - 5, "<eof>", 5) == 0 && !strstr(e->message, "unfinished string");
       // "name:line: what": the position is in the text, no code ran.
       const char *colon = e->message;
       while ((colon = strchr(colon, ':'))) {

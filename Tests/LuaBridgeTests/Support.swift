@@ -128,3 +128,8 @@ struct Random: RandomNumberGenerator {
     return state &* 0x2545_F491_4F6C_DD1D
   }
 }
+
+/// A string value whose bytes live for ever.
+func literal(_ text: StaticString) -> SHLValue {
+  shl_string(UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self), text.utf8CodeUnitCount)
+}
