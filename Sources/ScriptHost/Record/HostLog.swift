@@ -31,13 +31,16 @@ package final class HostLog: Sendable {
   }
 
   package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in }) {
+    var shown = ""
     append(.log, FieldName(level, masked: false)) { fields in
       fields.add("message", message)
       fields.add("patch", patch)
       fields.add("source", "\(source):\(line)")
+      let own = fields.count
       more(&fields)
+      if isVerbose { shown = EventText.text(fields.fields(from: own)[...]) }
     }
-    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)") }
+    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)\(shown)") }
   }
 
   package func failure(patch: String, selector: String, position: String, message: String) {
@@ -47,7 +50,7 @@ package final class HostLog: Sendable {
       fields.add("position", position)
       fields.add("message", message)
     }
-    if isVerbose { say("\(message) (in \(position) '\(selector)'; the original ran)") }
+    if isVerbose { say("\(message) (in \(position) '\(selector)'; \(position == "after" ? "the result stands" : "the original runs instead"))") }
   }
 
   /// Counted; told when the program ends.

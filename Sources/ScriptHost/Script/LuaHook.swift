@@ -25,7 +25,7 @@ final class LuaHook: @unchecked Sendable {
   private var expectedClass: Metadata?
   private var looksForClass: Bool
 
-  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family) {
+  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family, options: HookOptions) {
     self.patch = patch
     self.position = position
     self.function = function
@@ -34,7 +34,7 @@ final class LuaHook: @unchecked Sendable {
     declaration = family.declaration
     line = info.line
     source = patch.fileName
-    waitsForever = position == .around
+    waitsForever = options.waitsWhenBusy
     let declaration = family.declaration
     looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
   }
