@@ -191,13 +191,14 @@ enum PatchAPI {
     patch.hooks += report.tokens.map(\.token)
     for (token, key) in report.tokens { hooks[key]?.token = token }
     if noMemory { return callback.fail("out of memory") }
-    if !selector.isGlob, let (name, reason) = report.refused.first {
+    // Bodies in another image may be refused: then it is hooked in part.
+    if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
     for part in report.partial {
       patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
     }
-    if selector.isGlob {
+    if selector.isGlob || !report.refused.isEmpty {
       patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
