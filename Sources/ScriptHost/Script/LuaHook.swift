@@ -44,8 +44,9 @@ final class LuaHook: @unchecked Sendable {
   var phases: UInt32 {
     switch position {
     case .before: UInt32(HKT_ON_ENTER)
-    case .around: UInt32(HKT_ON_AROUND)
-    case .after: UInt32(HKT_ON_EXIT)
+    // Handlers may ask for `call.duration_ns`.
+    case .around: UInt32(HKT_ON_AROUND | HKT_TIMED)
+    case .after: UInt32(HKT_ON_EXIT | HKT_TIMED)
     }
   }
 

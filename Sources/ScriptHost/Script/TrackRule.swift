@@ -81,12 +81,14 @@ final class TrackRule: @unchecked Sendable {
     }
     var rules: [String: TrackRule] = [:]
     var needsExit = atExit
+    var needsTime = false
     for (_, family) in found {
       var fields: [(name: FieldName, path: CapturePath)] = []
       for (field, path) in paths {
         do throws(CapturePath.Problem) {
           let capture = try CapturePath(path, for: family)
           needsExit = needsExit || capture.needsExit
+          needsTime = needsTime || capture.root == .duration
           fields.append((FieldName(field), capture))
         } catch { return callback.fail("track '\(name)': field '\(field)': \(error.text)") }
       }
@@ -95,7 +97,7 @@ final class TrackRule: @unchecked Sendable {
     let report = HookEngine.shared.install(found) { family in
       LayerSpec(
         function: trackLayer, context: Unmanaged.passRetained(rules[family.key]!).toOpaque(),
-        phases: UInt32(needsExit ? HKT_ON_EXIT : HKT_ON_ENTER), owner: patch.id
+        phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
