@@ -23,6 +23,8 @@ package struct CallView {
     guard case .any = plan.thrown else { return 0 }
     return UInt(frame.pointee.results.error)
   }
+  /// A `deinit`: there is no self any more when it is over.
+  package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call.
   package var selfObject: UnsafeRawPointer? {
     guard case .object(let place) = plan.selfPlan else { return nil }

@@ -69,7 +69,7 @@ package final class CallPlan: Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool
+    isExact: Bool, selfEndsWithCall: Bool
   ) {
     self.arguments = arguments
     self.selfPlan = selfPlan
@@ -78,7 +78,11 @@ package final class CallPlan: Sendable {
     self.isEnterOnly = isEnterOnly
     self.stackBytes = stackBytes
     self.isExact = isExact
+    self.selfEndsWithCall = selfEndsWithCall
   }
+
+  /// The object is gone when the call is over.
+  package let selfEndsWithCall: Bool
 
   /// Bit i: an argument travels in integer register i.
   var integerRegistersUsed: UInt32 {
@@ -104,7 +108,7 @@ package final class CallPlan: Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, selfEndsWithCall: declaration.kind.isDeinit)
   }
 }
 
@@ -136,5 +140,14 @@ extension Declaration {
   /// The enclosing type is private, or a function encloses the declaration: its convention may be changed like a private one's.
   package var isEffectivelyPrivate: Bool {
     isPrivate || !localContext.isEmpty || (context?.steps.contains { $0.privateDiscriminator != nil } ?? false)
+  }
+}
+
+extension EntityKind {
+  package var isDeinit: Bool {
+    switch self {
+    case .`deinit`, .deallocatingDeinit, .isolatedDeinit: true
+    default: false
+    }
   }
 }

@@ -22,12 +22,23 @@ struct ScriptCall {
 
   var plan: CallPlan { view.plan }
 
+  /// The value of an argument that is no longer, or not only, in the frame.
+  func current(_ index: Int) -> OwnedValue? { staged[index] ?? held?[index] }
+
+  /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
+  func isConsumed(_ index: Int) -> Bool {
+    guard phase == HKT_EXIT || originalRuns > 0, plan.arguments.indices.contains(index) else { return false }
+    let argument = plan.arguments[index]
+    return argument.isOwned && !(argument.info?.isTrivial ?? false) && current(index) == nil
+  }
+
   /// Gives `body` the memory of a lent value, as it is now.
   func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch lent.root {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
     case .argument(let index):
-      if let value = staged[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if isConsumed(index) { return nil }
+      if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
       return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
     case .result:

@@ -19,9 +19,9 @@ final class TrackRule: @unchecked Sendable {
     self.selector = selector
   }
 
-  fileprivate func fire(_ view: CallView) {
+  fileprivate func fire(_ view: CallView, atExit: Bool) {
     log.append(.event, name) { writer in
-      for field in fields { field.path.capture(view, field.name, printer, &writer) }
+      for field in fields { field.path.capture(view, atExit: atExit, field.name, printer, &writer) }
     }
   }
 
@@ -108,9 +108,9 @@ final class TrackRule: @unchecked Sendable {
   }
 }
 
-private let trackLayer: HKTLayerFunction = { call, context, _ in
+private let trackLayer: HKTLayerFunction = { call, context, phase in
   guard let call, let context else { return HKT_HANDLED }
   // The context is the rule that install retained for this layer.
-  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call)) }
+  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call), atExit: phase == HKT_EXIT) }
   return HKT_HANDLED
 }
