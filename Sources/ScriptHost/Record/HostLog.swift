@@ -7,6 +7,7 @@ private import Synchronization
 package final class HostLog: Sendable {
   private let recorder: Recorder?
   private let isVerbose: Bool
+  private let standardError = StandardError()
   private let skips = Mutex<[String: Int]>([:])
 
   package init(recorder: Recorder?, isVerbose: Bool) {
@@ -14,10 +15,11 @@ package final class HostLog: Sendable {
     self.isVerbose = isVerbose
   }
 
-  /// One line on stderr, whatever the verbosity.
+  /// One message on stderr, whatever the verbosity. Control characters are shown: what a program or a
+  /// patch says does not drive the terminal.
   package func say(_ text: String) {
-    let line = "scripthost: \(text)\n"
-    _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }
+    standardError.write("scripthost: \(shown.joined(separator: "\n"))\n")
   }
 
   /// Appends a record whose fields `fill` adds.

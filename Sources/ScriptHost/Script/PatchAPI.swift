@@ -70,7 +70,12 @@ enum PatchAPI {
   /// The header was read before the file ran; running it only checks that it is used as a statement with a table.
   private static let patchFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.argument(0).tag == SHL_TABLE ? callback.done() : callback.fail("'patch' takes a table of literals")
+      guard callback.argument(0).tag == SHL_TABLE else { return callback.fail("'patch' takes a table of literals") }
+      guard patch.header.isWritten, !patch.didRunHeader else {
+        return callback.fail("'patch' is the first statement of a file, once: it is read without running the file")
+      }
+      patch.didRunHeader = true
+      return callback.done()
     }
   }
 

@@ -39,7 +39,7 @@ printf 'let f={(a:Int,b:Int)->Int in a+b}\nlet g=f(1,2)+f(3,4)*f(5,6)-f(7,8)/f(9
 printf '@attached(member) macro M()=#externalMacro(module:"A",type:"B")\n#M(1)\nactor A{nonisolated func f()async throws->Int{try await g()}}\n' | odd macros
 awk 'BEGIN { for (i = 0; i < 300; i++) printf "("; printf "1"; for (i = 0; i < 300; i++) printf ")"; print "" }' | odd deep
 awk 'BEGIN { printf "let x = "; for (i = 0; i < 400; i++) printf "a%d + ", i; print "b" }' | odd long-line
-awk 'BEGIN { for (i = 0; i < 1500; i++) printf "struct S%d{var a:Int=%d;func f(_ x:Int)->String{if x>%d{return \"a\\(x)\"}else{return \"b\"}}}\n", i, i, i }' | odd huge
+awk 'BEGIN { for (i = 0; i < 500; i++) printf "struct S%d{var a:Int=%d;func f(_ x:Int)->String{if x>%d{return \"a\\(x)\"}else{return \"b\"}}}\n", i, i, i }' | odd huge
 
 cd "$files"
 all=(*)
@@ -121,12 +121,17 @@ names=()
 for file in "$work"/everything/group-*.out; do names+=("$(basename "$file" .out)"); done
 compare "a handler on everything: ${#small[@]} files in groups" everything "${names[@]}"
 
+# The handlers do run: one that counts says so.
+count() { grep -ac 'one hundred thousand' "$work/counted.err"; }
+capture "$work/counted" "$scripthost" run -v --state "$work/state" --patches "$patches/counting.lua" -- swift-format "${small[@]:0:12}"
+check 'a handler on everything runs more than 100000 times over twelve files' [ "$(count)" -eq 1 ]
+
 # MARK: Other ways to use the program
 
 for mode in none formatter everything; do
   with=$patches/$mode.lua
   [ $mode = none ] && with=$work/none
-  some=("${small[@]:0:20}" "${small[@]:own}")
+  some=("${small[@]:0:12}" "${small[@]:own}")
   capture "$work/a" swift-format lint "${some[@]}"
   capture "$work/b" under "$with" swift-format lint "${some[@]}"
   same_run "$mode: lint" "$work/a" "$work/b"
@@ -135,7 +140,7 @@ for mode in none formatter everything; do
   for prefix in a b; do sort -o "$work/$prefix.err" "$work/$prefix.err"; done
   same_run "$mode: lint --strict --parallel, messages in any order" "$work/a" "$work/b"
 
-  for copy in a b; do rm -rf "$work/copy-$copy" && cp -r "$files" "$work/copy-$copy"; rm "$work/copy-$copy/odd-huge.swift"; done
+  for copy in a b; do rm -rf "$work/copy-$copy" && mkdir "$work/copy-$copy" && cp "${some[@]}" "$work/copy-$copy"; done
   (cd "$work/copy-a" && capture "$work/a" swift-format --in-place --recursive .)
   (cd "$work/copy-b" && capture "$work/b" under "$with" swift-format --in-place --recursive .)
   for prefix in a b; do sed -i "s|$work/copy-.|COPY|g" "$work/$prefix.err"; done
