@@ -6,6 +6,7 @@
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
 //   3. Nothing is changed when an install throws.
 private import CHookTrampoline
+private import SwiftMangling
 
 /// Finds and hooks functions of this process. Any thread.
 public final class HookEngine: @unchecked Sendable {

@@ -11,7 +11,8 @@ package final class Patch: @unchecked Sendable {
   package let header: PatchHeader
   let log: HostLog
   let state: OpaquePointer
-  var classes = HandleClasses()
+  // Written while the patch is made; calls read it without the check of exclusive access.
+  @exclusivity(unchecked) var classes = HandleClasses()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
