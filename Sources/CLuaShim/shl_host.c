@@ -113,8 +113,6 @@ SHLValue shl_arg_text(SHLCallback *cb, int32_t i) {
   return shl_string(name, strlen(name));
 }
 
-typedef struct { char *source; size_t capacity; int32_t line; bool found; } Caller;
-
 /// Level 0 is the host function itself. 'S' and 'l' need no memory.
 bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
   lua_Debug ar;
@@ -175,9 +173,8 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
 
 // ---------------------------------------------------------------- the trampoline
 
-/// The host's frames are gone: raise what it asked for. `where`: put the Lua caller's position before text.
+/// The host's frames are gone: raise what it asked for, text with the position of the Lua caller before it.
 static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Frame *f) {
-  lua_settop(L, lua_gettop(L));
   luaL_checkstack(L, 4, NULL);
   if (f->failed == 2) {
     shl_push(L, S, &f->raised);
@@ -207,6 +204,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   f->method = false;
   f->text_used = 0;
   SHLRun *run = S->run;
+  if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
   lua_State *current = run->current;
   uint32_t depth = S->depth;
   SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
