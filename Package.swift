@@ -46,6 +46,9 @@ let package = Package(
     .executableTarget(
       name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases",
       cSettings: c),
+    .executableTarget(
+      name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
+      swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
       name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],
