@@ -70,6 +70,8 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// The object is gone when the call is over.
+  package let selfEndsWithCall: Bool
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -93,13 +95,7 @@ package final class CallPlan: @unchecked Sendable {
     self.isEnterOnly = isEnterOnly
     self.stackBytes = stackBytes
     self.isExact = isExact
-<<<<<<< HEAD
     self.selfEndsWithCall = selfEndsWithCall
-  }
-
-  /// The object is gone when the call is over.
-  package let selfEndsWithCall: Bool
-=======
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
@@ -112,7 +108,6 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   deinit { slots.deallocate() }
->>>>>>> bench
 
   /// Bit i: an argument travels in integer register i.
   var integerRegistersUsed: UInt32 {

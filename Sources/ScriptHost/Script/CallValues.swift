@@ -14,7 +14,7 @@ enum CallValues {
   @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.slots[index] }, view.frame, bridge, scratch) { return value }
+    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view.frame, bridge, scratch) { return value }
     return argumentByPlan(index, script, bridge, scratch)
   }
 

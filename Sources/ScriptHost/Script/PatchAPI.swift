@@ -203,10 +203,21 @@ enum PatchAPI {
     for part in report.partial {
       patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
     }
+    if !selector.isGlob { noteMissedCopies(selector, patch) }
     if selector.isGlob || !report.refused.isEmpty {
       patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+  }
+
+  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
+    for (image, family) in zip(selector.images, selector.families) {
+      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
+      patch.log.note(
+        "inlined copies",
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks")
+    }
   }
 
   private static let hookToString: SHLFunction = { context, callback in
