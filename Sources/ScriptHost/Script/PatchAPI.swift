@@ -199,11 +199,13 @@ enum PatchAPI {
     if !selector.isGlob, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
-    for part in report.partial {
-      patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
-    }
     if selector.isGlob {
-      patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
+      let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
+      patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)")
+    } else {
+      for part in report.partial {
+        patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+      }
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
   }
