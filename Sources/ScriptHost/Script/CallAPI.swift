@@ -195,8 +195,8 @@ enum CallAPI {
     if shl_relock(&callback.raw.pointee.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
-    let error = script.pointee.view.thrownError
-    if error != 0 {
+    if script.pointee.view.didThrow {
+      let error = script.pointee.view.thrownError
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))

@@ -145,6 +145,7 @@ struct ValueBridge {
       scratch.pointee = (word0, word1)
       return shl_string(UnsafeRawPointer(scratch).assumingMemoryBound(to: CChar.self), Int(word1 >> 56 & 0xF))
     }
+    if let bytes = StringBits.inObject(word0, word1) { return shl_string(bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count) }
     return StringBits.withUTF8(word0, word1) { shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
   }
 
