@@ -38,6 +38,10 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "SwiftMangling"], swiftSettings: swift),
+    .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(
@@ -49,6 +53,9 @@ let package = Package(
     .executableTarget(
       name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
       swiftSettings: swift),
+    // For scripts/bench; the rest of the benchmarks is a package of its own.
+    .executableTarget(
+      name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Benchmarks/Engine", swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
       name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],

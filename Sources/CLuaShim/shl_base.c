@@ -55,6 +55,7 @@ int shl_f_tostring(lua_State *L) {
 int shl_f_print(lua_State *L) {
   enum { PRINT_MAX = 16 << 10 };
   SHLState *S = shl_state_of(L);
+  if (S->run->kill) shl_rethrow(L);
   int n = lua_gettop(L);
   luaL_Buffer b;
   size_t used = 0;
@@ -106,81 +107,24 @@ int shl_f_getmetatable(lua_State *L) {
     lua_pushnil(L);
     return 1;
   }
-  if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) return 1;
-  SHLState *S = shl_state_of(L);
-  lua_rawgetp(L, -1, S);  // where a private copy keeps the script's own table
+  luaL_getmetafield(L, 1, "__metatable");  // pushes nothing when there is none
   return 1;
 }
 
-/// [-0, +1, e] The vetted copy of the metatable at `source`.
-static void push_copy(lua_State *L, SHLState *S, int source) {
-  luaL_checkstack(L, 8, NULL);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, S->metatable_copies);
-  int cache = lua_gettop(L);
-  lua_rawgetp(L, cache, lua_topointer(L, source));
-  // The cache is keyed by address and weak: the copy itself tells whether it is this table's.
-  if (lua_type(L, -1) == LUA_TTABLE) {
-    lua_rawgetp(L, -1, S);
-    bool same = lua_rawequal(L, -1, source);
-    lua_settop(L, cache + 1);
-    if (same) {
-      lua_rotate(L, cache, 1);
-      lua_settop(L, cache);
-      return;
-    }
-  }
-  lua_settop(L, cache);
-  lua_createtable(L, 0, 4);
-  int copy = cache + 1;
-  lua_rawgeti(L, LUA_REGISTRYINDEX, S->metamethods);
-  int keys = copy + 1;
-  for (int i = 0; shl_metamethod_names[i]; i++) {
-    lua_rawgeti(L, keys, i + 1);
-    lua_pushvalue(L, -1);
-    if (lua_rawget(L, source) == LUA_TNIL) {
-      lua_settop(L, keys);
-      continue;
-    }
-    const char *name = shl_metamethod_names[i];
-    if (strcmp(name, "__call") == 0 && lua_type(L, -1) != LUA_TFUNCTION) luaL_error(L, "'__call' must be a function");
-    if (strcmp(name, "__name") == 0 && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > 100) {
-      lua_settop(L, keys);
-      continue;
-    }
-    lua_rawset(L, copy);
-    lua_settop(L, keys);
-  }
-  lua_settop(L, copy);
-  lua_pushvalue(L, source);
-  lua_rawsetp(L, copy, S);
-  if (++S->metatable_count > 8000) {  // hash parts are bounded; start over, copies in use stay in use
-    lua_createtable(L, 0, 0);
-    lua_getmetatable(L, cache);
-    lua_setmetatable(L, -2);
-    lua_copy(L, -1, cache);
-    lua_rawseti(L, LUA_REGISTRYINDEX, S->metatable_copies);
-    S->metatable_count = 1;
-  }
-  lua_pushvalue(L, copy);
-  lua_rawsetp(L, cache, lua_topointer(L, source));
-  lua_rotate(L, cache, 1);
-  lua_settop(L, cache);
-}
-
 int shl_f_setmetatable(lua_State *L) {
-  SHLState *S = shl_state_of(L);
   int type = lua_type(L, 2);
   luaL_checktype(L, 1, LUA_TTABLE);
   if (type != LUA_TNIL && type != LUA_TTABLE) return luaL_typeerror(L, 2, "nil or table");
   if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) return luaL_error(L, "cannot change a protected metatable");
   lua_settop(L, 2);
   if (type == LUA_TTABLE) {
+    // Words without a meaning here; better an error than a surprise.
     lua_pushliteral(L, "__gc");
     if (lua_rawget(L, 2) != LUA_TNIL) return luaL_error(L, "'__gc' is not available to scripts; release things when done with them");
     lua_pushliteral(L, "__mode");
     if (lua_rawget(L, 2) != LUA_TNIL) return luaL_error(L, "'__mode' is not available to scripts; remove entries when done with them");
     lua_settop(L, 2);
-    push_copy(L, S, 2);
+    shl_prepare_metatable(L, shl_state_of(L), 2);
   }
   lua_setmetatable(L, 1);
   lua_settop(L, 1);

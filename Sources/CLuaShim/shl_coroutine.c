@@ -9,7 +9,7 @@ enum { CREATE_UNITS = 200, RESUME_UNITS = 150, RESET_NESTING = 8 };
 
 static lua_State *check_coroutine(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
-  if (!co) luaL_typeerror(L, 1, "coroutine");
+  if (!co) luaL_typeerror(L, 1, "thread");
   return co;
 }
 

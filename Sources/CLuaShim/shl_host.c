@@ -113,8 +113,6 @@ SHLValue shl_arg_text(SHLCallback *cb, int32_t i) {
   return shl_string(name, strlen(name));
 }
 
-typedef struct { char *source; size_t capacity; int32_t line; bool found; } Caller;
-
 /// Level 0 is the host function itself. 'S' and 'l' need no memory.
 bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
   lua_Debug ar;
@@ -175,9 +173,8 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
 
 // ---------------------------------------------------------------- the trampoline
 
-/// The host's frames are gone: raise what it asked for. `where`: put the Lua caller's position before text.
+/// The host's frames are gone: raise what it asked for, text with the position of the Lua caller before it.
 static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Frame *f) {
-  lua_settop(L, lua_gettop(L));
   luaL_checkstack(L, 4, NULL);
   if (f->failed == 2) {
     shl_push(L, S, &f->raised);
@@ -207,6 +204,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   f->method = false;
   f->text_used = 0;
   SHLRun *run = S->run;
+  if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
   lua_State *current = run->current;
   uint32_t depth = S->depth;
   SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
@@ -430,11 +428,7 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   lua_setmetatable(L, -2);
   if (unique) {
     if (++c->unique_count > 12000) {  // hash parts are bounded; older handles stay equal, only not identical
-      lua_createtable(L, 0, 0);
-      lua_createtable(L, 0, 1);
-      lua_pushliteral(L, "v");
-      lua_setfield(L, -2, "__mode");
-      lua_setmetatable(L, -2);
+      shl_push_weak_table(L, S, "v");
       lua_pushvalue(L, -1);
       lua_rawseti(L, LUA_REGISTRYINDEX, c->unique);
       lua_copy(L, -1, -3);
@@ -512,7 +506,7 @@ static void set_operation(lua_State *L, const char *name, lua_CFunction fn, void
 }
 
 /// [-0, +1, m] Builds the metatable of a class; its members table goes to the registry.
-static void push_metatable(lua_State *L, SHLClassRecord *c) {
+static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
   SHLClass *o = &c->ops;
   lua_createtable(L, 0, 12);
   lua_createtable(L, 0, 8);
@@ -525,7 +519,7 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
     lua_setfield(L, -3, writing ? "__newindex" : "__index");
   }
   lua_settop(L, -2);
-  if (o->call) set_operation(L, "__call", operation, c, &o->call);
+  if (o->call) set_operation(L, S->name_call, operation, c, &o->call);
   if (o->equal) set_operation(L, "__eq", operation, c, &o->equal);
   else set_operation(L, "__eq", same_words, c, NULL);
   if (o->less) set_operation(L, "__lt", operation, c, &o->less);
@@ -536,7 +530,7 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
   else set_operation(L, "__tostring", plain_handle_text, c, NULL);
   if (o->release) {
     lua_pushcfunction(L, shl_collect_handle);
-    lua_setfield(L, -2, "__gc");
+    lua_setfield(L, -2, S->name_gc);
   }
   lua_pushstring(L, o->name);
   lua_setfield(L, -2, "__name");
@@ -548,14 +542,10 @@ static void push_metatable(lua_State *L, SHLClassRecord *c) {
 static int class_body(lua_State *L) {
   Registering *r = lua_touserdata(L, 1);
   SHLClassRecord *c = r->record;
-  push_metatable(L, c);
+  push_metatable(L, r->S, c);
   c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
   if (c->ops.flags & SHL_UNIQUE) {
-    lua_createtable(L, 0, 0);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
+    shl_push_weak_table(L, r->S, "v");
     c->unique = luaL_ref(L, LUA_REGISTRYINDEX);
   }
   return 0;
@@ -685,7 +675,7 @@ void shl_host_open(lua_State *L, SHLState *S) {
   S->classes[SHL_CLASS_CALL] = c;
   S->class_count = 1;
   lua_pushlightuserdata(L, NULL);
-  push_metatable(L, c);
+  push_metatable(L, S, c);
   lua_pushnil(L);
   lua_setfield(L, -2, "__eq");
   lua_pushcfunction(L, light_text);

@@ -11,6 +11,7 @@
 //   shl_host.c      host functions, handles, call tokens
 //   shl_load.c      source checks and compiling
 //   shl_sandbox.c   the allow-list and the environment
+//   shl_names.c     the metamethods scripts must not reach
 //   shl_base.c shl_coroutine.c shl_match.c shl_string.c shl_table.c   what scripts call
 //
 // Only frames of these files, of liblua, and of nothing else may be jumped over by a Lua error.
@@ -150,9 +151,11 @@ struct SHLState {
   uint32_t class_count;
   SHLHostFunction *functions;
   SHLRef methods;               // name -> closure that invokes it
-  SHLRef metatable_copies;      // weak: script's metatable -> the private copy
-  int32_t metatable_count;
-  SHLRef metamethods;           // array of the allowed names
+  void *first_block;            // Lua's own block, with the table of event names
+  size_t first_size;
+  char name_gc[32], name_mode[32], name_call[32];  // what the VM calls __gc, __mode and __call here
+  SHLRef call_key;
+  const void *call_string;      // the interned name_call
   SHLRef main_stand_in;         // what coroutine.running answers outside script coroutines
   SHLRef constants;             // id -> shown text
   uint64_t scramble;            // hides addresses in tostring
@@ -282,7 +285,9 @@ static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return ge
 
 // ---- shl_sandbox.c and what scripts call
 void shl_sandbox_open(lua_State *L, SHLState *S);
-extern const char *const shl_metamethod_names[];
+void shl_names_open(lua_State *L, SHLState *S);
+void shl_push_weak_table(lua_State *L, SHLState *S, const char *mode);
+void shl_prepare_metatable(lua_State *L, SHLState *S, int index);
 void shl_push_text(lua_State *L, int index);  // [-0, +1, e] tostring without addresses
 void shl_push_address(lua_State *L, const void *p);  // [-0, +1, m]
 const char *shl_check_source(SHLState *S, const char **bytes, size_t *length, char *why, size_t capacity);
@@ -290,7 +295,8 @@ int shl_load_text(lua_State *L, const char *bytes, size_t length, const char *ch
 
 int shl_f_getmetatable(lua_State *L), shl_f_setmetatable(lua_State *L), shl_f_pcall(lua_State *L),
     shl_f_xpcall(lua_State *L), shl_f_print(lua_State *L), shl_f_tostring(lua_State *L), shl_f_tonumber(lua_State *L),
-    shl_f_load(lua_State *L), shl_f_collectgarbage(lua_State *L), shl_f_rawequal(lua_State *L), shl_f_select(lua_State *L);
+    shl_f_load(lua_State *L), shl_f_collectgarbage(lua_State *L), shl_f_rawequal(lua_State *L), shl_f_select(lua_State *L),
+    shl_f_next(lua_State *L), shl_f_pairs(lua_State *L);
 int shl_f_create(lua_State *L), shl_f_resume(lua_State *L), shl_f_wrap(lua_State *L), shl_f_yield(lua_State *L),
     shl_f_status(lua_State *L), shl_f_running(lua_State *L), shl_f_isyieldable(lua_State *L);
 int shl_f_byte(lua_State *L), shl_f_char(lua_State *L), shl_f_format(lua_State *L), shl_f_lower(lua_State *L),

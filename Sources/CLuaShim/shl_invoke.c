@@ -149,8 +149,10 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
       return e;
     }
     shl_escape(e->message, ERROR_TEXT, text, n < 4096 ? n : 4096);
-    if (status == SHL_SYNTAX) {
-      e->more_input = n >= 5 && memcmp(text + n - 5, "<eof>", 5) == 0;
+    if (status == SHL_SYNTAX && strcmp(e->message, "C stack overflow") == 0) {
+      snprintf(e->message, sizeof e->message, "too many nested blocks, functions or parentheses (C stack overflow)");
+    } else if (status == SHL_SYNTAX) {
+      e->more_input = n >= 5 && memcmp(text + n - 5, "<eof>", 5) == 0 && !strstr(e->message, "unfinished string");
       // "name:line: what": the position is in the text, no code ran.
       const char *colon = e->message;
       while ((colon = strchr(colon, ':'))) {
@@ -350,7 +352,7 @@ static int push_body(lua_State *L) {
 /// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
 /// `unfailing` is set, since as many as there can be arguments lie ready. A collection that such an allocation
 /// starts runs only our own __gc, which allocates nothing of Lua's.
-static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int32_t nargs) {
+static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int32_t nargs, uint64_t here) {
   for (int32_t i = 0; i < nargs; i++) {
     const SHLValue *v = &args[i];
     switch (v->tag) {
@@ -376,6 +378,8 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
         lua_setmetatable(L, -2);
         break;
       }
+      case SHL_CALL: lua_pushlightuserdata(L, (void *)v->call); break;
+      case SHL_CALL_HERE: lua_pushlightuserdata(L, (void *)here); break;
       default:
         if (!shl_push_plain(L, S, v)) return false;
     }
@@ -405,6 +409,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
   if (SHL_UNLIKELY(status != SHL_OK)) return status;
   SHLInner *in = shl_inner(inv);
   lua_State *L = inv->scope.L;
+  uint64_t here = 0;
   for (int32_t i = 0; i < nargs; i++) {
     SHLTag tag = args[i].tag;
     if (SHL_UNLIKELY(tag >= SHL_TABLE && tag <= SHL_OTHER)) {  // bound to another stack
@@ -412,14 +417,16 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
       return refuse(inv, SHL_BAD_ARGUMENT);
     }
     if (tag == SHL_CALL_HERE) {
-      S->slots[in->entry->slot].host = args[i].host;
+      SHLSlot *slot = &S->slots[in->entry->slot];
+      slot->host = args[i].host;
+      here = shl_token(slot->generation, in->entry->slot);
       in->here = true;
     }
   }
   int outcome;
   if (SHL_LIKELY(nargs <= 14)) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
-    if (SHL_LIKELY(push_all(L, S, args, nargs))) {
+    if (SHL_LIKELY(push_all(L, S, args, nargs, here))) {
       outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
       goto called;
     }
@@ -537,7 +544,7 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
   lua_pushcfunction(L, compile_body);
   lua_pushlightuserdata(L, &c);
   int outcome = lua_pcall(L, 1, LUA_MULTRET, 1);
-  if (outcome == LUA_OK && c.status != LUA_OK) outcome = c.status;
+  if (outcome == LUA_OK && c.status != LUA_OK) outcome = c.status == LUA_ERRMEM ? LUA_ERRMEM : LUA_ERRSYNTAX;
   if (outcome == LUA_OK && run) {
     lua_settop(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, c.ref);
@@ -546,6 +553,10 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
   }
   if (outcome != LUA_OK || shl_inner(&inv)->run.kill) {
     status = failed_call(S, &inv, outcome);
+    if (status == SHL_SYNTAX && inv.error && !inv.error->line) {  // no position in it: say at least where
+      snprintf(text, sizeof text, "%.200s: %.300s", name, inv.error->message);
+      snprintf(inv.error->message, sizeof inv.error->message, "%s", text);
+    }
   } else {
     *ref = c.ref;
     leave(&inv, false);

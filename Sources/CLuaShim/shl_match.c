@@ -90,6 +90,7 @@ static bool in_class(unsigned char c, unsigned char letter) {
     case 'u': in = isupper(c); break;
     case 'w': in = isalnum(c); break;
     case 'x': in = isxdigit(c); break;
+    case 'z': in = c == 0; break;  // deprecated, still there
     default: return letter == c;
   }
   if (!isalpha(letter)) return letter == c;
@@ -429,7 +430,6 @@ static void add_template(Matcher *m, luaL_Buffer *b, const char *s, const char *
       luaL_addlstring(b, s, (size_t)(e - s));
     } else if (isdigit(c)) {
       int i = c - '1';
-      if (i >= m->level && i != 0) luaL_error(L, "invalid capture index %%%d in replacement string", i + 1);
       push_capture(m, i, s, e);
       if (lua_type(L, -1) == LUA_TNUMBER) lua_tolstring(L, -1, NULL);
       luaL_addvalue(b);

@@ -76,13 +76,17 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
     if (SHL_UNLIKELY(must_fail(S, ptr, osize, nsize, now))) return NULL;
     if (now > SHL_READ(S->peak)) SHL_WRITE(S->peak, now);
   }
-  void *block = realloc(ptr, nsize);
+  void *block = ptr ? realloc(ptr, nsize) : malloc(nsize);
   if (SHL_UNLIKELY(!block)) {
     if (nsize <= old) return ptr;  // Lua counts on shrinking never failing
     if (!S->unfailing || ptr || nsize > RESERVE_BYTES || !S->reserve_count) return NULL;
     block = S->reserve[--S->reserve_count];
   }
   if (SHL_UNLIKELY((old | nsize) >= LARGE)) count_large(S, old, nsize);
+  if (SHL_UNLIKELY(!S->first_block)) {
+    S->first_block = block;
+    S->first_size = nsize;
+  }
   SHL_WRITE(S->used, now);
   return block;
 }

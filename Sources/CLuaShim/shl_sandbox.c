@@ -16,19 +16,19 @@ static const Name names[] = {
     STOCK_FN("", "assert", assert, "raises only; no loop"),
     OWN_FN("", "collectgarbage", shl_f_collectgarbage, "answers 'count' only: a script must not steer the collector"),
     STOCK_FN("", "error", error, "raises only"),
-    OWN_FN("", "getmetatable", shl_f_getmetatable, "answers tables only, and the script's own metatable, never the copy the VM uses"),
+    OWN_FN("", "getmetatable", shl_f_getmetatable, "answers for tables only: metatables of strings and handles are not shown"),
     STOCK_FN("", "ipairs", ipairs, "constant time; the loop runs in the VM"),
     OWN_FN("", "load", shl_f_load, "text from strings only, checked like a file; no reader functions, no bytecode"),
-    STOCK_FN("", "next", next, "bounded by the size of tables"),
-    STOCK_FN("", "pairs", pairs, "constant time"),
+    OWN_FN("", "next", shl_f_next, "bounded by the size of tables; does not show the shim's own entry"),
+    OWN_FN("", "pairs", shl_f_pairs, "constant time; gives our next"),
     OWN_FN("", "pcall", shl_f_pcall, "passes a kill on"),
     OWN_FN("", "print", shl_f_print, "writes to the host's sink, bounded"),
     OWN_FN("", "rawequal", shl_f_rawequal, "charges for long strings"),
     STOCK_FN("", "rawget", rawget, "constant time"),
     STOCK_FN("", "rawlen", rawlen, "constant time"),
-    STOCK_FN("", "rawset", rawset, "constant time; metatables in use are private copies"),
+    STOCK_FN("", "rawset", rawset, "constant time"),
     OWN_FN("", "select", shl_f_select, "charges for what it copies"),
-    OWN_FN("", "setmetatable", shl_f_setmetatable, "gives the VM a vetted copy; no __gc, no __mode, __call functions only"),
+    OWN_FN("", "setmetatable", shl_f_setmetatable, "no __gc, no __mode; __call functions only, whenever they are set"),
     OWN_FN("", "tonumber", shl_f_tonumber, "charges for long strings"),
     OWN_FN("", "tostring", shl_f_tostring, "shows no addresses"),
     STOCK_FN("", "type", type, "constant time"),
@@ -99,14 +99,6 @@ static const SHLAllowed values[] = {
 };
 enum { VALUE_COUNT = sizeof values / sizeof *values };
 
-/// Metamethods the VM may see. Not here: __gc (runs with hooks off), __mode (quadratic collection, and needed by a
-/// use after free of Lua 5.4.4).
-const char *const shl_metamethod_names[] = {
-    "__index", "__newindex", "__call", "__tostring", "__name", "__eq", "__lt", "__le", "__len", "__concat", "__close", "__pairs",
-    "__metatable", "__add", "__sub", "__mul", "__div", "__mod", "__pow", "__unm", "__idiv", "__band", "__bor", "__bxor",
-    "__shl", "__shr", "__bnot", NULL,
-};
-
 const SHLAllowed *shl_allow_list(void) {
   static SHLAllowed list[NAME_COUNT + VALUE_COUNT + 1];
   static _Atomic int state;
@@ -135,6 +127,29 @@ static void push_library(lua_State *L, const char *library) {
   lua_rawset(L, 1);
 }
 
+/// [-0, +0, m] Lua's argument errors look for a function's name in the table of loaded modules. This one is a copy that
+/// no script reaches, so that a script with very many globals does not make its errors slow.
+static void set_function_names(lua_State *L) {
+  lua_createtable(L, 0, 8);
+  for (int i = 0; i < NAME_COUNT; i++) {
+    const char *library = *names[i].allowed.library ? names[i].allowed.library : "_G";
+    lua_pushstring(L, library);
+    if (lua_rawget(L, -2) != LUA_TTABLE) {
+      lua_settop(L, -2);
+      lua_createtable(L, 0, 16);
+      lua_pushstring(L, library);
+      lua_pushvalue(L, -2);
+      lua_rawset(L, -4);
+    }
+    push_library(L, names[i].allowed.library);
+    lua_getfield(L, -1, names[i].allowed.name);
+    if (lua_type(L, -1) == LUA_TFUNCTION) lua_setfield(L, -3, names[i].allowed.name);
+    else lua_settop(L, -2);
+    lua_settop(L, -3);
+  }
+  lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+}
+
 /// [-0, +0, m] The string metatable: a method table of its own that no script can reach, stock arithmetic, no way in.
 static void set_string_metatable(lua_State *L) {
   lua_pushliteral(L, "");
@@ -159,6 +174,7 @@ static void set_string_metatable(lua_State *L) {
 /// [-0, +0, m] Builds the environment and makes it the state's globals, so that compiled chunks get it by themselves.
 void shl_sandbox_open(lua_State *L, SHLState *S) {
   lua_settop(L, 0);
+  shl_names_open(L, S);
   lua_createtable(L, 0, 48);
   luaopen_math(L);  // its random functions share a generator in this state
   for (int i = 0; i < NAME_COUNT; i++) {
@@ -181,22 +197,10 @@ void shl_sandbox_open(lua_State *L, SHLState *S) {
   lua_pushlstring(L, "[\0-\x7F\xC2-\xFD][\x80-\xBF]*", 14);
   lua_setfield(L, -2, "charpattern");
   lua_settop(L, 1);
+  set_function_names(L);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   set_string_metatable(L);
 
-  // The weak table of private metatables: all weak, so that no collection chases chains through it.
-  lua_createtable(L, 0, 0);
-  lua_createtable(L, 0, 1);
-  lua_pushliteral(L, "kv");
-  lua_setfield(L, -2, "__mode");
-  lua_setmetatable(L, -2);
-  S->metatable_copies = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_createtable(L, 32, 0);
-  for (int i = 0; shl_metamethod_names[i]; i++) {
-    lua_pushstring(L, shl_metamethod_names[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-  S->metamethods = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_newthread(L);
   S->main_stand_in = luaL_ref(L, LUA_REGISTRYINDEX);
 }

@@ -89,7 +89,9 @@ SHLState *shl_open(const SHLLimits *limits, const char **why) {
   lua_atpanic(L, panic);
   lua_pushcfunction(L, open_body);
   lua_pushlightuserdata(L, S);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+  int status = lua_pcall(L, 1, 0, 0);
+  if (status != LUA_OK) {
+    if (status != LUA_ERRMEM) *why = "this build of Lua 5.4 is laid out in an unknown way; install Debian's liblua5.4-0";
     lua_close(L);
     free_host_memory(S);
     return NULL;

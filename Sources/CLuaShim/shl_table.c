@@ -58,7 +58,7 @@ int shl_f_concat(lua_State *L) {
   for (;; i++) {
     if (plain) lua_rawgeti(L, 1, i);
     else lua_geti(L, 1, i);
-    if (!lua_isstring(L, -1)) return luaL_error(L, "invalid value (at index %I) in table for 'concat'", (LUAI_UACINT)i);
+    if (!lua_isstring(L, -1)) return luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1), (LUAI_UACINT)i);
     shl_charge(L, 3 + (int64_t)(((lua_type(L, -1) == LUA_TSTRING ? lua_rawlen(L, -1) : 8) + ls) >> 5));
     luaL_addvalue(&b);
     if (i == last) break;
@@ -108,7 +108,7 @@ int shl_f_remove(lua_State *L) {
   bool plain = plain_table(L, 1) && lua_type(L, 1) == LUA_TTABLE;
   lua_Integer size = plain ? (lua_Integer)lua_rawlen(L, 1) : luaL_len(L, 1);
   lua_Integer position = luaL_optinteger(L, 2, size);
-  if (position != size && !((lua_Unsigned)position - 1u <= (lua_Unsigned)size)) luaL_argerror(L, 2, "position out of bounds");
+  if (position != size && !((lua_Unsigned)position - 1u <= (lua_Unsigned)size)) luaL_argerror(L, 1, "position out of bounds");
   if (size > position && size - position > TABLE_MAX) bound(L, "table.remove", size - position, TABLE_MAX);
   if (size > position) shl_charge(L, 2 + (size - position));
   lua_geti(L, 1, position);

@@ -243,11 +243,8 @@ SHLValue shl_table_field(SHLScope *scope, SHLValue table, const char *name, size
   return take(scope->L);
 }
 
-/// [-3, +0|2, e] (table, key, work)
-static int next_body(lua_State *L) {
-  lua_settop(L, 2);
-  return lua_next(L, 1) ? 2 : 0;
-}
+/// [-3, +1|2, e] (table, key, work)
+static int next_body(lua_State *L) { return shl_f_next(L); }
 
 bool shl_table_next(SHLScope *scope, SHLValue table, int32_t *position, SHLValue *key, SHLValue *value) {
   lua_State *L = scope->L;

@@ -168,13 +168,14 @@ private struct Inspection {
       let hookable = reasons.count { $0 == nil }
       if isJSON {
         Output.line(
-          "{\"selector\":\(JSON.string(family.selector)),\"typed\":\(JSON.string(family.typedSelector)),\"bodies\":\(family.bodies.count),\"hookable\":\(hookable)"
-            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]}")
+          "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true))),\"bodies\":\(family.bodies.count),\"hookable\":\(hookable)"
+            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]"
+            + ",\"symbols\":[\(family.bodies.map { JSON.string($0.mangledName) }.joined(separator: ","))]}")
         continue
       }
       let state = hookable == 0 ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"
         : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")\(family.bodies.count) bod\(family.bodies.count == 1 ? "y" : "ies")"
-      Output.line(family.typedSelector.padded(60) + "  " + state)
+      Output.line(image.fullName(family, typed: true).padded(60) + "  " + state)
     }
     Output.flush()
   }

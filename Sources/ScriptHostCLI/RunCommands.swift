@@ -47,7 +47,7 @@ extension Subcommand {
   static let trace = Subcommand(
     name: "trace",
     summary: "show the calls a program makes",
-    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--depth N] [--slower TIME] [--format text|json] -- PROGRAM ARGUMENTS",
+    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused. Nothing matched is an error that names the nearest.",
       "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",
@@ -58,6 +58,7 @@ extension Subcommand {
       Option(short: "c", help: "Prints no calls, but a table at the end: calls, errors, total, mean and longest time."),
       Option(short: "s", value: "N", help: "Cuts strings after N bytes; the default is 64, 0 shows none of the text."),
       Option(short: "o", value: "FILE", help: "Writes the trace to FILE instead of stderr.", completion: .file),
+      Option(long: "why", help: "Lists what was refused and what is hooked in part, with the reasons, before the first call."),
       Option(long: "depth", value: "N", help: "Shows calls nested up to N levels; the default is all."),
       Option(long: "slower", value: "TIME", help: "Shows only calls that took at least TIME, such as 10ms."),
       Option(
@@ -90,6 +91,7 @@ extension Subcommand {
     }
     var options = arguments.all("-e").map { ("match", $0) } + arguments.all("-x").map { ("exclude", $0) }
     if arguments.has("-c") { options.append(("count", [])) }
+    if arguments.has("--why") { options.append(("why", [])) }
     if let bytes = try arguments.number("-s", in: 0...1_000_000) { options.append(("string", Array("\(bytes)".utf8))) }
     if let path = arguments.path("-o") { options.append(("output", path.absolute().bytes)) }
     if let depth = try arguments.number("--depth", in: 1...10_000) { options.append(("depth", Array("\(depth)".utf8))) }

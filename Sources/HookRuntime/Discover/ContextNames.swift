@@ -140,8 +140,8 @@ enum SymbolNames {
 
   /// "SaySiG" is "Swift.Array".
   static func type(_ mangled: [UInt8]) -> String? {
-    let symbol = Array("$s".utf8) + mangled + Array("D".utf8)
-    return symbol.withUnsafeBufferPointer(demangled).map(sugarFree)
+    let symbol = Array("$s".utf8) + mangled + Array("D\0".utf8)
+    return symbol.withUnsafeBufferPointer { demangled(UnsafeBufferPointer(rebasing: $0.dropLast())) }.map(sugarFree)
   }
 
   /// The demangler prints [A] for Array and A? for Optional.
@@ -174,6 +174,7 @@ enum SymbolNames {
   /// char *swift_demangle(const char *, size_t, char *, size_t *, uint32_t): absent where the runtime is linked in statically.
   private static let demangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: Demangle.self) }
 
+  /// `symbol` must be followed by NUL: the runtime's function takes a length, and looks for the end all the same.
   private static func demangled(_ symbol: UnsafeBufferPointer<UInt8>) -> String? {
     guard let base = symbol.baseAddress, let text = demangle?(base, symbol.count, nil, nil, 0) else { return nil }
     defer { free(text) }

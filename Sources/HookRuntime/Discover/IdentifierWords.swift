@@ -64,38 +64,68 @@ package enum IdentifierWords {
 
 /// The identifiers spelled out in a mangled name.
 enum MangledIdentifiers {
-  /// Calls `body` with every range that may be a spelled-out identifier or part of one.
+  /// Calls `body` with every range that may be a spelled-out identifier.
   ///
-  /// Reports too much rather than too little: digits are also used for indexes and pass numbers, and telling those apart
-  /// would take the whole grammar. An index query verifies what it finds, so extra words cost time only.
+  /// An identifier is a length and that many characters, but numbers mean other things too, and telling them all apart would
+  /// take the whole grammar. As long as nothing is doubtful, identifiers are skipped as they are reported. From the first
+  /// doubtful number on, everything that could be one is reported: too much, never too little. Words nobody spelled cost a
+  /// query time only, for it verifies what it finds.
+  ///
+  /// With `isPrefix` the name may be cut anywhere: what is reported then is reported for every name that starts with it.
   @inline(__always)
-  static func forEach(_ name: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+  static func forEach(
+    _ name: UnsafeBufferPointer<UInt8>, isPrefix: Bool = false, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+  ) {
     var at = 0
     let end = name.count
-    // Until the first doubtful number we are in step with the grammar and may skip over what we report.
-    var inStep = true
+    var isCertain = true
+    // Between the A of a substitution and the capital letter or '_' that ends it: "A2bC".
+    var inSubstitution = false
     while at < end {
       let byte = name[at]
       guard IdentifierWords.isDigit(byte) else {
         at += 1
+        if inSubstitution {
+          inSubstitution = byte &- 0x61 < 26
+        } else if byte == UInt8(ascii: "A") {
+          inSubstitution = true
+        } else if byte == UInt8(ascii: "S"), at < end {
+          // A standard type: S and a letter. A number there is a repeat count: "S2i" is Int, Int.
+          if IdentifierWords.isDigit(name[at]) { isCertain = false } else { at += 1 }
+        }
         continue
       }
+      if inSubstitution { isCertain = false }
+      inSubstitution = false
+      let digits = at
       var length = 0
-      while at < end, IdentifierWords.isDigit(name[at]), length < 1 << 20 {
-        length = length * 10 + Int(name[at] & 15)
+      while at < end, IdentifierWords.isDigit(name[at]) {
+        if length < 1 << 20 { length = length * 10 + Int(name[at] & 15) }
         at += 1
       }
-      guard length > 0, length <= end - at else { continue }
-      let identifier = UnsafeBufferPointer(rebasing: name[at..<at + length])
-      if isDiscriminator(identifier) {
+      // The identifier, or the number itself, may go on behind the cut: nothing from here on is sure.
+      if isPrefix, length > end - at || at == end { return }
+      if length == 33, length <= end - at, isDiscriminator(UnsafeBufferPointer(rebasing: name[at..<at + length])) {
         // "_" and 32 hexadecimal digits: chopped up it would be a dozen words nobody asks for.
         at += length
         continue
       }
-      body(identifier)
-      // "10_" is an index, "10_something" an identifier: from here on read behind each number as well.
-      if identifier[0] == UInt8(ascii: "_") { inStep = false }
-      if inStep { at += length }
+      if length > end - at { isCertain = false }
+      // "10_" is an index, "10_something" an identifier.
+      if length > 0, at < end, name[at] == UInt8(ascii: "_") { isCertain = false }
+      if isCertain {
+        if length > 0 {
+          body(UnsafeBufferPointer(rebasing: name[at..<at + length]))
+          at += length
+        }
+      } else {
+        // Digits may end one thing and start another: "utf16" and "9UTF16View" stand together as "utf169UTF16View".
+        for start in digits..<at where name[start] != UInt8(ascii: "0") {
+          var length = 0
+          for digit in start..<at where length < 1 << 20 { length = length * 10 + Int(name[digit] & 15) }
+          if length <= end - at { body(UnsafeBufferPointer(rebasing: name[at..<at + length])) }
+        }
+      }
     }
   }
 

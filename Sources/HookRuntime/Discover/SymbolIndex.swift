@@ -29,7 +29,7 @@ package struct SymbolIndex: Sendable {
   private static let bucketCount = 1 << 16
   private static let headerWords = 4
   /// Part of the key: raise when the layout, the words or the indexed kinds change.
-  private static let format: UInt32 = 1
+  private static let format: UInt32 = 3
 
   private init(_ payload: IndexDirectory.Payload, _ origin: Origin) {
     self.payload = payload

@@ -202,7 +202,7 @@ extension SymbolTable {
   package func candidates(prefix: [UInt8]) -> [ImageSymbol] {
     prefix.withUnsafeBufferPointer { prefix in
       var hashes: [UInt32] = []
-      MangledIdentifiers.forEach(prefix) { identifier in
+      MangledIdentifiers.forEach(prefix, isPrefix: true) { identifier in
         IdentifierWords.forEach(identifier) { _, _, hash in hashes.append(hash) }
       }
       return matches(hashes) { name in

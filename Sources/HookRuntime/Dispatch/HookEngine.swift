@@ -6,16 +6,20 @@
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
 //   3. Nothing is changed when an install throws.
 private import CHookTrampoline
+private import SwiftMangling
 
-package final class HookEngine: @unchecked Sendable {
+/// Finds and hooks functions of this process. Any thread.
+public final class HookEngine: @unchecked Sendable {
   // All state is behind `lock`; calls read published layer sets only, never this object.
-  package static let shared = HookEngine()
+  public static let shared = HookEngine()
 
   private let lock = RecursiveLock()
   private var families: [String: HookedFamily] = [:]
   private var tokens: [HookToken: HookedFamily] = [:]
   private var nextToken: UInt64 = 1
   private let planner = CallPlanner()
+
+  private init() { ValueWriter.installReleaseHandler() }
 
   /// What installing on one or many selectors led to.
   package struct Report: Sendable {
@@ -52,7 +56,7 @@ package final class HookEngine: @unchecked Sendable {
   }
 
   private func add(_ spec: LayerSpec, to hooked: HookedFamily, _ report: inout Report) {
-    if spec.needsResult, let reason = hooked.resultRefusal {
+    if let reason = hooked.refusal(of: spec) {
       spec.release?(spec.context)
       report.refused.append((hooked.family.selector, reason))
       return
@@ -92,6 +96,9 @@ package final class HookEngine: @unchecked Sendable {
       }
     }
   }
+
+  /// Removed layer sets that calls in flight still use.
+  public var setsInUse: Int { Int(hkt_layers_waiting()) }
 
   package var hookedSelectors: [String] { lock.withLock { families.values.filter { !$0.layers.isEmpty }.map(\.family.selector) } }
 
@@ -153,9 +160,10 @@ package final class HookEngine: @unchecked Sendable {
 extension HookedFamily {
   var key: String { family.imagePath + "\0" + family.key }
 
-  /// Why results cannot be seen, when they cannot.
-  var resultRefusal: HookRefusal? {
-    guard bodies.contains(where: \.plan.isEnterOnly) else { return nil }
+  /// Why a layer cannot take part in this selector's calls.
+  func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.kind.isDeinit { return .aroundDeinit }
+    guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
     return .resultNotObservable(
       family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation")
   }

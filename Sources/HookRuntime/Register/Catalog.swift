@@ -38,14 +38,27 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Families whose selector matches, in address order of their first bodies.
   package func families(matching pattern: SelectorPattern) -> [Family] {
     families(words: pattern.requiredWords) { name, declaration in
-      pattern.matches(name, isStatic: declaration.isStatic, typed: {
-        [declaration.typedName(qualified: false), declaration.typedName(qualified: true)]
+      // `Secret#Cart.swift` needs the file names, a pattern without files matches whatever the file.
+      func spell(_ text: String) -> String {
+        pattern.namesFiles ? PrivateNames.resolved(text, module: declaration.module, inlineTable) : PrivateNames.stripped(text)
+      }
+      return pattern.matches(spell(name), isStatic: declaration.isStatic, typed: {
+        [spell(declaration.typedName(qualified: false)), spell(declaration.typedName(qualified: true))]
       })
     }
   }
 
   /// Families whose selector name satisfies `predicate`: reads all names.
-  package func families(where predicate: (String) -> Bool) -> [Family] { families(words: []) { name, _ in predicate(name) } }
+  package func families(where predicate: (String) -> Bool) -> [Family] {
+    families(words: []) { name, _ in predicate(PrivateNames.stripped(name)) }
+  }
+
+  /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
+  package func fullName(_ family: Family, typed: Bool = false) -> String {
+    PrivateNames.resolved(
+      typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
+      module: family.declaration.module, inlineTable)
+  }
 
   private func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
@@ -60,7 +73,7 @@ package final class ImageCatalog: @unchecked Sendable {
         if found[declaration.familyName]?.bodies.append(body) == nil {
           order.append(declaration.familyName)
           found[declaration.familyName] = Family(
-            selector: name, declaration: declaration, key: declaration.familyName, imagePath: path, bodies: [body])
+            selector: PrivateNames.stripped(name), declaration: declaration, key: declaration.familyName, imagePath: path, bodies: [body])
         }
       }
       return order.map { found[$0]! }.map(settled)

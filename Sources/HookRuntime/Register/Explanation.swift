@@ -7,7 +7,7 @@ package enum Explanation {
   }
 
   package static func text(_ family: Family, _ image: ImageCatalog) -> String {
-    var lines = [family.declaration.typedName(qualified: false)]
+    var lines = [image.fullName(family, typed: true)]
     lines.append("  in         \(image.path)")
     let states = family.bodies.map { ($0, bodyState($0, family, image)) }
     let reachable = states.count { $0.1 == nil }

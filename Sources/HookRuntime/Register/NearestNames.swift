@@ -20,7 +20,8 @@ package enum NearestNames {
         return true
       }
     }
-    return best.map(\.name)
+    // Only the closest: a second guess that is farther off is noise.
+    return best.filter { $0.distance == best[0].distance }.map(\.name)
   }
 
   /// Members of a type whose name is close to `member`.
@@ -46,7 +47,8 @@ package enum NearestNames {
       let distance = editDistance(wanted, Array(name.utf8), bound: bound)
       return distance <= bound ? (distance, name) : nil
     }
-    return near.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.prefix(most).map(\.1)
+    let least = near.map(\.0).min()
+    return near.filter { $0.0 == least }.sorted { $0.1 < $1.1 }.prefix(most).map(\.1)
   }
 
   /// Levenshtein distance, `bound + 1` when it is larger than `bound`.

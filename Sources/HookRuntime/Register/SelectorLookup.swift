@@ -33,7 +33,11 @@ package enum SelectorLookup {
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
-    return .failure(.ambiguous(text, candidates: found.map { $0.1.declaration.typedName(qualified: false) }.uniqued()))
+    // One generic declaration may have bodies in several images: the specialisations each of them needed. The runtime's
+    // own are never hooked, and no reason to refuse the program's.
+    let hookable = found.filter { ProcessCatalog.isForbidden($0.0.path) == nil }
+    if Set(found.map(\.1.key)).count == 1 { return .success(hookable.isEmpty ? found : hookable) }
+    return .failure(.ambiguous(text, candidates: found.map { $0.0.fullName($0.1, typed: true) }.uniqued()))
   }
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {

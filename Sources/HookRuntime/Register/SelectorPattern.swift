@@ -47,6 +47,9 @@ package struct SelectorPattern: Sendable, Hashable {
     isTyped = plain.contains(" -> ") || plain.contains(": ") || plain.contains("(_: ")
   }
 
+  /// The pattern tells private types apart by their files (`Secret#Cart.swift`).
+  package var namesFiles: Bool { text.contains("#") }
+
   /// The module the name begins with, nil when a wildcard decides.
   package var module: String? {
     var name: [UInt8] = []

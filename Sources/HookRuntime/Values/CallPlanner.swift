@@ -86,7 +86,7 @@ private struct Build {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: stackBound(function, selfPlan), isExact: lost == nil)
+      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, selfEndsWithCall: declaration.kind.isDeinit)
   }
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the

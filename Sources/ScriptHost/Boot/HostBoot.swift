@@ -24,7 +24,6 @@ package enum HostBoot {
     guard let thread = hkt_thread() else { return }
     hkt_host_begin(thread)
     defer { hkt_host_end(thread) }
-    ValueWriter.installReleaseHandler()
     CallContext.installReleaseHandler()
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }

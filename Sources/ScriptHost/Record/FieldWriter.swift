@@ -124,6 +124,12 @@ package struct FieldWriter {
   /// The name of list elements.
   package static let noName = FieldName("", masked: false)
 
+  /// The fields written since `count` had this value.
+  func fields(from start: Int) -> [Field] {
+    var reader = FieldReader(UnsafeRawBufferPointer(start: base + start, count: count - start))
+    return reader.fields()
+  }
+
   // MARK: Bytes
 
   /// Writes tag and name and answers whether the caller may write `size` bytes of value.

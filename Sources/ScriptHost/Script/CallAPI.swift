@@ -45,6 +45,7 @@ enum CallAPI {
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       switch member {
       case .self_:
+        if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
         guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
@@ -178,7 +179,7 @@ enum CallAPI {
     }
     guard ScriptThread.current()?.pointee.top == script else { return callback.fail("the original runs on the call's own thread and in its own handler") }
     let given = callback.count - 1
-    let expected = script.pointee.plan.arguments.count
+    let expected = script.pointee.view.withPlan { $0.argumentCount }
     if given > 0 {
       guard given == expected else {
         return callback.fail("'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none")
@@ -202,7 +203,7 @@ enum CallAPI {
       return callback.done(handle)
     }
     if catching { _ = shl_return(callback.raw, shl_bool(true)) }
-    if script.pointee.plan.result.type.isVoid { return callback.done() }
+    if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
     }

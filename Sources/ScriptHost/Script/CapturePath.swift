@@ -42,7 +42,7 @@ struct CapturePath: Sendable {
   }
 
   /// Adds the value to `writer`.
-  func capture(_ view: CallView, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  func capture(_ view: CallView, atExit: Bool, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
     if name.isMasked { writer.add(name, ""); return }
     switch root {
     case .duration: writer.add(name, Int64(clamping: view.durationNanoseconds))
@@ -50,11 +50,13 @@ struct CapturePath: Sendable {
       let error = view.thrownError
       if error == 0 { writer.addNull(name) } else { writer.add(name, ValuePrinter.error(error)) }
     case .selfObject:
+      if atExit, view.selfEndsWithCall { return writer.addNull(name) }
       guard let object = view.selfObject else { return writer.add(name, "<not decoded>") }
       if fields.isEmpty { return writer.add(name, Self.typeName(Metadata(object.load(as: UnsafeRawPointer.self)))) }
       field(object, Metadata(object.load(as: UnsafeRawPointer.self)), fields[...], name, printer, &writer)
     case .argument(let index):
       let argument = view.plan.arguments[index]
+      if atExit, argument.isOwned, !(argument.info?.isTrivial ?? false) { return writer.add(name, "<consumed>") }
       value(argument.location, argument.info, view, isResult: false, name, printer, &writer)
     case .result: value(view.plan.result.location, view.plan.result.info, view, isResult: true, name, printer, &writer)
     }

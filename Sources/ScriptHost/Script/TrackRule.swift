@@ -19,9 +19,9 @@ final class TrackRule: @unchecked Sendable {
     self.selector = selector
   }
 
-  fileprivate func fire(_ view: CallView) {
+  fileprivate func fire(_ view: CallView, atExit: Bool) {
     log.append(.event, name) { writer in
-      for field in fields { field.path.capture(view, field.name, printer, &writer) }
+      for field in fields { field.path.capture(view, atExit: atExit, field.name, printer, &writer) }
     }
   }
 
@@ -81,12 +81,14 @@ final class TrackRule: @unchecked Sendable {
     }
     var rules: [String: TrackRule] = [:]
     var needsExit = atExit
+    var needsTime = false
     for (_, family) in found {
       var fields: [(name: FieldName, path: CapturePath)] = []
       for (field, path) in paths {
         do throws(CapturePath.Problem) {
           let capture = try CapturePath(path, for: family)
           needsExit = needsExit || capture.needsExit
+          needsTime = needsTime || capture.root == .duration
           fields.append((FieldName(field), capture))
         } catch { return callback.fail("track '\(name)': field '\(field)': \(error.text)") }
       }
@@ -95,20 +97,20 @@ final class TrackRule: @unchecked Sendable {
     let report = HookEngine.shared.install(found) { family in
       LayerSpec(
         function: trackLayer, context: Unmanaged.passRetained(rules[family.key]!).toOpaque(),
-        phases: UInt32(needsExit ? HKT_ON_EXIT : HKT_ON_ENTER), owner: patch.id
+        phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
-    if !SelectorPattern(selector).isGlob, let (name, reason) = report.refused.first {
+    if !SelectorPattern(selector).isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
     }
     return callback.done()
   }
 }
 
-private let trackLayer: HKTLayerFunction = { call, context, _ in
+private let trackLayer: HKTLayerFunction = { call, context, phase in
   guard let call, let context else { return HKT_HANDLED }
   // The context is the rule that install retained for this layer.
-  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call)) }
+  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call), atExit: phase == HKT_EXIT) }
   return HKT_HANDLED
 }

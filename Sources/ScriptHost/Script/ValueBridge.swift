@@ -118,6 +118,7 @@ struct ValueBridge {
     return shl_handle(classes.value, a, b, c)
   }
 
+  @inline(__always)
   func object(_ address: UInt) -> SHLValue {
     address == 0 ? shl_nil() : shl_handle(classes.object, UInt64(address), 0, serial)
   }

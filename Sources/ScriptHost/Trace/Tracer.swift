@@ -136,6 +136,15 @@ package final class Tracer: @unchecked Sendable {
         if observable { thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call))) }
         return
       }
+      if settings.format == .json {
+        let arguments = jsonArguments(view)
+        if observable {
+          thread.open.append(.init(text: arguments, printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        } else {
+          output.write(json(target, view, thread, arguments: arguments, nil, 0))
+        }
+        return
+      }
       let text = describe(target, view)
       if settings.slowerThanNanoseconds == 0 { announceParents(&thread) }
       if observable {
@@ -160,6 +169,7 @@ package final class Tracer: @unchecked Sendable {
       target.longest.raise(to: elapsed)
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
+      if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, error)) }
       var outcome = ""
       if error != 0 { outcome = "  !! " + ValuePrinter.error(error) } else { outcome = result(view) }
       let head = call.printed ? "} " + target.title + target.suffix : call.text
@@ -239,6 +249,48 @@ package final class Tracer: @unchecked Sendable {
     var text = " -> "
     append(result.location, result.info, view, isResult: true, false, &text)
     return text
+  }
+
+  // MARK: JSON
+
+  /// One call as one object on one line, written when the call ends.
+  private func json(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, arguments: String, _ elapsed: UInt64?, _ error: UInt) -> String {
+    var line = "{\"selector\":"
+    EventText.append(json: target.family.selector, to: &line)
+    line += ",\"thread\":"
+    EventText.append(json: thread.name, to: &line)
+    line += ",\"depth\":\(thread.open.count),\"args\":[\(arguments)]"
+    if let elapsed {
+      line += ",\"mono_ns\":\(hkt_now_ns() - elapsed),\"duration_ns\":\(elapsed)"
+      if error != 0 {
+        line += ",\"error\":"
+        EventText.append(json: ValuePrinter.error(error), to: &line)
+      } else if !view.plan.result.type.isVoid {
+        line += ",\"result\":" + jsonValue(view.plan.result.location, view.plan.result.info, view, isResult: true)
+      }
+    }
+    return line + "}\n"
+  }
+
+  private func jsonArguments(_ view: CallView) -> String {
+    view.plan.arguments.map { argument in
+      var text = "{\"label\":"
+      EventText.append(json: argument.label ?? "_", to: &text)
+      text += ",\"type\":"
+      EventText.append(json: argument.type.description(qualified: true), to: &text)
+      let value = printer.isSecret(argument.label ?? "") ? "\"<masked>\"" : jsonValue(argument.location, argument.info, view, isResult: false)
+      return text + ",\"value\":\(value)}"
+    }.joined(separator: ",")
+  }
+
+  /// null where the value is not known, otherwise its text as in a text trace.
+  private func jsonValue(_ location: Location, _ info: TypeInfo?, _ view: CallView, isResult: Bool) -> String {
+    if case .unknown = location { return "null" }
+    var text = ""
+    append(location, info, view, isResult: isResult, false, &text)
+    var out = ""
+    EventText.append(json: text, to: &out)
+    return out
   }
 
   // MARK: Summary

@@ -1,0 +1,20 @@
+// swift-tools-version: 6.2
+// Benchmarks of ScriptHost, apart from its package: `scripts/bench` builds and runs them.
+//
+//   bench          runs everything, prints the table
+//   bench-subject  an ordinary release program, measured with ScriptHost inside and without
+//   Subject        what the patches hook; a module of its own, so that the optimiser cannot see through it
+//
+// What needs the runtime's inner interfaces is in Engine/, built by the root package as `engine-bench`.
+import PackageDescription
+
+let swift: [SwiftSetting] = [.swiftLanguageMode(.v6)]
+
+let package = Package(
+  name: "Benchmarks",
+  targets: [
+    .target(name: "Subject", swiftSettings: swift),
+    .executableTarget(name: "bench-subject", dependencies: ["Subject"], swiftSettings: swift),
+    .executableTarget(name: "bench", swiftSettings: swift),
+  ]
+)

@@ -1,0 +1,44 @@
+// Bench — measures loops in turn, so that a machine that slows down slows all of them.
+import Glibc
+
+struct Bench {
+  private var cases: [(name: String, loop: (Int) -> Void, rounds: Int)] = []
+
+  /// `loop` runs the operation as often as it is told.
+  mutating func add(_ name: String, _ loop: @escaping (Int) -> Void) { cases.append((name, loop, 0)) }
+
+  /// Samples are nanoseconds per operation, each taken over ten milliseconds.
+  mutating func run(_ repetitions: Int) {
+    for index in cases.indices { cases[index].rounds = Self.rounds(cases[index].loop) }
+    for _ in 0..<repetitions {
+      for each in cases {
+        let start = now()
+        each.loop(each.rounds)
+        sample(each.name, (now() - start) / Double(each.rounds))
+      }
+    }
+  }
+
+  /// Also the warm-up.
+  private static func rounds(_ loop: (Int) -> Void) -> Int {
+    var rounds = 64
+    while true {
+      let start = now()
+      loop(rounds)
+      let spent = now() - start
+      if spent > 2e6 { return max(1, Int(10e6 / spent * Double(rounds))) }
+      rounds *= 4
+    }
+  }
+}
+
+func now() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
+func sample(_ name: String, _ value: Double) { print("S", name, value, separator: "\t") }
+
+/// Uses a result, so that the call is not optimised away.
+@inline(never) func keep(_ value: Int) {}

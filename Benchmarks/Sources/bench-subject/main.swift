@@ -1,0 +1,95 @@
+// bench-subject — the measured program. Prints samples, one per line: `S`, name, value, by tabs.
+import Glibc
+import Subject
+
+let arguments = CommandLine.arguments
+let mode = arguments.count > 1 ? arguments[1] : "exit"
+let repetitions = arguments.count > 2 ? Int(arguments[2]) ?? 5 : 5
+
+switch mode {
+case "calls": measureCalls(repetitions)
+case "threads": measureThreads(repetitions)
+case "loop": measureLoop(repetitions)
+case "memory": reportMemory()
+default: break
+}
+
+/// Every kind of hook, and the same Lua functions called from native code in the same process.
+func measureCalls(_ repetitions: Int) {
+  let counter = Counter()
+  let text = "a text of 24 characters."
+  var bench = Bench()
+  bench.add("bare") { for i in 0..<$0 { keep(counter.bare(i, 2.5, true)) } }
+  bench.add("before") { for i in 0..<$0 { keep(counter.before(i, 2.5, true)) } }
+  bench.add("around") { for i in 0..<$0 { keep(counter.around(i, 2.5, true)) } }
+  bench.add("after") { for i in 0..<$0 { keep(counter.after(i, 2.5, true)) } }
+  bench.add("tracked") { for i in 0..<$0 { keep(counter.tracked(i, 2.5, true)) } }
+  bench.add("tracked text") { for i in 0..<$0 { keep(counter.trackedText(text, i)) } }
+  bench.add("bare text") { for _ in 0..<$0 { keep(counter.bareText(text).utf8.count) } }
+  bench.add("around text") { for _ in 0..<$0 { keep(counter.aroundText(text).utf8.count) } }
+  if let lua = PlainLua() {
+    bench.add("lua pcall, 3 scalars") { lua.callWithScalars($0) }
+    bench.add("lua pcall, callback") { lua.callWithCallback($0) }
+    bench.add("lua pcall, text and callback") { lua.callWithText($0, text) }
+  }
+  bench.run(repetitions)
+}
+
+/// How much more two threads get done than one.
+func measureThreads(_ repetitions: Int) {
+  let rounds = 200_000
+  _ = nanosecondsOfThreads(1, rounds)
+  for _ in 0..<repetitions {
+    let one = nanosecondsOfThreads(1, rounds)
+    let two = nanosecondsOfThreads(2, rounds)
+    sample("tracked, two threads", 2 * one / two)
+  }
+}
+
+func nanosecondsOfThreads(_ count: Int, _ rounds: Int) -> Double {
+  // The threads take the number of rounds as their argument, as a pointer's bits.
+  let argument = UnsafeMutableRawPointer(bitPattern: rounds)
+  let start = now()
+  var threads: [pthread_t] = []
+  for _ in 0..<count {
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { argument in
+      let counter = Counter()
+      for i in 0..<Int(bitPattern: argument) { keep(counter.tracked(i, 2.5, true)) }
+      return nil
+    }, argument)
+    threads.append(thread)
+  }
+  for thread in threads { pthread_join(thread, nil) }
+  return now() - start
+}
+
+/// Work without hooks: calls, allocation, strings and sorting.
+func measureLoop(_ repetitions: Int) {
+  var bench = Bench()
+  let counter = Counter()
+  bench.add("unhooked calls") { for i in 0..<$0 { keep(counter.bare(i, 2.5, true)) } }
+  bench.add("unhooked work") { rounds in
+    for i in 0..<rounds {
+      var words = ["delta", "alpha", "charlie", "bravo \(i) and a little more text"]
+      words.sort()
+      keep(counter.bareText(words.joined(separator: " ")).utf8.count)
+    }
+  }
+  bench.run(repetitions)
+}
+
+/// KiB of this process, shared pages by halves.
+func reportMemory() {
+  guard let file = fopen("/proc/self/smaps_rollup", "r") else { return }
+  defer { fclose(file) }
+  var line: UnsafeMutablePointer<CChar>?
+  var capacity = 0
+  defer { free(line) }
+  while getline(&line, &capacity, file) > 0 {
+    let words = String(cString: line!).split(separator: " ")
+    guard words.count > 1, let value = Double(words[1]) else { continue }
+    if words[0] == "Rss:" { sample("rss", value) }
+    if words[0] == "Pss:" { sample("pss", value) }
+  }
+}

@@ -1,0 +1,163 @@
+// ClosureHook — hooks written as Swift closures.
+//
+//     let hook = try HookEngine.shared.around("Shop.Cart.total(tax:)") { call in
+//       call.proceed()
+//       call.setResult(call.result(as: Double.self)! * 2)
+//     }
+//     hook.remove()
+private import CHookTrampoline
+
+/// A call that a hook sees. Valid until the closure returns.
+public struct HookedCall: ~Copyable {
+  private let view: CallView
+  private let phase: HKTPhase
+
+  fileprivate init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
+    view = CallView(call)
+    self.phase = phase
+  }
+
+  /// Runs the layers below this one and the original, with the arguments as they are now. Only in `around`; there it may
+  /// run any number of times, but arguments the callee consumes (an initialiser's) are only good for the first run.
+  public borrowing func proceed() {
+    guard phase == HKT_AROUND else { fatalError("internal error: 'proceed' outside of an 'around' hook") }
+    hkt_call_proceed(view.call)
+  }
+
+  /// The number of declared arguments.
+  public var argumentCount: Int { view.plan.arguments.count }
+
+  /// Argument `index` (from 0), or nil when it is of another type or not known in this body.
+  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+    let plan = view.plan
+    guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(type) else { return nil }
+    return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { $0.assumingMemoryBound(to: T.self).pointee }
+  }
+
+  /// Replaces argument `index`; false when it is of another type, not known in this body, or cannot be kept alive.
+  @discardableResult
+  public borrowing func setArgument<T>(_ index: Int, to value: T) -> Bool {
+    let plan = view.plan
+    guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else { return false }
+    let argument = plan.arguments[index]
+    switch argument.location {
+    case .optimizedOut, .unknown: return false
+    case .pieces, .address: break
+    }
+    let writer = ValueWriter(view.call)
+    if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall { return false }
+    let owned = OwnedValue(uninitialized: info)
+    owned.memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)
+    writer.replace(argument, with: owned)
+    return true
+  }
+
+  /// What the original returned; nil before it ran, when it threw, or when the type is another or not known.
+  public borrowing func result<T>(as type: T.Type = T.self) -> T? {
+    let result = view.plan.result
+    guard hasResult, view.thrownError == 0, let info = result.info, info.metadata == Metadata(type) else { return nil }
+    return view.reader.withMemory(result.location, info, isResult: true) { $0.assumingMemoryBound(to: T.self).pointee }
+  }
+
+  /// Replaces the result, or gives one where the original did not run; a thrown error is swallowed. False when the type
+  /// is another or the result cannot be written.
+  @discardableResult
+  public borrowing func setResult<T>(to value: T) -> Bool {
+    let result = view.plan.result
+    guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self) else { return false }
+    switch result.location {
+    case .optimizedOut, .unknown: return false
+    case .pieces, .address: break
+    }
+    let writer = ValueWriter(view.call)
+    if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
+    let owned = OwnedValue(uninitialized: info)
+    owned.memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)
+    writer.setResult(result, to: owned)
+    return true
+  }
+
+  /// The error the original threw.
+  public var error: (any Error)? {
+    guard hasResult, view.thrownError != 0 else { return nil }
+    // The word is a reference to the box that `any Error` is; the copy is retained.
+    return unsafeBitCast(view.thrownError, to: (any Error).self)
+  }
+
+  /// The object the method runs on; nil for other kinds of `self`.
+  public var object: AnyObject? {
+    // A borrowed native object; the copy is retained.
+    view.selfObject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private var hasResult: Bool { phase == HKT_EXIT || view.call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 }
+}
+
+/// An installed hook. Dropping it does not remove it.
+public struct Hook: Sendable, Hashable {
+  package let token: HookToken
+
+  /// Calls that start later do not see the hook. Answers false when it was removed before. Never waits.
+  @discardableResult
+  public func remove() -> Bool { HookEngine.shared.remove(token) }
+}
+
+/// Why a hook was not installed. Nothing was changed.
+public enum HookError: Error, Sendable {
+  case notFound(String)
+  case refused(selector: String, reason: String)
+}
+
+extension HookError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notFound(let text): text
+    case .refused(let selector, let reason): "cannot hook '\(selector)': \(reason)"
+    }
+  }
+}
+
+extension HookEngine {
+  public typealias Handler = @Sendable (borrowing HookedCall) -> Void
+
+  /// Runs `body` before each call of the selector, on the caller's thread.
+  public func before(_ selector: String, priority: Int = 0, _ body: @escaping Handler) throws(HookError) -> Hook {
+    try install(selector, UInt32(HKT_ON_ENTER), priority, body)
+  }
+  /// Runs `body` instead; `HookedCall.proceed()` runs the original.
+  public func around(_ selector: String, priority: Int = 0, _ body: @escaping Handler) throws(HookError) -> Hook {
+    try install(selector, UInt32(HKT_ON_AROUND), priority, body)
+  }
+  /// Runs `body` after each call.
+  public func after(_ selector: String, priority: Int = 0, _ body: @escaping Handler) throws(HookError) -> Hook {
+    try install(selector, UInt32(HKT_ON_EXIT), priority, body)
+  }
+
+  private func install(_ selector: String, _ phases: UInt32, _ priority: Int, _ body: @escaping Handler) throws(HookError) -> Hook {
+    let found: [(ImageCatalog, Family)]
+    switch SelectorLookup.resolve(selector) {
+    case .success(let families): found = families
+    case .failure(let problem): throw .notFound(problem.description)
+    }
+    let report = install(found) { _ in
+      LayerSpec(
+        function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
+        isHostWork: false, owner: "swift"
+      ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
+    }
+    if let (name, reason) = report.refused.first { throw .refused(selector: name, reason: reason.description) }
+    return Hook(token: report.tokens[0].token)
+  }
+}
+
+/// A closure with an address of its own.
+private final class ClosureBox: Sendable {
+  let body: HookEngine.Handler
+  init(_ body: @escaping HookEngine.Handler) { self.body = body }
+}
+
+private let closureLayer: HKTLayerFunction = { call, context, phase in
+  // The context is the box that `install` retained for this layer.
+  Unmanaged<ClosureBox>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.body(HookedCall(call!, phase)) }
+  return HKT_HANDLED
+}
