@@ -86,7 +86,7 @@ private struct Build {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, selfEndsWithCall: declaration.kind.isDeinit)
+      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, of: declaration)
   }
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
@@ -252,6 +252,11 @@ private struct Build {
       }
       slots = (slots + 1) / 2 * 2 + 2
       return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
+    case .extended:
+      slots = (slots + 1) / 2 * 2 + 2
+      return [
+        Piece(place: .stack(slots - 2), offset: scalar.offset, size: 8), Piece(place: .stack(slots - 1), offset: scalar.offset + 8, size: 2),
+      ]
     case .vector where floats >= 8:
       slots = (slots + 1) / 2 * 2 + 2
       return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
@@ -326,6 +331,7 @@ private struct Build {
 
   static func returned(_ passing: Passing) -> Location {
     guard case .direct(let scalars) = passing else { return .address(.indirectResult) }
+    if scalars.contains(where: { $0.kind == .extended }) { return .unknown("returned on the x87 stack") }
     var integers = 0
     var floats = 0
     var pieces: [Piece] = []
