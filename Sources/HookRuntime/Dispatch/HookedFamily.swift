@@ -1,5 +1,6 @@
 // HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
 internal import CHookTrampoline
+private import SwiftMangling
 private import Glibc
 
 /// One diverted body.
@@ -73,6 +74,8 @@ final class HookedFamily {
   }
 
   private func forwards(_ source: Body, to target: Body) -> Bool {
+    // Every clone of the allocating form runs the initialising one, or a clone of it.
+    if source.declaration.kind == .allocatingInit, target.declaration.kind == .`init` { return true }
     switch (source.form, target.form) {
     case (.base, .signatureClone), (.base, .initialising), (.base, .merged), (.initialising, .signatureClone),
       (.genericClone, .signatureClone), (.signatureClone, .merged), (.genericClone, .merged):

@@ -225,6 +225,9 @@ private struct Build {
       .success((0..<(function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2)).map {
         Scalar(offset: 8 * $0, size: 8, kind: .integer)
       })
+    // Metadata has a word for the metatype where the code has a case number alone.
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
+      .success([Scalar(offset: 0, size: 1, kind: .integer)])
     default: types.type(type).map(\.scalars)
     }
   }
@@ -386,16 +389,21 @@ extension SpecializedValue {
   }
 }
 
+extension NominalName {
+  fileprivate var isOptional: Bool { module == "Swift" && shortName == "Optional" }
+}
+
 extension TypeSyntax {
   /// A generic parameter, or one in Optionals: its representation is not known here, but it is never more than a pointer.
   fileprivate var isGenericValue: Bool {
     switch self {
     case .genericParameter, .dependentMember: true
-    case .nominal(let name, .enumeration, let arguments) where name.module == "Swift" && name.shortName == "Optional" && arguments.count == 1:
-      arguments[0].isGenericValue
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1: arguments[0].isGenericValue
     default: false
     }
   }
+
+  fileprivate var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
 
   /// The type has no subtypes, so that its metatype has one value and no bits.
   fileprivate var hasOneMetatype: Bool {
