@@ -126,14 +126,14 @@ for position in before around after; do
   handler 'memory' $position 'local t = {} while true do t[#t + 1] = {} end' 'handler.lua:2: stopped: uses more than'
   handler 'yield' $position 'coroutine.yield()' 'handler.lua:2: attempt to yield from outside a coroutine'
 done
-wrong='the handler'"'"'s result: expected'
+expected='the handler'"'"'s result: expected'
 handler 'nothing' around '' "the handler neither called the original nor returned a value; end it with 'return call:original()'"
-handler 'nil' around 'return nil' "$wrong String, got nil"
-handler 'a number' around 'return 5' "$wrong String, got an integer"
-handler 'a table' around 'return {}' "$wrong String, got a table"
-handler 'a function' around 'return print' "$wrong String, got a function"
-handler 'itself' around 'return call' "$wrong String, got"
-handler 'an object' around 'return call.self' "$wrong String, got a Swift value"
+handler 'nil' around 'return nil' "$expected String, got nil"
+handler 'a number' around 'return 5' "$expected String, got an integer"
+handler 'a table' around 'return {}' "$expected String, got a table"
+handler 'a function' around 'return print' "$expected String, got a function"
+handler 'itself' around 'return call' "$expected String, got"
+handler 'an object' around 'return call.self' "$expected String, got a Swift value"
 handler 'broken text' around 'return "\xff\xfe"' "the handler's result: expected a String, got bytes that are not UTF-8"
 handler 'a late error' around 'local text = call:original() error("late")' 'handler.lua:2: late'
 handler 'arguments of its own' around 'return call:original(1, 2)' "takes 0 arguments, call:original got 2; pass all or none"
