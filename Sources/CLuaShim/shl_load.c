@@ -73,9 +73,11 @@ static int long_chain(const char *bytes, size_t length) {
       else while (s.p < s.end && *s.p != '\n') s.p++;
     } else if (c == '"' || c == '\'') {
       skip_quoted(&s);
+      links = 0;  // alone, or the argument of a call, whose result starts anew
       operand = true;
     } else if (c == '[' && long_opening(&s)) {
       skip_long(&s, long_opening(&s));
+      links = 0;
       operand = true;
     } else if ((c == '.' || c == ':') && s.p + 1 < s.end && s.p[1] != '.' && s.p[1] != ':' &&
                !(c == '.' && s.p[1] >= '0' && s.p[1] <= '9') && (s.p == bytes || s.p[-1] != '.')) {

@@ -71,22 +71,6 @@ struct DiscoverELFTests {
     #expect(ImageError.script(path: "x", interpreter: "/bin/sh").description == "'x' is a script for '/bin/sh', expected a compiled program")
   }
 
-  @Test("set-uid and file capabilities are seen")
-  func launchFacts() throws {
-    let folder = TemporaryDirectory()
-    shell("cp /bin/true \(folder.path)/true")
-    let path = folder.path + "/true"
-    #expect(try !LaunchFacts(path: path).gainsRights)
-    #expect(try LaunchFacts(path: path).isExecutable)
-    chmod(path, 0o4755)
-    #expect(try LaunchFacts(path: path).isSetUserID)
-    chmod(path, 0o2755)
-    #expect(try LaunchFacts(path: path).isSetGroupID)
-    let script = folder.write("script", Array("#!/bin/sh\n".utf8), mode: 0o755)
-    #expect(try LaunchFacts(path: script).scriptInterpreter == "/bin/sh")
-    #expect(throws: ImageError.notFound(path: "/nowhere")) { try LaunchFacts(path: "/nowhere") }
-  }
-
   @Test("bytes are found by virtual address and never outside")
   func bytes() throws {
     let file = try ELFFile(path: Toolchain.format)

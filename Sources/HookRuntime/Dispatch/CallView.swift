@@ -26,6 +26,8 @@ package struct CallView {
     guard withPlan({ $0.mayThrow }) else { return 0 }
     return UInt(frame.pointee.results.error)
   }
+  /// A `deinit`: there is no self any more when it is over.
+  package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call.
   package var selfObject: UnsafeRawPointer? {
     let slot = withPlan { $0.selfSlot }

@@ -6,6 +6,7 @@
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
 //   3. Nothing is changed when an install throws.
 private import CHookTrampoline
+private import SwiftMangling
 
 /// Finds and hooks functions of this process. Any thread.
 public final class HookEngine: @unchecked Sendable {
@@ -55,7 +56,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   private func add(_ spec: LayerSpec, to hooked: HookedFamily, _ report: inout Report) {
-    if spec.needsResult, let reason = hooked.resultRefusal {
+    if let reason = hooked.refusal(of: spec) {
       spec.release?(spec.context)
       report.refused.append((hooked.family.selector, reason))
       return
@@ -159,9 +160,10 @@ public final class HookEngine: @unchecked Sendable {
 extension HookedFamily {
   var key: String { family.imagePath + "\0" + family.key }
 
-  /// Why results cannot be seen, when they cannot.
-  var resultRefusal: HookRefusal? {
-    guard bodies.contains(where: \.plan.isEnterOnly) else { return nil }
+  /// Why a layer cannot take part in this selector's calls.
+  func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.kind.isDeinit { return .aroundDeinit }
+    guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
     return .resultNotObservable(
       family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation")
   }

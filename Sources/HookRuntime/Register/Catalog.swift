@@ -147,6 +147,16 @@ package final class ImageCatalog: @unchecked Sendable {
     return nil
   }
 
+  /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
+  package func inlinedCopies(of family: Family) -> Int? {
+    var total = 0
+    for name in Set(family.bodies.map(\.mangledName)) {
+      guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
+      total += count
+    }
+    return total
+  }
+
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
     file.bytes(at: body.address - bias, count: count)?.baseAddress
   }

@@ -49,6 +49,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case sharedBody(with: String)
   case resultNotObservable(String)
   case noMemory
+  /// `deinit` takes before and after only.
+  case aroundDeinit
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
 
@@ -61,6 +63,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .sharedBody: "shared-body"
     case .resultNotObservable: "result-not-observable"
     case .noMemory: "no-memory"
+    case .aroundDeinit: "around-deinit"
     case .mergedBody: "merged-body"
     }
   }
@@ -75,6 +78,7 @@ extension HookRefusal: CustomStringConvertible {
     case .sharedBody(let other): "its code is shared with '\(other)', which is hooked already"
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
+    case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

@@ -70,6 +70,8 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// The object is gone when the call is over.
+  package let selfEndsWithCall: Bool
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -84,7 +86,7 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool
+    isExact: Bool, selfEndsWithCall: Bool
   ) {
     self.arguments = arguments
     self.selfPlan = selfPlan
@@ -93,6 +95,7 @@ package final class CallPlan: @unchecked Sendable {
     self.isEnterOnly = isEnterOnly
     self.stackBytes = stackBytes
     self.isExact = isExact
+    self.selfEndsWithCall = selfEndsWithCall
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
@@ -130,7 +133,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, selfEndsWithCall: declaration.kind.isDeinit)
   }
 }
 
@@ -162,5 +165,14 @@ extension Declaration {
   /// The enclosing type is private, or a function encloses the declaration: its convention may be changed like a private one's.
   package var isEffectivelyPrivate: Bool {
     isPrivate || !localContext.isEmpty || (context?.steps.contains { $0.privateDiscriminator != nil } ?? false)
+  }
+}
+
+extension EntityKind {
+  package var isDeinit: Bool {
+    switch self {
+    case .`deinit`, .deallocatingDeinit, .isolatedDeinit: true
+    default: false
+    }
   }
 }

@@ -99,15 +99,32 @@ package struct ValueWriter {
     }
   }
 
+  /// Keeps a value alive until the call is over, for those who were lent it.
+  package func keepUntilEnd(_ value: OwnedValue) { release(value) }
+
   // MARK: Results
 
-  /// Ends the result the original left, if its type is known; the registers are free then.
-  package func destroyResult(_ result: ResultPlan) {
+  /// Takes the result out of the registers and keeps it until the call is over; the registers are free then.
+  package func retireResult(_ result: ResultPlan) {
     guard let info = result.info, !info.isTrivial else { return }
     _ = ValueReader(frame).withMemory(result.location, info, isResult: true) {
-      // Results are owned by the caller, whose place we take.
-      info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+      let value = OwnedValue(uninitialized: info)
+      // The bits are moved: the registers hold nothing any more.
+      value.memory.copyMemory(from: $0, byteCount: info.size)
+      release(value)
     }
+  }
+
+  /// Takes the thrown error out of the results and keeps it until the call is over.
+  package func retireError() {
+    guard frame.pointee.results.error != 0 else { return }
+    if case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) {
+      let value = OwnedValue(uninitialized: info)
+      // The word is an owned reference to an error box, which is what `any Error` is.
+      value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
+      release(value)
+    }
+    frame.pointee.results.error = 0
   }
 
   /// Makes `value` the result, given away to the caller.
@@ -130,17 +147,6 @@ package struct ValueWriter {
       }
     }
     value.forget()
-  }
-
-  /// Takes the thrown error out of the results and releases it.
-  package func swallowError() {
-    guard frame.pointee.results.error != 0 else { return }
-    let memory = UnsafeMutablePointer<any Error>.allocate(capacity: 1)
-    // The word is an owned reference to an error box, which is what `any Error` is.
-    UnsafeMutableRawPointer(memory).storeBytes(of: frame.pointee.results.error, as: UInt64.self)
-    memory.deinitialize(count: 1)
-    memory.deallocate()
-    frame.pointee.results.error = 0
   }
 }
 

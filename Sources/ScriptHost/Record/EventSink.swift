@@ -25,10 +25,9 @@ package final class EventSink: Sendable {
     } else {
       let opened = destination.withCString { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o600) }
       guard opened >= 0 else { throw .notOpened(destination.description, systemMessage(errno)) }
-      descriptor = opened
+      descriptor = HostDescriptor.moved(opened)
     }
-    var status = stat()
-    isStream = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    isStream = HostDescriptor.isStream(descriptor)
   }
 
   /// Lines that were not written.
@@ -50,7 +49,9 @@ package final class EventSink: Sendable {
       guard !isStream || hasRoom(waiting: done > 0) else { return false }
       // A pipe that polls writable takes 4 KiB without blocking.
       let piece = isStream ? min(4096, bytes.count - done) : bytes.count - done
-      let written = withoutBrokenPipeSignal { Glibc.write(descriptor, bytes.baseAddress! + done, piece) }
+      let place = bytes.baseAddress! + done
+      let written = isStream
+        ? withoutBrokenPipeSignal { Glibc.write(descriptor, place, piece) } : Glibc.write(descriptor, place, piece)
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { return false }
       done += written
@@ -61,28 +62,6 @@ package final class EventSink: Sendable {
   private func hasRoom(waiting: Bool) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&request, 1, waiting ? 100 : 0) == 1 && request.revents & Int16(POLLOUT) != 0
-  }
-
-  /// Runs a write; SIGPIPE of a closed reader is taken back, so that it never reaches the program.
-  private func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
-    guard isStream else { return body() }
-    var pipeOnly = sigset_t()
-    var previous = sigset_t()
-    var pending = sigset_t()
-    sigemptyset(&pipeOnly)
-    sigaddset(&pipeOnly, SIGPIPE)
-    sigpending(&pending)
-    let wasPending = sigismember(&pending, SIGPIPE) == 1
-    pthread_sigmask(SIG_BLOCK, &pipeOnly, &previous)
-    let result = body()
-    let code = errno
-    if result < 0, code == EPIPE, !wasPending {
-      var none = timespec()
-      sigtimedwait(&pipeOnly, nil, &none)
-    }
-    pthread_sigmask(SIG_SETMASK, &previous, nil)
-    errno = code
-    return result
   }
 }
 

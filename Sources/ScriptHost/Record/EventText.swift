@@ -45,11 +45,17 @@ package struct EventText: Sendable {
     var out = rfc3339(record.wall) + " " + printable(source.program) + "[\(source.pid)] "
     if record.kind != .event { out += "\(record.kind): " }
     out += printable(record.name)
-    for field in record.fields {
+    return out + text(record.fields[...]) + (record.isCut ? " …" : "")
+  }
+
+  /// ` name=value` for each field.
+  static func text(_ fields: ArraySlice<Field>) -> String {
+    var out = ""
+    for field in fields {
       out += " " + printable(field.name) + "="
       append(text: field.value, to: &out)
     }
-    return record.isCut ? out + " …" : out
+    return out
   }
 
   // MARK: JSON

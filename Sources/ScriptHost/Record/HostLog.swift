@@ -7,6 +7,7 @@ private import Synchronization
 package final class HostLog: Sendable {
   private let recorder: Recorder?
   private let isVerbose: Bool
+  private let standardError = StandardError()
   private let skips = Mutex<[String: Int]>([:])
 
   package init(recorder: Recorder?, isVerbose: Bool) {
@@ -14,10 +15,11 @@ package final class HostLog: Sendable {
     self.isVerbose = isVerbose
   }
 
-  /// One line on stderr, whatever the verbosity.
+  /// One message on stderr, whatever the verbosity. Control characters are shown: what a program or a
+  /// patch says does not drive the terminal.
   package func say(_ text: String) {
-    let line = "scripthost: \(text)\n"
-    _ = line.utf8.withContiguousStorageIfAvailable { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }
+    standardError.write("scripthost: \(shown.joined(separator: "\n"))\n")
   }
 
   /// Appends a record whose fields `fill` adds.
@@ -25,19 +27,26 @@ package final class HostLog: Sendable {
     recorder?.record(kind, name, fill)
   }
 
+  /// Appends a record that is complete.
+  @inline(__always)
+  func append(_ kind: RecordKind, _ fields: borrowing FieldWriter) { recorder?.record(kind, fields) }
+
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }
     if isVerbose { say(message) }
   }
 
   package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in }) {
+    var shown = ""
     append(.log, FieldName(level, masked: false)) { fields in
       fields.add("message", message)
       fields.add("patch", patch)
       fields.add("source", "\(source):\(line)")
+      let own = fields.count
       more(&fields)
+      if isVerbose { shown = EventText.text(fields.fields(from: own)[...]) }
     }
-    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)") }
+    if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)\(shown)") }
   }
 
   package func failure(patch: String, selector: String, position: String, message: String) {
@@ -47,7 +56,7 @@ package final class HostLog: Sendable {
       fields.add("position", position)
       fields.add("message", message)
     }
-    if isVerbose { say("\(message) (in \(position) '\(selector)'; the original ran)") }
+    if isVerbose { say("\(message) (in \(position) '\(selector)'; \(position == "after" ? "the result stands" : "the original runs instead"))") }
   }
 
   /// Counted; told when the program ends.

@@ -45,6 +45,7 @@ enum CallAPI {
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       switch member {
       case .self_:
+        if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
         guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)

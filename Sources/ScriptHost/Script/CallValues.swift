@@ -14,7 +14,7 @@ enum CallValues {
   @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
+    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
     return argumentByPlan(index, script, bridge, scratch)
   }
 
@@ -39,7 +39,8 @@ enum CallValues {
   private static func argumentByPlan(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let plan = script.pointee.plan
     let argument = plan.arguments[index]
-    if let staged = script.pointee.staged[index] {
+    if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
+    if let staged = script.pointee.current(index) {
       return bridge.lua(
         staged.memory, staged.info, lent: LentValue(root: .argument(index), offset: 0, info: staged.info, serial: bridge.serial),
         scratch: scratch)
@@ -52,9 +53,13 @@ enum CallValues {
   }
 
   /// A value that is not there: reading it raises, passing it on is harmless.
-  private static func missing(_ location: Location, _ bridge: ValueBridge) -> SHLValue {
-    shl_handle(bridge.classes.value, location == .optimizedOut ? 1 : 2, 0, 0)
+  private static func missing(_ location: Location, _ bridge: ValueBridge, kind: UInt64? = nil) -> SHLValue {
+    shl_handle(bridge.classes.value, kind ?? (location == .optimizedOut ? optimizedOutMark : notDecodedMark), 0, 0)
   }
+  /// What a value handle without a type stands for.
+  static let optimizedOutMark: UInt64 = 1
+  static let notDecodedMark: UInt64 = 2
+  static let consumedMark: UInt64 = 3
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -93,7 +98,7 @@ enum CallValues {
   /// The value is the one the call already has there: nothing to do, whatever its type.
   private static func isSame(_ value: SHLValue, root: LentValue.Root) -> Bool {
     guard value.tag == SHL_HANDLE else { return false }
-    if value.h.c == 0 && value.h.b == 0 { return value.h.a <= 2 }  // a value that is not there, passed on
+    if value.h.c == 0 && value.h.b == 0 { return value.h.a <= consumedMark }  // a value that is not there, passed on
     guard value.h.b != 0 else { return false }
     let lent = LentValue(value)
     return lent.root == root && lent.offset == 0
@@ -166,7 +171,7 @@ enum CallValues {
     if script.pointee.originalRuns == 0 {
       for (index, value) in script.pointee.staged {
         if script.pointee.held?[index] != nil {
-          script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+          if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
         } else {
           writer.replace(plan.arguments[index], with: value)
         }
@@ -184,7 +189,7 @@ enum CallValues {
     let result = script.pointee.plan.result
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     if ran {
-      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(result) }
+      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) }
     }
     writer.setResult(result, to: value)
   }
@@ -219,7 +224,7 @@ enum CallValues {
       if !owned.isEmpty, script.pointee.held?.count != owned.count {
         throw .notConvertible(type: "the arguments of '\(script.pointee.hook.selector)', which its first run consumed; call the original once")
       }
-      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(plan.result) }
+      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(plan.result) }
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
     if let held = script.pointee.held {
@@ -251,7 +256,7 @@ enum CallValues {
     let plan = script.pointee.plan
     for (index, value) in script.pointee.staged {
       if script.pointee.held?[index] != nil {
-        script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+        if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
       } else {
         writer.replace(plan.arguments[index], with: value)
       }

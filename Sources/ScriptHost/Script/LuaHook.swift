@@ -28,7 +28,7 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family) {
+  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family, options: HookOptions) {
     self.patch = patch
     self.position = position
     self.function = function
@@ -37,7 +37,7 @@ final class LuaHook: @unchecked Sendable {
     declaration = family.declaration
     line = info.line
     source = patch.fileName
-    waitsForever = position == .around
+    waitsForever = options.waitsWhenBusy
     let declaration = family.declaration
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)

@@ -90,13 +90,23 @@ enum ObjectAPI {
   /// Why a value handle stands for nothing: 1 optimised out, 2 not decoded.
   private static func missing(_ value: SHLValue) -> String? {
     guard value.h.b == 0 else { return nil }
-    return value.h.a == 1 ? "<optimized out>: this body was compiled without that value" : "this value cannot be decoded here; see explain"
+    switch value.h.a {
+    case CallValues.optimizedOutMark: return "<optimized out>: this body was compiled without that value"
+    case CallValues.consumedMark: return "the original consumed this argument; read it in 'before' or before call:original()"
+    default: return "this value cannot be decoded here; see explain"
+    }
   }
 
   static let valueToString: SHLFunction = { context, callback in
     withPatch(context, callback) { _, callback in
       let receiver = callback.argument(0)
-      if receiver.h.b == 0 { return callback.done(receiver.h.a == 1 ? "<optimized out>" : "<not decoded>") }
+      if receiver.h.b == 0 {
+        switch receiver.h.a {
+        case CallValues.optimizedOutMark: return callback.done("<optimized out>")
+        case CallValues.consumedMark: return callback.done("<consumed>")
+        default: return callback.done("<not decoded>")
+        }
+      }
       let lent = LentValue(receiver)
       var text = ""
       let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })

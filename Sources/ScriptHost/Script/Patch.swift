@@ -19,6 +19,8 @@ package final class Patch: @unchecked Sendable {
   var hooks: [HookToken] = []
   var rules: [TrackRule] = []
   var isLoading = true
+  /// Whether the statement `patch { … }` ran; it runs once.
+  var didRunHeader = false
 
   init(path: String, header: PatchHeader, log: HostLog) throws(PatchError) {
     self.path = path
@@ -44,9 +46,10 @@ package final class Patch: @unchecked Sendable {
     isLoading = false
     defer { if let error { shl_error_free(state, error) } }
     if status != SHL_OK {
-      let text = error.map { Self.message($0) } ?? "\(fileName): \(String(cString: shl_status_text(status)))"
+      let text = error.map { Self.message($0) } ?? String(cString: shl_status_text(status))
       removeAll()
-      throw .failed(text)
+      // Every sentence names its file; what Lua's own core refuses comes without a place.
+      throw .failed(text.hasPrefix(fileName + ":") ? text : "\(fileName): \(text)")
     }
   }
 
@@ -67,7 +70,13 @@ package final class Patch: @unchecked Sendable {
   }
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
     log.say("\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original")
-    log.failure(patch: id, selector: selector, position: position, message: "switched off after \(failures) failures in \(seconds) s")
+    log.append(.failure, "handler switched off") { fields in
+      fields.add("patch", id)
+      fields.add("selector", selector)
+      fields.add("position", position)
+      fields.add("failures", Int64(failures))
+      fields.add("seconds", seconds)
+    }
   }
   func skipped(_ selector: String, _ reason: String) { log.skipped(patch: id, selector: selector, reason: reason) }
 }

@@ -70,7 +70,12 @@ enum PatchAPI {
   /// The header was read before the file ran; running it only checks that it is used as a statement with a table.
   private static let patchFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.argument(0).tag == SHL_TABLE ? callback.done() : callback.fail("'patch' takes a table of literals")
+      guard callback.argument(0).tag == SHL_TABLE else { return callback.fail("'patch' takes a table of literals") }
+      guard patch.header.isWritten, !patch.didRunHeader else {
+        return callback.fail("'patch' is the first statement of a file, once: it is read without running the file")
+      }
+      patch.didRunHeader = true
+      return callback.done()
     }
   }
 
@@ -153,7 +158,7 @@ enum PatchAPI {
     guard callback.argument(handlerAt).tag == SHL_FUNCTION else {
       return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback.argument(handlerAt)))")
     }
-    var priority = patch.header.priority
+    var wishes = HookOptions(priority: patch.header.priority, waitsWhenBusy: position == .around)
     let options = callback.argument(handlerAt + 1)
     if options.tag == SHL_TABLE {
       var cursor: Int32 = 0
@@ -162,19 +167,18 @@ enum PatchAPI {
       while shl_table_next(&callback.raw.pointee.scope, options, &cursor, &key, &value) {
         guard key.tag == SHL_STRING else { return callback.fail("options are named, found position \(key.i)") }
         let name = String(decoding: UnsafeRawBufferPointer(start: key.s.p, count: key.s.n), as: UTF8.self)
-        switch (name, value.tag) {
-        case ("priority", SHL_INT): priority = Int(value.i)
-        case ("max", SHL_INT): break
-        case ("on_failure", SHL_STRING), ("on_busy", SHL_STRING): break
-        default: return callback.fail("unknown option '\(name)'; known are priority, max")
-        }
+        if let problem = wishes.set(name, value) { return callback.fail(problem) }
       }
     } else if options.tag != SHL_NIL { return callback.fail("options are a table, got \(ValueBridge.describe(options))") }
-    return install(position, patch.selectors[index], handlerAt, priority, patch, callback)
+    let selector = patch.selectors[index]
+    if let most = wishes.most, selector.families.count > most {
+      return callback.fail("'\(selector.text)' matches \(selector.families.count) selectors, max allows \(most)")
+    }
+    return install(position, selector, handlerAt, wishes, patch, callback)
   }
 
   private static func install(
-    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ priority: Int, _ patch: Patch, _ callback: HostCallback
+    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: HostCallback
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
@@ -182,26 +186,38 @@ enum PatchAPI {
       var info = SHLFunctionInfo()
       let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
       if function == 0 { noMemory = true }
-      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family)
+      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
       hooks[family.key] = hook
       return LayerSpec(
-        function: luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, priority: priority,
+        function: luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, priority: wishes.priority,
         owner: patch.id
       ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
     for (token, key) in report.tokens { hooks[key]?.token = token }
     if noMemory { return callback.fail("out of memory") }
-    if !selector.isGlob, let (name, reason) = report.refused.first {
+    // Bodies in another image may be refused: then it is hooked in part.
+    if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
     for part in report.partial {
       patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
     }
-    if selector.isGlob {
+    if !selector.isGlob { noteMissedCopies(selector, patch) }
+    if selector.isGlob || !report.refused.isEmpty {
       patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+  }
+
+  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
+    for (image, family) in zip(selector.images, selector.families) {
+      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
+      patch.log.note(
+        "inlined copies",
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks")
+    }
   }
 
   private static let hookToString: SHLFunction = { context, callback in
@@ -283,5 +299,30 @@ enum PatchAPI {
     Unmanaged<PendingRule>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
       TrackRule.install(name: pending.name, patch: pending.patch, HostCallback(raw: callback!))
     }
+  }
+}
+
+/// The options of a hook: `{ priority = 10, on_busy = "wait", max = 100 }`.
+struct HookOptions {
+  var priority: Int
+  /// When another call holds the patch's state: wait for it, or let the original run without the handler.
+  var waitsWhenBusy: Bool
+  /// More matches of a glob than this are an error.
+  var most: Int?
+
+  /// Sets one option; answers what is wrong with it.
+  mutating func set(_ name: String, _ value: SHLValue) -> String? {
+    let text = value.tag == SHL_STRING ? String(decoding: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n), as: UTF8.self) : nil
+    switch (name, value.tag) {
+    case ("priority", SHL_INT): priority = Int(value.i)
+    case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)
+    case ("on_busy", _) where text == "wait" || text == "original": waitsWhenBusy = text == "wait"
+    case ("on_failure", _) where text == "original": break  // what always happens
+    case ("on_busy", _): return "option 'on_busy' is \"wait\" or \"original\""
+    case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"
+    case ("priority", _), ("max", _): return "option '\(name)' is an integer, got \(ValueBridge.describe(value))"
+    default: return "unknown option '\(name)'; known are priority, max, on_busy, on_failure"
+    }
+    return nil
   }
 }

@@ -10,6 +10,8 @@ package struct PatchHeader: Sendable, Equatable {
   package var version: String?
   package var priority = 0
   package var program: String?
+  /// Whether the file begins with a header, even an empty one.
+  package var isWritten = false
 
   package init() {}
 
@@ -17,20 +19,26 @@ package struct PatchHeader: Sendable, Equatable {
   package init(source: [UInt8], fileName: String) throws(PatchError) {
     var reader = LiteralReader(source: source, fileName: fileName)
     guard try reader.takeName("patch"), case .table(let fields)? = try reader.takeTable() else { return }
+    isWritten = true
     for (key, value, line) in fields {
       switch (key, value) {
-      case ("id", .string(let text)): id = text
+      case ("id", .string(let text)):
+        guard Self.isName(text) else {
+          throw .header("\(fileName):\(line): an id has 1 to 64 letters, digits, '.', '-' and '_', found '\(EventText.printable(String(text.prefix(64))))'")
+        }
+        id = text
       case ("version", .string(let text)): version = text
       case ("api", .number(1)): break
       case ("api", .number(let number)):
-        throw .header("\(fileName):\(line): this host knows api 1, the patch asks for \(Int(number))")
-      case ("priority", .number(let number)): priority = Int(number)
+        throw .header("\(fileName):\(line): this host knows api 1, the patch asks for \(number)")
+      case ("priority", .number(let number)): priority = number
       case ("target", .table(let target)):
         for (name, wanted, line) in target {
           switch (name, wanted) {
           case ("program", .string(let text)): program = text
           case ("version", .string):
             throw .header("\(fileName):\(line): 'target.version' is not supported yet; leave it out")
+          case ("program", _): throw .header("\(fileName):\(line): 'target.program' has the wrong type")
           default: throw .header("\(fileName):\(line): unknown target field '\(name)'; known are 'program'")
           }
         }
@@ -38,17 +46,30 @@ package struct PatchHeader: Sendable, Equatable {
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
       case ("id", _), ("version", _), ("priority", _), ("target", _), ("api", _):
         throw .header("\(fileName):\(line): '\(key)' has the wrong type")
+      case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default: throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority")
       }
     }
   }
+
+  /// Ids appear in sentences, records and file names.
+  private static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+      }
+  }
 }
 
-/// A reader of Lua literals: names, strings, numbers, booleans and tables of them.
+/// A reader of Lua literals: names, strings, whole numbers, booleans and tables of them.
 struct LiteralReader {
   indirect enum Literal: Equatable {
     case string(String)
-    case number(Double)
+    case number(Int)
     case boolean(Bool)
     case table([(String, Literal, Int)])
 
@@ -64,6 +85,8 @@ struct LiteralReader {
 
   private let bytes: [UInt8]
   private let fileName: String
+  /// Tables around the current place. Bounded: the reader runs on the program's stack.
+  private var depth = 0
   private var position = 0
   private var line = 1
 
@@ -125,6 +148,10 @@ struct LiteralReader {
 
   private func problem(_ text: String) -> PatchError { .header("\(fileName):\(line): \(text); the patch header holds literals only") }
 
+  private static func isNumberByte(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: ".")
+  }
+
   private mutating func literal() throws(PatchError) -> Literal {
     skipSpace()
     guard let byte = peek else { throw problem("the file ends inside the patch header") }
@@ -134,8 +161,9 @@ struct LiteralReader {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       let start = position
       position += 1
-      while let digit = peek, (48...57).contains(digit) || digit == UInt8(ascii: ".") { position += 1 }
-      guard let value = Double(String(decoding: bytes[start..<position], as: UTF8.self)) else { throw problem("not a number") }
+      while let digit = peek, Self.isNumberByte(digit) { position += 1 }
+      let word = String(decoding: bytes[start..<position], as: UTF8.self)
+      guard let value = Int(word) else { throw problem("'\(word.prefix(40))' is no whole number within 64 bits") }
       return .number(value)
     default:
       switch name() {
@@ -149,6 +177,9 @@ struct LiteralReader {
 
   private mutating func table() throws(PatchError) -> Literal {
     position += 1
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= 4 else { throw problem("tables nest more than 4 deep") }
     var fields: [(String, Literal, Int)] = []
     while true {
       skipSpace()
@@ -169,9 +200,20 @@ struct LiteralReader {
         fields.append(("", try literal(), startLine))
       }
       skipSpace()
-      if peek == UInt8(ascii: ",") || peek == UInt8(ascii: ";") { position += 1 } else if peek != UInt8(ascii: "}") {
+      guard fields.count <= 64 else { throw problem("more than 64 fields") }
+      guard let next = peek else { throw problem("the file ends inside the patch header") }
+      if next == UInt8(ascii: ",") || next == UInt8(ascii: ";") { position += 1 } else if next != UInt8(ascii: "}") {
         throw problem("expected ',' or '}'")
       }
+    }
+  }
+
+  private func escaped(_ letter: UInt8) throws(PatchError) -> UInt8 {
+    switch letter {
+    case UInt8(ascii: "n"): 10
+    case UInt8(ascii: "t"): 9
+    case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"): letter
+    default: throw problem("'\\\(EventText.printable(String(decoding: [letter], as: UTF8.self)))' in a string is not known here")
     }
   }
 
@@ -182,7 +224,7 @@ struct LiteralReader {
       if byte == 10 { throw problem("unfinished string") }
       if byte == UInt8(ascii: "\\"), position + 1 < bytes.count {
         position += 1
-        text.append(bytes[position] == UInt8(ascii: "n") ? 10 : bytes[position])
+        text.append(try escaped(bytes[position]))
       } else {
         text.append(byte)
       }

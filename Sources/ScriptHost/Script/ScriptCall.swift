@@ -26,6 +26,10 @@ struct ScriptCall {
 
   var plan: CallPlan { view.plan }
   var changesNothing: Bool { changes == nil }
+  /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
+  var argumentsAreInFrame: Bool {
+    changes == nil && ((phase != HKT_EXIT && originalRuns == 0) || !view.withPlan { $0.consumesArguments })
+  }
 
   /// Arguments the handler changed, applied when it succeeds or calls the original.
   var staged: [Int: OwnedValue] {
@@ -56,12 +60,22 @@ struct ScriptCall {
     changes = nil
   }
 
+  /// The value of an argument that is no longer, or not only, in the frame.
+  func current(_ index: Int) -> OwnedValue? { staged[index] ?? held?[index] }
+
+  /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
+  func isConsumed(_ index: Int) -> Bool {
+    guard phase == HKT_EXIT || originalRuns > 0, plan.arguments.indices.contains(index) else { return false }
+    return plan.arguments[index].isConsumed && current(index) == nil
+  }
+
   /// Gives `body` the memory of a lent value, as it is now.
   func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch lent.root {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
     case .argument(let index):
-      if let value = staged[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if isConsumed(index) { return nil }
+      if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
       return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
     case .result:
@@ -83,6 +97,8 @@ final class CallChanges {
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
+  let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
   /// This thread's record; made on first use, never freed (thread records are reused).
   static func current() -> UnsafeMutablePointer<ScriptThread>? {

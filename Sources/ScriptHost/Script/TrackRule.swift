@@ -6,23 +6,37 @@ internal import SwiftMangling
 
 final class TrackRule: @unchecked Sendable {
   // Immutable.
-  let name: FieldName
+  private let name: FieldName.Lent
+  private let steps: UnsafeMutableBufferPointer<CaptureStep>
   let fields: [(name: FieldName, path: CapturePath)]
   let log: HostLog
   let selector: String
   private let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
 
   init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, selector: String) {
-    self.name = FieldName(name, masked: false)
+    self.name = FieldName(name, masked: false).lentForEver()
+    steps = .allocate(capacity: fields.count)
+    for (index, field) in fields.enumerated() {
+      steps.initializeElement(at: index, to: CaptureStep(name: field.name.lentForEver(), source: field.path.source))
+    }
     self.fields = fields
     self.log = log
     self.selector = selector
   }
 
-  fileprivate func fire(_ view: CallView) {
-    log.append(.event, name) { writer in
-      for field in fields { field.path.capture(view, field.name, printer, &writer) }
+  deinit {
+    for step in steps { step.name.free() }
+    steps.deallocate()
+    name.free()
+  }
+
+  fileprivate func fire(_ view: CallView, atExit: Bool) {
+    var writer = FieldWriter(name, into: ScriptThread.of(view.call.pointee.thread).pointee.recordBuffer)
+    for index in 0..<steps.count where !steps[index].capture(view, atExit: atExit, &writer) {
+      let field = fields[index]
+      field.path.capture(view, atExit: atExit, field.name, printer, &writer)
     }
+    log.append(.event, writer)
   }
 
   private static let known = ["on", "at", "fields"]
@@ -101,16 +115,16 @@ final class TrackRule: @unchecked Sendable {
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
-    if !SelectorPattern(selector).isGlob, let (name, reason) = report.refused.first {
+    if !SelectorPattern(selector).isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
     }
     return callback.done()
   }
 }
 
-private let trackLayer: HKTLayerFunction = { call, context, _ in
+private let trackLayer: HKTLayerFunction = { call, context, phase in
   guard let call, let context else { return HKT_HANDLED }
   // The context is the rule that install retained for this layer.
-  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call)) }
+  Unmanaged<TrackRule>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.fire(CallView(call), atExit: phase == HKT_EXIT) }
   return HKT_HANDLED
 }

@@ -1,0 +1,83 @@
+# Sourced by the program tests: a directory for the run, and checks that are counted.
+#
+#     . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+#     check 'the sum is right' [ 2 -eq $((1 + 1)) ]
+#     finish
+
+. "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/common.sh"
+need_swift
+here=$(cd "$(dirname "$0")" && pwd -P)
+products=${SCRIPTHOST_TEST_PRODUCTS:-$products}
+scripthost=$products/scripthost
+[ -x "$scripthost" ] || fail "no '$scripthost'; build it with scripts/build"
+export PATH="$(toolchain_bin):$PATH"
+
+work=$(mktemp -d)
+trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+# Nothing of the tester's own settings and records.
+export HOME=$work/home
+unset STATE_DIRECTORY XDG_STATE_HOME LD_PRELOAD
+mkdir -p "$HOME"
+checks=0 wrong=0
+
+# good NAME, bad NAME DETAIL…: notes one check.
+good() { checks=$((checks + 1)); printf 'ok      %s\n' "$1"; }
+bad() {
+  checks=$((checks + 1)) wrong=$((wrong + 1))
+  printf 'WRONG   %s\n' "$1"
+  shift
+  [ $# -eq 0 ] || printf '        %s\n' "$@"
+}
+
+# check NAME COMMAND…: the command succeeds.
+check() {
+  local name=$1
+  shift
+  if "$@" >"$work/.check" 2>&1; then good "$name"; else bad "$name" "$*" "$(head -n 12 "$work/.check")"; fi
+}
+
+# same NAME FILE FILE: the files hold the same bytes.
+same() {
+  if cmp -s "$2" "$3"; then good "$1"; else bad "$1" "$(cmp "$2" "$3" 2>&1)" "$(diff -a "$2" "$3" 2>&1 | head -n 10 | cut -c 1-300)"; fi
+}
+
+# says NAME FILE TEXT: a line of the file holds the text.
+says() {
+  if grep -qaF -- "$3" "$2"; then good "$1"; else bad "$1" "expected: $3" "found:    $(head -c 1500 "$2")"; fi
+}
+
+# capture PREFIX COMMAND…: runs it and keeps PREFIX.out, PREFIX.err and PREFIX.status.
+capture() {
+  local prefix=$1 status=0
+  shift
+  "$@" >"$prefix.out" 2>"$prefix.err" || status=$?
+  printf '%s\n' "$status" >"$prefix.status"
+}
+
+# same_run NAME PREFIX PREFIX: output, messages and exit status of two captures are the same.
+same_run() {
+  local part
+  for part in status out err; do
+    cmp -s "$2.$part" "$3.$part" && continue
+    bad "$1" "$part: $(cmp "$2.$part" "$3.$part" 2>&1)" "$(diff -a "$2.$part" "$3.$part" 2>&1 | head -n 10 | cut -c 1-300)"
+    return 0
+  done
+  good "$1"
+}
+
+# unchanged NAME PREFIX PREFIX: like same_run, but the second one may say more on stderr.
+unchanged() {
+  local part
+  for part in status out; do
+    cmp -s "$2.$part" "$3.$part" && continue
+    bad "$1" "$part: $(cmp "$2.$part" "$3.$part" 2>&1)" "$(head -c 1500 "$3.err")"
+    return 0
+  done
+  good "$1"
+}
+
+# The last line of a test: the count, and the exit status.
+finish() {
+  printf '%s checks, %s wrong\n' "$checks" "$wrong"
+  [ "$wrong" -eq 0 ]
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import ScriptHost
+
+@Suite("patch headers")
+struct PatchHeaderTests {
+  private func header(_ text: String) throws -> PatchHeader { try PatchHeader(source: Array(text.utf8), fileName: "p.lua") }
+
+  @Test("the first statement is read without running the file")
+  func reading() throws {
+    let text = """
+      #!/usr/bin/env lua
+      -- a comment
+      --[[ a long
+      one ]]
+      patch { id = "rounding", version = '1.2.0', api = 1; priority = -3,
+              target = { program = "storefront" }, }
+      error("never run")
+      """
+    let found = try header(text)
+    #expect(found.id == "rounding")
+    #expect(found.version == "1.2.0")
+    #expect(found.priority == -3)
+    #expect(found.program == "storefront")
+  }
+
+  @Test("no header is an empty one")
+  func none() throws {
+    #expect(try header("print(1)") == PatchHeader())
+    #expect(try header("") == PatchHeader())
+    #expect(try header("patches = 1") == PatchHeader())
+  }
+
+  static let mistakes = [
+    ("patch { id = name }", "p.lua:1: 'name' is not a literal; the patch header holds literals only"),
+    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority"),
+    ("patch { api = 2 }", "p.lua:1: this host knows api 1, the patch asks for 2"),
+    ("patch { priority = \"high\" }", "p.lua:1: 'priority' has the wrong type"),
+    ("patch { id = \"a\", id = \"b\" }", "p.lua:1: 'id' is given twice; the patch header holds literals only"),
+    ("patch { id = \"a", "p.lua:1: unfinished string; the patch header holds literals only"),
+    ("patch \"x\"", "p.lua:1: expected a table after 'patch'; the patch header holds literals only"),
+    ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program'"),
+  ]
+
+  @Test("a mistake is told with its place", arguments: mistakes)
+  func mistake(_ text: String, _ sentence: String) {
+    do {
+      _ = try header(text)
+      Issue.record("no error")
+    } catch { #expect("\(error)" == sentence) }
+  }
+}
