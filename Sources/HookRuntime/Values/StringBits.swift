@@ -22,4 +22,12 @@ package enum StringBits {
     // The text begins 32 bytes after the (biased) object address.
     return UnsafeRawBufferPointer(start: object + 32, count: Int(word0 & 0xFFFF_FFFF_FFFF))
   }
+
+  /// The UTF-8 bytes of the string whose two words are at `words`, unless it is shared or foreign. Valid while the words
+  /// stay and the owner keeps the string.
+  package static func inRegisters(_ words: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
+    let word1 = words.load(fromByteOffset: 8, as: UInt64.self)
+    if word1 >> 61 & 1 == 1 { return UnsafeRawBufferPointer(start: words, count: Int(word1 >> 56 & 0xF)) }
+    return inObject(words.load(as: UInt64.self), word1)
+  }
 }

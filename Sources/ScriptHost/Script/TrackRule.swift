@@ -7,23 +7,37 @@ internal import SwiftMangling
 
 final class TrackRule: @unchecked Sendable {
   // Immutable.
-  let name: FieldName
+  private let name: FieldName.Lent
+  private let steps: UnsafeMutableBufferPointer<CaptureStep>
   let fields: [(name: FieldName, path: CapturePath)]
   let log: HostLog
   let selector: String
   private let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
 
   init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, selector: String) {
-    self.name = FieldName(name, masked: false)
+    self.name = FieldName(name, masked: false).lentForEver()
+    steps = .allocate(capacity: fields.count)
+    for (index, field) in fields.enumerated() {
+      steps.initializeElement(at: index, to: CaptureStep(name: field.name.lentForEver(), source: field.path.source))
+    }
     self.fields = fields
     self.log = log
     self.selector = selector
   }
 
+  deinit {
+    for step in steps { step.name.free() }
+    steps.deallocate()
+    name.free()
+  }
+
   fileprivate func fire(_ view: CallView, atExit: Bool) {
-    log.append(.event, name) { writer in
-      for field in fields { field.path.capture(view, atExit: atExit, field.name, printer, &writer) }
+    var writer = FieldWriter(name, into: ScriptThread.of(view.call.pointee.thread).pointee.recordBuffer)
+    for index in 0..<steps.count where !steps[index].capture(view, atExit: atExit, &writer) {
+      let field = fields[index]
+      field.path.capture(view, atExit: atExit, field.name, printer, &writer)
     }
+    log.append(.event, writer)
   }
 
   private static let known = ["on", "at", "fields"]
