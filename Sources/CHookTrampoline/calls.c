@@ -87,8 +87,9 @@ static __attribute__((noinline)) HKTThread *make_thread(void) {
   }
   t->top = NULL;
   t->depth = t->host = t->protected_count = 0;
-  t->forwarded.family = NULL;
+  t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
+  t->errno_place = &errno;
   t->host = 1;  // reading the stack bounds may call hooked C functions
   this_thread = t;
   read_stack_bounds(t);
@@ -101,6 +102,31 @@ static __attribute__((noinline)) HKTThread *make_thread(void) {
 HKTThread *hkt_thread(void) { return __builtin_expect(this_thread != NULL, 1) ? this_thread : make_thread(); }
 HKTThread *hkt_thread_if_known(void) { return this_thread; }
 void hkt_set_passive(bool value) { atomic_store(&passive, value); }
+
+// MARK: Counting calls
+
+/// Counts in the thread's own record: a counter that every thread writes would move between the processors' caches.
+static inline void count_call(HKTThread *t, HKTBodyRecord *record) {
+  HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
+  HKTBodyRecord *counted = atomic_load_explicit(&count->record, memory_order_relaxed);
+  uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
+  if (__builtin_expect(counted != record, 0)) {
+    if (counted) atomic_fetch_add_explicit(&counted->calls, calls, memory_order_relaxed);
+    atomic_store_explicit(&count->record, record, memory_order_relaxed);
+    calls = 0;
+  }
+  atomic_store_explicit(&count->calls, calls + 1, memory_order_relaxed);
+}
+
+uint64_t hkt_record_calls(HKTBodyRecord *record) {
+  uint64_t calls = atomic_load_explicit(&record->calls, memory_order_relaxed);
+  for (HKTThread *t = atomic_load(&all_threads); t; t = t->next) {
+    HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
+    if (atomic_load_explicit(&count->record, memory_order_relaxed) == record)
+      calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
+  }
+  return calls;
+}
 
 // MARK: Time
 
@@ -255,29 +281,43 @@ static void undo_changes(HKTCall *call) {
   memcpy(call->frame->stack, call->backup + 1, call->body->stack_bytes);
 }
 
+// `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
+// wait for the store.
+static inline bool is_set(const HKTCall *call, uint32_t bits) {
+  return __atomic_load_n(&call->state, __ATOMIC_RELAXED) & bits;
+}
+static inline void set_state(HKTCall *call, uint32_t bits) {
+  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) | bits, __ATOMIC_RELAXED);
+}
+static inline void clear_state(HKTCall *call, uint32_t bits) {
+  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
+}
+
 static inline void drop_backup(HKTCall *call) {
   if (__builtin_expect(call->backup != NULL, 0)) { free(call->backup); call->backup = NULL; }
 }
 
 static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
-  int saved_errno = errno;
-  call->state |= HKT_CALL_IN_HANDLER;
-  this_thread->host += layer->is_host_work;
+  HKTThread *t = call->thread;
+  int saved_errno = *t->errno_place;
+  uint32_t is_host_work = layer->is_host_work;
+  set_state(call, HKT_CALL_IN_HANDLER);
+  t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
-  this_thread->host -= layer->is_host_work;
-  call->state &= ~(uint32_t)HKT_CALL_IN_HANDLER;
-  errno = saved_errno;
+  t->host -= is_host_work;
+  clear_state(call, HKT_CALL_IN_HANDLER);
+  *t->errno_place = saved_errno;
   return outcome;
 }
 
 static void run_original(HKTCall *call) {
-  HKTThread *t = this_thread;
+  HKTThread *t = call->thread;
   uint32_t host = t->host;
   t->host = 0;
-  if (call->body->flags & HKT_BODY_FORWARDS) call->state |= HKT_CALL_FORWARDING;
+  if (call->body->flags & HKT_BODY_FORWARDS) set_state(call, HKT_CALL_FORWARDING);
   hkt_invoke(call->frame, call->site->original, call->body->stack_bytes);
-  call->state &= ~(uint32_t)HKT_CALL_FORWARDING;
-  call->state |= HKT_CALL_ORIGINAL_RAN;
+  clear_state(call, HKT_CALL_FORWARDING);
+  set_state(call, HKT_CALL_ORIGINAL_RAN);
   t->host = host;
 }
 
@@ -286,12 +326,12 @@ static void run_from(HKTCall *call, uint32_t index) {
   HKTLayer *layer = &call->layers->layer[index];
   uint32_t outer = call->index;
   HKTFrame *outer_backup = call->backup;
-  uint32_t outer_ran = call->state & HKT_CALL_ORIGINAL_RAN;
+  uint32_t outer_ran = is_set(call, HKT_CALL_ORIGINAL_RAN) ? HKT_CALL_ORIGINAL_RAN : 0;
   call->index = index;
   call->backup = NULL;
   if (layer->phases & HKT_ON_AROUND) {
-    call->state &= ~(uint32_t)HKT_CALL_ORIGINAL_RAN;
-    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !(call->state & HKT_CALL_ORIGINAL_RAN)) {
+    clear_state(call, HKT_CALL_ORIGINAL_RAN);
+    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !is_set(call, HKT_CALL_ORIGINAL_RAN)) {
       undo_changes(call);
       drop_backup(call);
       run_from(call, index + 1);
@@ -301,23 +341,20 @@ static void run_from(HKTCall *call, uint32_t index) {
     drop_backup(call);
     run_from(call, index + 1);
     call->index = index;
-    if (layer->phases & HKT_ON_EXIT) {
-      HKTResults results;
-      results = call->frame->results;
-      if (run_handler(call, layer, HKT_EXIT) != HKT_HANDLED) call->frame->results = results;
-    }
+    set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
+    if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
   }
   drop_backup(call);
-  call->state |= outer_ran;
+  set_state(call, outer_ran);
   call->backup = outer_backup;
   call->index = outer;
 }
 
 void hkt_call_proceed(HKTCall *call) {
-  uint32_t in_handler = call->state & HKT_CALL_IN_HANDLER;
-  call->state &= ~(uint32_t)HKT_CALL_IN_HANDLER;
+  uint32_t in_handler = is_set(call, HKT_CALL_IN_HANDLER) ? HKT_CALL_IN_HANDLER : 0;
+  clear_state(call, HKT_CALL_IN_HANDLER);
   run_from(call, call->index + 1);
-  call->state |= in_handler | HKT_CALL_ORIGINAL_RAN;
+  set_state(call, in_handler | HKT_CALL_ORIGINAL_RAN);
 }
 
 /// The layers of a call that is left by a jump; true when all is done and the jump may happen.
@@ -328,22 +365,35 @@ static bool run_enter_only(HKTCall *call) {
     if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_HANDLED) undo_changes(call);
     drop_backup(call);
   }
-  return !(call->state & HKT_CALL_MUST_RETURN);
+  return !is_set(call, HKT_CALL_MUST_RETURN);
+}
+
+static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  for (uint32_t i = 0; i < to->forwarder_count; i++)
+    if (to->forwarder[i].record == from) return true;
+  return false;
 }
 
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
-  if (t->forwarded.family == body->family) {
-    bool same = t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1];
-    if (same) { t->forwarded.family = NULL; return true; }
+  if (body->forwarder_count == 0) return false;
+  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
+      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+    // The clone may hand on, too.
+    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    else t->forwarded.from = NULL;
+    return true;
   }
   HKTCall *top = t->top;
-  if (top && (top->state & HKT_CALL_FORWARDING) && top->body->family == body->family) {
+  if (top && is_set(top, HKT_CALL_FORWARDING) && hands_on_to(top->body, body)) {
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) { top->state &= ~(uint32_t)HKT_CALL_FORWARDING; return true; }
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
+      if (!(body->flags & HKT_BODY_FORWARDS)) clear_state(top, HKT_CALL_FORWARDING);
+      return true;
+    }
   }
   uint64_t from = frame->stack[-1];
   for (uint32_t i = 0; i < body->forwarder_count; i++)
@@ -384,15 +434,15 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
   uint32_t first = 0;
   HKTCall *top = t->top;
-  if (top && (top->state & HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
+  if (top && is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
 
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .up = top, .depth = t->depth, .first = first,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .first = first,
     .serial = 0,
   };
   t->top = &call;
   t->depth++;
-  hkt_count(&body->calls);
+  count_call(t, body);
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
   if (by_jump) {
     if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
@@ -400,10 +450,8 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
       by_jump = false;
     }
   } else {
-    call.began_ticks = __rdtsc();
-    // A replaced call returns what a callee would: these two as they came in (r12 is callee-saved unless it throws).
-    frame->results.error = frame->error_register;
-    frame->results.self_register = frame->self_register;
+    if (layers->phases & HKT_TIMED) call.began_ticks = __rdtsc();
+    // A replaced call returns r12 and r13 as a callee would, as they came in: the trampoline has put them there.
     run_from(&call, first);
   }
   t->depth--;
@@ -417,7 +465,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   }
   if (!by_jump) return HKT_RETURN;
   if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.family = body->family;
+    t->forwarded.from = body;
     t->forwarded.stack = (uint64_t)frame->stack;
     t->forwarded.return_address = frame->stack[-1];
   }

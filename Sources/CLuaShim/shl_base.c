@@ -55,6 +55,7 @@ int shl_f_tostring(lua_State *L) {
 int shl_f_print(lua_State *L) {
   enum { PRINT_MAX = 16 << 10 };
   SHLState *S = shl_state_of(L);
+  if (S->run->kill) shl_rethrow(L);
   int n = lua_gettop(L);
   luaL_Buffer b;
   size_t used = 0;

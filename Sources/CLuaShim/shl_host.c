@@ -9,12 +9,10 @@
 /// The trampoline's own frame around what the host sees. Arrays are written only when used.
 typedef struct Frame {
   SHLCallback cb;
-  int32_t argc;
   int32_t nresults;
   int32_t failed;             // 1: text, 2: value
   bool method;                // the answer is a method of the name that was asked for
   uint32_t text_used;
-  int32_t failed_slot;
   SHLValue results[RESULTS_MAX];
   SHLValue raised;
   char text[1024];            // results' short strings, or the failure's text
@@ -113,8 +111,6 @@ SHLValue shl_arg_text(SHLCallback *cb, int32_t i) {
   return shl_string(name, strlen(name));
 }
 
-typedef struct { char *source; size_t capacity; int32_t line; bool found; } Caller;
-
 /// Level 0 is the host function itself. 'S' and 'l' need no memory.
 bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
   lua_Debug ar;
@@ -175,9 +171,8 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
 
 // ---------------------------------------------------------------- the trampoline
 
-/// The host's frames are gone: raise what it asked for. `where`: put the Lua caller's position before text.
+/// The host's frames are gone: raise what it asked for, text with the position of the Lua caller before it.
 static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Frame *f) {
-  lua_settop(L, lua_gettop(L));
   luaL_checkstack(L, 4, NULL);
   if (f->failed == 2) {
     shl_push(L, S, &f->raised);
@@ -207,6 +202,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   f->method = false;
   f->text_used = 0;
   SHLRun *run = S->run;
+  if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
   lua_State *current = run->current;
   uint32_t depth = S->depth;
   SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
@@ -310,18 +306,18 @@ static int access_member(lua_State *L, bool writing) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
   SHLState *S = shl_state_of(L);
   Frame f;
-  f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   f.cb.field = -1;
   f.cb.name = NULL;
   f.cb.name_length = 0;
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     int type = lua_rawget(L, lua_upvalueindex(2));
-    if (type == LUA_TFUNCTION && !writing) return 1;
+    if (type == LUA_TFUNCTION && !writing) return 1;  // it checks its receiver itself
     if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
     lua_settop(L, writing ? 3 : 2);
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
   }
+  f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {
     shl_push_text(L, 2);

@@ -76,7 +76,7 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
     if (SHL_UNLIKELY(must_fail(S, ptr, osize, nsize, now))) return NULL;
     if (now > SHL_READ(S->peak)) SHL_WRITE(S->peak, now);
   }
-  void *block = realloc(ptr, nsize);
+  void *block = ptr ? realloc(ptr, nsize) : malloc(nsize);
   if (SHL_UNLIKELY(!block)) {
     if (nsize <= old) return ptr;  // Lua counts on shrinking never failing
     if (!S->unfailing || ptr || nsize > RESERVE_BYTES || !S->reserve_count) return NULL;

@@ -169,7 +169,8 @@ private struct Inspection {
       if isJSON {
         Output.line(
           "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true))),\"bodies\":\(family.bodies.count),\"hookable\":\(hookable)"
-            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]}")
+            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]"
+            + ",\"symbols\":[\(family.bodies.map { JSON.string($0.mangledName) }.joined(separator: ","))]}")
         continue
       }
       let state = hookable == 0 ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"

@@ -6,6 +6,9 @@ import LuaBridge
 import Synchronization
 import Testing
 
+/// How much slower than usual this run may be: 1, or what SCRIPTHOST_TEST_SLOWNESS says (sanitizers: 10).
+let slowness: Double = getenv("SCRIPTHOST_TEST_SLOWNESS").flatMap { Double(String(cString: $0)) } ?? 1
+
 /// Collects what scripts print.
 final class Output: Sendable {
   private let lines = Mutex<[String]>([])
@@ -20,8 +23,8 @@ extension LuaState {
   ) throws -> LuaState {
     var limits = SHLLimits()
     limits.memory = memory
-    limits.call_ns = ms * 1_000_000
-    limits.load_ns = loadMS * 1_000_000
+    limits.call_ns = ms * 1_000_000 * Int64(slowness)
+    limits.load_ns = loadMS * 1_000_000 * Int64(slowness)
     limits.call_instructions = instructions
     return try LuaState(limits: limits)
   }

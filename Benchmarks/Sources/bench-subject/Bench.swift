@@ -7,6 +7,9 @@ struct Bench {
   /// `loop` runs the operation as often as it is told.
   mutating func add(_ name: String, _ loop: @escaping (Int) -> Void) { cases.append((name, loop, 0)) }
 
+  /// For a profiler.
+  mutating func keep(only name: String) { cases.removeAll { $0.name != name } }
+
   /// Samples are nanoseconds per operation, each taken over ten milliseconds.
   mutating func run(_ repetitions: Int) {
     for index in cases.indices { cases[index].rounds = Self.rounds(cases[index].loop) }

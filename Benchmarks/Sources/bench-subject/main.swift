@@ -32,6 +32,7 @@ func measureCalls(_ repetitions: Int) {
     bench.add("lua pcall, callback") { lua.callWithCallback($0) }
     bench.add("lua pcall, text and callback") { lua.callWithText($0, text) }
   }
+  if arguments.count > 3 { bench.keep(only: arguments[3]) }
   bench.run(repetitions)
 }
 

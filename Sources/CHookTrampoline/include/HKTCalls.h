@@ -14,12 +14,13 @@ typedef enum HKTPhase : uint32_t {
   HKT_EXIT = 2,    // after it; frame->results hold what it returned
 } HKTPhase;
 
-/// Which phases a layer takes part in.
-enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4 };
+/// Which phases a layer takes part in, and what it needs: HKT_TIMED has calls note when they began.
+enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4, HKT_TIMED = 8 };
 
 typedef enum HKTOutcome : int32_t {
   HKT_HANDLED = 0,
-  /// The handler failed: what it changed is undone, and the original runs if it did not run yet.
+  /// The handler failed: what it changed of the arguments is undone, and the original runs if it did not run yet.
+  /// The results must be as the handler found them.
   HKT_FAILED = 1,
 } HKTOutcome;
 
@@ -46,7 +47,11 @@ typedef struct HKTLayers {
   HKTLayer layer[];
 } HKTLayers;
 
-typedef struct HKTRange { uint64_t begin, end; } HKTRange;
+/// A body that hands its calls on to another one of the same selector.
+typedef struct HKTForwarder {
+  uint64_t begin, end;
+  const struct HKTBodyRecord *record;
+} HKTForwarder;
 
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
@@ -60,10 +65,10 @@ typedef struct HKTBodyRecord {
   void *plan;            // the Swift side's decoding plan of this body
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known)
   uint32_t flags;        // HKT_BODY_*
-  /// Ranges of the bodies of the same family that hand their call on to this one.
+  /// The bodies of the same family that hand their call on to this one: never freed.
   uint32_t forwarder_count;
-  HKTRange forwarder[4];
-  _Atomic(uint64_t) calls;          // calls delivered
+  const HKTForwarder *forwarder;
+  _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
   _Atomic(uint64_t) foreign_calls;  // calls passed through because self was not of the type
 } HKTBodyRecord;
 
@@ -82,17 +87,22 @@ typedef struct HKTCall {
   HKTSite *site;
   HKTBodyRecord *body;
   HKTLayers *layers;
+  struct HKTThread *thread;  // the one it runs on
   struct HKTCall *up;      // the hooked call around this one, same thread
   uint32_t index;          // layer being run
   uint32_t state;          // HKT_CALL_*
   uint32_t depth;          // hooked calls around this one on the thread
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
-  uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer runs on exit
+  uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   uint64_t serial;         // unique in the process
   HKTFrame *backup;        // frame as it was when the running layer began; made by hkt_call_will_change
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
 } HKTCall;
+
+/// Calls of one body that a thread has delivered and not yet added to the body's own counter, which all threads share.
+typedef struct HKTCount { _Atomic(HKTBodyRecord *) record; _Atomic(uint64_t) calls; } HKTCount;
+enum { HKT_COUNTS = 64 };
 
 /// One thread that has entered a hooked function. Never freed; reused after the thread ends.
 typedef struct HKTThread {
@@ -101,10 +111,13 @@ typedef struct HKTThread {
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
   uint32_t protected_count;
   int32_t tid;
+  int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
-  struct { void *family; uint64_t stack, return_address; } forwarded;
+  /// The call of a forwarding body that was left by a jump, until its clone is entered.
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
   void *local;             // owned by the layer functions' module
   _Atomic(void *) hazard[64];
+  HKTCount counts[HKT_COUNTS];
   struct HKTThread *next;
   _Atomic(int32_t) in_use;
 } HKTThread;
@@ -121,7 +134,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
 void hkt_call_proceed(HKTCall *call);
 /// To be called before a handler's first change to arguments, so that a failure can undo it. False: no memory.
 bool hkt_call_will_change(HKTCall *call);
-/// Nanoseconds since the call began; 0 when it is not timed (no layer on exit).
+/// Nanoseconds since the call began; 0 when no layer asked for it (HKT_TIMED) or the call is left by a jump.
 uint64_t hkt_call_duration_ns(const HKTCall *call);
 /// CLOCK_MONOTONIC in nanoseconds.
 uint64_t hkt_now_ns(void);
@@ -143,16 +156,13 @@ HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers);
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 static inline void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) { layers->layer[index] = layer; }
-static inline uint64_t hkt_record_calls(HKTBodyRecord *record) { return __atomic_load_n((uint64_t *)&record->calls, __ATOMIC_RELAXED); }
+/// Calls delivered so far; a call that begins at the same time may be missing.
+uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished everywhere.
 void hkt_layers_retire(HKTLayers *layers);
 /// Sets waiting for calls in flight to end.
 uint32_t hkt_layers_waiting(void);
 /// After fork, in the child: every hooked function passes through until asked otherwise.
 void hkt_set_passive(bool passive);
-
-static inline void hkt_count(_Atomic(uint64_t) *counter) {
-  __atomic_store_n((uint64_t *)counter, __atomic_load_n((uint64_t *)counter, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
-}
 
 #endif

@@ -175,8 +175,8 @@ void shl_fail_allocation(SHLState *state, int64_t n);
 typedef void (*SHLSink)(void *ctx, const char *text, size_t length, const char *source, int32_t line);
 void shl_set_sink(SHLState *state, SHLSink sink, void *ctx);
 
-/// A function for other threads' watchdogs and crash reports: what the state runs now, 0 when idle.
-/// Milliseconds since the outermost running call of this state first looked at the clock.
+/// For watchdogs on other threads and for crash reports: milliseconds since the outermost running call of this
+/// state first looked at the clock; 0 when idle, or when the call is too young to have looked.
 int64_t shl_running_ms(const SHLState *state);
 
 // ---------------------------------------------------------------- scopes
@@ -192,7 +192,8 @@ typedef struct SHLInvocation {
   SHLScope scope;
   int32_t count;            ///< results of the last call (may exceed what was asked for); 0 = returned nothing
   int32_t open;             ///< still holding the lock
-  SHLError *error;          ///< set unless SHL_OK; owned by the caller (shl_error_free). NULL if memory ran out
+  SHLError *error;          ///< what failed, owned by the caller (shl_error_free). NULL on SHL_OK, when nothing ran
+                            ///< (SHL_BUSY … SHL_BAD_ARGUMENT: shl_status_text says it all) and when memory ran out
   uint64_t reserved[16];
 } SHLInvocation;
 
@@ -279,7 +280,7 @@ SHLStatus shl_register(SHLState *state, const char *name, SHLFunction fn, void *
 /// does not count against the script. Between the two: no call with this scope.
 typedef struct SHLUnlocked { uint64_t reserved[4]; } SHLUnlocked;
 SHLUnlocked shl_unlock_all(SHLScope *scope);
-/// Takes it again (waits as long as needed) and restores the depth. SHL_POISONED: return -1 at once.
+/// Takes it again (waits as long as needed) and restores the depth. SHL_POISONED: return -1 at once; nothing else may be done.
 SHLStatus shl_relock(SHLScope *scope, SHLUnlocked unlocked);
 
 // ---------------------------------------------------------------- values in a scope
@@ -335,7 +336,7 @@ SHLStatus shl_table_set_field(SHLScope *scope, SHLValue table, const char *name,
 SHLStatus shl_set_global(SHLScope *scope, const char *name, SHLValue value);
 /// [-0, +0|1, -] Reads a global, dotted names too; raw.
 SHLValue shl_get_global(SHLScope *scope, const char *name);
-/// [-0, +1, -] A host function as a value, for tables of methods.
+/// [-0, +1, -] A host function as a value, for tables of methods. Its record lives as long as the state: make few.
 SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx);
 
 // ---------------------------------------------------------------- handles and calls

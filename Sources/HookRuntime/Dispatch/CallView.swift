@@ -9,10 +9,13 @@ package struct CallView {
 
   package var frame: UnsafeMutablePointer<HKTFrame> { call.pointee.frame }
   /// The plan of the body that was entered.
-  package var plan: CallPlan {
-    // HookedBody retained the plan for ever when it filled in the record.
-    Unmanaged<CallPlan>.fromOpaque(call.pointee.body.pointee.plan).takeUnretainedValue()
-  }
+  package var plan: CallPlan { unmanagedPlan.takeUnretainedValue() }
+  /// The same, without counting a reference.
+  @inline(__always)
+  func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
+  // HookedBody retained the plan for ever when it filled in the record.
+  @inline(__always)
+  private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
   /// Hooked calls around this one on the thread.
   package var depth: Int { Int(call.pointee.depth) }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
@@ -20,11 +23,16 @@ package struct CallView {
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard case .any = plan.thrown else { return 0 }
+    guard withPlan({ $0.mayThrow }) else { return 0 }
     return UInt(frame.pointee.results.error)
   }
-  /// The class instance the method runs on, borrowed for the call.
+  /// A `deinit`: there is no self any more when it is over.
+  package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
+  /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.
   package var selfObject: UnsafeRawPointer? {
+    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
+    let slot = withPlan(\.selfSlot)
+    if slot.kind == .object { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
   }

@@ -70,7 +70,7 @@ public struct HookedCall: ~Copyable {
     case .pieces, .address: break
     }
     let writer = ValueWriter(view.call)
-    if hasResult { if view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(result) } }
+    if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
     let owned = OwnedValue(uninitialized: info)
     owned.memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)
     writer.setResult(result, to: owned)

@@ -6,6 +6,7 @@
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
 //   3. Nothing is changed when an install throws.
 private import CHookTrampoline
+private import SwiftMangling
 
 /// Finds and hooks functions of this process. Any thread.
 public final class HookEngine: @unchecked Sendable {
@@ -55,7 +56,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   private func add(_ spec: LayerSpec, to hooked: HookedFamily, _ report: inout Report) {
-    if spec.needsResult, let reason = hooked.resultRefusal {
+    if let reason = hooked.refusal(of: spec) {
       spec.release?(spec.context)
       report.refused.append((hooked.family.selector, reason))
       return
@@ -112,7 +113,7 @@ public final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
-      let thunk = body.form == .merged ? image.mergeThunk(to: body, of: family) : nil
+      let thunk = body.thunk
       if body.form == .merged, thunk == nil {
         refused.append((body, .mergedBody))
         continue
@@ -141,13 +142,17 @@ public final class HookEngine: @unchecked Sendable {
 
   /// A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
   private func plan(_ body: Body, _ thunk: MergeThunk?, _ family: Family) -> CallPlan {
-    guard let thunk, let base = family.bodies.first(where: { $0.form == .base }) else { return planner.plan(body.declaration) }
-    let plan = planner.plan(base.declaration)
+    guard let thunk, let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else {
+      return planner.plan(body.declaration)
+    }
+    let plan = planner.plan(source.declaration)
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
   /// Diverts the bodies, all or none.
   private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
+    // A merged body serves several selectors.
+    let sites = Array(Set(sites))
     guard !sites.isEmpty else { return nil }
     do throws(InterceptRefusal) {
       _ = try CodePatcher.install(sites)
@@ -159,9 +164,10 @@ public final class HookEngine: @unchecked Sendable {
 extension HookedFamily {
   var key: String { family.imagePath + "\0" + family.key }
 
-  /// Why results cannot be seen, when they cannot.
-  var resultRefusal: HookRefusal? {
-    guard bodies.contains(where: \.plan.isEnterOnly) else { return nil }
+  /// Why a layer cannot take part in this selector's calls.
+  func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.kind.isDeinit { return .aroundDeinit }
+    guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
     return .resultNotObservable(
       family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation")
   }

@@ -24,6 +24,24 @@ package struct Body: Sendable {
   package var size: Int
   /// Bytes from the body's start to the next symbol.
   package var available: Int
+  /// Of a merged body: how a call of this selector is told. Nil when it is not told.
+  package var thunk: MergeThunk?
+
+  /// Whether an entry of `other` from this body is this body's own call.
+  ///
+  /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
+  /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
+  /// it calls as anybody would.
+  package func handsOn(to other: Body) -> Bool {
+    if let thunk = other.thunk, thunk.callers.contains(mangledName) { return true }
+    switch (declaration.kind, other.declaration.kind) {
+    case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
+    default: break
+    }
+    guard other.mangledName.utf8.count > mangledName.utf8.count, other.mangledName.hasPrefix(mangledName) else { return false }
+    let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
+    return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
+  }
 }
 
 /// A selector: what a name means, and the bodies that carry it out.
@@ -49,6 +67,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case sharedBody(with: String)
   case resultNotObservable(String)
   case noMemory
+  /// `deinit` takes before and after only.
+  case aroundDeinit
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
 
@@ -61,6 +81,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .sharedBody: "shared-body"
     case .resultNotObservable: "result-not-observable"
     case .noMemory: "no-memory"
+    case .aroundDeinit: "around-deinit"
     case .mergedBody: "merged-body"
     }
   }
@@ -75,6 +96,7 @@ extension HookRefusal: CustomStringConvertible {
     case .sharedBody(let other): "its code is shared with '\(other)', which is hooked already"
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
+    case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

@@ -36,6 +36,9 @@ package struct ArgumentPlan: Sendable {
   package var isInout = false
   /// The callee releases it: a replacement is given away, and what it replaces is released.
   package var isOwned = false
+
+  /// The callee ends the value, which is more than bits.
+  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) && location != .optimizedOut }
 }
 
 package struct ResultPlan: Sendable {
@@ -56,7 +59,8 @@ package enum SelfPlan: Hashable, Sendable {
 }
 
 /// Everything the dispatcher and the scripts need to know of one body's calls.
-package final class CallPlan: Sendable {
+package final class CallPlan: @unchecked Sendable {
+  // Immutable; `slots` is written in init only.
   package let arguments: [ArgumentPlan]
   package let selfPlan: SelfPlan
   package let result: ResultPlan
@@ -67,9 +71,20 @@ package final class CallPlan: Sendable {
   package let stackBytes: Int
   package let isExact: Bool
 
+  // What every call asks for: plain values, so that asking costs no reference count.
+  package let argumentCount: Int
+  /// One per argument; lives as long as the plan.
+  package let slots: UnsafePointer<ValueSlot>
+  package let resultSlot: ValueSlot
+  package let selfSlot: ValueSlot
+  package let resultIsVoid: Bool
+  package let mayThrow: Bool
+  /// Some argument is consumed by the callee.
+  package let consumesArguments: Bool
+
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool
+    isExact: Bool, of declaration: Declaration
   ) {
     self.arguments = arguments
     self.selfPlan = selfPlan
@@ -78,6 +93,34 @@ package final class CallPlan: Sendable {
     self.isEnterOnly = isEnterOnly
     self.stackBytes = stackBytes
     self.isExact = isExact
+    selfEndsWithCall = declaration.kind.isDeinit
+    consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
+    argumentCount = arguments.count
+    let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
+    for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
+    self.slots = UnsafePointer(slots)
+    resultSlot = .result(result)
+    selfSlot = .object(selfPlan)
+    resultIsVoid = result.type.isVoid
+    mayThrow = thrown == .any
+    consumesArguments = arguments.contains(where: \.isConsumed)
+  }
+
+  deinit { slots.deallocate() }
+
+  /// The object is gone when the call is over.
+  package let selfEndsWithCall: Bool
+  /// As above, or the object is handed back as the result unless the initialiser fails.
+  package let consumesSelf: Bool
+
+  /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
+  package var canRunAgain: Bool {
+    if consumesSelf { return false }
+    if case .typed = thrown { return false }
+    switch result.location {
+    case .unknown, .optimizedOut: return resultIsVoid
+    case .pieces, .address: return resultIsVoid || result.info != nil
+    }
   }
 
   /// Bit i: an argument travels in integer register i.
@@ -104,7 +147,7 @@ package final class CallPlan: Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
   }
 }
 
@@ -136,5 +179,14 @@ extension Declaration {
   /// The enclosing type is private, or a function encloses the declaration: its convention may be changed like a private one's.
   package var isEffectivelyPrivate: Bool {
     isPrivate || !localContext.isEmpty || (context?.steps.contains { $0.privateDiscriminator != nil } ?? false)
+  }
+}
+
+extension EntityKind {
+  package var isDeinit: Bool {
+    switch self {
+    case .`deinit`, .deallocatingDeinit, .isolatedDeinit: true
+    default: false
+    }
   }
 }

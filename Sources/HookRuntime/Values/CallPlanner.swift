@@ -80,13 +80,13 @@ private struct Build {
       ? ResultPlan(type: function.result, info: nil, location: .unknown("coroutine"))
       : result(function)
     let owned = ownsArguments
-    let arguments = function.parameters.enumerated().map { index, parameter in
-      argument(parameter, isOwned: parameter.ownership == .owned || (owned && parameter.ownership != .borrowed && (index == 0 || declaration.kind != .setter)))
+    let arguments = function.parameters.map { parameter in
+      argument(parameter, isOwned: !parameter.isInout && (parameter.ownership == .owned || (owned && parameter.ownership != .borrowed)))
     }
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: stackBound(function, selfPlan), isExact: lost == nil)
+      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, of: declaration)
   }
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
@@ -104,7 +104,7 @@ private struct Build {
     return min(bound, 512) * 8
   }
 
-  /// Initialisers own their arguments, setters the new value.
+  /// Initialisers and setters own their arguments, a subscript's indices too.
   private var ownsArguments: Bool {
     switch declaration.kind {
     case .allocatingInit, .`init`, .setter: true
@@ -123,9 +123,15 @@ private struct Build {
       plan.location = scalarPlace { .address($0) }
       return plan
     }
-    if case .tuple(let elements) = parameter.type, !elements.isEmpty {
-      for element in elements { _ = leaf(element.type) }
-      plan.location = lost.map { .unknown($0) } ?? .unknown("tuple")
+    if declaration.kind == .didSet {
+      // An observer that does not mention `oldValue` does not get it.
+      plan.location = .unknown("whether the observer takes the old value is not in its name")
+      lost = "observer"
+      return plan
+    }
+    if case .tuple(let elements) = plan.type {
+      plan.info = try? types.type(plan.type).get()
+      plan.location = spread(elements, plan.info?.metadata)
       return plan
     }
     let (info, location, change) = leaf(plan.type)
@@ -137,6 +143,31 @@ private struct Build {
     default: break
     }
     return plan
+  }
+
+  /// A tuple parameter is one parameter for each element, nested ones too.
+  private mutating func spread(_ elements: [TupleElement], _ tuple: Metadata?) -> Location {
+    let layout = tuple?.tupleElements
+    var pieces: [Piece] = []
+    var problem: String?
+    for (index, element) in elements.enumerated() {
+      let inner = layout.flatMap { $0.count == elements.count ? $0[index] : nil }
+      let location: Location
+      if case .tuple(let nested) = element.type {
+        location = spread(nested, inner?.metadata)
+      } else {
+        let (_, place, change) = leaf(element.type)
+        location = place
+        if change != .unchanged { problem = problem ?? "taken apart by a specialisation" }
+      }
+      switch (location, inner) {
+      case (.pieces(let parts), let inner?):
+        pieces += parts.map { Piece(place: $0.place, offset: $0.offset + inner.offset, size: $0.size) }
+      case (.unknown(let reason), _): problem = problem ?? reason
+      default: problem = problem ?? "a tuple with elements in memory"
+      }
+    }
+    return problem.map { .unknown($0) } ?? .pieces(pieces)
   }
 
   /// The change the specialisation made to the next SIL parameter.
@@ -176,31 +207,28 @@ private struct Build {
 
   /// How a parameter of the type travels; nil (and lost) when unknown.
   private mutating func passing(of type: TypeSyntax) -> Passing? {
-    switch type {
-    case .genericParameter, .dependentMember:
-      // An unspecialised generic value goes by address, unless a class bound makes it a reference.
-      if declaration.requirements.isEmpty { return .indirect }
-      lost = "generic parameter with requirements"
+    // An unspecialised generic value goes by address, or is a reference: one integer register in either case.
+    if type.isGenericValue { return .direct([Scalar(offset: 0, size: 8, kind: .integer)]) }
+    switch shape(of: type) {
+    case .success(let shape): return shape.map(AggregateLowering.lower) ?? .indirect
+    case .failure(let problem):
+      lost = problem.description
       return nil
-    case .metatype(let instance):
-      switch instance {
-      case .nominal(_, .classType, _), .genericParameter, .dependentMember, .dynamicSelf:
-        return .direct([Scalar(offset: 0, size: 8, kind: .integer)])
-      case .nominal(_, .structure, _), .nominal(_, .enumeration, _), .tuple, .function: return .direct([])  // thin
-      default:
-        lost = "metatype"
-        return nil
-      }
+    }
+  }
+
+  /// The scalars of a value of the type by itself, nil when it is address-only.
+  private func shape(of type: TypeSyntax) -> Result<[Scalar]?, TypeProblem> {
+    switch type {
+    case .metatype(let instance): instance.hasOneMetatype ? .success([]) : .success([Scalar(offset: 0, size: 8, kind: .integer)])
     case .function(let function):
-      let words = function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2
-      return .direct((0..<words).map { Scalar(offset: 8 * $0, size: 8, kind: .integer) })
-    default:
-      switch types.type(type) {
-      case .success(let info): return info.passing
-      case .failure(let problem):
-        lost = problem.description
-        return nil
-      }
+      .success((0..<(function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2)).map {
+        Scalar(offset: 8 * $0, size: 8, kind: .integer)
+      })
+    // Metadata has a word for the metatype where the code has a case number alone.
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
+      .success([Scalar(offset: 0, size: 1, kind: .integer)])
+    default: types.type(type).map(\.scalars)
     }
   }
 
@@ -227,6 +255,14 @@ private struct Build {
       }
       slots = (slots + 1) / 2 * 2 + 2
       return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
+    case .extended:
+      slots = (slots + 1) / 2 * 2 + 2
+      return [
+        Piece(place: .stack(slots - 2), offset: scalar.offset, size: 8), Piece(place: .stack(slots - 1), offset: scalar.offset + 8, size: 2),
+      ]
+    case .vector where floats >= 8:
+      slots = (slots + 1) / 2 * 2 + 2
+      return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
     case .float, .vector:
       if floats < 8 {
         floats += 1
@@ -241,11 +277,6 @@ private struct Build {
 
   private mutating func result(_ function: FunctionType) -> ResultPlan {
     var plan = ResultPlan(type: function.result, info: nil, location: .unknown(""))
-    if case .typed = function.thrown {
-      plan.location = .unknown("typed throws")
-      lost = "typed throws"
-      return plan
-    }
     if function.isAsync {
       plan.location = .unknown("async")
       plan.info = try? types.type(function.result).get()
@@ -255,45 +286,55 @@ private struct Build {
       } else if !function.result.isVoid { lost = "async result of unknown type" }
       return plan
     }
+    plan.info = try? types.type(function.result).get()
+    if case .tuple(let elements) = function.result, !elements.isEmpty {
+      plan.location = tupleResult(elements, plan.info)
+    } else if case .dynamicSelf = function.result {
+      plan.location = .unknown("dynamic Self")
+    } else {
+      switch shape(of: function.result) {
+      case .success(let shape): plan.location = Self.returned(shape.map(AggregateLowering.lower) ?? .indirect)
+      case .failure(let problem): plan.location = .unknown(problem.description)
+      }
+    }
     if case .unchanged = resultChange {} else {
       plan.location = .optimizedOut
-      return plan
     }
-    if case .tuple(let elements) = function.result, !elements.isEmpty { return tupleResult(plan, elements) }
-    if case .dynamicSelf = function.result { return objectResult(plan) }
-    switch types.type(function.result) {
-    case .success(let info):
-      plan.info = info
-      plan.location = Self.returned(info.passing)
-    case .failure(let problem):
-      plan.location = .unknown(problem.description)
-    }
+    // The registers may hold the error instead, which only its type tells.
+    if case .typed = function.thrown { plan.location = .unknown("typed throws") }
     return plan
   }
 
-  private func objectResult(_ plan: ResultPlan) -> ResultPlan {
-    var plan = plan
-    plan.location = .unknown("dynamic Self")
-    return plan
-  }
-
-  /// Address-only elements are returned through pointers that come first; with several of them, or with others
-  /// beside them, they take argument registers.
-  private mutating func tupleResult(_ plan: ResultPlan, _ elements: [TupleElement]) -> ResultPlan {
-    var plan = plan
-    switch types.type(plan.type) {
-    case .success(let info) where info.scalars != nil:
-      plan.info = info
-      plan.location = Self.returned(info.passing)
-    default:
-      plan.location = .unknown("tuple of indirect results")
-      lost = "tuple result of unknown form"
+  /// The elements are results of their own: address-only ones go through pointers that come before all arguments
+  /// (in rax when there is no other result), the rest is returned as one tuple.
+  private mutating func tupleResult(_ elements: [TupleElement], _ info: TypeInfo?) -> Location {
+    var leaves = 0
+    var pointers = 0
+    func visit(_ type: TypeSyntax) -> TypeProblem? {
+      if case .tuple(let nested) = type {
+        for element in nested { if let problem = visit(element.type) { return problem } }
+        return nil
+      }
+      switch shape(of: type) {
+      case .success(let scalars):
+        leaves += 1
+        if scalars == nil { pointers += 1 }
+        return nil
+      case .failure(let problem): return problem
+      }
     }
-    return plan
+    if let problem = visit(.tuple(elements)) {
+      lost = "tuple result: \(problem.description)"
+      return .unknown(problem.description)
+    }
+    if pointers == 0 { return info.map { Self.returned($0.passing) } ?? .unknown("tuple result of unknown layout") }
+    if leaves > 1 { integers += pointers }
+    return .unknown("a tuple with results in memory")
   }
 
   static func returned(_ passing: Passing) -> Location {
     guard case .direct(let scalars) = passing else { return .address(.indirectResult) }
+    if scalars.contains(where: { $0.kind == .extended }) { return .unknown("returned on the x87 stack") }
     var integers = 0
     var floats = 0
     var pieces: [Piece] = []
@@ -321,6 +362,8 @@ private struct Build {
     case .allocatingInit: isObject = false
     default: isObject = !declaration.isStatic
     }
+    // A clone that knows a closure or constant argument is no method any more, and takes what those captured at the end.
+    if let changes, !changes.allSatisfy(\.keepsMethod) { return isObject ? .unknown("specialised for its arguments") : .none }
     guard kind == .classType else { return isObject ? .unknown("whether it is mutating is not in its name") : .none }
     switch change {
     case .unchanged: return isObject ? .object(.selfRegister) : .metatype(.selfRegister)
@@ -335,6 +378,41 @@ private struct Build {
   }
 }
 
+extension SpecializedValue {
+  /// The function stays a method with `self` in its register.
+  fileprivate var keepsMethod: Bool {
+    switch self {
+    case .unchanged, .dead, .ownedToGuaranteed, .guaranteedToOwned, .exploded: true
+    case .combined(let all): all.allSatisfy(\.keepsMethod)
+    default: false
+    }
+  }
+}
+
+extension NominalName {
+  fileprivate var isOptional: Bool { module == "Swift" && shortName == "Optional" }
+}
+
 extension TypeSyntax {
+  /// A generic parameter, or one in Optionals: its representation is not known here, but it is never more than a pointer.
+  fileprivate var isGenericValue: Bool {
+    switch self {
+    case .genericParameter, .dependentMember: true
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1: arguments[0].isGenericValue
+    default: false
+    }
+  }
+
+  fileprivate var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
+
+  /// The type has no subtypes, so that its metatype has one value and no bits.
+  fileprivate var hasOneMetatype: Bool {
+    switch self {
+    case .nominal(_, .structure, _), .nominal(_, .enumeration, _), .tuple, .function, .existential, .constrainedExistential: true
+    case .metatype(let instance): instance.hasOneMetatype
+    default: false
+    }
+  }
+
   package var isVoid: Bool { if case .tuple(let elements) = self { elements.isEmpty } else { false } }
 }

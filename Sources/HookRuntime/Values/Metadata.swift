@@ -255,12 +255,25 @@ package struct MangledBytes {
     switch pointer.load(fromByteOffset: 1, as: UInt8.self) {
     case UInt8(ascii: "p"), UInt8(ascii: "b"), UInt8(ascii: "o"), UInt8(ascii: "B"), UInt8(ascii: "O"): return .pointer
     case UInt8(ascii: "w"): return .integer(bits: 64)
+    case UInt8(ascii: "i") where hasVectorSuffix, UInt8(ascii: "f") where hasVectorSuffix: return vectorBytes.map { .vector(bytes: $0) }
     case UInt8(ascii: "i"): return number.map { .integer(bits: $0) }
-    case UInt8(ascii: "f"): return hasSuffix("_") && !hasSuffix("v2_") ? number.map { .float(bits: $0) } : nil
+    case UInt8(ascii: "f"): return number.map { .float(bits: $0) }
     default: return nil
     }
   }
-  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int) }
+  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int), vector(bytes: Int) }
+
+  /// A vector's name is its element's and a count: `Bf32_Bv4_`.
+  private var vectorParts: (bits: Int, count: Int)? {
+    let text = String(decoding: UnsafeRawBufferPointer(start: pointer, count: count), as: UTF8.self)
+    let parts = text.split(separator: "_")
+    guard parts.count == 2, text.hasSuffix("_"), parts[1].hasPrefix("Bv"), let bits = Int(parts[0].dropFirst(2)), let n = Int(parts[1].dropFirst(2))
+    else { return nil }
+    return (bits, n)
+  }
+  private var hasVectorSuffix: Bool { vectorParts != nil }
+  private var vectorBytes: Int? { vectorParts.map { ($0.bits + 7) / 8 * $0.count } }
+
 
   private var number: Int? {
     var value = 0

@@ -71,7 +71,9 @@ package final class TypeResolver: @unchecked Sendable {
 
   private func layout(of metadata: Metadata) throws(TypeProblem) -> Layout {
     switch metadata.kind {
-    case .classType, .foreignClass: return Layout(kind: .object, scalars: [Self.pointer])
+    // An object of another language: a reference, but neither its class nor its count are where ours look.
+    case .foreignClass: return Layout(kind: .opaque, scalars: [Self.pointer])
+    case .classType: return Layout(kind: .object, scalars: [Self.pointer])
     case .structure: return try structLayout(metadata)
     case .enumeration, .optional: return try enumLayout(metadata)
     case .tuple:
@@ -99,16 +101,27 @@ package final class TypeResolver: @unchecked Sendable {
 
   private func combine(_ parts: [(Metadata, Int)]) throws(TypeProblem) -> [Scalar]? {
     var all: [Scalar] = []
+    var isAddressOnly = false
     for (part, offset) in parts {
-      guard let scalars = try info(for: part).get().scalars else { return nil }
+      guard let scalars = try self.part(part).scalars else { isAddressOnly = true; continue }
       all += scalars.map { $0.moved(by: offset) }
     }
-    return all
+    return isAddressOnly ? nil : all
+  }
+
+  /// A type inside another. The metatype of a struct or enum has no bits there unless the type is generic, which
+  /// neither metadata nor field records tell.
+  private func part(_ metadata: Metadata) throws(TypeProblem) -> TypeInfo {
+    if case .metatype = metadata.kind, metadata.instanceType.hasOneMetatype {
+      throw .layout(_typeName(metadata.type, qualified: true))
+    }
+    return try info(for: metadata).get()
   }
 
   private func structLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     let name = { _typeName(metadata.type, qualified: true) }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
+    if try isResilient(name()) { return Layout(kind: .structure, scalars: nil) }
     if metadata.pointer == Metadata(String.self).pointer {
       return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
     }
@@ -127,7 +140,11 @@ package final class TypeResolver: @unchecked Sendable {
         switch builtin {
         case .pointer: all.append(Self.pointer.moved(by: offset))
         case .integer(let bits): all.append(Self.integer(offset: offset, size: (bits + 7) / 8))
-        case .float(let bits): all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: .float))
+        case .float(let bits):
+          all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: bits <= 64 ? .float : .extended))
+        case .vector(let bytes):
+          guard bytes == 16 else { throw .layout(name()) }  // others are taken apart in ways of their own
+          all.append(Scalar(offset: offset, size: 16, kind: .vector))
         }
         continue
       }
@@ -137,9 +154,11 @@ package final class TypeResolver: @unchecked Sendable {
         continue
       }
       guard let fieldType = typeName.resolve(in: metadata) else { throw .layout(name()) }
-      guard let scalars = try info(for: fieldType).get().scalars else { return Layout(kind: .structure, scalars: nil) }
+      guard let scalars = try part(fieldType).scalars else { return Layout(kind: .structure, scalars: nil) }
       all += scalars.map { $0.moved(by: offset) }
     }
+    // A C struct may have parts Swift has no name for, such as bit-fields and unions.
+    if name().hasPrefix("__C."), all.reduce(0, { $0 + $1.size }) != metadata.size { throw .layout(name()) }
     return Layout(kind: .structure, scalars: all)
   }
 
@@ -152,6 +171,7 @@ package final class TypeResolver: @unchecked Sendable {
   private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     let name = { _typeName(metadata.type, qualified: true) }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
+    if try isResilient(name()) { return Layout(kind: .enumeration, scalars: nil) }
     let payloads = descriptor.payloadCases
     let cases = descriptor.fields
     let size = metadata.size
@@ -166,7 +186,7 @@ package final class TypeResolver: @unchecked Sendable {
     for field in cases.prefix(payloads) {
       if field.isIndirectCase { payloadSize = max(payloadSize, 8); continue }
       guard let typeName = field.typeName, let payload = typeName.resolve(in: metadata) else { throw .layout(name()) }
-      let info = try info(for: payload).get()
+      let info = try part(payload)
       if info.scalars == nil { addressOnly = true }
       payloadSize = max(payloadSize, info.size)
       only = info
@@ -188,6 +208,20 @@ package final class TypeResolver: @unchecked Sendable {
     return Layout(kind: kind, scalars: scalars)
   }
 
+  /// The type is public in a library that may change its layout, so everybody passes it by address.
+  private func isResilient(_ name: String) throws(TypeProblem) -> Bool {
+    let module = String(name.prefix { $0 != "." })
+    if ResilientTypes.listedModules.contains(module) {
+      // The arguments of an outer type lie in the middle of the name.
+      let bare = name.withoutGenericArguments
+      // Types of the concurrency library with a short mangling read as the standard library's.
+      return ResilientTypes.names.contains(bare)
+        || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
+    }
+    if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
+    return false
+  }
+
   // MARK: Standard library scalars
 
   private static let scalarKinds: [Metadata: ValueKind] = {
@@ -207,6 +241,31 @@ package final class TypeResolver: @unchecked Sendable {
     table[Metadata(Double.self)] = .float(bits: 64)
     return table
   }()
+}
+
+extension Metadata {
+  /// A struct, enum, tuple, function or existential has one metatype, which needs no bits.
+  fileprivate var hasOneMetatype: Bool {
+    switch kind {
+    case .structure, .enumeration, .optional, .tuple, .function, .existential, .extendedExistential: true
+    case .metatype: instanceType.hasOneMetatype
+    default: false
+    }
+  }
+}
+
+extension String {
+  /// `Swift.Unicode.Scalar` of `Swift.Unicode<A>.Scalar<B>`.
+  fileprivate var withoutGenericArguments: String {
+    var depth = 0
+    var text = ""
+    for character in self {
+      if character == "<" { depth += 1 }
+      if depth == 0 { text.append(character) }
+      if character == ">" { depth -= 1 }
+    }
+    return text
+  }
 }
 
 extension ValueKind {

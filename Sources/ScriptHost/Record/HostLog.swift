@@ -30,6 +30,10 @@ package final class HostLog: Sendable {
     recorder?.record(kind, name, fill)
   }
 
+  /// Appends a record that is complete.
+  @inline(__always)
+  func append(_ kind: RecordKind, _ fields: borrowing FieldWriter) { recorder?.record(kind, fields) }
+
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }
     if isVerbose { say(message) }

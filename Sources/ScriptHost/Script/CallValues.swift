@@ -1,6 +1,7 @@
 // CallValues — the arguments and results of a running call, as a handler sees and changes them.
 internal import CHookTrampoline
 internal import CLuaShim
+private import Glibc
 internal import HookRuntime
 internal import SwiftMangling
 
@@ -9,16 +10,41 @@ enum CallValues {
 
   // MARK: Reading
 
-  /// Argument `index` for Lua. Unknown and optimised-out values become handles that say so when used.
+  /// Argument `index` for Lua, straight from its register where that is possible.
+  @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+    let view = script.pointee.view
+    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
+    return argumentByPlan(index, script, bridge, scratch)
+  }
+
+  /// What the slot holds; nil when it has to be read by plan.
+  @inline(__always)
+  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    let address = slot.address(in: view.call)
+    switch slot.kind {
+    case .int64: return shl_int(address.load(as: Int64.self))
+    case .double: return shl_number(address.load(as: Double.self))
+    case .bool: return shl_bool(address.load(as: UInt8.self) & 1 == 1)
+    case .string: return ValueBridge.string(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self), scratch)
+    case .object: return bridge.object(address.load(as: UInt.self))
+    case .float: return shl_number(Double(address.load(as: Float.self)))
+    case .void: return shl_nil()
+    case .none: return nil
+    default: return slot.integer(at: address).map(shl_int)
+    }
+  }
+
+  /// Unknown and optimised-out values become handles that say so when used.
+  private static func argumentByPlan(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let plan = script.pointee.plan
     let argument = plan.arguments[index]
-    if let staged = script.pointee.staged[index] {
+    if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
+    if let staged = script.pointee.current(index) {
       return bridge.lua(
         staged.memory, staged.info, lent: LentValue(root: .argument(index), offset: 0, info: staged.info, serial: bridge.serial),
         scratch: scratch)
     }
-    if let fast = fastWord(argument, script.pointee.view.reader, scratch) { return fast }
     guard let info = argument.info else { return missing(argument.location, bridge) }
     let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
     return script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
@@ -26,25 +52,23 @@ enum CallValues {
     } ?? missing(argument.location, bridge)
   }
 
-  /// Scalars and strings straight from their registers.
-  @inline(__always)
-  private static func fastWord(_ argument: ArgumentPlan, _ reader: ValueReader, _ scratch: Scratch) -> SHLValue? {
-    guard case .pieces(let pieces) = argument.location, let info = argument.info else { return nil }
-    switch info.kind {
-    case .integer(64, true): return shl_int(Int64(bitPattern: reader.argumentWord(pieces[0].place)))
-    case .bool: return shl_bool(reader.argumentWord(pieces[0].place) & 1 == 1)
-    case .float(64): return shl_number(Double(bitPattern: reader.argumentWord(pieces[0].place)))
-    case .string: return ValueBridge.string(reader.argumentWord(pieces[0].place), reader.argumentWord(pieces[1].place), scratch)
-    default: return nil
-    }
-  }
-
   /// A value that is not there: reading it raises, passing it on is harmless.
-  private static func missing(_ location: Location, _ bridge: ValueBridge) -> SHLValue {
-    shl_handle(bridge.classes.value, location == .optimizedOut ? 1 : 2, 0, 0)
+  private static func missing(_ location: Location, _ bridge: ValueBridge, kind: UInt64? = nil) -> SHLValue {
+    shl_handle(bridge.classes.value, kind ?? (location == .optimizedOut ? optimizedOutMark : notDecodedMark), 0, 0)
+  }
+  /// What a value handle without a type stands for.
+  static let optimizedOutMark: UInt64 = 1
+  static let notDecodedMark: UInt64 = 2
+  static let consumedMark: UInt64 = 3
+
+  @inline(__always)
+  static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+    let view = script.pointee.view
+    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view, bridge, scratch) { return value }
+    return resultByPlan(script, bridge, scratch)
   }
 
-  static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+  private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
     let lent = LentValue(root: .result, offset: 0, info: info, serial: bridge.serial)
@@ -55,7 +79,7 @@ enum CallValues {
 
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let argument = script.pointee.plan.arguments[index]
-    if isSame(value, root: .argument(index)) { return }
+    if isSame(value, root: .argument(index), script, bridge) { return }
     guard let info = argument.info, isReplaceable(argument.location) else {
       throw .notConvertible(type: argument.type.description(qualified: true))
     }
@@ -72,12 +96,28 @@ enum CallValues {
   }
 
   /// The value is the one the call already has there: nothing to do, whatever its type.
-  private static func isSame(_ value: SHLValue, root: LentValue.Root) -> Bool {
+  private static func isSame(_ value: SHLValue, root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     guard value.tag == SHL_HANDLE else { return false }
-    if value.h.c == 0 && value.h.b == 0 { return value.h.a <= 2 }  // a value that is not there, passed on
+    if value.cls == bridge.classes.object { return isSameObject(value, root, script, bridge) }
+    guard value.cls == bridge.classes.value else { return false }
+    if value.h.c == 0 && value.h.b == 0 { return value.h.a <= consumedMark }  // a value that is not there, passed on
     guard value.h.b != 0 else { return false }
     let lent = LentValue(value)
-    return lent.root == root && lent.offset == 0
+    return lent.root == root && lent.offset == 0 && lent.serial == bridge.serial
+  }
+
+  /// The instance is the one in a value of protocol type there, which could not be made anew.
+  private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+    let plan = script.pointee.plan
+    let info: TypeInfo? = switch root {
+    case .argument(let index): plan.arguments[index].info
+    case .result: plan.result.info
+    case .memory: nil
+    }
+    guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
+    return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      $0.loadUnaligned(as: UInt64.self) == value.h.a
+    } ?? false
   }
 
   private static func isReplaceable(_ location: Location) -> Bool {
@@ -90,7 +130,7 @@ enum CallValues {
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
     if result.type.isVoid { return }
-    if isSame(value, root: .result), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
+    if isSame(value, root: .result, script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, isReplaceable(result.location) else {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
@@ -103,16 +143,51 @@ enum CallValues {
     script.pointee.stagedResult = made
   }
 
+  /// Puts what the handler returned straight into the result registers. False, with nothing changed, when it must be
+  /// staged: the handler changed something else, the original threw, or the value is not exactly of the result's type.
+  static func returnDirectly(_ value: SHLValue, _ script: Call) -> Bool {
+    let view = script.pointee.view
+    let slot = view.withPlan { $0.resultSlot }
+    let ran = script.pointee.originalRuns > 0
+    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
+    let address = slot.address(in: view.call)
+    switch (slot.kind, value.tag) {
+    case (.void, _): break
+    case (.int64, SHL_INT): address.storeBytes(of: value.i, as: Int64.self)
+    case (.double, SHL_NUMBER): address.storeBytes(of: value.n, as: Double.self)
+    case (.bool, SHL_BOOL): address.storeBytes(of: value.b ? 1 : 0, as: UInt64.self)
+    case (.string, SHL_STRING): return returnString(UnsafeRawBufferPointer(start: value.s.p, count: value.s.n), address, replacing: ran)
+    default: return false
+    }
+    return true
+  }
+
+  /// - Parameter replacing: the original's result is in the registers, and is ours.
+  private static func returnString(_ bytes: UnsafeRawBufferPointer, _ address: UnsafeMutableRawPointer, replacing: Bool) -> Bool {
+    if replacing {
+      // A handler that passes the result on has it copied to Lua and back: the same bytes are the same String.
+      let isSame = StringBits.withUTF8(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self)) {
+        $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)
+      }
+      if isSame { return true }
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    // The two result words are a String's two words, which the caller owns.
+    let result = address.assumingMemoryBound(to: String.self)
+    if replacing { result.pointee = text } else { result.initialize(to: text) }
+    return true
+  }
+
   // MARK: Applying
 
   static func applyArguments(_ script: Call) {
-    guard !script.pointee.staged.isEmpty else { return }
+    guard !script.pointee.changesNothing, !script.pointee.staged.isEmpty else { return }
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
     if script.pointee.originalRuns == 0 {
       for (index, value) in script.pointee.staged {
         if script.pointee.held?[index] != nil {
-          script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+          if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
         } else {
           writer.replace(plan.arguments[index], with: value)
         }
@@ -124,18 +199,19 @@ enum CallValues {
   }
 
   static func applyResult(_ script: Call) {
-    guard let value = script.pointee.stagedResult else { return }
+    guard !script.pointee.changesNothing, let value = script.pointee.stagedResult else { return }
     script.pointee.stagedResult = nil
     let writer = ValueWriter(script.pointee.view.call)
     let result = script.pointee.plan.result
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     if ran {
-      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(result) }
+      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) }
     }
     writer.setResult(result, to: value)
   }
 
   static func dropStaged(_ script: Call) {
+    if script.pointee.changesNothing { return }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
     script.pointee.stagedResult?.destroy()
@@ -145,16 +221,24 @@ enum CallValues {
   // MARK: Calling the original
 
   /// Runs the layers below and the original. Owned arguments are given to each run as copies.
+  @inline(__always)
   static func runOriginal(_ script: Call) throws(BridgeError) {
+    let view = script.pointee.view
+    guard script.pointee.originalRuns == 0, script.pointee.changesNothing, !view.withPlan({ $0.consumesArguments }) else {
+      return try runOriginalByPlan(script)
+    }
+    script.pointee.originalRuns = 1
+    hkt_call_proceed(view.call)
+  }
+
+  private static func runOriginalByPlan(_ script: Call) throws(BridgeError) {
     let plan = script.pointee.plan
     let writer = ValueWriter(script.pointee.view.call)
     let owned = ownedIndices(plan)
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
-      if !owned.isEmpty, script.pointee.held?.count != owned.count {
-        throw .notConvertible(type: "the arguments of '\(script.pointee.hook.selector)', which its first run consumed; call the original once")
-      }
-      if script.pointee.view.thrownError != 0 { writer.swallowError() } else { writer.destroyResult(plan.result) }
+      guard plan.canRunAgain, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
+      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(plan.result) }
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
     if let held = script.pointee.held {
@@ -169,14 +253,15 @@ enum CallValues {
   }
 
   private static func ownedIndices(_ plan: CallPlan) -> [Int] {
-    plan.arguments.indices.filter { plan.arguments[$0].isOwned && !(plan.arguments[$0].info?.isTrivial ?? false) }
+    plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
   }
 
   /// The original never runs: what it would have consumed ends here.
   static func consumeOwned(_ script: Call) {
+    if script.pointee.changesNothing, !script.pointee.view.withPlan({ $0.consumesArguments }) { return }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
-    hold(ownedIndices(script.pointee.plan), script)
+    hold(ownedIndices(script.pointee.plan), script, copyable: false)
   }
 
   /// Arguments changed between two runs of the original.
@@ -185,7 +270,7 @@ enum CallValues {
     let plan = script.pointee.plan
     for (index, value) in script.pointee.staged {
       if script.pointee.held?[index] != nil {
-        script.pointee.held?.updateValue(value, forKey: index)?.destroy()
+        if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
       } else {
         writer.replace(plan.arguments[index], with: value)
       }
@@ -193,14 +278,15 @@ enum CallValues {
     script.pointee.staged = [:]
   }
 
-  /// Keeps the owned arguments that can be copied; the frame's bits are overwritten by a copy for each run.
-  private static func hold(_ owned: [Int], _ script: Call) {
+  /// Takes over the owned arguments; the frame's bits are overwritten by a copy for each run.
+  /// - Parameter copyable: those alone that can be copied.
+  private static func hold(_ owned: [Int], _ script: Call, copyable: Bool = true) {
     var held: [Int: OwnedValue] = [:]
     for index in owned {
       let argument = script.pointee.plan.arguments[index]
-      guard let info = argument.info, info.metadata.isCopyable, case .pieces = argument.location else { continue }
+      guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
       _ = script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
-        // Takes over the reference in the registers, bit by bit.
+        // Takes over the value in the registers or in the caller's memory, bit by bit.
         let value = OwnedValue(uninitialized: info)
         value.memory.copyMemory(from: $0, byteCount: info.size)
         held[index] = value
@@ -211,7 +297,7 @@ enum CallValues {
 
   /// - Parameter givingBack: the original has not run and will run with what is in the registers.
   static func dropHeld(_ script: Call, givingBack: Bool = false) {
-    guard let held = script.pointee.held else { return }
+    guard !script.pointee.changesNothing, let held = script.pointee.held else { return }
     script.pointee.held = nil
     for value in held.values { if givingBack { value.forget() } else { value.destroy() } }
   }

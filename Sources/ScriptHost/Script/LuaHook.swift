@@ -4,6 +4,7 @@ internal import CLuaShim
 internal import HookRuntime
 private import Glibc
 internal import SwiftMangling
+internal import Synchronization
 
 /// One handler on one selector. Made by a patch, called from any thread.
 final class LuaHook: @unchecked Sendable {
@@ -22,8 +23,10 @@ final class LuaHook: @unchecked Sendable {
   let waitsForever: Bool
   let breaker = Breaker()
   var token: HookToken?
-  private var expectedClass: Metadata?
-  private var looksForClass: Bool
+  /// Metadata of the class `self` must be of, or one of the two below.
+  private let expectedClass: Atomic<UInt>
+  private static let unknownClass: UInt = 0
+  private static let anyClass: UInt = 1
 
   init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family, options: HookOptions) {
     self.patch = patch
@@ -36,7 +39,8 @@ final class LuaHook: @unchecked Sendable {
     source = patch.fileName
     waitsForever = options.waitsWhenBusy
     let declaration = family.declaration
-    looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
+    let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
+    expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
   }
 
   deinit { shl_forget(patch.state, function) }
@@ -44,88 +48,123 @@ final class LuaHook: @unchecked Sendable {
   var phases: UInt32 {
     switch position {
     case .before: UInt32(HKT_ON_ENTER)
-    case .around: UInt32(HKT_ON_AROUND)
-    case .after: UInt32(HKT_ON_EXIT)
+    // Handlers may ask for `call.duration_ns`.
+    case .around: UInt32(HKT_ON_AROUND | HKT_TIMED)
+    case .after: UInt32(HKT_ON_EXIT | HKT_TIMED)
     }
   }
 
   // MARK: One call
 
-  /// `self` is of the class the selector names: another class's call can arrive here when bodies are shared.
+  /// `self` is not of the class the selector names: another class's call can arrive here when bodies are shared.
+  @inline(__always)
   private func isForeign(_ view: CallView) -> Bool {
-    guard looksForClass, let object = view.selfObject else { return false }
-    if expectedClass == nil {
-      guard let name = declaration.context,
+    let expected = expectedClass.load(ordering: .relaxed)
+    if expected == Self.anyClass { return false }
+    guard let object = view.receiver else { return false }
+    return object.load(as: UInt.self) != expected && isOfOtherClass(object)
+  }
+
+  /// Found at the first call: the class may not be ready when the hook is installed.
+  private func isOfOtherClass(_ object: UnsafeRawPointer) -> Bool {
+    if expectedClass.load(ordering: .relaxed) == Self.unknownClass {
+      var found = Self.anyClass
+      if let name = declaration.context,
         case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: []))
-      else {
-        looksForClass = false
-        return false
-      }
-      expectedClass = info.metadata
+      { found = UInt(bitPattern: info.metadata.pointer) }
+      expectedClass.store(found, ordering: .relaxed)
     }
-    return !Metadata(object.load(as: UnsafeRawPointer.self)).isSubclass(of: expectedClass!)
+    guard let expected = UnsafeRawPointer(bitPattern: expectedClass.load(ordering: .relaxed)), UInt(bitPattern: expected) != Self.anyClass
+    else { return false }
+    return !Metadata(object.load(as: UnsafeRawPointer.self)).isSubclass(of: Metadata(expected))
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let view = CallView(call)
-    guard let thread = ScriptThread.current(), !breaker.isOpen, !isForeign(view) else {
+    guard !breaker.isOpen, !isForeign(view) else {
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED
     }
+    let thread = ScriptThread.of(call.pointee.thread)
     thread.pointee.counter += 1
-    let tid = UInt64(UInt32(bitPattern: hkt_thread().pointee.tid))
+    let tid = UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid))
     var script = ScriptCall(
       view: view, hook: self, phase: phase, serial: tid << 36 | thread.pointee.counter & 0xF_FFFF_FFFF, up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
+      if !script.pointee.changesNothing { script.pointee.forgetChanges() }
       return outcome
     }
   }
 
+  /// Most handlers declare few arguments: room for them costs nothing when its size is known here.
+  private static let usualArguments = 7
+
+  @inline(__always)
   private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    let plan = script.pointee.plan
-    let count = min(wanted, plan.arguments.count)
-    var status = SHL_OK
-    var outcome = HKT_HANDLED
-    withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: count + 2) { values in
-      withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: count + 1) { scratch in
-        values[0] = shl_call_here(UnsafeMutableRawPointer(script))
-        let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
-        for index in 0..<count {
-          values[index + 1] = CallValues.argument(index, script, bridge, scratch.baseAddress! + index)
-        }
-        var invocation = SHLInvocation()
-        var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: waitsForever ? -1 : 0)
-        status = shl_invoke(
-          patch.state, function, values.baseAddress, Int32(count + 1), values.baseAddress, 1, &budget, &invocation)
-        if status == SHL_OK {
-          do throws(BridgeError) {
-            if position == .around, invocation.count > 0 { try CallValues.stageResult(values[0], script, bridge) }
-            shl_invoke_end(&invocation)
-            outcome = finish(script)
-          } catch {
-            shl_invoke_end(&invocation)
-            outcome = fail(script, "the handler's result: \(error.description)")
-          }
-        } else {
-          shl_invoke_end(&invocation)
-          outcome = failed(script, status, &invocation)
+    let count = min(wanted, script.pointee.view.withPlan { $0.argumentCount })
+    return count <= Self.usualArguments ? invoke(script, count, room: Self.usualArguments) : invokeWithMany(script, count)
+  }
+
+  @inline(never)
+  private func invokeWithMany(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int) -> HKTOutcome { invoke(script, count, room: count) }
+
+  @inline(__always)
+  private func invoke(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int, room: Int) -> HKTOutcome {
+    withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: room + 1) { values in
+      withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: room) { scratch in
+        withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
+          invoke(script, count, values.baseAddress!, scratch.baseAddress!, invocation.baseAddress!)
         }
       }
     }
-    return outcome
+  }
+
+  /// - Parameters:
+  ///   - values: room for `call` and `count` arguments, later for the result.
+  ///   - scratch: room for `count` small strings.
+  @inline(__always)
+  private func invoke(
+    _ script: UnsafeMutablePointer<ScriptCall>, _ count: Int, _ values: UnsafeMutablePointer<SHLValue>, _ scratch: Scratch,
+    _ invocation: UnsafeMutablePointer<SHLInvocation>
+  ) -> HKTOutcome {
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    values[0] = shl_call_here(UnsafeMutableRawPointer(script))
+    for index in 0..<count { values[index + 1] = CallValues.argument(index, script, bridge, scratch + index) }
+    var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: waitsForever ? -1 : 0)
+    let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, &budget, invocation)
+    guard status == SHL_OK else {
+      shl_invoke_end(invocation)
+      return failed(script, status, &invocation.pointee)
+    }
+    var returned = false
+    if position == .around, invocation.pointee.count > 0 {
+      returned = CallValues.returnDirectly(values[0], script)
+      if !returned {
+        do throws(BridgeError) { try CallValues.stageResult(values[0], script, bridge) } catch {
+          shl_invoke_end(invocation)
+          return fail(script, "the handler's result: \(error.description)")
+        }
+      }
+    }
+    shl_invoke_end(invocation)
+    return finish(script, returned: returned)
   }
 
   /// The handler returned: what it changed takes effect.
-  private func finish(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    if position == .around, script.pointee.originalRuns == 0, script.pointee.stagedResult == nil,
-      !script.pointee.plan.result.type.isVoid
-    {
-      return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
+  /// - Parameter returned: its result is in the registers already.
+  @inline(__always)
+  private func finish(_ script: UnsafeMutablePointer<ScriptCall>, returned: Bool) -> HKTOutcome {
+    if position == .around, script.pointee.originalRuns == 0 {
+      if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
+        return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
+      }
+      CallValues.consumeOwned(script)
     }
-    if position == .around, script.pointee.originalRuns == 0 { CallValues.consumeOwned(script) } else { CallValues.applyArguments(script) }
+    if script.pointee.changesNothing { return HKT_HANDLED }
+    if position != .around || script.pointee.originalRuns > 0 { CallValues.applyArguments(script) }
     CallValues.applyResult(script)
     CallValues.dropHeld(script)
     return HKT_HANDLED

@@ -12,22 +12,70 @@ struct ScriptCall {
   let phase: HKTPhase
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
-  /// Arguments the handler changed, applied when it succeeds or calls the original.
-  var staged: [Int: OwnedValue] = [:]
-  /// The result the handler set.
-  var stagedResult: OwnedValue?
   var originalRuns = 0
-  /// Owned arguments of an `around`, kept so that the original can be called several times.
-  var held: [Int: OwnedValue]?
+  /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
+  private(set) var changes: Unmanaged<CallChanges>?
+
+  init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
+    self.view = view
+    self.hook = hook
+    self.phase = phase
+    self.serial = serial
+    self.up = up
+  }
 
   var plan: CallPlan { view.plan }
+  var changesNothing: Bool { changes == nil }
+  /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
+  var argumentsAreInFrame: Bool {
+    changes == nil && ((phase != HKT_EXIT && originalRuns == 0) || !view.withPlan { $0.consumesArguments })
+  }
+
+  /// Arguments the handler changed, applied when it succeeds or calls the original.
+  var staged: [Int: OwnedValue] {
+    get { changes?.takeUnretainedValue().staged ?? [:] }
+    set { if changes != nil || !newValue.isEmpty { made().staged = newValue } }
+  }
+  /// The result the handler set.
+  var stagedResult: OwnedValue? {
+    get { changes?.takeUnretainedValue().stagedResult }
+    set { if changes != nil || newValue != nil { made().stagedResult = newValue } }
+  }
+  /// Owned arguments of an `around`, kept so that the original can be called several times.
+  var held: [Int: OwnedValue]? {
+    get { changes?.takeUnretainedValue().held }
+    set { if changes != nil || newValue != nil { made().held = newValue } }
+  }
+
+  private mutating func made() -> CallChanges {
+    if let changes { return changes.takeUnretainedValue() }
+    let made = CallChanges()
+    changes = .passRetained(made)
+    return made
+  }
+
+  /// Ends the record of changes; the values in it were given away or destroyed before.
+  mutating func forgetChanges() {
+    changes?.release()
+    changes = nil
+  }
+
+  /// The value of an argument that is no longer, or not only, in the frame.
+  func current(_ index: Int) -> OwnedValue? { staged[index] ?? held?[index] }
+
+  /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
+  func isConsumed(_ index: Int) -> Bool {
+    guard phase == HKT_EXIT || originalRuns > 0, plan.arguments.indices.contains(index) else { return false }
+    return plan.arguments[index].isConsumed && current(index) == nil
+  }
 
   /// Gives `body` the memory of a lent value, as it is now.
   func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch lent.root {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
     case .argument(let index):
-      if let value = staged[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if isConsumed(index) { return nil }
+      if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
       return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
     case .result:
@@ -38,14 +86,28 @@ struct ScriptCall {
   }
 }
 
+/// What a handler changed, or holds, until it returns.
+final class CallChanges {
+  var staged: [Int: OwnedValue] = [:]
+  var stagedResult: OwnedValue?
+  var held: [Int: OwnedValue]?
+}
+
 /// What this module keeps per thread, in HKTThread.local.
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
+  let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
   /// This thread's record; made on first use, never freed (thread records are reused).
   static func current() -> UnsafeMutablePointer<ScriptThread>? {
     guard let thread = hkt_thread() else { return nil }
+    return of(thread)
+  }
+
+  @inline(__always)
+  static func of(_ thread: UnsafeMutablePointer<HKTThread>) -> UnsafeMutablePointer<ScriptThread> {
     if let known = thread.pointee.local { return known.assumingMemoryBound(to: ScriptThread.self) }
     let made = UnsafeMutablePointer<ScriptThread>.allocate(capacity: 1)
     made.initialize(to: ScriptThread())

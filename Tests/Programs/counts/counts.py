@@ -1,0 +1,289 @@
+# counts — are ScriptHost's events as many as gdb's breakpoint hits over all bodies of a family?
+#
+#   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT
+#
+# Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
+# with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
+# (families.py). COUNT 0 takes all selectors that run.
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+
+import families
+
+# What the issue names; they are always among the chosen.
+ALWAYS = [
+    "static SwiftParser.TriviaParser.parseTrivia(_:position:)",
+    "SwiftFormat.DocumentationCommentText.init(extractedFrom:)",
+    "SwiftFormat.RuleMask.ruleState(_:at:)",
+]
+
+
+def fail(text):
+    sys.exit("counts: " + text)
+
+
+class Refused(Exception):
+    pass
+
+
+class Counts:
+    def __init__(self, scripthost, program, source, work, seed, count):
+        self.scripthost, self.work = scripthost, work
+        # Away from the project's own configuration of swift-format.
+        self.source = shutil.copy(source, self.file("input.swift"))
+        self.program = os.path.realpath(program)
+        self.random = random.Random(seed)
+        self.count = count
+        # Equal hashes and as many variables in all runs: they decide how many calls there are.
+        self.environment = {"PATH": os.environ["PATH"], "HOME": work, "SWIFT_DETERMINISTIC_HASHING": "1"}
+
+    def run(self, *command, **more):
+        return subprocess.run([str(c) for c in command], env=self.environment, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def file(self, name):
+        return os.path.join(self.work, name)
+
+    # Choosing
+
+    def selectors(self):
+        """{typed selector: symbols of all its families}, and selector name -> typed selectors."""
+        typed, names = defaultdict(list), defaultdict(set)
+        listed = self.run(self.scripthost, "methods", "--json", self.program)
+        for line in listed.stdout.splitlines():
+            each = json.loads(line)
+            typed[each["typed"]].append(each)
+            names[each["selector"]].add(each["typed"])
+        return typed, names
+
+    def running(self):
+        """Selector names that are called in a run, by ScriptHost's own table."""
+        traced = self.run("setarch", "-R", self.scripthost, "trace", "-c", "-o", self.file("table"), "-e", "**", "--",
+                          self.program, self.source)
+        if traced.returncode:
+            fail("trace ended with %d: %s" % (traced.returncode, traced.stderr))
+        self.check_output("trace", traced.stdout)
+        called = set()
+        lines = open(self.file("table")).read().splitlines()
+        start = next(i for i, l in enumerate(lines) if l.startswith("% self"))
+        for line in lines[start + 1:-1]:
+            called.add(line[line.rfind("  ") + 2:])
+        return called
+
+    def choose(self, typed, names, called):
+        every = sorted(name for name in called if name in names)
+        if not self.count:
+            chosen = every
+        else:
+            several = [n for n in every if any(e["bodies"] > 1 for t in names[n] for e in typed[t])]
+            single = [n for n in every if n not in set(several)]
+            half = self.count // 2
+            chosen = self.random.sample(several, min(len(several), self.count - half))
+            chosen += self.random.sample(single, min(len(single), half))
+        missing = [n for n in ALWAYS if n not in called]
+        if missing:
+            fail("not called with this input: " + ", ".join(missing))
+        every = set()
+        for name in sorted(set(chosen) | set(ALWAYS)):
+            overloads = sorted(names[name])
+            every |= set(self.random.sample(overloads, min(len(overloads), 2)) if self.count else overloads)
+        every = sorted(t for t in every if any(e["hookable"] for e in typed[t]))
+        # Overloads that types as spelled do not tell apart cannot be hooked one by one.
+        unclear = [t for t in every if len(typed[t]) > 1 or sum(
+            u == t or u.startswith(t + " ") or not is_typed(t) for u in names[typed[t][0]["selector"]]) > 1]
+        if unclear:
+            print("left out, not spelled apart: " + ", ".join(unclear))
+        return [t for t in every if t not in unclear]
+
+    # ScriptHost's counts
+
+    def check_output(self, what, text):
+        if text != self.plain:
+            fail("the output of %s changed under %s" % (os.path.basename(self.program), what))
+
+    def patch(self, name, body):
+        directory = self.file(name)
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, "patch.lua"), "w") as out:
+            out.write('patch { id = "%s", version = "1.0.0", api = 1 }\n%s' % (name, body))
+        return directory
+
+    def patched(self, name, body):
+        """One run with a patch; answers {event name: how many}."""
+        events = self.file(name + ".jsonl")
+        if os.path.exists(events):
+            os.remove(events)  # runs append
+        done = self.run("setarch", "-R", self.scripthost, "run", "--patches", self.patch(name, body), "--events", events,
+                        "--state", self.file("state-" + name), "--", self.program, self.source)
+        if done.returncode:
+            fail("%s ended with %d: %s" % (name, done.returncode, done.stderr))
+        self.check_output(name, done.stdout)
+        count = Counter()
+        for line in open(events):
+            event = json.loads(line)
+            if event["kind"] in ("event", "log"):
+                count[event.get("name") if event["kind"] == "event" else event["fields"].get("message")] += 1
+            elif event["kind"] in ("failure", "gap"):
+                raise Refused("%s: %s %s" % (name, event["kind"], event["fields"]))
+        return count
+
+    def patched_apart(self, name, chosen, rule):
+        """Leaves out what is ambiguous over all images; `rule` makes a selector's line of the patch."""
+        while True:
+            try:
+                return self.patched(name, "".join(rule(i, json.dumps(escaped(t))) + "\n" for i, t in enumerate(chosen)))
+            except Refused as refused:
+                match = re.search(r"patch.lua:(\d+):.* is ambiguous", str(refused))
+                if not match:
+                    fail(str(refused))
+                index = int(match[1]) - 2
+                if index >= len(chosen): fail(str(refused))
+                print("left out, ambiguous: " + chosen.pop(index))
+
+    def tracked(self, chosen):
+        return self.patched_apart("tracked", chosen, lambda i, t: 'track "s%d" { on = %s }' % (i, t))
+
+    def handled(self, chosen):
+        """Counts with `before` handlers."""
+        return self.patched_apart("handled", chosen, lambda i, t: 'method(%s):before(function() log.info("s%d") end)' % (t, i))
+
+    # gdb's counts
+
+    def hits(self, bodies, merged):
+        """Entries of the bodies in order, and gdb's facts."""
+        plan = {
+            "program": self.program, "arguments": [self.source], "main": families.address_of_main(self.program),
+            "environment": self.environment, "bodies": [[b.image, b.address, b.size] for b in bodies], "merged": [list(each) for each in merged],
+            "out": self.file("hits"),
+        }
+        with open(self.file("plan.json"), "w") as out:
+            json.dump(plan, out)
+        here = os.path.dirname(os.path.abspath(__file__))
+        done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", os.path.join(here, "hits.py")],
+                              env=dict(self.environment, COUNTS_PLAN=self.file("plan.json")), stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+        if "exited normally" not in done.stdout:
+            fail("gdb did not get to the end:\n%s%s" % (done.stdout[-2000:], done.stderr[-2000:]))
+        entries = [tuple(map(int, line.split())) for line in open(self.file("hits"))]
+        return entries, json.load(open(self.file("hits.json")))
+
+    def families(self, typed, chosen):
+        """{family: bodies} of all images, {typed selector: families}, {(image, address): symbol} of merged bodies."""
+        found, merged = families.read(self.program)
+        merged = {(self.program, address): name for address, name in merged.items()}
+        of_symbol = {b.symbol: b.family for bs in found.values() for b in bs}
+        # A merged body may bear the name of another selector.
+        wanted = {t: sorted({of_symbol[s] for e in typed[t] for s in e["symbols"] if not s.endswith("Tm")}) for t in chosen}
+        # Generic declarations of one module are specialised in many: all of them are bodies of the family.
+        origins = sorted(set(families.origins(sorted({found[f][0].symbol for fs in wanted.values() for f in fs}))))
+        for library in families.libraries(self.program):
+            more, more_merged = families.read(library, origins)
+            for family, bodies in more.items():
+                found.setdefault(family, []).extend(bodies)
+            merged.update({(library, address): name for address, name in more_merged.items()})
+        return found, wanted, merged
+
+    def by_gdb(self, program_families, wanted, merged):
+        """{family: calls}, {family: {body: hits}} by one rule: what a body hands on to a sibling is the same call."""
+        bodies = [b for f in wanted for b in program_families[f] if not b.merged]
+        entries, facts = self.hits(bodies, merged)
+        bodies = [b for b in bodies if facts["bias"][b.image] is not None]
+        at = defaultdict(list)  # equal code may carry several names
+        for body in bodies:
+            body.address += facts["bias"][body.image]
+            at[body.address].append(body)
+        merged = {facts["bias"][image] + address: name for (image, address), name in merged.items()
+                  if facts["bias"].get(image) is not None}
+        thunks = defaultdict(list)  # merged body -> [(body, constants)]
+        for each in facts["thunks"]:
+            for body in at[each["address"]]:
+                thunks[each["target"]].append((body, each))
+        calls, hits = Counter(), defaultdict(Counter)
+        entered = defaultdict(dict)  # (thread, rsp) -> {family: (body, return address)} not handed on yet
+        for address, thread, rsp, back, *registers in entries:
+            if address in thunks:
+                mine = [(body, merged[address]) for body, thunk in thunks[address] if passes(thunk, registers)]
+                if not mine:
+                    continue
+            else:
+                mine = [(body, None) for body in at[address]]
+            here = entered[thread, rsp]
+            # Frames below this one are gone.
+            for body, through in mine:
+                source = here.get(body.family)
+                name = through or body.symbol
+                hits[body.family][name] += 1
+                handed_on = False
+                for other in program_families[body.family]:
+                    # A thunk's call of its merged body may be written straight into those that call the thunk.
+                    if not (other.hands_on_to(body) or through and other is body):
+                        continue
+                    inside = other.address < back < other.address + other.size
+                    tail = source is not None and source[0] is other and source[1] == back
+                    handed_on |= inside or tail
+                here[body.family] = (body, back)
+                if through and source is not None and source[0] is body:
+                    here.pop(body.family, None)
+                calls[body.family] += not handed_on
+        return calls, hits, thunks
+
+    def check(self):
+        started = time.time()
+        self.plain = self.run(self.program, self.source).stdout
+        typed, names = self.selectors()
+        called = self.running()
+        chosen = self.choose(typed, names, called)
+        tracked = self.tracked(chosen)
+        handled = self.handled(chosen)
+        host_time = time.time()
+        program_families, wanted, merged = self.families(typed, chosen)
+        calls, hits, thunks = self.by_gdb(program_families, sorted({f for fs in wanted.values() for f in fs}), merged)
+        gdb_time = time.time()
+        different = 0
+        print("%8s %8s %8s  %s" % ("gdb", "track", "before", "selector (bodies: hits)"))
+        for number, text in enumerate(chosen):
+            gdb = sum(calls[f] for f in wanted[text])
+            ours = (tracked["s%d" % number], handled["s%d" % number])
+            bodies = {s: n for f in wanted[text] for s, n in hits[f].items()}
+            same = ours == (gdb, gdb)
+            different += not same
+            if self.count or not same:
+                print("%8d %8d %8d  %s%s%s" % (gdb, *ours, "" if same else "DIFFERENT ", text,
+                                               " (%d: %s)" % (sum(e["bodies"] for e in typed[text]), " ".join(map(str, bodies.values())))))
+            if not same:
+                for symbol, n in bodies.items():
+                    print("%36d  %s" % (n, symbol))
+        self.coverage(typed, chosen, wanted, hits)
+        total = sum(calls.values())
+        print("%d selectors, %d families with several bodies entered, %d calls, %d different (%.0f s, gdb %.0f s)" % (
+            len(chosen), sum(1 for f in hits if len(hits[f]) > 1), total, different, time.time() - started, gdb_time - host_time))
+        return different
+
+    def coverage(self, typed, chosen, wanted, hits):
+        pass
+
+
+def passes(thunk, registers):
+    order = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"]
+    constants = thunk["constants"]  # a thunk without any tells nothing
+    return bool(constants) and all(registers[order.index(r)] == value for r, value in constants.items())
+
+
+def is_typed(selector):
+    return any(mark in selector for mark in (" -> ", ": ", ") throws", ") async"))
+
+
+def escaped(selector):
+    return selector.replace("*", "\\*")
+
+
+if __name__ == "__main__":
+    scripthost, program, source, work, seed, count = sys.argv[1:]
+    sys.exit(1 if Counts(scripthost, program, source, work, int(seed), int(count)).check() else 0)

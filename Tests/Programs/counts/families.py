@@ -1,0 +1,136 @@
+# families — the oracle's own idea of which bodies a program has: `nm` for addresses, `swift demangle` for names.
+#
+# A family is what the demangler prints as one entity: the base, its specialisations (Tf…, Tg…, Ts…), both forms of an
+# initialiser or deinitialiser, merged bodies (Tm). Nothing here reads ScriptHost's code or output.
+import os
+import re
+import subprocess
+from collections import defaultdict
+
+SPECIALISED = {
+    "FunctionSignatureSpecialization", "GenericSpecialization", "GenericSpecializationNotReAbstracted",
+    "GenericSpecializationInResilienceDomain", "GenericPartialSpecialization",
+    "GenericPartialSpecializationNotReAbstracted", "GenericSpecializationPrespecialized", "InlinedGenericFunction",
+    "MergedFunction",
+}
+# The two forms of one source declaration.
+SAME = {"kind=Constructor": "kind=Allocator", "kind=Deallocator": "kind=Destructor"}
+ENTITIES = {
+    "Function", "Allocator", "Constructor", "Destructor", "Deallocator", "IsolatedDeallocator", "Getter", "Setter",
+    "ModifyAccessor", "Modify2Accessor", "ReadAccessor", "Read2Accessor", "WillSet", "DidSet", "Static",
+}
+
+
+class Body:
+    def __init__(self, image, address, size, symbol, family, kind, merged):
+        self.image, self.address, self.size, self.symbol = image, address, size, symbol
+        self.family, self.kind, self.merged = family, kind, merged
+
+    def __repr__(self):
+        return "%#x %s" % (self.address, self.symbol)
+
+    def hands_on_to(self, other):
+        """Whether an entry of `other` from this body is this body's own call, by what the names say."""
+        mine, theirs = self.symbol, other.symbol
+        if mine == theirs:
+            return False
+        if theirs.startswith(mine):
+            rest = theirs[len(mine):]
+            # Function signature optimisation (pass 4) leaves a thunk behind; merging does, too. Other passes keep the
+            # whole body: what it calls is a call.
+            return rest == "Tm" or rest.startswith("Tf4") and "_" in rest
+        # An allocating initialiser ends in the initialising one, a deallocating deinit in the deinit.
+        return {self.kind, other.kind} in ({"Allocator", "Constructor"}, {"Deallocator", "Destructor"}) and \
+            self.kind in ("Allocator", "Deallocator")
+
+
+def swift_symbols(image):
+    """(address, size, name) of the Swift functions of an image."""
+    table = subprocess.run(["nm", "-S", "--defined-only", image], capture_output=True, text=True).stdout
+    if not table:
+        table = subprocess.run(["nm", "-S", "-D", "--defined-only", image], capture_output=True, text=True).stdout
+    for line in table.splitlines():
+        parts = line.split()
+        if len(parts) == 4 and parts[2] in "tTwW" and parts[3].startswith("$s"):
+            yield int(parts[0], 16), int(parts[1], 16), parts[3]
+
+
+def demangle(names, *options):
+    return subprocess.run(["swift", "demangle", *options], input="\n".join(names) + "\n", capture_output=True, text=True,
+                          check=True).stdout
+
+
+def address_of_main(program):
+    table = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True).stdout
+    return next(int(line.split()[0], 16) for line in table.splitlines() if line.endswith(" T main"))
+
+
+def libraries(program):
+    """The Swift libraries a program loads, but for the runtime, which is never hooked."""
+    loaded = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    for line in loaded.splitlines():
+        path = os.path.realpath(line.split("=>")[1].split("(")[0].strip()) if "=> /" in line else ""
+        name = os.path.basename(path)
+        if path and not re.match(r"libswift(Core|_Concurrency|Synchronization)\.", name):
+            yield path
+
+
+def origins(names):
+    """The mangled names of what the bodies of these names are specialisations of."""
+    names = [name.removesuffix("Tm") for name in names]
+    while True:  # one level at a time
+        stripped = demangle(names, "--strip-specialization", "--compact").split()
+        assert len(stripped) == len(names)
+        if stripped == names:
+            return names
+        names = stripped
+
+
+def read(image, origins=None):
+    """All bodies of source functions and accessors of an image: {family: [Body]}, and {address: symbol} of merged ones.
+
+    `origins` limits it to names that begin with one of these.
+    """
+    symbols = list(swift_symbols(image))
+    if origins is not None:
+        prefixes = tuple(origins)
+        symbols = [each for each in symbols if each[2].startswith(prefixes)]
+    if not symbols:
+        return {}, {}
+    text = demangle([each[2] for each in symbols], "--tree-only")
+    families = defaultdict(list)
+    merged = {}
+    trees = text.split("\n\n")
+    trees = [t for t in trees if t.startswith("Demangling for ")]
+    assert len(trees) == len(symbols), (len(trees), len(symbols))
+    for (address, size, symbol), tree in zip(symbols, trees):
+        lines = tree.split("\n")
+        assert lines[0] == "Demangling for " + symbol, lines[0]
+        children, isMerged = [], False
+        for number, line in enumerate(lines[2:], 2):
+            if line.startswith("  kind="):
+                children.append((number, line[7:].split(",")[0]))
+        entity = None
+        for position, (number, kind) in enumerate(children):
+            if kind in SPECIALISED:
+                isMerged |= kind == "MergedFunction"
+                continue
+            end = children[position + 1][0] if position + 1 < len(children) else len(lines)
+            if entity is not None or kind not in ENTITIES:
+                entity = None
+                break
+            entity = (lines[number:end], kind)
+        if isMerged:
+            merged[address] = symbol
+        if entity is None:
+            continue
+        subtree, kind = entity
+        if kind == "Static":
+            kind = subtree[1].strip()[5:].split(",")[0]
+            if kind not in ENTITIES:
+                continue
+        depth = 1 if subtree[0].strip() == "kind=Static" else 0
+        subtree[depth] = subtree[depth].replace(subtree[depth].strip(), SAME.get(subtree[depth].strip(), subtree[depth].strip()))
+        family = "\n".join(subtree).rstrip()
+        families[family].append(Body(image, address, size, symbol, family, kind, isMerged))
+    return families, merged

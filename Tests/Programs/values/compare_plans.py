@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Compares call plans with the compiler's own lowering.
+
+    compare_plans.py PLANS IRGEN…
+
+PLANS is what `call-plans` prints; IRGEN files are made with `swiftc -emit-irgen`, before LLVM's own passes. The
+registers of each LLVM parameter are found here anew, from the x86-64 rules of swiftcc alone.
+"""
+import re, sys
+
+WIDTH = {"i1": 1, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "ptr": 8, "i128": 16, "half": 2, "float": 4, "double": 8, "x86_fp80": 10}
+
+
+def split(text):
+    parts, depth, part = [], 0, ""
+    for c in text:
+        if c in "<({[": depth += 1
+        if c in ">)}]": depth -= 1
+        if c == "," and depth == 0: parts.append(part.strip()); part = ""
+        else: part += c
+    if part.strip(): parts.append(part.strip())
+    return parts
+
+
+def width(t):
+    if t in WIDTH: return WIDTH[t]
+    m = re.match(r"<(\d+) x (\w+)>", t)
+    if m: return int(m.group(1)) * WIDTH[m.group(2)]
+    m = re.match(r"i(\d+)$", t)
+    return (int(m.group(1)) + 7) // 8
+
+
+def place(types):
+    """Places of a parameter list: [(place, size)] per parameter."""
+    i = f = s = 0
+    result = []
+    for t, attributes in types:
+        w = width(t)
+        if "swiftself" in attributes: result.append([("self", 8)])
+        elif "swifterror" in attributes: result.append([])
+        elif "swiftasync" in attributes: result.append([])
+        elif "sret" in attributes: result.append([("sret", 8)])
+        elif t == "x86_fp80":
+            s = (s + 1) // 2 * 2
+            result.append([(f"s{s}", 10)]); s += 2
+        elif t in ("half", "float", "double") or t.startswith("<"):
+            if f < 8: result.append([(f"f{f}", w)]); f += 1
+            else:
+                if w == 16: s = (s + 1) // 2 * 2
+                n = (w + 7) // 8
+                result.append([(f"s{s + k}", min(w, 8)) for k in range(n)]); s += n
+        elif w == 16:
+            if i + 2 <= 6: result.append([(f"i{i}", 8), (f"i{i + 1}", 8)]); i += 2
+            else:
+                s = (s + 1) // 2 * 2
+                result.append([(f"s{s}", 8), (f"s{s + 1}", 8)]); s += 2
+        else:
+            if i < 6: result.append([(f"i{i}", w)]); i += 1
+            else: result.append([(f"s{s}", w)]); s += 1
+    return result, s * 8
+
+
+def returned(text):
+    text = text.strip()
+    if text == "void": return []
+    types = split(text[1:-1]) if text.startswith("{") else [text]
+    i = f = 0
+    result = []
+    for t in types:
+        w = width(t)
+        if t == "x86_fp80": result.append(("st0", 10))
+        elif t in ("half", "float", "double") or t.startswith("<"): result.append((f"f{f}", w)); f += 1
+        elif w == 16: result += [(f"i{i}", 8), (f"i{i + 1}", 8)]; i += 2
+        else: result.append((f"i{i}", w)); i += 1
+    return result
+
+
+def signatures(paths):
+    found = {}
+    pattern = re.compile(r'^define (.*?)swift(?:tail)?cc (.*?) @"?(\$s[^"(]*)"?\((.*?)\) (?:#|\{|comdat|!|personality|align)')
+    for path in paths:
+        for line in open(path):
+            if not line.startswith("define"): continue
+            m = pattern.match(line)
+            if not m: continue
+            result = m.group(2)
+            result = re.sub(r"\b(noalias|zeroext|signext|noundef|nonnull|returned)\b ?", "", result)
+            parameters = []
+            for p in split(m.group(4)):
+                t = re.match(r"<[^>]*>|\S+", p).group(0)
+                parameters.append((t, p))
+            found[m.group(3)] = (result, parameters)
+    return found
+
+
+def main():
+    plans, irgen = sys.argv[1], signatures(sys.argv[2:])
+    exact = partial = values = missing = wrong = opaque = results = unknown_results = 0
+    for line in open(plans):
+        name, kind, stack, self_plan, result, *arguments = line.rstrip("\n").split("\t")
+        if name not in irgen: missing += 1; continue
+        llvm_result, parameters = irgen[name]
+        places, bytes_needed = place(parameters)
+        flat = [p for parameter in places for p in parameter]
+        problems = []
+        if int(stack) < bytes_needed: problems.append(f"stack {stack} < {bytes_needed}")
+        if "?" not in result and result != "-":
+            results += 1
+            ours = [] if result == "()" else [("sret", 8)] if result == "*sret" else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in result.split("+")]
+            theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
+            # A deinitialiser hands its object on to the deallocating form; no source says so.
+            if ours != theirs and not name.endswith("fd"): problems.append(f"result {ours} != {theirs}")
+        else: unknown_results += 1
+        # Every place of ours must be one of theirs, with its width, in their order.
+        remaining = [p for p in flat if p[0] not in ("sret", "self")]
+        if name.endswith(("vM", "iM", "vr", "ir")): remaining = remaining[1:]  # the coroutine's buffer
+        cursor = 0
+        known = True
+        for a in arguments:
+            a = a.lstrip("!&")
+            if a.startswith("?") or a == "-": opaque += 1; known = False; continue
+            ours = [] if a == "()" else [(a[1:], 8)] if a.startswith("*") else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in a.split("+")]
+            values += 1
+            for o in ours:
+                if o not in remaining[cursor:]: problems.append(f"argument {a}: {o} not in {remaining[cursor:]}"); break
+                cursor = remaining.index(o, cursor) + 1
+        if kind == "exact" and known:
+            exact += 1
+            # What is left must be what the plan does not speak of: a value self, metadata and witness tables.
+            used = sum(0 if a.lstrip("!&") == "()" else len(a.lstrip("!&").split("+")) for a in arguments)
+            if used != cursor and "in memory" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
+            rest = remaining[cursor:]
+            if "typed throws" in result: rest = rest[1:]  # where an error in memory goes
+            generic = any(re.search(r"%(T|Self)\b", a) for _, a in parameters)
+            if self_plan.startswith(("object", "metatype", "none")) and rest and not generic:
+                problems.append(f"left over {rest}")
+        else: partial += 1
+        if self_plan.endswith(":self") and ("self", 8) not in flat: problems.append("no self register")
+        if problems:
+            wrong += 1
+            print(name, "\n  plan", line.rstrip().replace("\t", " ")[len(name):], "\n  llvm", llvm_result, [t + (" " + " ".join(x for x in ("sret", "swiftself", "swifterror") if x in a)) for t, a in parameters], "\n  ", "; ".join(problems))
+    print(f"{exact + partial} bodies compared, {exact} of them whole; {values} arguments and {results} results agree but for {wrong} bodies; "
+          f"{opaque} arguments and {unknown_results} results opaque; {missing} without signature")
+    sys.exit(1 if wrong else 0)
+
+
+main()
