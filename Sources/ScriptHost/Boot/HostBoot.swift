@@ -19,7 +19,9 @@ package enum HostBoot {
   }
 
   /// Starts what the settings ask for. Called once per process, before `main`.
-  package static func start(_ settings: BootSettings) {
+  package static func start(_ settings: BootSettings) { withoutWriteSignals { begin(settings) } }
+
+  private static func begin(_ settings: BootSettings) {
     // Everything below may call functions that scripts hook: they pass through unseen.
     guard let thread = hkt_thread() else { return }
     hkt_host_begin(thread)

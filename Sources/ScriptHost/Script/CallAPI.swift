@@ -17,7 +17,7 @@ enum CallAPI {
     }
   }
 
-  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ worked: inout Bool) {
+  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
       var description = SHLClass()
       description.name = name
@@ -27,12 +27,12 @@ enum CallAPI {
       description.tostring = { context, callback in
         withPatch(context, callback) { _, callback in callback.done("call of '\(callback.call?.pointee.hook.selector ?? "?")'") }
       }
-      if shl_call_class(state, &description) != SHL_OK { worked = false }
+      check(shl_call_class(state, &description))
     }
     let call = UInt32(SHL_CLASS_CALL)
-    for member in Member.allCases where shl_member(state, call, member.name, member.rawValue) != SHL_OK { worked = false }
-    if shl_method(state, call, "original", original, context) != SHL_OK { worked = false }
-    if shl_method(state, call, "try", tryOriginal, context) != SHL_OK { worked = false }
+    for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
+    check(shl_method(state, call, "original", original, context))
+    check(shl_method(state, call, "try", tryOriginal, context))
   }
 
   // MARK: Fields

@@ -93,7 +93,7 @@ package enum PatchError: Error, Sendable {
 extension PatchError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .noLua(let why): "Lua is not available: \(why)"
+    case .noLua(let why): "Lua cannot be used: \(why)"
     case .unreadable(let path, let why): "\(path): \(why)"
     case .header(let text): text
     case .failed(let text): text

@@ -9,8 +9,8 @@ enum PatchAPI {
   static func register(_ patch: Patch) throws(PatchError) {
     let context = Unmanaged.passUnretained(patch).toOpaque()
     let state = patch.state
-    var worked = true
-    func check(_ status: SHLStatus) { if status != SHL_OK { worked = false } }
+    var problem = SHL_OK
+    func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
     func handleClass(_ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil) -> UInt32 {
       var id: UInt32 = 0
@@ -44,13 +44,13 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
-    CallAPI.register(state, context, &worked)
+    CallAPI.register(state, context, check)
     for (name, function) in globals { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
     }
-    guard worked else { throw .noLua("out of memory") }
+    guard problem == SHL_OK else { throw .noLua(String(cString: shl_status_text(problem))) }
   }
 
   private static let globals: [(String, SHLFunction)] = [
