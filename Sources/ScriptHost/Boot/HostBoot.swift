@@ -24,6 +24,13 @@ package enum HostBoot {
     guard let thread = hkt_thread() else { return }
     hkt_host_begin(thread)
     defer { hkt_host_end(thread) }
+    if let shortage = AddressSpace.shortage() {
+      let isTrace = settings.has(.trace)
+      StandardError().write("scripthost: \(shortage)\(isTrace ? "" : "; the program runs without patches")\n")
+      // A trace is all the user asked for.
+      if isTrace { _exit(126) }
+      return
+    }
     CallContext.installReleaseHandler()
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }
