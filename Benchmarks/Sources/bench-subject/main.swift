@@ -27,6 +27,7 @@ func measureCalls(_ repetitions: Int) {
   bench.add("tracked text") { for i in 0..<$0 { keep(counter.trackedText(text, i)) } }
   bench.add("bare text") { for _ in 0..<$0 { keep(counter.bareText(text).utf8.count) } }
   bench.add("around text") { for _ in 0..<$0 { keep(counter.aroundText(text).utf8.count) } }
+  bench.add("replaced text") { for _ in 0..<$0 { keep(counter.replacedText(text).utf8.count) } }
   if let lua = PlainLua() {
     bench.add("lua pcall, 3 scalars") { lua.callWithScalars($0) }
     bench.add("lua pcall, callback") { lua.callWithCallback($0) }
