@@ -28,14 +28,11 @@ package struct CallView {
   }
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
-  /// The class instance the method runs on, borrowed for the call.
+  /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.
   package var selfObject: UnsafeRawPointer? {
-    let slot = withPlan { $0.selfSlot }
-    if case .object = slot.kind { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
-    return selfObjectByPlan
-  }
-
-  private var selfObjectByPlan: UnsafeRawPointer? {
+    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
+    let slot = withPlan(\.selfSlot)
+    if slot.kind == .object { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
   }

@@ -113,7 +113,7 @@ public final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
-      let thunk = body.form == .merged ? image.mergeThunk(to: body, of: family) : nil
+      let thunk = body.thunk
       if body.form == .merged, thunk == nil {
         refused.append((body, .mergedBody))
         continue
@@ -142,13 +142,17 @@ public final class HookEngine: @unchecked Sendable {
 
   /// A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
   private func plan(_ body: Body, _ thunk: MergeThunk?, _ family: Family) -> CallPlan {
-    guard let thunk, let base = family.bodies.first(where: { $0.form == .base }) else { return planner.plan(body.declaration) }
-    let plan = planner.plan(base.declaration)
+    guard let thunk, let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else {
+      return planner.plan(body.declaration)
+    }
+    let plan = planner.plan(source.declaration)
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
   /// Diverts the bodies, all or none.
   private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
+    // A merged body serves several selectors.
+    let sites = Array(Set(sites))
     guard !sites.isEmpty else { return nil }
     do throws(InterceptRefusal) {
       _ = try CodePatcher.install(sites)

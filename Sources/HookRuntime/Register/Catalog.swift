@@ -15,6 +15,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias)
   private let options: SymbolTable.Options
   private let lock = RecursiveLock()
   private var parser = SymbolParser()
@@ -130,13 +131,14 @@ package final class ImageCatalog: @unchecked Sendable {
     var seen: Set<UInt64> = []
     family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
     if let first = family.bodies.first { family.declaration = first.declaration }
+    addMergedBodies(to: &family)
     return family
   }
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
     if let forbidden = ProcessCatalog.isForbidden(path) { return .runtimeMachinery(forbidden) }
-    if body.form == .merged, mergeThunk(to: body, of: family) == nil { return .mergedBody }
+    if body.form == .merged, body.thunk == nil { return .mergedBody }
     guard isLoaded else {
       guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }
       return CodePatcher.examine(bytes: bytes, size: body.size, available: body.available).map { .code($0) }

@@ -24,6 +24,24 @@ package struct Body: Sendable {
   package var size: Int
   /// Bytes from the body's start to the next symbol.
   package var available: Int
+  /// Of a merged body: how a call of this selector is told. Nil when it is not told.
+  package var thunk: MergeThunk?
+
+  /// Whether an entry of `other` from this body is this body's own call.
+  ///
+  /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
+  /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
+  /// it calls as anybody would.
+  package func handsOn(to other: Body) -> Bool {
+    if let thunk = other.thunk, thunk.callers.contains(mangledName) { return true }
+    switch (declaration.kind, other.declaration.kind) {
+    case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
+    default: break
+    }
+    guard other.mangledName.utf8.count > mangledName.utf8.count, other.mangledName.hasPrefix(mangledName) else { return false }
+    let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
+    return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
+  }
 }
 
 /// A selector: what a name means, and the bodies that carry it out.

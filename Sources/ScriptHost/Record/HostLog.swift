@@ -18,8 +18,11 @@ package final class HostLog: Sendable {
   /// One message on stderr, whatever the verbosity. Control characters are shown: what a program or a
   /// patch says does not drive the terminal.
   package func say(_ text: String) {
-    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }
-    standardError.write("scripthost: \(shown.joined(separator: "\n"))\n")
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "\n" || scalar == "\t" { shown.unicodeScalars.append(scalar) } else { shown += EventText.printable(String(scalar)) }
+    }
+    standardError.write("scripthost: \(shown)\n")
   }
 
   /// Appends a record whose fields `fill` adds.

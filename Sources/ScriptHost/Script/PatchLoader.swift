@@ -77,6 +77,7 @@ package struct PatchLoader {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
       if name.hasSuffix(".lua"), !name.hasPrefix(".") { names.append(name) }
     }
+    if names.isEmpty { log.note("no patches", "'\(path)' has no patches; a patch is a file that ends in .lua") }
     return names.sorted().map { path.hasSuffix("/") ? path + $0 : path + "/" + $0 }
   }
 

@@ -12,6 +12,7 @@ enum BridgeError: Error, Equatable {
   case notNil(type: String)
   case notConvertible(type: String)
   case expired
+  case runsOnce(String)
 
   var description: String {
     switch self {
@@ -20,6 +21,8 @@ enum BridgeError: Error, Equatable {
     case .invalidUTF8: "expected a String, got bytes that are not UTF-8"
     case .notNil(let type): "expected \(type), got nil"
     case .notConvertible(let type): "values of type '\(type)' cannot be made in a script yet; pass on the one you were given"
+    case .runsOnce(let selector):
+      "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
     case .expired: "this object was only lent for the call it came with, which is over"
     }
   }
@@ -181,6 +184,7 @@ struct ValueBridge {
       }
     case .object: try storeObject(value, info, memory)
     case .void: break
+    case .existential where value.tag == SHL_HANDLE && value.cls == classes.object && info.isAnyObject: try storeReference(value, memory)
     default:
       guard value.tag == SHL_HANDLE, value.cls == classes.value else {
         throw value.tag == SHL_NIL ? .notNil(type: info.name) : .notConvertible(type: info.name)
@@ -229,8 +233,14 @@ struct ValueBridge {
     guard type.isSubclass(of: info.metadata) else {
       throw .wrongType(expected: info.name, found: (try? TypeResolver.shared.type(of: type).get().name) ?? "another class")
     }
+    try storeReference(value, memory)
+  }
+
+  private func storeReference(_ value: SHLValue, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
+    guard ScriptThread.isCurrent(value.h.c) else { throw .expired }
     // A borrowed native object; the copy retains it.
-    memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue())
+    memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(
+      to: Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(value.h.a))!).takeUnretainedValue())
   }
 
   private func storeLent(_ lent: LentValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
@@ -254,6 +264,19 @@ struct ValueBridge {
     case SHL_FUNCTION: "a function"
     case SHL_HANDLE: "a Swift value"
     default: "something else"
+    }
+  }
+}
+
+extension TypeInfo {
+  /// A reference to any object, without witness tables.
+  fileprivate var isAnyObject: Bool { metadata.existential.isClassBound && !metadata.existential.isError && scalars?.count == 1 }
+  /// A class instance behind a protocol, or an Optional of one: scripts see the instance.
+  var isObjectWithTables: Bool {
+    switch kind {
+    case .optional(let payload): payload.isObjectWithTables
+    case .existential: metadata.existential.isClassBound && !metadata.existential.isError
+    default: false
     }
   }
 }

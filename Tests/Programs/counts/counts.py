@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -34,13 +35,14 @@ class Refused(Exception):
 
 class Counts:
     def __init__(self, scripthost, program, source, work, seed, count):
-        self.scripthost, self.source, self.work = scripthost, source, work
+        self.scripthost, self.work = scripthost, work
+        # Away from the project's own configuration of swift-format.
+        self.source = shutil.copy(source, self.file("input.swift"))
         self.program = os.path.realpath(program)
         self.random = random.Random(seed)
         self.count = count
-        # Equal hashes in all runs: the order of a Set decides how many calls there are.
-        self.environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1")
-        self.arguments = ["setarch", "-R"]
+        # Equal hashes and as many variables in all runs: they decide how many calls there are.
+        self.environment = {"PATH": os.environ["PATH"], "HOME": work, "SWIFT_DETERMINISTIC_HASHING": "1"}
 
     def run(self, *command, **more):
         return subprocess.run([str(c) for c in command], env=self.environment, stdin=subprocess.DEVNULL, text=True,
@@ -116,6 +118,8 @@ class Counts:
     def patched(self, name, body):
         """One run with a patch; answers {event name: how many}."""
         events = self.file(name + ".jsonl")
+        if os.path.exists(events):
+            os.remove(events)  # runs append
         done = self.run("setarch", "-R", self.scripthost, "run", "--patches", self.patch(name, body), "--events", events,
                         "--state", self.file("state-" + name), "--", self.program, self.source)
         if done.returncode:
@@ -140,6 +144,7 @@ class Counts:
                 if not match:
                     fail(str(refused))
                 index = int(match[1]) - 2
+                if index >= len(chosen): fail(str(refused))
                 print("left out, ambiguous: " + chosen.pop(index))
 
     def tracked(self, chosen):
@@ -155,7 +160,7 @@ class Counts:
         """Entries of the bodies in order, and gdb's facts."""
         plan = {
             "program": self.program, "arguments": [self.source], "main": families.address_of_main(self.program),
-            "bodies": [[b.image, b.address, b.size] for b in bodies], "merged": [list(each) for each in merged],
+            "environment": self.environment, "bodies": [[b.image, b.address, b.size] for b in bodies], "merged": [list(each) for each in merged],
             "out": self.file("hits"),
         }
         with open(self.file("plan.json"), "w") as out:
@@ -174,7 +179,8 @@ class Counts:
         found, merged = families.read(self.program)
         merged = {(self.program, address): name for address, name in merged.items()}
         of_symbol = {b.symbol: b.family for bs in found.values() for b in bs}
-        wanted = {t: sorted({of_symbol[s] for e in typed[t] for s in e["symbols"]}) for t in chosen}
+        # A merged body may bear the name of another selector.
+        wanted = {t: sorted({of_symbol[s] for e in typed[t] for s in e["symbols"] if not s.endswith("Tm")}) for t in chosen}
         # Generic declarations of one module are specialised in many: all of them are bodies of the family.
         origins = sorted(set(families.origins(sorted({found[f][0].symbol for fs in wanted.values() for f in fs}))))
         for library in families.libraries(self.program):
@@ -266,7 +272,8 @@ class Counts:
 
 def passes(thunk, registers):
     order = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"]
-    return all(registers[order.index(r)] == value for r, value in thunk["constants"].items())
+    constants = thunk["constants"]  # a thunk without any tells nothing
+    return bool(constants) and all(registers[order.index(r)] == value for r, value in constants.items())
 
 
 def is_typed(selector):

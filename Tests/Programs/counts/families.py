@@ -77,6 +77,7 @@ def libraries(program):
 
 def origins(names):
     """The mangled names of what the bodies of these names are specialisations of."""
+    names = [name.removesuffix("Tm") for name in names]
     while True:  # one level at a time
         stripped = demangle(names, "--strip-specialization", "--compact").split()
         assert len(stripped) == len(names)
