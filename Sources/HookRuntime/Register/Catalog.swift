@@ -138,7 +138,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
     if let forbidden = ProcessCatalog.isForbidden(path) { return .runtimeMachinery(forbidden) }
-    if body.form == .merged, body.thunk == nil { return .mergedBody }
+    if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
       guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }
       return CodePatcher.examine(bytes: bytes, size: body.size, available: body.available).map { .code($0) }

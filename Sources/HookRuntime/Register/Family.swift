@@ -24,8 +24,10 @@ package struct Body: Sendable {
   package var size: Int
   /// Bytes from the body's start to the next symbol.
   package var available: Int
-  /// Of a merged body: how a call of this selector is told. Nil when it is not told.
-  package var thunk: MergeThunk?
+  /// Of a merged body: how calls of this selector are told, one for each of its bodies that were merged.
+  package var thunks: [MergeThunk] = []
+  /// Of a merged body: calls of this selector enter it that no thunk tells.
+  package var isUntold = false
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -33,7 +35,7 @@ package struct Body: Sendable {
   /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
   /// it calls as anybody would.
   package func handsOn(to other: Body) -> Bool {
-    if let thunk = other.thunk, thunk.callers.contains(mangledName) { return true }
+    if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
     switch (declaration.kind, other.declaration.kind) {
     case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
     default: break

@@ -19,23 +19,26 @@ package struct MergeThunk: Sendable, Equatable {
 extension ImageCatalog {
   /// Gives `family` the merged bodies its thunks jump to, which may bear another selector's name.
   func addMergedBodies(to family: inout Family) {
+    var untold: Set<UInt64> = []
     for source in family.bodies where source.form != .merged {
       guard let read = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
       let thunk = MergeThunk(
         read, callers: [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName))
       let known = family.bodies.firstIndex { $0.address == read.target }
-      // Where nobody else goes, every call enters through a thunk.
       if thunk == nil, !merges.hasOtherCallers(symbol) {
-        if let known { family.bodies.remove(at: known) }
-      } else if let known {
-        family.bodies[known].thunk = thunk
-      } else {
-        family.bodies.append(merged(source, symbol, thunk))
+        // Nobody else goes there: every call enters through a thunk.
+        if let known, family.bodies[known].thunks.isEmpty { family.bodies.remove(at: known) }
+        continue
       }
+      if known == nil { family.bodies.append(merged(source, symbol)) }
+      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold.insert(read.target) }
+    }
+    for index in family.bodies.indices where family.bodies[index].form == .merged {
+      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || untold.contains(family.bodies[index].address)
     }
   }
 
-  private func merged(_ source: Body, _ symbol: ImageSymbol, _ thunk: MergeThunk?) -> Body {
+  private func merged(_ source: Body, _ symbol: ImageSymbol) -> Body {
     var body = source
     body.form = .merged
     body.declaration.specialization.append(.merged)
@@ -43,7 +46,6 @@ extension ImageCatalog {
     body.address = symbol.address + bias
     body.size = Int(symbol.size)
     body.available = Int((symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)) - symbol.address)
-    body.thunk = thunk
     return body
   }
 }

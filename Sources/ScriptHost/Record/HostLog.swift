@@ -32,7 +32,7 @@ package final class HostLog: Sendable {
 
   /// Appends a record that is complete.
   @inline(__always)
-  func append(_ kind: RecordKind, _ fields: borrowing FieldWriter) { recorder?.record(kind, fields) }
+  func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }
 
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }

@@ -171,7 +171,7 @@ enum CallValues {
       }
       if isSame { return true }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    guard let text = ValueBridge.text(bytes) else { return false }
     // The two result words are a String's two words, which the caller owns.
     let result = address.assumingMemoryBound(to: String.self)
     if replacing { result.pointee = text } else { result.initialize(to: text) }

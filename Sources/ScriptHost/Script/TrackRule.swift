@@ -37,7 +37,7 @@ final class TrackRule: @unchecked Sendable {
       let field = fields[index]
       field.path.capture(view, atExit: atExit, field.name, printer, &writer)
     }
-    log.append(.event, writer)
+    log.append(.event, &writer)
   }
 
   private static let known = ["on", "at", "fields"]

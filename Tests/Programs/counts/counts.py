@@ -134,25 +134,33 @@ class Counts:
                 raise Refused("%s: %s %s" % (name, event["kind"], event["fields"]))
         return count
 
-    def patched_apart(self, name, chosen, rule):
-        """Leaves out what is ambiguous over all images; `rule` makes a selector's line of the patch."""
-        while True:
-            try:
-                return self.patched(name, "".join(rule(i, json.dumps(escaped(t))) + "\n" for i, t in enumerate(chosen)))
-            except Refused as refused:
-                match = re.search(r"patch.lua:(\d+):.* is ambiguous", str(refused))
-                if not match:
-                    fail(str(refused))
-                index = int(match[1]) - 2
-                if index >= len(chosen): fail(str(refused))
-                print("left out, ambiguous: " + chosen.pop(index))
+    def counted(self, name, chosen, rule):
+        """{event name: how many} for all chosen, in as many runs as patches of bearable length take.
+
+        Leaves out of `chosen` what is ambiguous over all images. `rule` makes a selector's line of the patch.
+        """
+        count = Counter()
+        for start in range(0, len(chosen), 400):
+            part = chosen[start:start + 400]
+            while True:
+                try:
+                    count += self.patched(name, "".join(rule(self.number[t], json.dumps(escaped(t))) + "\n" for t in part))
+                    break
+                except Refused as refused:
+                    match = re.search(r"patch.lua:(\d+):.* is ambiguous", str(refused))
+                    if not match:
+                        fail(str(refused))
+                    text = part.pop(int(match[1]) - 2)  # the first line is the header
+                    print("left out, ambiguous: " + text)
+                    self.left_out.add(text)
+        return count
 
     def tracked(self, chosen):
-        return self.patched_apart("tracked", chosen, lambda i, t: 'track "s%d" { on = %s }' % (i, t))
+        return self.counted("tracked", chosen, lambda i, t: 'track "s%d" { on = %s }' % (i, t))
 
     def handled(self, chosen):
         """Counts with `before` handlers."""
-        return self.patched_apart("handled", chosen, lambda i, t: 'method(%s):before(function() log.info("s%d") end)' % (t, i))
+        return self.counted("handled", chosen, lambda i, t: 'method(%s):before(function() log.info("s%d") end)' % (t, i))
 
     # gdb's counts
 
@@ -215,7 +223,6 @@ class Counts:
             else:
                 mine = [(body, None) for body in at[address]]
             here = entered[thread, rsp]
-            # Frames below this one are gone.
             for body, through in mine:
                 source = here.get(body.family)
                 name = through or body.symbol
@@ -228,9 +235,9 @@ class Counts:
                     inside = other.address < back < other.address + other.size
                     tail = source is not None and source[0] is other and source[1] == back
                     handed_on |= inside or tail
-                here[body.family] = (body, back)
-                if through and source is not None and source[0] is body:
-                    here.pop(body.family, None)
+                here.pop(body.family, None)
+                if not through:
+                    here[body.family] = (body, back)
                 calls[body.family] += not handed_on
         return calls, hits, thunks
 
@@ -240,7 +247,10 @@ class Counts:
         typed, names = self.selectors()
         called = self.running()
         chosen = self.choose(typed, names, called)
+        self.number = {t: i for i, t in enumerate(chosen)}
+        self.left_out = set()
         tracked = self.tracked(chosen)
+        chosen = [t for t in chosen if t not in self.left_out]
         handled = self.handled(chosen)
         host_time = time.time()
         program_families, wanted, merged = self.families(typed, chosen)
@@ -248,7 +258,8 @@ class Counts:
         gdb_time = time.time()
         different = 0
         print("%8s %8s %8s  %s" % ("gdb", "track", "before", "selector (bodies: hits)"))
-        for number, text in enumerate(chosen):
+        for text in chosen:
+            number = self.number[text]
             gdb = sum(calls[f] for f in wanted[text])
             ours = (tracked["s%d" % number], handled["s%d" % number])
             bodies = {s: n for f in wanted[text] for s, n in hits[f].items()}
