@@ -50,7 +50,7 @@ package enum HostBoot {
     useIndex(in: state)
 
     var loader = PatchLoader(log: log, program: String(decoding: program.lastComponent, as: UTF8.self))
-    loader.load(settings.texts(.patches))
+    loader.load(settings.allBytes(.patches).map { RawPath($0) })
     let tracer = startTrace(settings, log)
     running.withLock { $0 = Running(log: log, tracer: tracer) }
     atexit { HostBoot.finish() }

@@ -87,7 +87,7 @@ local s = "x" for i = 1, 40 do s = s .. s end
 > memory.lua:1: stopped: uses more than 16384 KiB of memory
 local t = {} for i = 1, 1e9 do t[i] = {} end
 === pattern
-> pattern.lua:1: stopped: too many instructions in one call
+> pattern.lua:1: stopped:
 local _ = ("a"):rep(200):match(("a*"):rep(30) .. "b")
 === gone-library
 > gone-library.lua:1: attempt to index a nil value (global 'io')
