@@ -341,6 +341,7 @@ static void run_from(HKTCall *call, uint32_t index) {
     drop_backup(call);
     run_from(call, index + 1);
     call->index = index;
+    set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
     if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
   }
   drop_backup(call);

@@ -12,7 +12,7 @@ package struct CallView {
   package var plan: CallPlan { unmanagedPlan.takeUnretainedValue() }
   /// The same, without counting a reference.
   @inline(__always)
-  package func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
+  func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
   // HookedBody retained the plan for ever when it filled in the record.
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
@@ -23,13 +23,14 @@ package struct CallView {
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard withPlan(\.mayThrow) else { return 0 }
+    guard withPlan({ $0.mayThrow }) else { return 0 }
     return UInt(frame.pointee.results.error)
   }
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
-  /// The class instance the method runs on, borrowed for the call.
+  /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.
   package var selfObject: UnsafeRawPointer? {
+    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
     let slot = withPlan(\.selfSlot)
     if slot.kind == .object { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }

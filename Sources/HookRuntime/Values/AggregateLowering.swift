@@ -6,7 +6,8 @@
 
 /// One scalar of a type's in-memory layout.
 package struct Scalar: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable { case integer, float, vector, opaque }
+  /// `extended`: an 80-bit float, passed in memory and returned on the x87 stack.
+  package enum Kind: Hashable, Sendable { case integer, float, vector, extended, opaque }
   package var offset: Int
   package var size: Int
   package var kind: Kind

@@ -38,7 +38,7 @@ package struct ArgumentPlan: Sendable {
   package var isOwned = false
 
   /// The callee ends the value, which is more than bits.
-  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) }
+  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) && location != .optimizedOut }
 }
 
 package struct ResultPlan: Sendable {
@@ -70,8 +70,6 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
-  /// The object is gone when the call is over.
-  package let selfEndsWithCall: Bool
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -86,7 +84,7 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, selfEndsWithCall: Bool
+    isExact: Bool, of declaration: Declaration
   ) {
     self.arguments = arguments
     self.selfPlan = selfPlan
@@ -95,7 +93,8 @@ package final class CallPlan: @unchecked Sendable {
     self.isEnterOnly = isEnterOnly
     self.stackBytes = stackBytes
     self.isExact = isExact
-    self.selfEndsWithCall = selfEndsWithCall
+    selfEndsWithCall = declaration.kind.isDeinit
+    consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
@@ -108,6 +107,21 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   deinit { slots.deallocate() }
+
+  /// The object is gone when the call is over.
+  package let selfEndsWithCall: Bool
+  /// As above, or the object is handed back as the result unless the initialiser fails.
+  package let consumesSelf: Bool
+
+  /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
+  package var canRunAgain: Bool {
+    if consumesSelf { return false }
+    if case .typed = thrown { return false }
+    switch result.location {
+    case .unknown, .optimizedOut: return resultIsVoid
+    case .pieces, .address: return resultIsVoid || result.info != nil
+    }
+  }
 
   /// Bit i: an argument travels in integer register i.
   var integerRegistersUsed: UInt32 {
@@ -133,7 +147,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, selfEndsWithCall: declaration.kind.isDeinit)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
   }
 }
 

@@ -86,7 +86,7 @@ private struct Build {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, selfEndsWithCall: declaration.kind.isDeinit)
+      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, of: declaration)
   }
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
@@ -225,6 +225,9 @@ private struct Build {
       .success((0..<(function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2)).map {
         Scalar(offset: 8 * $0, size: 8, kind: .integer)
       })
+    // Metadata has a word for the metatype where the code has a case number alone.
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
+      .success([Scalar(offset: 0, size: 1, kind: .integer)])
     default: types.type(type).map(\.scalars)
     }
   }
@@ -252,6 +255,11 @@ private struct Build {
       }
       slots = (slots + 1) / 2 * 2 + 2
       return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
+    case .extended:
+      slots = (slots + 1) / 2 * 2 + 2
+      return [
+        Piece(place: .stack(slots - 2), offset: scalar.offset, size: 8), Piece(place: .stack(slots - 1), offset: scalar.offset + 8, size: 2),
+      ]
     case .vector where floats >= 8:
       slots = (slots + 1) / 2 * 2 + 2
       return (0..<2).map { Piece(place: .stack(slots - 2 + $0), offset: scalar.offset + 8 * $0, size: 8) }
@@ -326,6 +334,7 @@ private struct Build {
 
   static func returned(_ passing: Passing) -> Location {
     guard case .direct(let scalars) = passing else { return .address(.indirectResult) }
+    if scalars.contains(where: { $0.kind == .extended }) { return .unknown("returned on the x87 stack") }
     var integers = 0
     var floats = 0
     var pieces: [Piece] = []
@@ -380,16 +389,21 @@ extension SpecializedValue {
   }
 }
 
+extension NominalName {
+  fileprivate var isOptional: Bool { module == "Swift" && shortName == "Optional" }
+}
+
 extension TypeSyntax {
   /// A generic parameter, or one in Optionals: its representation is not known here, but it is never more than a pointer.
   fileprivate var isGenericValue: Bool {
     switch self {
     case .genericParameter, .dependentMember: true
-    case .nominal(let name, .enumeration, let arguments) where name.module == "Swift" && name.shortName == "Optional" && arguments.count == 1:
-      arguments[0].isGenericValue
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1: arguments[0].isGenericValue
     default: false
     }
   }
+
+  fileprivate var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
 
   /// The type has no subtypes, so that its metatype has one value and no bits.
   fileprivate var hasOneMetatype: Bool {

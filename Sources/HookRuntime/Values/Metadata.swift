@@ -121,7 +121,8 @@ package struct Metadata: Hashable, @unchecked Sendable {
     let count = pointer.load(fromByteOffset: 8, as: Int.self)
     return (0..<count).map { i in
       (Metadata(pointer.load(fromByteOffset: 24 + 16 * i, as: UnsafeRawPointer.self)),
-       pointer.load(fromByteOffset: 32 + 16 * i, as: Int.self))
+       // 32 bits wide outside Darwin, and the runtime leaves what follows as it was.
+       Int(pointer.load(fromByteOffset: 32 + 16 * i, as: UInt32.self)))
     }
   }
 

@@ -71,7 +71,9 @@ package final class TypeResolver: @unchecked Sendable {
 
   private func layout(of metadata: Metadata) throws(TypeProblem) -> Layout {
     switch metadata.kind {
-    case .classType, .foreignClass: return Layout(kind: .object, scalars: [Self.pointer])
+    // An object of another language: a reference, but neither its class nor its count are where ours look.
+    case .foreignClass: return Layout(kind: .opaque, scalars: [Self.pointer])
+    case .classType: return Layout(kind: .object, scalars: [Self.pointer])
     case .structure: return try structLayout(metadata)
     case .enumeration, .optional: return try enumLayout(metadata)
     case .tuple:
@@ -139,8 +141,7 @@ package final class TypeResolver: @unchecked Sendable {
         case .pointer: all.append(Self.pointer.moved(by: offset))
         case .integer(let bits): all.append(Self.integer(offset: offset, size: (bits + 7) / 8))
         case .float(let bits):
-          guard bits <= 64 else { throw .layout(name()) }  // an 80-bit number is passed in memory and returned on the x87 stack
-          all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: .float))
+          all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: bits <= 64 ? .float : .extended))
         case .vector(let bytes):
           guard bytes == 16 else { throw .layout(name()) }  // others are taken apart in ways of their own
           all.append(Scalar(offset: offset, size: 16, kind: .vector))

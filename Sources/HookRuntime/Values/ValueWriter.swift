@@ -61,7 +61,7 @@ package struct ValueWriter {
         target.copyMemory(from: value.memory, byteCount: value.info.size)
         value.forget()
       } else {
-        setArgument(place, UInt64(UInt(bitPattern: value.memory)), size: 8)
+        setArgument(place, UInt64(UInt(bitPattern: value.memory)))
         release(value)
       }
     case .pieces(let pieces):
@@ -71,15 +71,20 @@ package struct ValueWriter {
           value.info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
         }
       }
-      for piece in pieces { setArgument(piece.place, Self.word(value.memory + piece.offset, piece.size), size: piece.size) }
+      for piece in pieces { setArgument(piece, value.memory) }
       if argument.isOwned || value.info.isTrivial { value.forget() } else { release(value) }
     }
   }
 
-  /// Writes the bytes of `value` into the argument's registers without ending what was there.
+  /// Writes the bytes of `value` into the argument's place without ending what was there.
   package func overwrite(_ argument: ArgumentPlan, with value: OwnedValue) {
-    guard case .pieces(let pieces) = argument.location else { return }
-    for piece in pieces { setArgument(piece.place, Self.word(value.memory + piece.offset, piece.size), size: piece.size) }
+    switch argument.location {
+    case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
+    case .address(let place):
+      guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return }
+      target.copyMemory(from: value.memory, byteCount: value.info.size)
+    case .optimizedOut, .unknown: break
+    }
   }
 
   private static func word(_ memory: UnsafeRawPointer, _ size: Int) -> UInt64 {
@@ -88,7 +93,16 @@ package struct ValueWriter {
     return word
   }
 
-  private func setArgument(_ place: Place, _ word: UInt64, size: Int) {
+  /// Part of the value at `memory`; a vector fills its register.
+  private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) {
+    if case .float(let i) = piece.place, piece.size > 8 {
+      let target = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i
+      return target.copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
+    }
+    setArgument(piece.place, Self.word(memory + piece.offset, piece.size))
+  }
+
+  private func setArgument(_ place: Place, _ word: UInt64) {
     let base = UnsafeMutableRawPointer(frame)
     switch place {
     case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
@@ -138,6 +152,10 @@ package struct ValueWriter {
     case .pieces(let pieces):
       let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
       for piece in pieces {
+        if case .float(let i) = piece.place, piece.size > 8 {
+          (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).copyMemory(from: value.memory + piece.offset, byteCount: min(16, piece.size))
+          continue
+        }
         let word = Self.word(value.memory + piece.offset, piece.size)
         switch piece.place {
         case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)

@@ -14,14 +14,14 @@ enum CallValues {
   @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view.frame, bridge, scratch) { return value }
+    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
     return argumentByPlan(index, script, bridge, scratch)
   }
 
   /// What the slot holds; nil when it has to be read by plan.
   @inline(__always)
-  private static func read(_ slot: ValueSlot, _ frame: UnsafeMutablePointer<HKTFrame>, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
-    let address = slot.address(in: frame)
+  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    let address = slot.address(in: view.call)
     switch slot.kind {
     case .int64: return shl_int(address.load(as: Int64.self))
     case .double: return shl_number(address.load(as: Double.self))
@@ -64,7 +64,7 @@ enum CallValues {
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view.frame, bridge, scratch) { return value }
+    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view, bridge, scratch) { return value }
     return resultByPlan(script, bridge, scratch)
   }
 
@@ -79,7 +79,7 @@ enum CallValues {
 
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let argument = script.pointee.plan.arguments[index]
-    if isSame(value, root: .argument(index)) { return }
+    if isSame(value, root: .argument(index), script, bridge) { return }
     guard let info = argument.info, isReplaceable(argument.location) else {
       throw .notConvertible(type: argument.type.description(qualified: true))
     }
@@ -96,12 +96,28 @@ enum CallValues {
   }
 
   /// The value is the one the call already has there: nothing to do, whatever its type.
-  private static func isSame(_ value: SHLValue, root: LentValue.Root) -> Bool {
+  private static func isSame(_ value: SHLValue, root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     guard value.tag == SHL_HANDLE else { return false }
+    if value.cls == bridge.classes.object { return isSameObject(value, root, script, bridge) }
+    guard value.cls == bridge.classes.value else { return false }
     if value.h.c == 0 && value.h.b == 0 { return value.h.a <= consumedMark }  // a value that is not there, passed on
     guard value.h.b != 0 else { return false }
     let lent = LentValue(value)
-    return lent.root == root && lent.offset == 0
+    return lent.root == root && lent.offset == 0 && lent.serial == bridge.serial
+  }
+
+  /// The instance is the one in a value of protocol type there, which could not be made anew.
+  private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+    let plan = script.pointee.plan
+    let info: TypeInfo? = switch root {
+    case .argument(let index): plan.arguments[index].info
+    case .result: plan.result.info
+    case .memory: nil
+    }
+    guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
+    return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      $0.loadUnaligned(as: UInt64.self) == value.h.a
+    } ?? false
   }
 
   private static func isReplaceable(_ location: Location) -> Bool {
@@ -114,7 +130,7 @@ enum CallValues {
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
     if result.type.isVoid { return }
-    if isSame(value, root: .result), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
+    if isSame(value, root: .result, script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, isReplaceable(result.location) else {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
@@ -133,8 +149,8 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, slot.kind != .none, !ran || view.thrownError == 0 else { return false }
-    let address = slot.address(in: view.frame)
+    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
+    let address = slot.address(in: view.call)
     switch (slot.kind, value.tag) {
     case (.void, _): break
     case (.int64, SHL_INT): address.storeBytes(of: value.i, as: Int64.self)
@@ -155,7 +171,7 @@ enum CallValues {
       }
       if isSame { return true }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    guard let text = ValueBridge.text(bytes) else { return false }
     // The two result words are a String's two words, which the caller owns.
     let result = address.assumingMemoryBound(to: String.self)
     if replacing { result.pointee = text } else { result.initialize(to: text) }
@@ -221,9 +237,7 @@ enum CallValues {
     let owned = ownedIndices(plan)
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
-      if !owned.isEmpty, script.pointee.held?.count != owned.count {
-        throw .notConvertible(type: "the arguments of '\(script.pointee.hook.selector)', which its first run consumed; call the original once")
-      }
+      guard plan.canRunAgain, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
       if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(plan.result) }
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
@@ -247,7 +261,7 @@ enum CallValues {
     if script.pointee.changesNothing, !script.pointee.view.withPlan({ $0.consumesArguments }) { return }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
-    hold(ownedIndices(script.pointee.plan), script)
+    hold(ownedIndices(script.pointee.plan), script, copyable: false)
   }
 
   /// Arguments changed between two runs of the original.
@@ -264,14 +278,15 @@ enum CallValues {
     script.pointee.staged = [:]
   }
 
-  /// Keeps the owned arguments that can be copied; the frame's bits are overwritten by a copy for each run.
-  private static func hold(_ owned: [Int], _ script: Call) {
+  /// Takes over the owned arguments; the frame's bits are overwritten by a copy for each run.
+  /// - Parameter copyable: those alone that can be copied.
+  private static func hold(_ owned: [Int], _ script: Call, copyable: Bool = true) {
     var held: [Int: OwnedValue] = [:]
     for index in owned {
       let argument = script.pointee.plan.arguments[index]
-      guard let info = argument.info, info.metadata.isCopyable, case .pieces = argument.location else { continue }
+      guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
       _ = script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
-        // Takes over the reference in the registers, bit by bit.
+        // Takes over the value in the registers or in the caller's memory, bit by bit.
         let value = OwnedValue(uninitialized: info)
         value.memory.copyMemory(from: $0, byteCount: info.size)
         held[index] = value

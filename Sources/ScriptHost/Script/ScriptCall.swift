@@ -97,6 +97,8 @@ final class CallChanges {
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
+  let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
   /// This thread's record; made on first use, never freed (thread records are reused).
   static func current() -> UnsafeMutablePointer<ScriptThread>? {

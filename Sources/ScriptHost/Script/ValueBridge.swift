@@ -1,6 +1,7 @@
 // ValueBridge — between Swift memory and Lua values, by type. Exact, or an error that says what was expected.
 internal import CHookTrampoline
 internal import CLuaShim
+private import Glibc
 internal import HookRuntime
 
 /// Why a Lua value cannot become a Swift value.
@@ -11,6 +12,7 @@ enum BridgeError: Error, Equatable {
   case notNil(type: String)
   case notConvertible(type: String)
   case expired
+  case runsOnce(String)
 
   var description: String {
     switch self {
@@ -19,6 +21,8 @@ enum BridgeError: Error, Equatable {
     case .invalidUTF8: "expected a String, got bytes that are not UTF-8"
     case .notNil(let type): "expected \(type), got nil"
     case .notConvertible(let type): "values of type '\(type)' cannot be made in a script yet; pass on the one you were given"
+    case .runsOnce(let selector):
+      "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
     case .expired: "this object was only lent for the call it came with, which is over"
     }
   }
@@ -145,6 +149,7 @@ struct ValueBridge {
       scratch.pointee = (word0, word1)
       return shl_string(UnsafeRawPointer(scratch).assumingMemoryBound(to: CChar.self), Int(word1 >> 56 & 0xF))
     }
+    if let bytes = StringBits.inObject(word0, word1) { return shl_string(bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count) }
     return StringBits.withUTF8(word0, word1) { shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
   }
 
@@ -168,7 +173,7 @@ struct ValueBridge {
     case .string:
       guard value.tag == SHL_STRING else { throw wrong("String", value) }
       let bytes = UnsafeRawBufferPointer(start: value.s.p, count: value.s.n)
-      guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+      guard let text = Self.text(bytes) else { throw .invalidUTF8 }
       memory.bindMemory(to: String.self, capacity: 1).initialize(to: text)
     case .optional(let payload):
       if value.tag == SHL_NIL {
@@ -179,12 +184,21 @@ struct ValueBridge {
       }
     case .object: try storeObject(value, info, memory)
     case .void: break
+    case .existential where value.tag == SHL_HANDLE && value.cls == classes.object && info.isAnyObject: try storeReference(value, memory)
     default:
       guard value.tag == SHL_HANDLE, value.cls == classes.value else {
         throw value.tag == SHL_NIL ? .notNil(type: info.name) : .notConvertible(type: info.name)
       }
       try storeLent(LentValue(value), info, memory)
     }
+  }
+
+  /// The bytes as text, nil when they are not UTF-8. Decoding repairs what is invalid, so text that has the same bytes was
+  /// valid; `String(validating:as:)` would do, but is not specialised and takes three times as long.
+  static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
+    var text = String(decoding: bytes, as: UTF8.self)
+    let isSame = text.withUTF8 { $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0) }
+    return isSame ? text : nil
   }
 
   private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
@@ -219,8 +233,14 @@ struct ValueBridge {
     guard type.isSubclass(of: info.metadata) else {
       throw .wrongType(expected: info.name, found: (try? TypeResolver.shared.type(of: type).get().name) ?? "another class")
     }
+    try storeReference(value, memory)
+  }
+
+  private func storeReference(_ value: SHLValue, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
+    guard ScriptThread.isCurrent(value.h.c) else { throw .expired }
     // A borrowed native object; the copy retains it.
-    memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue())
+    memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(
+      to: Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(value.h.a))!).takeUnretainedValue())
   }
 
   private func storeLent(_ lent: LentValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
@@ -244,6 +264,19 @@ struct ValueBridge {
     case SHL_FUNCTION: "a function"
     case SHL_HANDLE: "a Swift value"
     default: "something else"
+    }
+  }
+}
+
+extension TypeInfo {
+  /// A reference to any object, without witness tables.
+  fileprivate var isAnyObject: Bool { metadata.existential.isClassBound && !metadata.existential.isError && scalars?.count == 1 }
+  /// A class instance behind a protocol, or an Optional of one: scripts see the instance.
+  var isObjectWithTables: Bool {
+    switch kind {
+    case .optional(let payload): payload.isObjectWithTables
+    case .existential: metadata.existential.isClassBound && !metadata.existential.isError
+    default: false
     }
   }
 }

@@ -52,7 +52,7 @@ public protocol Q: AnyObject, Show {}
 open class C: PC, Q, Show {
   public let id: Int
   public var text: String
-  public init(_ id: Int) {
+  public init(number id: Int) {
     self.id = id
     text = "a text longer than fifteen bytes \(id)"
     live += 1
@@ -68,7 +68,7 @@ extension String: P {}
 extension C: P {}
 public struct Large: P {
   public var a: Int, b: String, c: C, d: Double, e: Int8, f: Int
-  public init(_ n: Int) { a = n; b = "a text longer than fifteen bytes \(n)"; c = C(n); d = Double(n); e = 1; f = -n }
+  public init(_ n: Int) { a = n; b = "a text longer than fifteen bytes \(n)"; c = C(number: n); d = Double(n); e = 1; f = -n }
   public var sh: String { "Large\(a)/\(b.utf8.count)/\(c.sh)/\(d)/\(e)/\(f)" }
 }
 public enum Failure: Error, Show {

@@ -42,7 +42,7 @@ def place(types):
         elif "sret" in attributes: result.append([("sret", 8)])
         elif t == "x86_fp80":
             s = (s + 1) // 2 * 2
-            result.append([(f"s{s}", 10)]); s += 2
+            result.append([(f"s{s}", 8), (f"s{s + 1}", 2)]); s += 2
         elif t in ("half", "float", "double") or t.startswith("<"):
             if f < 8: result.append([(f"f{f}", w)]); f += 1
             else:

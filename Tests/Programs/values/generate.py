@@ -102,7 +102,7 @@ class Generator:
         cls = cls or self.rng.choice(["C", "C", "D"])
         self.objects += 1
         text = f"{cls}#{self.objects}"
-        return Value(f"{cls}({self.objects})", text, None, f"#{self.objects}", f"<{cls}>")
+        return Value(f"{cls}(number: {self.objects})", text, None, f"#{self.objects}", f"<{cls}>")
 
     def optional(self, type, decodable=True):
         def make():
@@ -136,7 +136,7 @@ class Generator:
             n = self.rng.randint(-(1 << 127), (1 << 127) - 1)
             return Value(f"Int128({n})", str(n))
         def error():
-            return self.rng.choice([Value("Failure.plain", "plain"), Value("Failure.object(C(7))", "object C#7"), Value("Broken(3)", "Broken3/32")])
+            return self.rng.choice([Value("Failure.plain", "plain"), Value("Failure.object(C(number: 7))", "object C#7"), Value("Broken(3)", "Broken3/32")])
         def proto():
             return self.rng.choice([Value("5", "5"), Value("Large(4)", "Large4/34/C#4/4.0/1/-4"), self.strip(self.make_object())])
         def anything():
@@ -150,7 +150,7 @@ class Generator:
             return Value(f"{{ opaque({n}) }}", str(n))
         def closure2():
             n = self.rng.randint(0, 999)
-            return Value(f"{{ [k = C({n})] (d: Double, i: Int) in i + k.id }}", str(n + 5))
+            return Value(f"{{ [k = C(number: {n})] (d: Double, i: Int) in i + k.id }}", str(n + 5))
         meta = lambda names: (lambda: (lambda n: Value(f"{n}.self", n))(self.rng.choice(names)))
         return [
             plain("Int128", int128), plain("Float16", half), plain("Float80", extended), plain("SIMD4<Float>", simd4), plain("SIMD2<Int>", simd2),
@@ -172,8 +172,8 @@ class Generator:
 
     def pick_field(self):
         pool = self.base + self.base + self.optionals + [self.object, self.optional(self.object)]
-        pool += [t for t in self.opaque if not t.swift.startswith("@") and "->" not in t.swift and t.swift not in ("()", "Int.Type", "Int.Type?", "Float80", "any P", "Any", "(any P)?", "any P.Type", "Any.Type")]
-        pool += self.aggregates
+        pool += [t for t in self.opaque if not t.swift.startswith("@") and "->" not in t.swift and t.swift not in ("()", "Float16", "Int.Type", "Int.Type?", "Float80", "any P", "Any", "(any P)?", "any P.Type", "Any.Type")]
+        pool += self.aggregates  # no Float16: the compiler itself loses fields beside one at -O
         return self.rng.choice(pool)
 
     def structure(self, i):
@@ -281,7 +281,7 @@ class Function:
         for i, (t, mod, _, new, _) in enumerate(self.params):
             if mod == "inout": lines.append(f"a{i} = opaque({new.swift})")
         if self.throws:
-            error = "Broken(opaque(9))" if "Broken" in self.throws else "Failure.object(C(opaque(9)))"
+            error = "Broken(opaque(9))" if "Broken" in self.throws else "Failure.object(C(number: opaque(9)))"
             lines.append(f"if opaque({'true' if self.does_throw else 'false'}) {{ throw {error} }}")
         if final: lines.append(final)
         if isinstance(self.result, Type): lines.append(f"return opaque({self.returned.swift})" if self.result.swift != "()" else "return ()")
@@ -303,7 +303,7 @@ class Function:
                 return f"{a} func {n}<T: Show>{head} {{\n    {self.body('t.sh + u.sh')}\n}}\n"
             case "method": return f"public class {o}: C {{\n  {a} func {n}{self.head()} {{\n    {self.body('self.sh')}\n  }}\n}}\n"
             case "static": return f"public class {o}: C {{\n  {a} class func {n}{self.head()} {{\n    {self.body(chr(34) + chr(92) + '(self)' + chr(34))}\n  }}\n}}\n"
-            case "gMethod": return (f"public final class {o}<T: Show>: C {{\n  public var t: T\n  public init(t: T) {{ self.t = t; super.init(55) }}\n"
+            case "gMethod": return (f"public final class {o}<T: Show>: C {{\n  public var t: T\n  public init(t: T) {{ self.t = t; super.init(number: 55) }}\n"
                                     f"  {a} func {n}{self.head()} {{\n    {self.body('self.t.sh')}\n  }}\n}}\n")
             case "getter": return f"public class {o}: C {{\n  public var {n}: {self.result.swift} {{\n    @inline(never) get {{\n    {self.body('self.sh')}\n  }} }}\n}}\n"
             case "setter": return (f"public class {o}: C {{\n  public var {n}: {self.params[0][0].swift} {{\n    @inline(never) get {{ fatalError() }}\n"
@@ -313,8 +313,8 @@ class Function:
                 i = len(self.params)
                 return (f"public class {o}: C {{\n  public subscript{head} {{\n    @inline(never) get {{\n    {self.body('self.sh')}\n  }}\n"
                         f"    @inline(never) set {{\n    {self.note(self.result.show('newValue')).replace('> ', '> set ')}\n  }} }}\n}}\n")
-            case "init": return f"public class {o}: C {{\n  @inline(never) public init{self.head()} {{\n    super.init(77)\n    {self.body('self.sh')}\n  }}\n}}\n"
-            case "sInit": return f"public struct {o} {{\n  public var c: C, n: Int8\n  @inline(never) public init{self.head()} {{\n    c = C(88); n = 3\n    {self.body()}\n  }}\n}}\n"
+            case "init": return f"public class {o}: C {{\n  @inline(never) public init{self.head()} {{\n    super.init(number: 77)\n    {self.body('self.sh')}\n  }}\n}}\n"
+            case "sInit": return f"public struct {o} {{\n  public var c: C, n: Int8\n  @inline(never) public init{self.head()} {{\n    c = C(number: 88); n = 3\n    {self.body()}\n  }}\n}}\n"
             case "extension": return f"extension P {{\n  {a} func {n}{self.head()} {{\n    {self.body('self.sh')}\n  }}\n}}\n"
             case _:
                 t = self.self_type
@@ -361,17 +361,17 @@ class Function:
         t = "try " if self.throws else ""
         match self.kind:
             case "free": e = f"{n}({args})"
-            case "generic": e = f"{n}(opaque(C(61)), opaque(Optional(C(62))){', ' + args if args else ''})"
-            case "method": e = f"opaque({o}(55)).{n}({args})"
+            case "generic": e = f"{n}(opaque(C(number: 61)), opaque(Optional(C(number: 62))){', ' + args if args else ''})"
+            case "method": e = f"opaque({o}(number: 55)).{n}({args})"
             case "gMethod": e = f"opaque({o}(t: \"ts\")).{n}({args})"
             case "static": e = f"{o}.{n}({args})"
-            case "getter": e = f"opaque({o}(55)).{n}"
-            case "subscript": e = f"opaque({o}(55))[{args}]"
+            case "getter": e = f"opaque({o}(number: 55)).{n}"
+            case "subscript": e = f"opaque({o}(number: 55))[{args}]"
             case "init" | "sInit": e = f"{o}({args})"
-            case "extension": e = f"opaque(C(63)).{n}({args})"
+            case "extension": e = f"opaque(C(number: 63)).{n}({args})"
             case "sStatic": e = f"{o}.{n}({args})"
             case "setter":
-                lines.append(f"opaque({o}(55)).{n} = a0")
+                lines.append(f"opaque({o}(number: 55)).{n} = a0")
                 e = None
             case "sMutating":
                 lines.append(f"var s = {o}(v: opaque({self.self_value.swift}))")
@@ -517,8 +517,12 @@ def write(directory, seed, count):
         return hook(f, "around", f"  return {v.lua}\n" if v else "  return\n"), f.expected(None, v.text if v else "", 0), []
 
     def twice(f):
-        return hook(f, "around", "  call:try()\n  return call:original()\n") if f.kind not in ("sMutating",) and not any(p[1] == "inout" for p in f.params) else "", \
-            f.expected(original=2 if f.kind not in ("sMutating",) and not any(p[1] == "inout" for p in f.params) else 1), []
+        # A second run is refused where the first leaves something out of reach; the call then has its one run.
+        again = f.kind not in ("sMutating",) and not any(p[1] == "inout" for p in f.params)
+        again = again and "throws(" not in f.throws and (f.result is None or isinstance(f.result, Type) and bool(f.result.kind))
+        again = again and not any(p[0].swift == "Int.Type?" for p in f.params)
+        if not again: return "", f.expected(), []
+        return hook(f, "around", "  call:try()\n  return call:original()\n"), f.expected(original=2), []
 
     def plain(f): return "", f.expected(), []
 

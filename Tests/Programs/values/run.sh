@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Tests/Programs/values/run.sh [SEED [COUNT]]: random functions of all kinds and types, patched in every way.
+#
+# Writes a module of COUNT functions, a program that calls them and seven patches; what the program and the patches
+# print is known beforehand. Compares the plans of all bodies with the compiler's own lowering as well.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
+seed=${1:-${VALUES_SEED:-$(date +%j)}}
+count=${2:-${VALUES_COUNT:-80}}
+levels=${VALUES_LEVELS:--Onone -O}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+checks=0
+echo "seed $seed, $count functions"
+
+python3 "$here/generate.py" "$seed" "$count" "$work"
+cp "$here/Kit.swift" "$work"
+cd "$work"
+for level in $levels; do
+  compile=(swiftc -swift-version 6 -wmo "$level" -I. -suppress-warnings)
+  for module in Kit Types Subject; do
+    "${compile[@]}" -parse-as-library -emit-module -emit-object -module-name $module $module.swift -o $module.o
+  done
+  "${compile[@]}" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
+  echo "$level"
+  strict=0
+  [ "$level" != -Onone ] || strict=1
+  for mode in plain decode replace around after instead twice; do
+    status=0
+    timeout 120 "$products/scripthost" run -v --state "$work/state" --patches "$mode" -- ./program >"$mode.out" 2>"$mode.err" || status=$?
+    checks=$((checks + count))
+    [ "$status" -eq 0 ] || { echo "  $mode: exit status $status" && tail -n 3 "$mode.err" && failed=1; }
+    python3 "$here/check.py" . "$mode" "$strict" || failed=1
+  done
+  if [ "$level" = -Onone ]; then
+    # Before LLVM's passes a signature is what the convention says.
+    for module in Kit Types Subject; do "${compile[@]}" -parse-as-library -emit-irgen -module-name $module $module.swift -o $module.ll; done
+    swiftc -emit-library -o libSubject.so Kit.o Types.o Subject.o
+    "$products/call-plans" ./libSubject.so >plans
+    python3 "$here/compare_plans.py" plans Kit.ll Types.ll Subject.ll || failed=1
+    checks=$((checks + $(wc -l <plans)))
+  fi
+done
+[ "$failed" -eq 0 ] || { echo "failed; repeat with: $0 $seed $count" && exit 1; }
+echo "$checks checks"
