@@ -39,6 +39,19 @@ let cases: [(String, () throws -> Void)] = [
     check(add(1, 2), 3, "result")
     check(Trace.take(), "add ", "nothing left")
   }),
+  ("each call of one instruction counts once", {
+    // By a jump (before) and with the original inside (after): an initialiser has two forms, one call is one event.
+    let made = try engine.before("\(module).Animal.init(name:legs:)", note("made"))
+    let gone = try engine.before("\(module).Animal.deinit", note("gone"))
+    for number in 0..<4 { _ = Animal(name: "n", legs: number) }
+    check(Trace.take(), "made gone made gone made gone made gone ", "before")
+    made.remove()
+    gone.remove()
+    let after = try engine.after("\(module).Animal.init(name:legs:)", note("made"))
+    for number in 0..<4 { _ = Animal(name: "n", legs: number) }
+    check(Trace.take(), "made made made made ", "after")
+    after.remove()
+  }),
   ("priority is outside, then the newer", {
     let low = try engine.before("\(module).add(_:_:)", priority: 1, note("low"))
     let high = try engine.before("\(module).add(_:_:)", priority: 9, note("high"))
