@@ -26,6 +26,12 @@ for level in $levels; do
   done
   "${compile[@]}" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
   echo "$level"
+  # The compiler has bugs of its own: what the program prints without us is not ours to judge.
+  ./program >bare.out 2>/dev/null || true
+  if ! cmp -s bare.out plain.expected; then
+    echo "  skipped: the program itself prints something else, $(diff bare.out plain.expected | grep -c '^[<>]' || true) lines"
+    continue
+  fi
   strict=0
   [ "$level" != -Onone ] || strict=1
   for mode in plain decode replace around after instead twice; do
