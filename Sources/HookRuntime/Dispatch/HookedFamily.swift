@@ -77,7 +77,7 @@ final class HookedFamily {
     // Every clone of the allocating form runs the initialising one, or a clone of it.
     if source.declaration.kind == .allocatingInit, target.declaration.kind == .`init` { return true }
     switch (source.form, target.form) {
-    case (.base, .signatureClone), (.base, .initialising), (.base, .merged), (.initialising, .signatureClone),
+    case (.base, .signatureClone), (.base, .initialising), (.base, .merged), (.initialising, .signatureClone), (.initialising, .merged),
       (.genericClone, .signatureClone), (.signatureClone, .merged), (.genericClone, .merged):
       // A clone of a clone has its source's name as prefix; the base is everybody's source.
       return true
