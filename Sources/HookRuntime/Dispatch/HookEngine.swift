@@ -176,7 +176,7 @@ extension HookedFamily {
 /// What is never hooked, whoever asks.
 enum Policy {
   static func refusal(_ family: Family, image: ImageCatalog) -> HookRefusal? {
-    if let name = ProcessCatalog.isForbidden(image.path) { return .runtimeMachinery(name) }
+    if let name = image.forbiddenName { return .runtimeMachinery(name) }
     return nil
   }
 }

@@ -11,6 +11,8 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Added to the file's addresses.
   package let bias: UInt64
   package let isMainProgram: Bool
+  /// The image's name when its functions are never hooked; judged once, not once per function.
+  let forbiddenName: String?
   /// False when only the file is read and nothing runs.
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
@@ -22,6 +24,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, isLoaded: Bool = true, options: SymbolTable.Options = .init()) {
     self.path = path
+    forbiddenName = ProcessCatalog.isForbidden(path)
     self.file = file
     self.bias = bias
     self.isMainProgram = isMainProgram
@@ -137,7 +140,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
-    if let forbidden = ProcessCatalog.isForbidden(path) { return .runtimeMachinery(forbidden) }
+    if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
     if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
       guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }

@@ -35,7 +35,7 @@ package enum SelectorLookup {
     if pattern.isGlob || found.count == 1 { return .success(found) }
     // What only the runtime has is never hooked, so it does not make a name of the program ambiguous. And one generic
     // declaration may have bodies in several images: the specialisations each of them needed.
-    let hookable = found.filter { ProcessCatalog.isForbidden($0.0.path) == nil }
+    let hookable = found.filter { $0.0.forbiddenName == nil }
     let meant = hookable.isEmpty ? found : hookable
     if Set(meant.map(\.1.key)).count == 1 { return .success(meant) }
     return .failure(.ambiguous(text, candidates: meant.map { $0.0.fullName($0.1, typed: true) }.uniqued()))

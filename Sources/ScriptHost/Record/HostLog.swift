@@ -1,6 +1,5 @@
 // HostLog — how events, logs and failures of patches and of the host leave a hooked call.
 private import Glibc
-internal import HookRuntime
 private import Synchronization
 
 /// Writes to the journal; with `-v` also to stderr. Any thread.
