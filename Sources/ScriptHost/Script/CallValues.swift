@@ -149,7 +149,9 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
+    guard script.pointee.changesNothing, slot.kind != .none, !ran || !view.didThrow else { return false }
+    // Standing in may be refused where the original consumes arguments: the value must be ours until then.
+    guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)
     switch (slot.kind, value.tag) {
     case (.void, _): break
@@ -256,12 +258,18 @@ enum CallValues {
     plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
   }
 
-  /// The original never runs: what it would have consumed ends here.
-  static func consumeOwned(_ script: Call) {
-    if script.pointee.changesNothing, !script.pointee.view.withPlan({ $0.consumesArguments }) { return }
+  /// The original never runs: what it would have consumed ends here. False, with nothing changed, when some of that is
+  /// out of reach.
+  static func consumeOwned(_ script: Call) -> Bool {
+    let consumes = script.pointee.view.withPlan { $0.consumesArguments }
+    if script.pointee.changesNothing, !consumes { return true }
+    let owned = ownedIndices(script.pointee.plan)
+    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].info != nil && isReplaceable(script.pointee.plan.arguments[$0].location) })
+    else { return false }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
-    hold(ownedIndices(script.pointee.plan), script, copyable: false)
+    hold(owned, script, copyable: false)
+    return true
   }
 
   /// Arguments changed between two runs of the original.

@@ -161,7 +161,9 @@ final class LuaHook: @unchecked Sendable {
       if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
         return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
       }
-      CallValues.consumeOwned(script)
+      guard CallValues.consumeOwned(script) else {
+        return fail(script, "the original consumes an argument that cannot be released without it; call the original")
+      }
     }
     if script.pointee.changesNothing { return HKT_HANDLED }
     if position != .around || script.pointee.originalRuns > 0 { CallValues.applyArguments(script) }
