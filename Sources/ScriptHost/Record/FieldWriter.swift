@@ -81,7 +81,7 @@ extension FieldName.Lent {
 package struct FieldWriter {
   /// Where the payload is written.
   @usableFromInline let base: UnsafeMutableRawPointer
-  /// Bytes that may be used; some are kept back for the padding of the record and of names.
+  /// Bytes that may be used; 8 are kept back for the padding.
   let room: Int
   /// Bytes written.
   package private(set) var count = 0
@@ -99,7 +99,7 @@ package struct FieldWriter {
   init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
     precondition(buffer.count >= 300)
     base = buffer.baseAddress!
-    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 24
+    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
     put(name)
   }
 
@@ -202,16 +202,21 @@ package struct FieldWriter {
     return !masked
   }
 
-  /// Copies sixteen bytes at a time, zeros beyond the name among them: a call of memcpy costs more.
+  /// Copies sixteen bytes at a time, zeros beyond the name among them, because a call of memcpy costs more; near the end
+  /// of the buffer, where the zeros would not fit, only the name.
   @inline(__always)
   private mutating func put(_ name: FieldName.Lent) {
     let size = name.size
-    var done = 0
-    repeat {
-      let chunk = name.encoded.loadUnaligned(fromByteOffset: done, as: SIMD2<UInt64>.self)
-      (base + count).storeBytes(of: chunk, toByteOffset: done, as: SIMD2<UInt64>.self)
-      done += 16
-    } while done < size
+    if count + size + 15 <= room + 8 {
+      var done = 0
+      repeat {
+        let chunk = name.encoded.loadUnaligned(fromByteOffset: done, as: SIMD2<UInt64>.self)
+        (base + count).storeBytes(of: chunk, toByteOffset: done, as: SIMD2<UInt64>.self)
+        done += 16
+      } while done < size
+    } else {
+      (base + count).copyMemory(from: name.encoded, byteCount: size)
+    }
     count += size
   }
 
