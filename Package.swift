@@ -50,12 +50,12 @@ let package = Package(
     .executableTarget(
       name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases",
       cSettings: c),
-    .executableTarget(
-      name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
-      swiftSettings: swift),
     // For scripts/bench; the rest of the benchmarks is a package of its own.
     .executableTarget(
       name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Benchmarks/Engine", swiftSettings: swift),
+    .executableTarget(
+      name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
+      swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
       name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],

@@ -9,24 +9,24 @@ enum Installs {
     guard let image = ProcessCatalog.shared.current().first(where: { $0.path.hasSuffix(library) || library.hasSuffix($0.path) }) else {
       fatalError("'\(library)' is no Swift library")
     }
-    let start = now()
+    let start = processorTime()
     var families = image.families { _ in true }
-    sample("find \(count)", (now() - start) / 1e6)
+    sample("find \(count)", (processorTime() - start) / 1e6)
     families.removeLast(max(0, families.count - count))
 
     let found = families.map { (image, $0) }
     let memory = residentKiB()
-    let began = now()
+    let began = processorTime()
     let report = HookEngine.shared.install(found) { _ in
       LayerSpec(function: { _, _, _ in HKT_HANDLED }, context: nil, phases: UInt32(HKT_ON_ENTER), owner: "bench")
     }
-    let spent = now() - began
+    let spent = processorTime() - began
     sample("install \(count)", spent / 1e6)
     sample("hooks \(count)", Double(report.tokens.count))
     sample("bytes per hook \(count)", (residentKiB() - memory) * 1024 / Double(max(1, report.tokens.count)))
-    let removing = now()
+    let removing = processorTime()
     for (token, _) in report.tokens { HookEngine.shared.remove(token) }
-    sample("remove \(count)", (now() - removing) / 1e6)
+    sample("remove \(count)", (processorTime() - removing) / 1e6)
   }
 
   private static func residentKiB() -> Double {

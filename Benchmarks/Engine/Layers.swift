@@ -45,10 +45,10 @@ enum Layers {
 
   @inline(__always)
   private static func time(_ rounds: Int, _ body: (Int) -> Int) -> Double {
-    let start = now()
+    let start = processorTime()
     var sum = 0
     for i in 0..<rounds { sum &+= body(i) }
-    let spent = now() - start
+    let spent = processorTime() - start
     keep(sum)
     return spent / Double(rounds)
   }

@@ -17,4 +17,11 @@ default:
 /// Nanoseconds.
 func now() -> Double { Double(hkt_now_ns()) }
 
+/// Nanoseconds this thread has run: what other programs on a busy machine take is not ours.
+func processorTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
 func sample(_ name: String, _ value: Double) { print("S", name, value, separator: "\t") }

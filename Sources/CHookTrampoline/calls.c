@@ -87,7 +87,7 @@ static __attribute__((noinline)) HKTThread *make_thread(void) {
   }
   t->top = NULL;
   t->depth = t->host = t->protected_count = 0;
-  t->forwarded.family = NULL;
+  t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
   t->host = 1;  // reading the stack bounds may call hooked C functions
@@ -368,19 +368,32 @@ static bool run_enter_only(HKTCall *call) {
   return !is_set(call, HKT_CALL_MUST_RETURN);
 }
 
+static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  for (uint32_t i = 0; i < to->forwarder_count; i++)
+    if (to->forwarder[i].record == from) return true;
+  return false;
+}
+
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
-  if (t->forwarded.family == body->family) {
-    bool same = t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1];
-    if (same) { t->forwarded.family = NULL; return true; }
+  if (body->forwarder_count == 0) return false;
+  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
+      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+    // The clone may hand on, too.
+    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    else t->forwarded.from = NULL;
+    return true;
   }
   HKTCall *top = t->top;
-  if (top && is_set(top, HKT_CALL_FORWARDING) && top->body->family == body->family) {
+  if (top && is_set(top, HKT_CALL_FORWARDING) && hands_on_to(top->body, body)) {
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) { clear_state(top, HKT_CALL_FORWARDING); return true; }
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
+      if (!(body->flags & HKT_BODY_FORWARDS)) clear_state(top, HKT_CALL_FORWARDING);
+      return true;
+    }
   }
   uint64_t from = frame->stack[-1];
   for (uint32_t i = 0; i < body->forwarder_count; i++)
@@ -452,7 +465,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   }
   if (!by_jump) return HKT_RETURN;
   if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.family = body->family;
+    t->forwarded.from = body;
     t->forwarded.stack = (uint64_t)frame->stack;
     t->forwarded.return_address = frame->stack[-1];
   }

@@ -9,12 +9,10 @@
 /// The trampoline's own frame around what the host sees. Arrays are written only when used.
 typedef struct Frame {
   SHLCallback cb;
-  int32_t argc;
   int32_t nresults;
   int32_t failed;             // 1: text, 2: value
   bool method;                // the answer is a method of the name that was asked for
   uint32_t text_used;
-  int32_t failed_slot;
   SHLValue results[RESULTS_MAX];
   SHLValue raised;
   char text[1024];            // results' short strings, or the failure's text
@@ -308,18 +306,18 @@ static int access_member(lua_State *L, bool writing) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
   SHLState *S = shl_state_of(L);
   Frame f;
-  f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   f.cb.field = -1;
   f.cb.name = NULL;
   f.cb.name_length = 0;
   if (lua_type(L, 2) == LUA_TSTRING) {
     lua_pushvalue(L, 2);
     int type = lua_rawget(L, lua_upvalueindex(2));
-    if (type == LUA_TFUNCTION && !writing) return 1;
+    if (type == LUA_TFUNCTION && !writing) return 1;  // it checks its receiver itself
     if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
     lua_settop(L, writing ? 3 : 2);
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
   }
+  f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {
     shl_push_text(L, 2);

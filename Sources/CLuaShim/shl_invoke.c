@@ -216,11 +216,6 @@ int shl_protect(lua_State *L, lua_CFunction body, void *ud, int nargs, int nresu
 
 // ---------------------------------------------------------------- entering and leaving
 
-static SHL_NOINLINE SHLStatus refuse(SHLInvocation *inv, SHLStatus status) {
-  inv->error = plain_error(status, phrases[status]);
-  return status;
-}
-
 static SHL_NOINLINE bool stack_low(SHLThread *t, uintptr_t sp, size_t needed) {
   if (!t->stack_size) shl_thread_lookup(t);
   return sp - t->stack_low < needed || sp - t->stack_low >= t->stack_size;
@@ -237,17 +232,17 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   inv->count = 0;
   inv->open = 0;
   inv->error = NULL;
-  if (SHL_UNLIKELY(SHL_READ(S->poisoned))) return refuse(inv, SHL_POISONED);
+  if (SHL_UNLIKELY(SHL_READ(S->poisoned))) return SHL_POISONED;
   SHLThread *t = &shl_thread;
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0), room = sp - t->stack_low;
   if (SHL_UNLIKELY(room < S->limits.stack_bytes || room >= t->stack_size) && stack_low(t, sp, S->limits.stack_bytes))
-    return refuse(inv, SHL_STACK_LOW);
-  if (SHL_UNLIKELY(t->reentry >= S->limits.reentry)) return refuse(inv, SHL_TOO_DEEP);
+    return SHL_STACK_LOW;
+  if (SHL_UNLIKELY(t->reentry >= S->limits.reentry)) return SHL_TOO_DEEP;
   if (SHL_UNLIKELY(!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)))
-    return refuse(inv, shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY);
+    return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
   if (SHL_UNLIKELY(SHL_READ(S->poisoned))) {
     shl_unlock(S);
-    return refuse(inv, SHL_POISONED);
+    return SHL_POISONED;
   }
   SHLInner *in = shl_inner(inv);
   SHLEntry *entry = S->idle;
@@ -256,7 +251,7 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
     S->idle_count--;
   } else if (entry_slow(S, &entry) != SHL_OK) {
     shl_unlock(S);
-    return refuse(inv, SHL_NO_MEMORY);
+    return SHL_NO_MEMORY;
   }
   if (SHL_UNLIKELY(entry->hook_count != S->hook_count)) {
     lua_sethook(entry->L, shl_hook, LUA_MASKCOUNT, S->hook_count);
@@ -414,7 +409,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
     SHLTag tag = args[i].tag;
     if (SHL_UNLIKELY(tag >= SHL_TABLE && tag <= SHL_OTHER)) {  // bound to another stack
       leave(inv, false);
-      return refuse(inv, SHL_BAD_ARGUMENT);
+      return SHL_BAD_ARGUMENT;
     }
     if (tag == SHL_CALL_HERE) {
       SHLSlot *slot = &S->slots[in->entry->slot];

@@ -11,27 +11,27 @@
 
 _Static_assert(LUA_VERSION_NUM == 504, "the shim follows the stack rules and the allocator's sizes of Lua 5.4");
 
-#define SHL_LUA_FUNCTIONS(X)                                                                       \
-  X(lua_absindex) X(lua_atpanic) X(lua_callk) X(lua_checkstack) X(lua_close) X(lua_compare)         \
-  X(lua_concat) X(lua_copy) X(lua_createtable) X(lua_error) X(lua_gc) X(lua_getfield)               \
-  X(lua_gethookcount) X(lua_geti) X(lua_getinfo) X(lua_getmetatable) X(lua_getstack)                \
-  X(lua_gettable) X(lua_gettop) X(lua_iscfunction) X(lua_isinteger) X(lua_isnumber)                 \
-  X(lua_isstring) X(lua_isyieldable) X(lua_len) X(lua_load) X(lua_newstate) X(lua_newthread)        \
-  X(lua_newuserdatauv) X(lua_next) X(lua_pcallk) X(lua_pushboolean) X(lua_pushcclosure)             \
-  X(lua_pushfstring) X(lua_pushinteger) X(lua_pushlightuserdata) X(lua_pushlstring)                 \
-  X(lua_pushnil) X(lua_pushnumber) X(lua_pushstring) X(lua_pushthread) X(lua_pushvalue)             \
-  X(lua_rawequal) X(lua_rawget) X(lua_rawgeti) X(lua_rawgetp) X(lua_rawlen) X(lua_rawset)           \
-  X(lua_rawseti) X(lua_rawsetp) X(lua_resetthread) X(lua_resume) X(lua_rotate) X(lua_setfield)      \
-  X(lua_sethook) X(lua_seti) X(lua_setmetatable) X(lua_settable) X(lua_settop) X(lua_status)        \
-  X(lua_setupvalue) X(lua_stringtonumber) X(lua_toboolean) X(lua_tocfunction) X(lua_tointegerx)     \
-  X(lua_tolstring) X(lua_tonumberx) X(lua_topointer) X(lua_tothread) X(lua_touserdata)              \
-  X(lua_type) X(lua_typename) X(lua_version) X(lua_xmove) X(lua_yieldk)                             \
-  X(luaL_addlstring) X(luaL_addvalue) X(luaL_argerror) X(luaL_buffinit) X(luaL_buffinitsize)        \
-  X(luaL_callmeta) X(luaL_checkany) X(luaL_checkinteger) X(luaL_checklstring)                       \
-  X(luaL_checknumber) X(luaL_checkstack) X(luaL_checktype) X(luaL_error) X(luaL_getmetafield)       \
-  X(luaL_getsubtable) X(luaL_len) X(luaL_loadbufferx) X(luaL_newstate) X(luaL_openlibs)             \
-  X(luaL_optinteger) X(luaL_optlstring) X(luaL_prepbuffsize) X(luaL_pushresult)                     \
-  X(luaL_pushresultsize) X(luaL_ref) X(luaL_tolstring) X(luaL_typeerror) X(luaL_unref)              \
+#define SHL_LUA_FUNCTIONS(X)                                                                      \
+  X(lua_absindex) X(lua_atpanic) X(lua_callk) X(lua_checkstack) X(lua_close) X(lua_compare)       \
+  X(lua_concat) X(lua_copy) X(lua_createtable) X(lua_error) X(lua_gc) X(lua_getfield)             \
+  X(lua_gethookcount) X(lua_geti) X(lua_getinfo) X(lua_getmetatable) X(lua_getstack)              \
+  X(lua_gettable) X(lua_gettop) X(lua_isinteger)                                                  \
+  X(lua_isstring) X(lua_load) X(lua_newstate) X(lua_newthread)                                    \
+  X(lua_newuserdatauv) X(lua_next) X(lua_pcallk) X(lua_pushboolean) X(lua_pushcclosure)           \
+  X(lua_pushfstring) X(lua_pushinteger) X(lua_pushlightuserdata) X(lua_pushlstring)               \
+  X(lua_pushnil) X(lua_pushnumber) X(lua_pushstring) X(lua_pushthread) X(lua_pushvalue)           \
+  X(lua_rawequal) X(lua_rawget) X(lua_rawgeti) X(lua_rawgetp) X(lua_rawlen) X(lua_rawset)         \
+  X(lua_rawseti) X(lua_rawsetp) X(lua_resetthread) X(lua_resume) X(lua_rotate) X(lua_setfield)    \
+  X(lua_sethook) X(lua_seti) X(lua_setmetatable) X(lua_settop) X(lua_status)                      \
+  X(lua_setupvalue) X(lua_toboolean) X(lua_tocfunction) X(lua_tointegerx)                         \
+  X(lua_tolstring) X(lua_tonumberx) X(lua_topointer) X(lua_tothread) X(lua_touserdata)            \
+  X(lua_type) X(lua_typename) X(lua_version) X(lua_xmove) X(lua_yieldk)                           \
+  X(luaL_addlstring) X(luaL_addvalue) X(luaL_argerror) X(luaL_buffinit) X(luaL_buffinitsize)      \
+  X(luaL_callmeta) X(luaL_checkany) X(luaL_checkinteger) X(luaL_checklstring)                     \
+  X(luaL_checkstack) X(luaL_checktype) X(luaL_error) X(luaL_getmetafield)                         \
+  X(luaL_len) X(luaL_loadbufferx) X(luaL_newstate) X(luaL_openlibs)                               \
+  X(luaL_optinteger) X(luaL_optlstring) X(luaL_prepbuffsize) X(luaL_pushresult)                   \
+  X(luaL_pushresultsize) X(luaL_ref) X(luaL_tolstring) X(luaL_typeerror) X(luaL_unref)            \
   X(luaL_where) X(luaopen_math)
 
 #define SHL_FIELD(name) __typeof__(name) *name;
@@ -61,12 +61,8 @@ extern SHLLua shl_lua __attribute__((visibility("hidden")));
 #define lua_getstack shl_lua.lua_getstack
 #define lua_gettable shl_lua.lua_gettable
 #define lua_gettop shl_lua.lua_gettop
-#define lua_iscfunction shl_lua.lua_iscfunction
 #define lua_isinteger shl_lua.lua_isinteger
-#define lua_isnumber shl_lua.lua_isnumber
 #define lua_isstring shl_lua.lua_isstring
-#define lua_isyieldable shl_lua.lua_isyieldable
-#define lua_len shl_lua.lua_len
 #define lua_load shl_lua.lua_load
 #define lua_newstate shl_lua.lua_newstate
 #define lua_newthread shl_lua.lua_newthread
@@ -99,11 +95,9 @@ extern SHLLua shl_lua __attribute__((visibility("hidden")));
 #define lua_sethook shl_lua.lua_sethook
 #define lua_seti shl_lua.lua_seti
 #define lua_setmetatable shl_lua.lua_setmetatable
-#define lua_settable shl_lua.lua_settable
 #define lua_settop shl_lua.lua_settop
 #define lua_setupvalue shl_lua.lua_setupvalue
 #define lua_status shl_lua.lua_status
-#define lua_stringtonumber shl_lua.lua_stringtonumber
 #define lua_toboolean shl_lua.lua_toboolean
 #define lua_tocfunction shl_lua.lua_tocfunction
 #define lua_tointegerx shl_lua.lua_tointegerx
@@ -126,12 +120,10 @@ extern SHLLua shl_lua __attribute__((visibility("hidden")));
 #define luaL_checkany shl_lua.luaL_checkany
 #define luaL_checkinteger shl_lua.luaL_checkinteger
 #define luaL_checklstring shl_lua.luaL_checklstring
-#define luaL_checknumber shl_lua.luaL_checknumber
 #define luaL_checkstack shl_lua.luaL_checkstack
 #define luaL_checktype shl_lua.luaL_checktype
 #define luaL_error shl_lua.luaL_error
 #define luaL_getmetafield shl_lua.luaL_getmetafield
-#define luaL_getsubtable shl_lua.luaL_getsubtable
 #define luaL_len shl_lua.luaL_len
 #define luaL_loadbufferx shl_lua.luaL_loadbufferx
 #define luaL_newstate shl_lua.luaL_newstate

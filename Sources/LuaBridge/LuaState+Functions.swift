@@ -2,54 +2,17 @@
 
 package import CLuaShim
 
-/// What a function sees of its call. Valid until the function returns; never leaves its thread.
-package struct LuaCallback: ~Copyable {
-  package let raw: UnsafeMutablePointer<SHLCallback>
-
-  package init(_ raw: UnsafeMutablePointer<SHLCallback>) { self.raw = raw }
-
-  /// For tables, references and calls. The scope is the callback's first member.
-  package var scope: UnsafeMutablePointer<SHLScope> {
-    UnsafeMutableRawPointer(raw).assumingMemoryBound(to: SHLScope.self)
-  }
-
-  /// Arguments given; for methods argument 0 is the receiver.
-  package var count: Int { Int(raw.pointee.argc) }
-
-  /// Argument by 0-based position; nil beyond the end. Bytes are valid until the function returns.
-  package subscript(index: Int) -> SHLValue { shl_arg(raw, Int32(truncatingIfNeeded: index)) }
-
-  /// Argument as text; nil when it is not a UTF-8 string.
-  package func text(_ index: Int) -> String? {
-    let value = self[index]
-    return value.tag == SHL_STRING ? String(validating: value.bytes, as: UTF8.self) : nil
-  }
-
-  /// Appends a result; at most eight. Bytes are copied at once.
-  package func give(_ value: SHLValue) { _ = shl_return(raw, value) }
-  package func give(_ value: LuaValue) { value.withRaw { _ = shl_return(raw, $0) } }
-  package func give(_ text: String) { give(LuaValue(text)) }
-
-  /// Runs program code with the state's lock given back. Nothing of this call may be used inside.
-  package func unlocked<Result>(_ body: () -> Result) -> Result {
-    let unlocked = shl_unlock_all(scope)
-    let result = body()
-    _ = shl_relock(scope, unlocked)
-    return result
-  }
-}
-
 /// A closure on its way through C.
 private final class Box: Sendable {
-  let body: @Sendable (borrowing LuaCallback) throws -> Void
-  init(_ body: @escaping @Sendable (borrowing LuaCallback) throws -> Void) { self.body = body }
+  let body: @Sendable (LuaCallback) throws -> Void
+  init(_ body: @escaping @Sendable (LuaCallback) throws -> Void) { self.body = body }
 }
 
 extension LuaState {
   /// Makes a global function; "log.warn" makes or extends the table `log`. What it throws becomes a Lua error at the
   /// line of the caller.
   package func register(
-    _ name: String, _ body: @escaping @Sendable (borrowing LuaCallback) throws -> Void
+    _ name: String, _ body: @escaping @Sendable (LuaCallback) throws -> Void
   ) throws(LuaFailure) {
     let box = Box(body)
     keepAlive(box)

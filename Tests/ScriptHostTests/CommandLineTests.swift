@@ -61,7 +61,7 @@ struct CommandLineTests {
     try expectRefusal(126, "runtime linked in", "run", "--", Subject.staticProbe)
     var other = probe
     other[18] = 183
-    try expectRefusal(126, "another processor (ELF machine 183)", "run", "--", file("arm", other))
+    try expectRefusal(126, "another processor (for aarch64)", "run", "--", file("arm", other))
     let commit = Data("llvm-project.git ".utf8)
     if let place = probe.range(of: commit)?.upperBound {
       var changed = probe

@@ -27,6 +27,8 @@ public final class Counter {
   @inline(never) public func bareText(_ text: String) -> String { total &+= 1; return text }
   /// Hooked with `around`; the text goes into Lua, the result comes out and goes in again.
   @inline(never) public func aroundText(_ text: String) -> String { total &+= 2; return text }
+  /// Hooked with `around` that returns another text, which becomes a new String.
+  @inline(never) public func replacedText(_ text: String) -> String { total &+= 3; return text }
   /// Tracked by a rule with two fields, one of them a text.
   @inline(never) public func trackedText(_ text: String, _ a: Int) -> Int { total &+= a; return total }
 }

@@ -47,7 +47,11 @@ typedef struct HKTLayers {
   HKTLayer layer[];
 } HKTLayers;
 
-typedef struct HKTRange { uint64_t begin, end; } HKTRange;
+/// A body that hands its calls on to another one of the same selector.
+typedef struct HKTForwarder {
+  uint64_t begin, end;
+  const struct HKTBodyRecord *record;
+} HKTForwarder;
 
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
@@ -61,9 +65,9 @@ typedef struct HKTBodyRecord {
   void *plan;            // the Swift side's decoding plan of this body
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known)
   uint32_t flags;        // HKT_BODY_*
-  /// Ranges of the bodies of the same family that hand their call on to this one.
+  /// The bodies of the same family that hand their call on to this one: never freed.
   uint32_t forwarder_count;
-  HKTRange forwarder[4];
+  const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
   _Atomic(uint64_t) foreign_calls;  // calls passed through because self was not of the type
 } HKTBodyRecord;
@@ -109,7 +113,8 @@ typedef struct HKTThread {
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
-  struct { void *family; uint64_t stack, return_address; } forwarded;
+  /// The call of a forwarding body that was left by a jump, until its clone is entered.
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
   void *local;             // owned by the layer functions' module
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];

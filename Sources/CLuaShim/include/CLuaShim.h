@@ -192,7 +192,8 @@ typedef struct SHLInvocation {
   SHLScope scope;
   int32_t count;            ///< results of the last call (may exceed what was asked for); 0 = returned nothing
   int32_t open;             ///< still holding the lock
-  SHLError *error;          ///< set unless SHL_OK; owned by the caller (shl_error_free). NULL if memory ran out
+  SHLError *error;          ///< what failed, owned by the caller (shl_error_free). NULL on SHL_OK, when nothing ran
+                            ///< (SHL_BUSY … SHL_BAD_ARGUMENT: shl_status_text says it all) and when memory ran out
   uint64_t reserved[16];
 } SHLInvocation;
 

@@ -12,7 +12,7 @@ package struct CallView {
   package var plan: CallPlan { unmanagedPlan.takeUnretainedValue() }
   /// The same, without counting a reference.
   @inline(__always)
-  package func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
+  func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
   // HookedBody retained the plan for ever when it filled in the record.
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
@@ -23,7 +23,7 @@ package struct CallView {
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard withPlan(\.mayThrow) else { return 0 }
+    guard withPlan({ $0.mayThrow }) else { return 0 }
     return UInt(frame.pointee.results.error)
   }
   /// A `deinit`: there is no self any more when it is over.

@@ -113,23 +113,23 @@ public final class HookEngine: @unchecked Sendable {
     var refused: [(Body, HookRefusal)] = []
     var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
-      let thunk = body.form == .merged ? image.mergeThunk(to: body, of: family) : nil
-      if body.form == .merged, thunk == nil {
-        refused.append((body, .mergedBody))
-        continue
-      }
+      if body.isUntold { refused.append((body, .mergedBody)) }
+      if body.form == .merged, body.thunks.isEmpty { continue }
       switch CodePatcher.prepare(
         body: body.address, size: body.size, available: body.available,
         fileBytes: image.fileBytes(of: body, count: body.size))
       {
       case .success(let site):
-        if site.pointee.owner != nil, thunk == nil {
+        if site.pointee.owner != nil, body.thunks.isEmpty {
           // The same code under another selector: equal addresses.
           refused.append((body, .sharedBody(with: "another selector")))
           continue
         }
         sites.append(site)
-        bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
+        if body.thunks.isEmpty { bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration))) }
+        for thunk in body.thunks {
+          bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
+        }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
       }
     }
@@ -141,14 +141,18 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
-  private func plan(_ body: Body, _ thunk: MergeThunk?, _ family: Family) -> CallPlan {
-    guard let thunk, let base = family.bodies.first(where: { $0.form == .base }) else { return planner.plan(body.declaration) }
-    let plan = planner.plan(base.declaration)
+  private func plan(_ body: Body, _ thunk: MergeThunk, _ family: Family) -> CallPlan {
+    guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else {
+      return planner.plan(body.declaration)
+    }
+    let plan = planner.plan(source.declaration)
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
   /// Diverts the bodies, all or none.
   private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
+    // A merged body serves several selectors.
+    let sites = Array(Set(sites))
     guard !sites.isEmpty else { return nil }
     do throws(InterceptRefusal) {
       _ = try CodePatcher.install(sites)
@@ -172,7 +176,7 @@ extension HookedFamily {
 /// What is never hooked, whoever asks.
 enum Policy {
   static func refusal(_ family: Family, image: ImageCatalog) -> HookRefusal? {
-    if let name = ProcessCatalog.isForbidden(image.path) { return .runtimeMachinery(name) }
+    if let name = image.forbiddenName { return .runtimeMachinery(name) }
     return nil
   }
 }

@@ -1,6 +1,5 @@
 // HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
 internal import CHookTrampoline
-private import SwiftMangling
 private import Glibc
 
 /// One diverted body.
@@ -56,32 +55,18 @@ final class HookedFamily {
   /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
   private func linkForwarders() {
     guard bodies.count > 1 else { return }
-    for target in bodies where target.body.form != .base {
-      var count = 0
-      for source in bodies where source.site != target.site && forwards(source.body, to: target.body) {
+    for target in bodies {
+      let sources = bodies.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
+      if sources.isEmpty { continue }
+      // Never freed, as the records that read it.
+      let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
+      for (index, source) in sources.enumerated() {
         source.record.pointee.flags |= UInt32(HKT_BODY_FORWARDS)
-        guard count < 4 else { break }
         let begin = source.body.address
-        let end = begin + UInt64(source.body.size)
-        // An array field of C: four ranges in a row.
-        withUnsafeMutableBytes(of: &target.record.pointee.forwarder) {
-          $0.bindMemory(to: HKTRange.self)[count] = HKTRange(begin: begin, end: end)
-        }
-        count += 1
+        (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
       }
-      target.record.pointee.forwarder_count = UInt32(count)
-    }
-  }
-
-  private func forwards(_ source: Body, to target: Body) -> Bool {
-    // Every clone of the allocating form runs the initialising one, or a clone of it.
-    if source.declaration.kind == .allocatingInit, target.declaration.kind == .`init` { return true }
-    switch (source.form, target.form) {
-    case (.base, .signatureClone), (.base, .initialising), (.base, .merged), (.initialising, .signatureClone), (.initialising, .merged),
-      (.genericClone, .signatureClone), (.signatureClone, .merged), (.genericClone, .merged):
-      // A clone of a clone has its source's name as prefix; the base is everybody's source.
-      return true
-    default: return false
+      target.record.pointee.forwarder = UnsafePointer(list)
+      target.record.pointee.forwarder_count = UInt32(sources.count)
     }
   }
 

@@ -11,16 +11,20 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Added to the file's addresses.
   package let bias: UInt64
   package let isMainProgram: Bool
+  /// The image's name when its functions are never hooked; judged once, not once per function.
+  let forbiddenName: String?
   /// False when only the file is read and nothing runs.
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias)
   private let options: SymbolTable.Options
   private let lock = RecursiveLock()
   private var parser = SymbolParser()
 
   package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, isLoaded: Bool = true, options: SymbolTable.Options = .init()) {
     self.path = path
+    forbiddenName = ProcessCatalog.isForbidden(path)
     self.file = file
     self.bias = bias
     self.isMainProgram = isMainProgram
@@ -130,13 +134,14 @@ package final class ImageCatalog: @unchecked Sendable {
     var seen: Set<UInt64> = []
     family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
     if let first = family.bodies.first { family.declaration = first.declaration }
+    addMergedBodies(to: &family)
     return family
   }
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
-    if let forbidden = ProcessCatalog.isForbidden(path) { return .runtimeMachinery(forbidden) }
-    if body.form == .merged, mergeThunk(to: body, of: family) == nil { return .mergedBody }
+    if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
+    if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
       guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }
       return CodePatcher.examine(bytes: bytes, size: body.size, available: body.available).map { .code($0) }
@@ -145,6 +150,16 @@ package final class ImageCatalog: @unchecked Sendable {
       body: body.address, size: body.size, available: body.available, fileBytes: fileBytes(of: body, count: body.size))
     if case .failure(let refusal) = made { return .code(refusal) }
     return nil
+  }
+
+  /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
+  package func inlinedCopies(of family: Family) -> Int? {
+    var total = 0
+    for name in Set(family.bodies.map(\.mangledName)) {
+      guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
+      total += count
+    }
+    return total
   }
 
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {

@@ -33,11 +33,10 @@ package enum Explanation {
   }
 
   private static func inlined(_ family: Family, _ image: ImageCatalog) -> String {
-    guard let base = family.bodies.first else { return "unknown" }
-    switch image.inlineTable.copies(ofMangledName: Array(base.mangledName.utf8)) {
-    case .known(0): return "no inlined copy in the debug information"
-    case .known(let count): return "\(count) inlined cop\(count == 1 ? "y" : "ies") known from the debug information; they are missed"
-    case .noDebugInfo: return "inlined copies cannot be excluded (no debug information)"
+    switch image.inlinedCopies(of: family) {
+    case 0?: "no inlined copy in the debug information"
+    case let count?: "\(count) inlined cop\(count == 1 ? "y" : "ies") known from the debug information; they are missed"
+    case nil: "inlined copies cannot be excluded (no debug information)"
     }
   }
 

@@ -24,6 +24,26 @@ package struct Body: Sendable {
   package var size: Int
   /// Bytes from the body's start to the next symbol.
   package var available: Int
+  /// Of a merged body: how calls of this selector are told, one for each of its bodies that were merged.
+  package var thunks: [MergeThunk] = []
+  /// Of a merged body: calls of this selector enter it that no thunk tells.
+  package var isUntold = false
+
+  /// Whether an entry of `other` from this body is this body's own call.
+  ///
+  /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
+  /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
+  /// it calls as anybody would.
+  package func handsOn(to other: Body) -> Bool {
+    if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
+    switch (declaration.kind, other.declaration.kind) {
+    case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
+    default: break
+    }
+    guard other.mangledName.utf8.count > mangledName.utf8.count, other.mangledName.hasPrefix(mangledName) else { return false }
+    let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
+    return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
+  }
 }
 
 /// A selector: what a name means, and the bodies that carry it out.

@@ -1,27 +1,112 @@
 // MergeThunk — tells whose call a merged body runs.
 //
-// The compiler merges functions that differ in constants: one body with extra arguments, and a thunk per function that
-// passes its constants and jumps on. Callers in the module may go to the merged body directly, with the same constants.
-// So a call is a selector's exactly when the registers its thunk sets hold the thunk's constants.
+// The compiler merges functions that differ in constants: one body with extra arguments, named after one of them, and a
+// thunk per function that passes its constants and jumps on. Callers in the module may go to the merged body directly,
+// with the same constants. So a call is a selector's exactly when the registers its thunk sets hold the thunk's
+// constants. A thunk without constants tells nothing: the functions were equal.
 private import CHookTrampoline
+private import SwiftMangling
 
 /// What a selector's thunk passes to its merged body.
-struct MergeThunk: Sendable, Equatable {
+package struct MergeThunk: Sendable, Equatable {
   /// Bit i: argument register i holds values[i].
   let mask: UInt32
   let values: [UInt64]
+  /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
+  var callers: [String]
 }
 
 extension ImageCatalog {
-  /// The thunk of `family` to its merged body; nil when there is none, or when it does not tell the selector apart.
-  func mergeThunk(to body: Body, of family: Family) -> MergeThunk? {
-    guard let base = family.bodies.first(where: { $0.mangledName + "Tm" == body.mangledName }),
-      let bytes = fileBytes(of: base, count: base.size)
-    else { return nil }
+  /// Gives `family` the merged bodies its thunks jump to, which may bear another selector's name.
+  func addMergedBodies(to family: inout Family) {
+    var untold: Set<UInt64> = []
+    for source in family.bodies where source.form != .merged {
+      guard let read = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
+      let thunk = MergeThunk(
+        read, callers: [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName))
+      let known = family.bodies.firstIndex { $0.address == read.target }
+      if thunk == nil, !merges.hasOtherCallers(symbol) {
+        // Nobody else goes there: every call enters through a thunk.
+        if let known, family.bodies[known].thunks.isEmpty { family.bodies.remove(at: known) }
+        continue
+      }
+      if known == nil { family.bodies.append(merged(source, symbol)) }
+      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold.insert(read.target) }
+    }
+    for index in family.bodies.indices where family.bodies[index].form == .merged {
+      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || untold.contains(family.bodies[index].address)
+    }
+  }
+
+  private func merged(_ source: Body, _ symbol: ImageSymbol) -> Body {
+    var body = source
+    body.form = .merged
+    body.declaration.specialization.append(.merged)
+    body.mangledName = String(decoding: symbol.name, as: UTF8.self)
+    body.address = symbol.address + bias
+    body.size = Int(symbol.size)
+    body.available = Int((symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)) - symbol.address)
+    return body
+  }
+}
+
+extension MergeThunk {
+  /// Nil when the thunk passes nothing that tells its selector apart.
+  fileprivate init?(_ read: HKTThunk, callers: [String]) {
+    guard read.written != 0, read.written == read.known else { return nil }
+    self.init(mask: read.known, values: withUnsafeBytes(of: read.value) { Array($0.bindMemory(to: UInt64.self)) }, callers: callers)
+  }
+}
+
+/// The merged bodies of an image and who goes to them. Confined to its catalog's lock.
+final class Merges {
+  private let file: ELFFile
+  private let symbols: SymbolTable
+  private let bias: UInt64
+  /// File addresses of merged bodies that are entered by others than thunks.
+  private lazy var entered = findEntered()
+
+  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64) {
+    self.file = file
+    self.symbols = symbols
+    self.bias = bias
+  }
+
+  /// What the body does if all it does is pass constants on; addresses are those of the process.
+  fileprivate func thunk(_ body: Body) -> HKTThunk? { thunk(at: body.address - bias, size: body.size) }
+
+  func mergedSymbol(at address: UInt64) -> ImageSymbol? {
+    symbols.symbols(at: address).first { Self.isMerged($0) }
+  }
+
+  func hasOtherCallers(_ merged: ImageSymbol) -> Bool { entered.contains(merged.address) }
+
+  private static func isMerged(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("Tm".utf8) }
+
+  private func thunk(at address: UInt64, size: Int) -> HKTThunk? {
+    guard let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
     var thunk = HKTThunk()
-    guard hkt_read_thunk(bytes.assumingMemoryBound(to: UInt8.self), UInt64(base.size), base.address, &thunk),
-      thunk.target == body.address, thunk.written != 0, thunk.written == thunk.known
-    else { return nil }
-    return MergeThunk(mask: thunk.known, values: withUnsafeBytes(of: thunk.value) { Array($0.bindMemory(to: UInt64.self)) })
+    let isThunk = hkt_read_thunk(bytes.assumingMemoryBound(to: UInt8.self), UInt64(size), address + bias, &thunk)
+    return isThunk ? thunk : nil
+  }
+
+  private func findEntered() -> Set<UInt64> {
+    let targets = symbols.filter { Self.isMerged($0) }.map(\.address)
+    var found: Set<UInt64> = []
+    for section in file.sections where section.isExecutable {
+      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
+      var branches = [HKTBranch](repeating: HKTBranch(), count: 4096)
+      let count = hkt_find_branches(start, UInt64(code.count), section.address, targets, targets.count, &branches, branches.count)
+      if count > branches.count {
+        branches = [HKTBranch](repeating: HKTBranch(), count: count)
+        _ = hkt_find_branches(start, UInt64(code.count), section.address, targets, targets.count, &branches, count)
+      }
+      for branch in branches.prefix(count) where !found.contains(branch.to) {
+        let from = symbols.symbol(containing: branch.from)
+        if let from, thunk(at: from.address, size: Int(from.size))?.target == branch.to + bias { continue }
+        found.insert(branch.to)
+      }
+    }
+    return found
   }
 }

@@ -33,11 +33,12 @@ package enum SelectorLookup {
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
-    // One generic declaration may have bodies in several images: the specialisations each of them needed. The runtime's
-    // own are never hooked, and no reason to refuse the program's.
-    let hookable = found.filter { ProcessCatalog.isForbidden($0.0.path) == nil }
-    if Set(found.map(\.1.key)).count == 1 { return .success(hookable.isEmpty ? found : hookable) }
-    return .failure(.ambiguous(text, candidates: found.map { $0.0.fullName($0.1, typed: true) }.uniqued()))
+    // What only the runtime has is never hooked, so it does not make a name of the program ambiguous. And one generic
+    // declaration may have bodies in several images: the specialisations each of them needed.
+    let hookable = found.filter { $0.0.forbiddenName == nil }
+    let meant = hookable.isEmpty ? found : hookable
+    if Set(meant.map(\.1.key)).count == 1 { return .success(meant) }
+    return .failure(.ambiguous(text, candidates: meant.map { $0.0.fullName($0.1, typed: true) }.uniqued()))
   }
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {

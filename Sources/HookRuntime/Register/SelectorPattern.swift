@@ -44,11 +44,14 @@ package struct SelectorPattern: Sendable, Hashable {
     self.tokens = tokens
     isGlob = tokens.contains { if case .byte = $0 { false } else { true } }
     plain = String(body)
-    isTyped = plain.contains(" -> ") || plain.contains(": ") || plain.contains("(_: ")
+    let plain = self.plain
+    isTyped = Self.marksOfTypes.contains { plain.contains($0) }
   }
 
   /// The pattern tells private types apart by their files (`Secret#Cart.swift`).
   package var namesFiles: Bool { text.contains("#") }
+
+  private static let marksOfTypes = [" -> ", ": ", "(_: ", ") throws", ") async"]
 
   /// The module the name begins with, nil when a wildcard decides.
   package var module: String? {
@@ -87,7 +90,8 @@ package struct SelectorPattern: Sendable, Hashable {
     loop: for token in tokens {
       switch token {
       case .byte(let byte) where isIdentifier(byte): current.append(byte)
-      case .byte(UInt8(ascii: "(")):
+      case .byte(UInt8(ascii: "(")), .byte(UInt8(ascii: " ")):
+        // Types follow, of which the mangled name may hold nothing: `[T]`, `any P`, substitutions.
         end()
         if isTyped { return found }
       case .byte(UInt8(ascii: "#")):

@@ -121,7 +121,7 @@ package struct Metadata: Hashable, @unchecked Sendable {
     let count = pointer.load(fromByteOffset: 8, as: Int.self)
     return (0..<count).map { i in
       (Metadata(pointer.load(fromByteOffset: 24 + 16 * i, as: UnsafeRawPointer.self)),
-       // 32 bits on this platform; the rest of the word is never written.
+       // 32 bits wide outside Darwin, and the runtime leaves what follows as it was.
        Int(pointer.load(fromByteOffset: 32 + 16 * i, as: UInt32.self)))
     }
   }

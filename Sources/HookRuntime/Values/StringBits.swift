@@ -9,12 +9,25 @@ package enum StringBits {
     if word1 >> 61 & 1 == 1 {  // small: up to 15 bytes in the words themselves, count in bits 56-59
       return withUnsafeBytes(of: (word0, word1)) { body(UnsafeRawBufferPointer(rebasing: $0[..<Int(word1 >> 56 & 0xF)])) }
     }
-    if word1 >> 60 & 1 == 0, word0 >> 60 & 1 == 1, let object = UnsafeRawPointer(bitPattern: UInt(word1 & 0x0FFF_FFFF_FFFF_FFFF)) {
-      // Native and literal strings: text 32 bytes after the (biased) object address.
-      return body(UnsafeRawBufferPointer(start: object + 32, count: Int(word0 & 0xFFFF_FFFF_FFFF)))
-    }
+    if let bytes = inObject(word0, word1) { return body(bytes) }
     // Shared and foreign strings: let the library read them. A String is these two words; the copy is retained.
     var copy = unsafeBitCast((word0, word1), to: String.self)
     return copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The UTF-8 bytes of a native or literal string, nil for the other forms. Valid while the owner keeps the string.
+  package static func inObject(_ word0: UInt64, _ word1: UInt64) -> UnsafeRawBufferPointer? {
+    guard word1 >> 60 & 3 == 0, word0 >> 60 & 1 == 1, let object = UnsafeRawPointer(bitPattern: UInt(word1 & 0x0FFF_FFFF_FFFF_FFFF))
+    else { return nil }
+    // The text begins 32 bytes after the (biased) object address.
+    return UnsafeRawBufferPointer(start: object + 32, count: Int(word0 & 0xFFFF_FFFF_FFFF))
+  }
+
+  /// The UTF-8 bytes of the string whose two words are at `words`, unless it is shared or foreign. Valid while the words
+  /// stay and the owner keeps the string.
+  package static func inRegisters(_ words: UnsafeRawPointer) -> UnsafeRawBufferPointer? {
+    let word1 = words.load(fromByteOffset: 8, as: UInt64.self)
+    if word1 >> 61 & 1 == 1 { return UnsafeRawBufferPointer(start: words, count: Int(word1 >> 56 & 0xF)) }
+    return inObject(words.load(as: UInt64.self), word1)
   }
 }

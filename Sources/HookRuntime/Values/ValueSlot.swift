@@ -3,7 +3,7 @@
 // Reading by plan walks arrays and enums that own memory, which costs a hundred reference counts a call. A slot is
 // three bytes and owns nothing. It exists for values that lie whole in the frame in one run of bytes; all others have
 // the kind `.none` and are read by plan.
-package import CHookTrampoline
+internal import CHookTrampoline
 
 package struct ValueSlot: Sendable {
   package enum Kind: UInt8, Sendable {
@@ -16,9 +16,10 @@ package struct ValueSlot: Sendable {
     case object
   }
 
+  /// To be matched, not compared: `==` of an enum with raw values is a call.
   package let kind: Kind
   /// Bytes from the start of the frame.
-  private let offset: UInt16
+  package let offset: UInt16
 
   package static let none = ValueSlot(kind: .none, offset: 0)
 
@@ -29,25 +30,7 @@ package struct ValueSlot: Sendable {
 
   /// The value's first byte. Results are there after the original ran.
   @inline(__always)
-  package func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(frame) + Int(offset)
-  }
-
-  /// The value as an integer, sign-extended; nil for kinds that are none and for what exceeds Int64.
-  @inline(__always)
-  package func integer(at address: UnsafeRawPointer) -> Int64? {
-    switch kind {
-    case .int64: return address.load(as: Int64.self)
-    case .int32: return Int64(address.load(as: Int32.self))
-    case .int16: return Int64(address.load(as: Int16.self))
-    case .int8: return Int64(address.load(as: Int8.self))
-    case .uint8: return Int64(address.load(as: UInt8.self))
-    case .uint16: return Int64(address.load(as: UInt16.self))
-    case .uint32: return Int64(address.load(as: UInt32.self))
-    case .uint64: return Int64(exactly: address.load(as: UInt64.self))
-    default: return nil
-    }
-  }
+  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(frame) + Int(offset) }
 
   // MARK: Making
 

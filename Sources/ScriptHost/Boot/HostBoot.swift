@@ -19,11 +19,20 @@ package enum HostBoot {
   }
 
   /// Starts what the settings ask for. Called once per process, before `main`.
-  package static func start(_ settings: BootSettings) {
+  package static func start(_ settings: BootSettings) { withoutWriteSignals { begin(settings) } }
+
+  private static func begin(_ settings: BootSettings) {
     // Everything below may call functions that scripts hook: they pass through unseen.
     guard let thread = hkt_thread() else { return }
     hkt_host_begin(thread)
     defer { hkt_host_end(thread) }
+    if let shortage = AddressSpace.shortage() {
+      let isTrace = settings.has(.trace)
+      StandardError().write("scripthost: \(shortage)\(isTrace ? "" : "; the program runs without patches")\n")
+      // A trace is all the user asked for.
+      if isTrace { _exit(126) }
+      return
+    }
     CallContext.installReleaseHandler()
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }
@@ -41,7 +50,7 @@ package enum HostBoot {
     useIndex(in: state)
 
     var loader = PatchLoader(log: log, program: String(decoding: program.lastComponent, as: UTF8.self))
-    loader.load(settings.texts(.patches))
+    loader.load(settings.allBytes(.patches).map { RawPath($0) })
     let tracer = startTrace(settings, log)
     running.withLock { $0 = Running(log: log, tracer: tracer) }
     atexit { HostBoot.finish() }

@@ -1,5 +1,5 @@
 // Descriptors — how the host writes without the program noticing: descriptors of its own are out
-// of the program's numbers, a reader that went away raises no signal, and the program's stderr is
+// of the program's numbers, a reader that went away and a size limit raise no signal, and the program's stderr is
 // used only as long as it is the one the program was started with.
 internal import Glibc
 
@@ -22,29 +22,37 @@ enum HostDescriptor {
     return high >= 0 ? high : fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
   }
 
-  /// Whether the file can have a reader that goes away.
+  /// Whether a write can raise a signal: the file may have a reader that goes away, or its size is limited.
+  static func raisesSignals(_ descriptor: Int32) -> Bool {
+    var limit = rlimit()
+    let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) != 0 || limit.rlim_cur != rlim_t.max
+    return isLimited || isStream(descriptor)
+  }
+
+  /// Whether the file is anything but an ordinary one: it may have no room for now.
   static func isStream(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
   }
 }
 
-/// Runs a write; SIGPIPE of a closed reader is taken back, so that it never reaches the program.
-func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
-  var pipeOnly = sigset_t()
+/// Runs writes of the host; SIGPIPE of a closed reader and SIGXFSZ of a size limit are taken back, so that
+/// they never reach the program. Keeps the errno of `body`.
+func withoutWriteSignals<R>(_ body: () -> R) -> R {
+  var signals = sigset_t()
   var previous = sigset_t()
   var pending = sigset_t()
-  sigemptyset(&pipeOnly)
-  sigaddset(&pipeOnly, SIGPIPE)
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGPIPE)
+  sigaddset(&signals, SIGXFSZ)
   sigpending(&pending)
-  let wasPending = sigismember(&pending, SIGPIPE) == 1
-  pthread_sigmask(SIG_BLOCK, &pipeOnly, &previous)
+  // What waits already is the program's.
+  for signal in [SIGPIPE, SIGXFSZ] where sigismember(&pending, signal) == 1 { sigdelset(&signals, signal) }
+  pthread_sigmask(SIG_BLOCK, &signals, &previous)
   let result = body()
   let code = errno
-  if result < 0, code == EPIPE, !wasPending {
-    var none = timespec()
-    sigtimedwait(&pipeOnly, nil, &none)
-  }
+  var none = timespec()
+  while sigtimedwait(&signals, nil, &none) > 0 {}
   pthread_sigmask(SIG_SETMASK, &previous, nil)
   errno = code
   return result
@@ -74,7 +82,7 @@ struct StandardError: Sendable {
     guard let now = Self.identity, now == (device, inode) else { return }
     var text = text
     text.withUTF8 { bytes in
-      _ = withoutBrokenPipeSignal { Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+      _ = withoutWriteSignals { Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
     }
   }
 }

@@ -10,6 +10,7 @@ internal import Synchronization
 package final class EventSink: Sendable {
   private let descriptor: Int32
   private let isStream: Bool
+  private let raisesSignals: Bool
   private let source: EventText.Source
   private let lock = Mutex(())
   private let droppedCount = Atomic<UInt64>(0)
@@ -28,6 +29,7 @@ package final class EventSink: Sendable {
       descriptor = HostDescriptor.moved(opened)
     }
     isStream = HostDescriptor.isStream(descriptor)
+    raisesSignals = HostDescriptor.raisesSignals(descriptor)
   }
 
   /// Lines that were not written.
@@ -50,8 +52,8 @@ package final class EventSink: Sendable {
       // A pipe that polls writable takes 4 KiB without blocking.
       let piece = isStream ? min(4096, bytes.count - done) : bytes.count - done
       let place = bytes.baseAddress! + done
-      let written = isStream
-        ? withoutBrokenPipeSignal { Glibc.write(descriptor, place, piece) } : Glibc.write(descriptor, place, piece)
+      let written = raisesSignals
+        ? withoutWriteSignals { Glibc.write(descriptor, place, piece) } : Glibc.write(descriptor, place, piece)
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { return false }
       done += written

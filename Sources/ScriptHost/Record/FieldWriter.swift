@@ -31,27 +31,57 @@ enum FieldTag: UInt8 {
   case masked = 12
 }
 
-/// The name of a field, made once per rule, not once per event: whether it is masked is known here.
+/// The name of a field, made once per rule, not once per event: its bytes as the record has them, and whether its
+/// values are masked.
 package struct FieldName: Sendable, ExpressibleByStringLiteral {
-  /// UTF-8, at most 255 bytes.
-  let bytes: [UInt8]
+  /// Length, UTF-8 (at most 255 bytes), and zeros up to a multiple of 16: copied without asking for the length.
+  fileprivate let encoded: [UInt8]
   /// Whether values of this name are replaced by `<masked>`.
   package let isMasked: Bool
 
   /// `masked` nil asks `Masking`; a policy may say otherwise.
   package init(_ name: String, masked: Bool? = nil) {
-    bytes = Array(name.utf8.prefix(255))
+    let text = name.utf8.prefix(255)
+    encoded = [UInt8(text.count)] + text + [UInt8](repeating: 0, count: 15 - text.count % 16)
     isMasked = masked ?? Masking.isSecret(name)
   }
 
   package init(stringLiteral name: String) { self.init(name) }
+
+  /// A name in memory that its user keeps: owns nothing, so that passing it on costs nothing.
+  package struct Lent: @unchecked Sendable {  // points to bytes that never change
+    fileprivate let encoded: UnsafeRawPointer
+    package let isMasked: Bool
+  }
+
+  /// Gives `body` the name; not for longer than that.
+  @inline(__always)
+  func lend<R>(_ body: (Lent) -> R) -> R {
+    encoded.withUnsafeBytes { body(Lent(encoded: $0.baseAddress!, isMasked: isMasked)) }
+  }
+
+  /// A copy for a rule that lives long; given back with `Lent.free()`.
+  func lentForEver() -> Lent {
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: encoded.count, alignment: 16)
+    encoded.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+    return Lent(encoded: copy, isMasked: isMasked)
+  }
+}
+
+extension FieldName.Lent {
+  /// Only for what `lentForEver` made.
+  func free() { encoded.deallocate() }
+
+  /// Bytes of length and name.
+  @inline(__always)
+  fileprivate var size: Int { 1 + Int(encoded.load(as: UInt8.self)) }
 }
 
 /// Writes one record's name and fields. Used by one thread, for one record at a time.
 package struct FieldWriter {
   /// Where the payload is written.
   @usableFromInline let base: UnsafeMutableRawPointer
-  /// Bytes that may be used; 8 are kept back for the padding.
+  /// Bytes that may be used; some are kept back for the padding of the record and of names.
   let room: Int
   /// Bytes written.
   package private(set) var count = 0
@@ -63,44 +93,62 @@ package struct FieldWriter {
   /// The name is cut at 255 bytes. The buffer needs 300 bytes for a name alone and must outlive
   /// the writer; 512 to 4,096 are usual.
   package init(_ name: FieldName, into buffer: UnsafeMutableRawBufferPointer) {
+    self = name.lend { FieldWriter($0, into: buffer) }
+  }
+
+  init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
     precondition(buffer.count >= 300)
     base = buffer.baseAddress!
-    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
-    name.bytes.withUnsafeBytes { put(shortText: $0) }
+    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 24
+    put(name)
   }
 
   // MARK: Fields
 
   package mutating func add(_ name: FieldName, _ value: Int) { add(name, Int64(value)) }
-
-  package mutating func add(_ name: FieldName, _ value: Int64) {
-    guard begin(name, .integer, size: 8) else { return }
-    put(UInt64(bitPattern: value))
-  }
-
-  package mutating func add(_ name: FieldName, _ value: UInt64) {
-    guard begin(name, .unsigned, size: 8) else { return }
-    put(value)
-  }
-
-  package mutating func add(_ name: FieldName, _ value: Double) {
-    guard begin(name, .double, size: 8) else { return }
-    put(value.bitPattern)
-  }
-
-  package mutating func add(_ name: FieldName, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
-
-  package mutating func addNull(_ name: FieldName) { _ = begin(name, .null, size: 0) }
-
+  package mutating func add(_ name: FieldName, _ value: Int64) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: UInt64) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Double) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Bool) { name.lend { add($0, value) } }
+  package mutating func addNull(_ name: FieldName) { name.lend { addNull($0) } }
   package mutating func add(_ name: FieldName, _ value: String) {
     var value = value
     value.withUTF8 { add(name, utf8: UnsafeRawBufferPointer($0)) }
   }
-
   /// Adds text as bytes; the reader shows what is not UTF-8 as U+FFFD. `fullLength` tells the
   /// length of the whole text when the caller has cut it already.
   package mutating func add(_ name: FieldName, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
-    let header = 2 + name.bytes.count + 8
+    name.lend { add($0, utf8: text, fullLength: fullLength) }
+  }
+
+  // The same with a name that owns nothing.
+
+  @inline(__always)
+  mutating func add(_ name: FieldName.Lent, _ value: Int64) {
+    guard begin(name, .integer, size: 8) else { return }
+    put(UInt64(bitPattern: value))
+  }
+
+  @inline(__always)
+  mutating func add(_ name: FieldName.Lent, _ value: UInt64) {
+    guard begin(name, .unsigned, size: 8) else { return }
+    put(value)
+  }
+
+  @inline(__always)
+  mutating func add(_ name: FieldName.Lent, _ value: Double) {
+    guard begin(name, .double, size: 8) else { return }
+    put(value.bitPattern)
+  }
+
+  @inline(__always)
+  mutating func add(_ name: FieldName.Lent, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
+
+  @inline(__always)
+  mutating func addNull(_ name: FieldName.Lent) { _ = begin(name, .null, size: 0) }
+
+  mutating func add(_ name: FieldName.Lent, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
+    let header = 1 + name.size + 8
     let limit = Swift.min(maximumString, room - count - header)
     guard limit >= 0 else { return isCut = true }
     let whole = fullLength ?? text.count
@@ -113,13 +161,13 @@ package struct FieldWriter {
   }
 
   /// Starts a list, whose elements are added with the name "" until `end()`.
-  package mutating func beginList(_ name: FieldName) { _ = begin(name, .list, size: 0) }
+  package mutating func beginList(_ name: FieldName) { _ = name.lend { begin($0, .list, size: 0) } }
 
   /// Starts a group of named fields, until `end()`.
-  package mutating func beginObject(_ name: FieldName) { _ = begin(name, .object, size: 0) }
+  package mutating func beginObject(_ name: FieldName) { _ = name.lend { begin($0, .object, size: 0) } }
 
   /// Ends the innermost list or group.
-  package mutating func end() { _ = begin(FieldWriter.noName, .end, size: 0) }
+  package mutating func end() { _ = FieldWriter.noName.lend { begin($0, .end, size: 0) } }
 
   /// The name of list elements.
   package static let noName = FieldName("", masked: false)
@@ -135,24 +183,36 @@ package struct FieldWriter {
   /// Writes tag and name and answers whether the caller may write `size` bytes of value.
   /// A masked name writes that the value is masked, and answers no.
   @inline(__always)
-  private mutating func begin(_ name: FieldName, _ tag: FieldTag, size: Int) -> Bool {
-    guard !isCut, count + 2 + name.bytes.count + size <= room else {
+  private mutating func begin(_ name: FieldName.Lent, _ tag: FieldTag, size: Int) -> Bool {
+    guard !isCut, count + 1 + name.size + size <= room else {
       isCut = true
       return false
     }
     // A group with a secret name keeps its shape; its fields decide for themselves.
-    let masked = name.isMasked && tag != .list && tag != .object && tag != .null
+    var masked = false
+    if name.isMasked {
+      switch tag {
+      case .list, .object, .null: break
+      default: masked = true
+      }
+    }
     base.storeBytes(of: masked ? FieldTag.masked.rawValue : tag.rawValue, toByteOffset: count, as: UInt8.self)
     count += 1
-    name.bytes.withUnsafeBytes { put(shortText: $0) }
+    put(name)
     return !masked
   }
 
+  /// Copies sixteen bytes at a time, zeros beyond the name among them: a call of memcpy costs more.
   @inline(__always)
-  private mutating func put(shortText text: UnsafeRawBufferPointer) {
-    base.storeBytes(of: UInt8(truncatingIfNeeded: text.count), toByteOffset: count, as: UInt8.self)
-    if text.count > 0 { (base + count + 1).copyMemory(from: text.baseAddress!, byteCount: text.count) }
-    count += 1 + text.count
+  private mutating func put(_ name: FieldName.Lent) {
+    let size = name.size
+    var done = 0
+    repeat {
+      let chunk = name.encoded.loadUnaligned(fromByteOffset: done, as: SIMD2<UInt64>.self)
+      (base + count).storeBytes(of: chunk, toByteOffset: done, as: SIMD2<UInt64>.self)
+      done += 16
+    } while done < size
+    count += size
   }
 
   @inline(__always)

@@ -1,6 +1,5 @@
 // HostLog — how events, logs and failures of patches and of the host leave a hooked call.
 private import Glibc
-internal import HookRuntime
 private import Synchronization
 
 /// Writes to the journal; with `-v` also to stderr. Any thread.
@@ -18,14 +17,21 @@ package final class HostLog: Sendable {
   /// One message on stderr, whatever the verbosity. Control characters are shown: what a program or a
   /// patch says does not drive the terminal.
   package func say(_ text: String) {
-    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }
-    standardError.write("scripthost: \(shown.joined(separator: "\n"))\n")
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "\n" || scalar == "\t" { shown.unicodeScalars.append(scalar) } else { shown += EventText.printable(String(scalar)) }
+    }
+    standardError.write("scripthost: \(shown)\n")
   }
 
   /// Appends a record whose fields `fill` adds.
   package func append(_ kind: RecordKind, _ name: FieldName, _ fill: (inout FieldWriter) -> Void) {
     recorder?.record(kind, name, fill)
   }
+
+  /// Appends a record that is complete.
+  @inline(__always)
+  func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }
 
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }

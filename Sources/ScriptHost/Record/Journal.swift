@@ -170,8 +170,12 @@ package final class Journal: @unchecked Sendable {
   /// in a forked child. Not for signal handlers.
   @discardableResult
   package func append(_ kind: RecordKind, _ fields: borrowing FieldWriter) -> UInt64? {
+    append(kind, fields.words(), isCut: fields.isCut)
+  }
+
+  /// The same with a payload's words, which need no copy of the writer.
+  func append(_ kind: RecordKind, _ words: (start: UnsafeRawPointer, count: Int), isCut: Bool) -> UInt64? {
     guard alive.pointee == 1 else { return nil }
-    let words = fields.words()
     let length = RecordFormat.recordHeaderSize + words.count * 8
     // The key's value is only ever set by acquire(), to a state.
     var state = pthread_getspecific(key)?.assumingMemoryBound(to: ThreadState.self)
@@ -182,7 +186,7 @@ package final class Journal: @unchecked Sendable {
     }
     guard let state else { return nil }
     return Self.write(
-      kind, flags: fields.isCut ? RecordFormat.flagCut : 0, words: words, length: length,
+      kind, flags: isCut ? RecordFormat.flagCut : 0, words: words, length: length,
       monotonic: clockNanoseconds(CLOCK_MONOTONIC), offset: self, into: state)
   }
 

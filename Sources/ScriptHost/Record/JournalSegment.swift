@@ -63,7 +63,7 @@ final class JournalSegment: @unchecked Sendable {
     let descriptor = file.withCString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o400) }
     guard descriptor >= 0 else { throw JournalSegmentError(code: errno) }
     defer { close(descriptor) }
-    let code = posix_fallocate(descriptor, 0, off_t(size))
+    let code = withoutWriteSignals { posix_fallocate(descriptor, 0, off_t(size)) }
     var status = stat()
     guard code == 0, fstat(descriptor, &status) == 0 else {
       _ = file.withCString { unlink($0) }

@@ -43,6 +43,13 @@ package final class Recorder: Sendable {
     return sequence
   }
 
+  /// The same for the path of a call: the writer is not copied on its way to the journal.
+  @inline(__always)
+  func record(_ kind: RecordKind, in place: inout FieldWriter) {
+    let sequence = journal?.append(kind, place.words(), isCut: place.isCut)
+    if let sink { write(kind, place, sequence ?? 0, to: sink) }
+  }
+
   @inline(never)
   private func write(_ kind: RecordKind, _ fields: borrowing FieldWriter, _ sequence: UInt64, to sink: EventSink) {
     sink.write(

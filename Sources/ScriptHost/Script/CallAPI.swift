@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import LuaBridge
 internal import SwiftMangling
 
 enum CallAPI {
@@ -16,7 +17,7 @@ enum CallAPI {
     }
   }
 
-  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ worked: inout Bool) {
+  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
       var description = SHLClass()
       description.name = name
@@ -26,12 +27,12 @@ enum CallAPI {
       description.tostring = { context, callback in
         withPatch(context, callback) { _, callback in callback.done("call of '\(callback.call?.pointee.hook.selector ?? "?")'") }
       }
-      if shl_call_class(state, &description) != SHL_OK { worked = false }
+      check(shl_call_class(state, &description))
     }
     let call = UInt32(SHL_CLASS_CALL)
-    for member in Member.allCases where shl_member(state, call, member.name, member.rawValue) != SHL_OK { worked = false }
-    if shl_method(state, call, "original", original, context) != SHL_OK { worked = false }
-    if shl_method(state, call, "try", tryOriginal, context) != SHL_OK { worked = false }
+    for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
+    check(shl_method(state, call, "original", original, context))
+    check(shl_method(state, call, "try", tryOriginal, context))
   }
 
   // MARK: Fields
@@ -72,7 +73,7 @@ enum CallAPI {
     shl_handle(patch.classes.error, UInt64(box), 0, script.pointee.serial)
   }
 
-  private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: HostCallback) -> Int32 {
+  private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
     if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
     }
@@ -91,7 +92,7 @@ enum CallAPI {
       guard script.pointee.phase != HKT_ENTER else { return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'") }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       do throws(BridgeError) {
-        try CallValues.stageResult(callback.argument(2), script, bridge)
+        try CallValues.stageResult(callback[2], script, bridge)
         return callback.done()
       } catch { return callback.fail("result of '\(script.pointee.hook.selector)': \(error.description)") }
     }
@@ -99,12 +100,12 @@ enum CallAPI {
 
   // MARK: Arguments
 
-  private static func running(_ callback: HostCallback) -> UnsafeMutablePointer<ScriptCall>? {
-    ScriptThread.call(callback.argument(0).h.c)
+  private static func running(_ callback: LuaCallback) -> UnsafeMutablePointer<ScriptCall>? {
+    ScriptThread.call(callback[0].h.c)
   }
 
   /// The argument a key means: 1, 2, … or a label.
-  private static func position(_ key: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ callback: HostCallback) -> Int? {
+  private static func position(_ key: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int? {
     let arguments = script.pointee.plan.arguments
     switch key.tag {
     case SHL_INT: return arguments.indices.contains(Int(clamping: key.i) - 1) ? Int(key.i) - 1 : nil
@@ -116,16 +117,16 @@ enum CallAPI {
     }
   }
 
-  private static func unknownArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: HostCallback) -> Int32 {
+  private static func unknownArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
     let arguments = script.pointee.plan.arguments
     let names = arguments.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
-    return callback.fail("'\(script.pointee.hook.selector)' has no argument '\(callback.name ?? callback.text(1))'; it has \(names.isEmpty ? "none" : names)")
+    return callback.fail("'\(script.pointee.hook.selector)' has no argument '\(callback.name ?? callback.shown(1))'; it has \(names.isEmpty ? "none" : names)")
   }
 
   static let argumentsIndex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
-      guard let index = position(callback.argument(1), script, callback) else { return unknownArgument(script, callback) }
+      guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
         callback.done(CallValues.argument(index, script, bridge, $0.baseAddress!))
@@ -136,11 +137,11 @@ enum CallAPI {
   static let argumentsNewindex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
-      guard let index = position(callback.argument(1), script, callback) else { return unknownArgument(script, callback) }
+      guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
       guard script.pointee.phase != HKT_EXIT, script.pointee.originalRuns == 0 || script.pointee.phase == HKT_AROUND else {
         return callback.fail("the original has run; its arguments cannot be changed any more")
       }
-      return stage(index, callback.argument(2), script, patch, callback)
+      return stage(index, callback[2], script, patch, callback)
     }
   }
 
@@ -151,7 +152,7 @@ enum CallAPI {
     }
   }
 
-  private static func stage(_ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+  private static func stage(_ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
@@ -172,7 +173,7 @@ enum CallAPI {
   }
 
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
-  private static func runOriginal(_ patch: Patch, _ callback: HostCallback, catching: Bool) -> Int32 {
+  private static func runOriginal(_ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
     guard let script = callback.call else { return callback.fail("this call is over") }
     guard script.pointee.phase == HKT_AROUND else {
       return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
@@ -185,18 +186,18 @@ enum CallAPI {
         return callback.fail("'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none")
       }
       for index in 0..<given {
-        let outcome = stage(index, callback.argument(index + 1), script, patch, callback)
+        let outcome = stage(index, callback[index + 1], script, patch, callback)
         if outcome < 0 { return outcome }
       }
     }
-    let unlocked = shl_unlock_all(&callback.raw.pointee.scope)
+    let unlocked = shl_unlock_all(callback.scope)
     var problem: BridgeError?
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
-    if shl_relock(&callback.raw.pointee.scope, unlocked) != SHL_OK { return -1 }
+    if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
-    let error = script.pointee.view.thrownError
-    if error != 0 {
+    if script.pointee.view.didThrow {
+      let error = script.pointee.view.thrownError
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))
@@ -211,7 +212,7 @@ enum CallAPI {
 
   static let errorToString: SHLFunction = { context, callback in
     withPatch(context, callback) { _, callback in
-      let handle = callback.argument(0)
+      let handle = callback[0]
       guard ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
       return callback.done(ValuePrinter.error(UInt(handle.h.a)))
     }
@@ -230,13 +231,13 @@ enum CallContext {
     hkt_set_release_scratch { Unmanaged<Tables>.fromOpaque($0!).release() }
   }
 
-  static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+  static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let call = script.pointee.view.call
     if call.pointee.scratch == nil { call.pointee.scratch = Unmanaged.passRetained(Tables()).toOpaque() }
     // Only this file stores `scratch`.
     let tables = Unmanaged<Tables>.fromOpaque(call.pointee.scratch!).takeUnretainedValue()
     if let known = tables.byState.first(where: { $0.patch === patch }) { return callback.done(shl_ref_value(known.ref)) }
-    let made = shl_keep(&callback.raw.pointee.scope, shl_table_new(&callback.raw.pointee.scope, 0, 4))
+    let made = shl_keep(callback.scope, shl_table_new(callback.scope, 0, 4))
     guard made != 0 else { return callback.fail("out of memory") }
     tables.byState.append((patch, made))
     return callback.done(shl_ref_value(made))

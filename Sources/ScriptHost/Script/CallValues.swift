@@ -14,14 +14,14 @@ enum CallValues {
   @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.slots[index] }, view.frame, bridge, scratch) { return value }
+    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
     return argumentByPlan(index, script, bridge, scratch)
   }
 
   /// What the slot holds; nil when it has to be read by plan.
   @inline(__always)
-  private static func read(_ slot: ValueSlot, _ frame: UnsafeMutablePointer<HKTFrame>, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
-    let address = slot.address(in: frame)
+  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    let address = slot.address(in: view.call)
     switch slot.kind {
     case .int64: return shl_int(address.load(as: Int64.self))
     case .double: return shl_number(address.load(as: Double.self))
@@ -64,7 +64,7 @@ enum CallValues {
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view.frame, bridge, scratch) { return value }
+    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view, bridge, scratch) { return value }
     return resultByPlan(script, bridge, scratch)
   }
 
@@ -149,10 +149,10 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, slot.kind != .none, !ran || view.thrownError == 0 else { return false }
+    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
-    let address = slot.address(in: view.frame)
+    let address = slot.address(in: view.call)
     switch (slot.kind, value.tag) {
     case (.void, _): break
     case (.int64, SHL_INT): address.storeBytes(of: value.i, as: Int64.self)
@@ -173,7 +173,7 @@ enum CallValues {
       }
       if isSame { return true }
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+    guard let text = ValueBridge.text(bytes) else { return false }
     // The two result words are a String's two words, which the caller owns.
     let result = address.assumingMemoryBound(to: String.self)
     if replacing { result.pointee = text } else { result.initialize(to: text) }

@@ -34,6 +34,15 @@ struct CapturePath: Sendable {
     if parts.contains("") { throw Problem(text: "'\(text)' has an empty step") }
   }
 
+  /// Where the value is when the path is no more than its root.
+  var source: CaptureStep.Source {
+    switch root {
+    case .argument(let index) where fields.isEmpty: .argument(index)
+    case .result where fields.isEmpty: .result
+    default: .path
+    }
+  }
+
   var needsExit: Bool {
     switch root {
     case .result, .error, .duration: true
@@ -110,4 +119,41 @@ struct CapturePath: Sendable {
   }
 
   private static func typeName(_ type: Metadata) -> String { (try? TypeResolver.shared.type(of: type).get().name) ?? "?" }
+}
+
+/// One field of a rule, reduced to what most of them are: a scalar or a string in a register. Owns nothing.
+struct CaptureStep {
+  enum Source { case argument(Int), result, path }
+  /// Freed by the rule.
+  let name: FieldName.Lent
+  let source: Source
+
+  /// Adds the value; false, with nothing added, when it has to be read by its path.
+  @inline(__always)
+  func capture(_ view: CallView, atExit: Bool, _ writer: inout FieldWriter) -> Bool {
+    let slot: ValueSlot
+    switch source {
+    case .path: return false
+    case .argument(let index):
+      if atExit, view.withPlan({ $0.consumesArguments }) { return false }
+      slot = view.withPlan { $0.slots[index] }
+    case .result:
+      if view.didThrow { return false }
+      slot = view.withPlan { $0.resultSlot }
+    }
+    let address = slot.address(in: view.call)
+    switch slot.kind {
+    case .int64: writer.add(name, address.load(as: Int64.self))
+    case .double: writer.add(name, address.load(as: Double.self))
+    case .bool: writer.add(name, address.load(as: UInt8.self) & 1 == 1)
+    case .uint64: writer.add(name, address.load(as: UInt64.self))
+    case .int32: writer.add(name, Int64(address.load(as: Int32.self)))
+    case .float: writer.add(name, Double(address.load(as: Float.self)))
+    case .string:
+      guard let text = StringBits.inRegisters(address) else { return false }
+      writer.add(name, utf8: text)
+    default: return false
+    }
+    return true
+  }
 }

@@ -61,7 +61,7 @@ final class LuaHook: @unchecked Sendable {
   private func isForeign(_ view: CallView) -> Bool {
     let expected = expectedClass.load(ordering: .relaxed)
     if expected == Self.anyClass { return false }
-    guard let object = view.selfObject else { return false }
+    guard let object = view.receiver else { return false }
     return object.load(as: UInt.self) != expected && isOfOtherClass(object)
   }
 

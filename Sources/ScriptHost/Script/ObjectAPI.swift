@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import LuaBridge
 
 enum ObjectAPI {
   private static func bridge(_ patch: Patch, _ serial: UInt64) -> ValueBridge { ValueBridge(classes: patch.classes, serial: serial) }
@@ -17,9 +18,9 @@ enum ObjectAPI {
 
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let receiver = callback.argument(0)
+      let receiver = callback[0]
       guard let object = object(receiver) else { return callback.fail(expired) }
-      guard let name = callback.name else { return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback.argument(1)))") }
+      guard let name = callback.name else { return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))") }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
       switch StoredField.find(name, in: type) {
       case .failure(let problem): return callback.fail(problem.description)
@@ -28,7 +29,7 @@ enum ObjectAPI {
     }
   }
 
-  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let lent = LentValue(root: .memory(UInt(bitPattern: memory)), offset: 0, info: info, serial: serial)
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(bridge(patch, serial).lua(memory, info, lent: lent, scratch: $0.baseAddress!))
@@ -43,15 +44,15 @@ enum ObjectAPI {
 
   static let tostring: SHLFunction = { context, callback in
     withPatch(context, callback) { _, callback in
-      guard let object = object(callback.argument(0)) else { return callback.done("<a Swift object of a call that is over>") }
+      guard let object = object(callback[0]) else { return callback.done("<a Swift object of a call that is over>") }
       return callback.done("<\(name(of: object))>")
     }
   }
 
   static let equal: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let a = callback.argument(0)
-      let b = callback.argument(1)
+      let a = callback[0]
+      let b = callback[1]
       guard a.tag == SHL_HANDLE, b.tag == SHL_HANDLE, a.cls == b.cls, object(a) != nil, object(b) != nil else { return callback.done(shl_bool(false)) }
       return callback.done(shl_bool(a.h.a == b.h.a))
     }
@@ -66,11 +67,11 @@ enum ObjectAPI {
 
   static let valueIndex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let receiver = callback.argument(0)
+      let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       guard let call = ScriptThread.call(lent.serial) else { return callback.fail(expired) }
-      guard let name = callback.name else { return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback.argument(1)))") }
+      guard let name = callback.name else { return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback[1]))") }
       switch StoredField.find(name, in: lent.info.metadata) {
       case .failure(let problem): return callback.fail(problem.description)
       case .success(let field):
@@ -99,7 +100,7 @@ enum ObjectAPI {
 
   static let valueToString: SHLFunction = { context, callback in
     withPatch(context, callback) { _, callback in
-      let receiver = callback.argument(0)
+      let receiver = callback[0]
       if receiver.h.b == 0 {
         switch receiver.h.a {
         case CallValues.optimizedOutMark: return callback.done("<optimized out>")
@@ -128,14 +129,14 @@ enum ObjectAPI {
 
   static let typeName: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let type = dynamicType(callback.argument(0), patch) else { return callback.fail("'swift.type' takes a Swift object or value") }
+      guard let type = dynamicType(callback[0], patch) else { return callback.fail("'swift.type' takes a Swift object or value") }
       return callback.done((try? TypeResolver.shared.type(of: type).get().name) ?? "?")
     }
   }
 
   static let isInstance: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard var type = dynamicType(callback.argument(0), patch), let name = callback.string(1) else {
+      guard var type = dynamicType(callback[0], patch), let name = callback.text(1) else {
         return callback.fail("'swift.is' takes a Swift object and a type name")
       }
       while true {
@@ -148,10 +149,10 @@ enum ObjectAPI {
 
   static let fieldNames: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let type = dynamicType(callback.argument(0), patch) else { return callback.fail("'swift.fields' takes a Swift object or value") }
-      let table = shl_table_new(&callback.raw.pointee.scope, 4, 0)
+      guard let type = dynamicType(callback[0], patch) else { return callback.fail("'swift.fields' takes a Swift object or value") }
+      let table = shl_table_new(callback.scope, 4, 0)
       for (index, name) in StoredField.names(in: type).enumerated() {
-        let status = name.withCString { shl_table_set_at(&callback.raw.pointee.scope, table, Int64(index + 1), shl_string($0, name.utf8.count)) }
+        let status = name.withCString { shl_table_set_at(callback.scope, table, Int64(index + 1), shl_string($0, name.utf8.count)) }
         if status != SHL_OK { return callback.fail("out of memory") }
       }
       return callback.done(table)

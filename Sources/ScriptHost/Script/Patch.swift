@@ -1,6 +1,7 @@
 // Patch — one loaded script: its Lua state, what it installed, what went wrong with it.
 internal import CLuaShim
 internal import HookRuntime
+internal import LuaBridge
 private import Glibc
 
 /// Loading is all or nothing: a patch that fails half-way leaves no hook behind.
@@ -10,6 +11,8 @@ package final class Patch: @unchecked Sendable {
   package let fileName: String
   package let header: PatchHeader
   let log: HostLog
+  let lua: LuaState
+  /// The shim's state, for calls on every hooked call.
   let state: OpaquePointer
   // Written while the patch is made; calls read it without the check of exclusive access.
   @exclusivity(unchecked) var classes = HandleClasses()
@@ -27,11 +30,8 @@ package final class Patch: @unchecked Sendable {
     self.header = header
     self.log = log
     fileName = path.split(separator: "/").last.map(String.init) ?? path
-    if let problem = shl_library_open(nil) { throw .noLua(String(cString: problem)) }
-    var limits = SHLLimits()
-    var why: UnsafePointer<CChar>?
-    guard let state = shl_open(&limits, &why) else { throw .noLua(why.map { String(cString: $0) } ?? "no memory") }
-    self.state = state
+    do throws(LuaFailure) { lua = try LuaState() } catch { throw .noLua(error.message) }
+    state = lua.raw
     try PatchAPI.register(self)
   }
 
@@ -39,22 +39,14 @@ package final class Patch: @unchecked Sendable {
 
   /// Runs the main chunk.
   func run(_ source: [UInt8]) throws(PatchError) {
-    var error: UnsafeMutablePointer<SHLError>?
-    let status = source.withUnsafeBufferPointer { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { shl_load(state, fileName, $0.baseAddress, $0.count, nil, &error) }
+    defer { isLoading = false }
+    let outcome: Result<Void, LuaFailure> = source.withUnsafeBytes { bytes in
+      do throws(LuaFailure) { return .success(try lua.load(bytes, name: fileName)) } catch { return .failure(error) }
     }
-    isLoading = false
-    defer { if let error { shl_error_free(state, error) } }
-    if status != SHL_OK {
-      let text = error.map { Self.message($0) } ?? String(cString: shl_status_text(status))
+    if case .failure(let failure) = outcome {
       removeAll()
-      // Every sentence names its file; what Lua's own core refuses comes without a place.
-      throw .failed(text.hasPrefix(fileName + ":") ? text : "\(fileName): \(text)")
+      throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
-  }
-
-  static func message(_ error: UnsafeMutablePointer<SHLError>) -> String {
-    withUnsafePointer(to: &error.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
   }
 
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
@@ -101,7 +93,7 @@ package enum PatchError: Error, Sendable {
 extension PatchError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .noLua(let why): "Lua is not available: \(why)"
+    case .noLua(let why): "Lua cannot be used: \(why)"
     case .unreadable(let path, let why): "\(path): \(why)"
     case .header(let text): text
     case .failed(let text): text

@@ -2,14 +2,15 @@
 internal import CLuaShim
 internal import CHookTrampoline
 internal import HookRuntime
+internal import LuaBridge
 internal import SwiftMangling
 
 enum PatchAPI {
   static func register(_ patch: Patch) throws(PatchError) {
     let context = Unmanaged.passUnretained(patch).toOpaque()
     let state = patch.state
-    var worked = true
-    func check(_ status: SHLStatus) { if status != SHL_OK { worked = false } }
+    var problem = SHL_OK
+    func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
     func handleClass(_ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil) -> UInt32 {
       var id: UInt32 = 0
@@ -43,18 +44,13 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
-    CallAPI.register(state, context, &worked)
+    CallAPI.register(state, context, check)
     for (name, function) in globals { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
-    shl_set_sink(state, { context, text, length, source, line in
-      Unmanaged<Patch>.fromOpaque(context!)._withUnsafeGuaranteedRef { patch in
-        patch.log.log(
-          level: "print", patch: patch.id,
-          message: String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self),
-          source: source.map { String(cString: $0) } ?? patch.fileName, line: Int(line))
-      }
-    }, context)
-    guard worked else { throw .noLua("out of memory") }
+    patch.lua.setPrint { [unowned patch] text, source, line in
+      patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
+    }
+    guard problem == SHL_OK else { throw .noLua(String(cString: shl_status_text(problem))) }
   }
 
   private static let globals: [(String, SHLFunction)] = [
@@ -70,7 +66,7 @@ enum PatchAPI {
   /// The header was read before the file ran; running it only checks that it is used as a statement with a table.
   private static let patchFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard callback.argument(0).tag == SHL_TABLE else { return callback.fail("'patch' takes a table of literals") }
+      guard callback[0].tag == SHL_TABLE else { return callback.fail("'patch' takes a table of literals") }
       guard patch.header.isWritten, !patch.didRunHeader else {
         return callback.fail("'patch' is the first statement of a file, once: it is read without running the file")
       }
@@ -81,7 +77,7 @@ enum PatchAPI {
 
   private static let methodFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let text = callback.string(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
+      guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
       switch resolve(text, patch) {
       case .success(let index): return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
       case .failure(let problem): return callback.fail(problem.text)
@@ -91,7 +87,7 @@ enum PatchAPI {
 
   private static let classFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let text = callback.string(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
+      guard let text = callback.text(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
       if let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
       patch.classNames.append(text)
       return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
@@ -113,20 +109,20 @@ enum PatchAPI {
 
   private static let methodToString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.done("method \"\(patch.selectors[Int(callback.argument(0).h.a)].text)\"")
+      callback.done("method \"\(patch.selectors[Int(callback[0].h.a)].text)\"")
     }
   }
 
   private static let explainMethod: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let selector = patch.selectors[Int(callback.argument(0).h.a)]
+      let selector = patch.selectors[Int(callback[0].h.a)]
       return callback.done(Explanation.text(zip(selector.images, selector.families).map { ($0, $1) }))
     }
   }
 
   private static let explainFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let text = callback.string(0) else { return callback.fail("'explain' takes a selector") }
+      guard let text = callback.text(0) else { return callback.fail("'explain' takes a selector") }
       switch SelectorLookup.resolve(text) {
       case .success(let found): return callback.done(Explanation.text(found))
       case .failure(let problem): return callback.fail(problem.description)
@@ -141,12 +137,12 @@ enum PatchAPI {
   private static let after: SHLFunction = { context, callback in withPatch(context, callback) { install(.after, $0, $1) } }
 
   /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
-  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: HostCallback) -> Int32 {
-    let receiver = callback.argument(0)
+  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let receiver = callback[0]
     var index = Int(receiver.h.a)
     var handlerAt = 1
     if receiver.cls == patch.classes.type {
-      guard let member = callback.string(1) else { return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler") }
+      guard let member = callback.text(1) else { return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler") }
       let isStatic = member.hasPrefix("static ")
       let full = (isStatic ? "static " : "") + patch.classNames[index] + "." + (isStatic ? String(member.dropFirst(7)) : member)
       switch resolve(full, patch) {
@@ -155,20 +151,18 @@ enum PatchAPI {
       }
       handlerAt = 2
     }
-    guard callback.argument(handlerAt).tag == SHL_FUNCTION else {
-      return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback.argument(handlerAt)))")
+    guard callback[handlerAt].tag == SHL_FUNCTION else {
+      return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
     }
     var wishes = HookOptions(priority: patch.header.priority, waitsWhenBusy: position == .around)
-    let options = callback.argument(handlerAt + 1)
+    let options = callback[handlerAt + 1]
     if options.tag == SHL_TABLE {
-      var cursor: Int32 = 0
-      var key = SHLValue()
-      var value = SHLValue()
-      while shl_table_next(&callback.raw.pointee.scope, options, &cursor, &key, &value) {
-        guard key.tag == SHL_STRING else { return callback.fail("options are named, found position \(key.i)") }
-        let name = String(decoding: UnsafeRawBufferPointer(start: key.s.p, count: key.s.n), as: UTF8.self)
-        if let problem = wishes.set(name, value) { return callback.fail(problem) }
+      var problem: String?
+      callback.forEach(in: options) { key, value in
+        problem = key.text.map { wishes.set($0, value) } ?? "options are named, such as { priority = 10 }"
+        return problem == nil
       }
+      if let problem { return callback.fail(problem) }
     } else if options.tag != SHL_NIL { return callback.fail("options are a table, got \(ValueBridge.describe(options))") }
     let selector = patch.selectors[index]
     if let most = wishes.most, selector.families.count > most {
@@ -178,7 +172,7 @@ enum PatchAPI {
   }
 
   private static func install(
-    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: HostCallback
+    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
@@ -200,18 +194,34 @@ enum PatchAPI {
     if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
-    for part in report.partial {
-      patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
-    }
     if selector.isGlob || !report.refused.isEmpty {
-      patch.log.note("hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused")
+      let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
+      patch.log.note(
+        "hooked",
+        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)")
+    }
+    if !selector.isGlob {
+      for part in report.partial {
+        patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+      }
+      noteMissedCopies(selector, patch)
     }
     return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
   }
 
+  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
+    for (image, family) in zip(selector.images, selector.families) {
+      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
+      patch.log.note(
+        "inlined copies",
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks")
+    }
+  }
+
   private static let hookToString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let handle = callback.argument(0)
+      let handle = callback[0]
       return callback.done("hook (\(handle.h.b) installed, \(handle.h.c) refused)")
     }
   }
@@ -219,7 +229,7 @@ enum PatchAPI {
   /// `h:remove()`: true when it was installed.
   private static let removeHook: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let handle = callback.argument(0)
+      let handle = callback[0]
       let ids = handle.h.a..<(handle.h.a + handle.h.b)
       var removed = false
       for token in patch.hooks where ids.contains(token.id) { removed = HookEngine.shared.remove(token) || removed }
@@ -233,21 +243,15 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       guard callback.count > 0 else { return callback.fail("'log.\(level)' takes a message") }
       let (source, line) = callback.caller
-      let fields = callback.argument(1)
+      let fields = callback[1]
       guard fields.tag == SHL_NIL || fields.tag == SHL_TABLE else { return callback.fail("'log.\(level)' takes a message and a table of fields") }
-      let message = callback.text(0)
+      let message = callback.shown(0)
       patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
-        var cursor: Int32 = 0
-        var key = SHLValue()
-        var value = SHLValue()
-        let mark = shl_mark(&callback.raw.pointee.scope)
-        while shl_table_next(&callback.raw.pointee.scope, fields, &cursor, &key, &value) {
-          guard key.tag == SHL_STRING else { continue }
-          let name = FieldName(String(decoding: UnsafeRawBufferPointer(start: key.s.p, count: key.s.n), as: UTF8.self))
-          add(value, name, &writer)
+        callback.forEach(in: fields) { key, value in
+          if let name = key.text { add(value, FieldName(name), &writer) }
+          return true
         }
-        shl_drop(&callback.raw.pointee.scope, mark)
       }
       return callback.done()
     }
@@ -267,9 +271,9 @@ enum PatchAPI {
   /// `track "name" { … }`: the first call answers a function that takes the rule.
   private static let trackFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let name = callback.string(0), !name.isEmpty else { return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }") }
+      guard let name = callback.text(0), !name.isEmpty else { return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }") }
       let pending = PendingRule(patch: patch, name: name)
-      return callback.done(shl_function(&callback.raw.pointee.scope, completeTrack, Unmanaged.passRetained(pending).toOpaque()))
+      return callback.done(shl_function(callback.scope, completeTrack, Unmanaged.passRetained(pending).toOpaque()))
     }
   }
 
@@ -286,7 +290,7 @@ enum PatchAPI {
   private static let completeTrack: SHLFunction = { context, callback in
     // The context is the PendingRule that trackFunction retained for good.
     Unmanaged<PendingRule>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
-      TrackRule.install(name: pending.name, patch: pending.patch, HostCallback(raw: callback!))
+      TrackRule.install(name: pending.name, patch: pending.patch, LuaCallback(callback!))
     }
   }
 }
@@ -301,7 +305,7 @@ struct HookOptions {
 
   /// Sets one option; answers what is wrong with it.
   mutating func set(_ name: String, _ value: SHLValue) -> String? {
-    let text = value.tag == SHL_STRING ? String(decoding: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n), as: UTF8.self) : nil
+    let text = value.text
     switch (name, value.tag) {
     case ("priority", SHL_INT): priority = Int(value.i)
     case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)

@@ -101,21 +101,31 @@ struct LiteralReader {
 
   private mutating func skipLine() { while let byte = peek, byte != 10 { _ = byte; position += 1 } }
 
+  /// The number of '=' in the `[==[` that starts here.
+  private var longBracket: Int? {
+    guard peek == UInt8(ascii: "[") else { return nil }
+    let level = bytes[(position + 1)...].prefix { $0 == UInt8(ascii: "=") }.count
+    return position + 1 + level < bytes.count && bytes[position + 1 + level] == UInt8(ascii: "[") ? level : nil
+  }
+
+  /// Skips to behind the `]==]` of the same level, or to the end.
+  private mutating func skipLongComment(_ level: Int) {
+    let end = [UInt8(ascii: "]")] + [UInt8](repeating: UInt8(ascii: "="), count: level) + [UInt8(ascii: "]")]
+    position += level + 2
+    while position < bytes.count, !bytes[position...].starts(with: end) {
+      if bytes[position] == 10 { line += 1 }
+      position += 1
+    }
+    position = min(position + end.count, bytes.count)
+  }
+
   private mutating func skipSpace() {
     while let byte = peek {
       if byte == 10 { line += 1 }
       if byte == 32 || (9...13).contains(byte) { position += 1; continue }
       if byte == UInt8(ascii: "-"), position + 1 < bytes.count, bytes[position + 1] == UInt8(ascii: "-") {
-        if position + 3 < bytes.count, bytes[position + 2] == UInt8(ascii: "["), bytes[position + 3] == UInt8(ascii: "[") {
-          position += 4
-          while position + 1 < bytes.count, !(bytes[position] == UInt8(ascii: "]") && bytes[position + 1] == UInt8(ascii: "]")) {
-            if bytes[position] == 10 { line += 1 }
-            position += 1
-          }
-          position = min(position + 2, bytes.count)
-        } else {
-          skipLine()
-        }
+        position += 2
+        if let level = longBracket { skipLongComment(level) } else { skipLine() }
         continue
       }
       return

@@ -15,14 +15,14 @@ package struct PatchLoader {
 
   /// One file that was read.
   private struct Candidate {
-    var path: String
+    var path: RawPath
     var source: [UInt8]
     var header: PatchHeader
   }
 
   /// Loads what the paths name: files, or directories of `*.lua`. By declared priority (higher first), then by
   /// position on the command line, then by name.
-  package mutating func load(_ paths: [String]) {
+  package mutating func load(_ paths: [RawPath]) {
     var candidates: [Candidate] = []
     for path in paths {
       for file in files(path) {
@@ -34,7 +34,7 @@ package struct PatchLoader {
     }
     var ids: [String: String] = [:]
     for (_, candidate) in ordered {
-      if let id = candidate.header.id, let other = ids.updateValue(candidate.path, forKey: id) {
+      if let id = candidate.header.id, let other = ids.updateValue(candidate.path.description, forKey: id) {
         ids[id] = other
         refuse(.header("\(candidate.path): id '\(id)' is taken by '\(other)'; give each patch its own"))
         continue
@@ -50,7 +50,7 @@ package struct PatchLoader {
   }
 
   private func start(_ candidate: Candidate) throws(PatchError) -> Patch {
-    let patch = try Patch(path: candidate.path, header: candidate.header, log: log)
+    let patch = try Patch(path: candidate.path.description, header: candidate.header, log: log)
     try patch.run(candidate.source)
     log.note("patch loaded", "\(patch.fileName): loaded, \(patch.hooks.count) hook\(patch.hooks.count == 1 ? "" : "s")")
     // A patch lives as long as the process: hooks in flight refer to it.
@@ -60,42 +60,45 @@ package struct PatchLoader {
 
   // MARK: Files
 
-  private mutating func files(_ path: String) -> [String] {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      refuse(.unreadable(path: path, why: "no such file or directory"))
+  /// The files a path stands for. Paths are bytes: a name need not be UTF-8.
+  private mutating func files(_ path: RawPath) -> [RawPath] {
+    guard let status = path.status() else {
+      refuse(.unreadable(path: path.description, why: Self.text(errno)))
       return []
     }
     guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
-    guard let directory = opendir(path) else {
-      refuse(.unreadable(path: path, why: Self.text(errno)))
+    guard let directory = path.withCString({ opendir($0) }) else {
+      refuse(.unreadable(path: path.description, why: Self.text(errno)))
       return []
     }
     defer { closedir(directory) }
-    var names: [String] = []
+    var names: [[UInt8]] = []
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
-      if name.hasSuffix(".lua"), !name.hasPrefix(".") { names.append(name) }
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+        Array(UnsafeRawBufferPointer(start: name, count: strlen(UnsafeRawPointer(name).assumingMemoryBound(to: CChar.self))))
+      }
+      if name.count > 4, name.suffix(4) == Array(".lua".utf8)[...], name.first != UInt8(ascii: ".") { names.append(name) }
     }
-    return names.sorted().map { path.hasSuffix("/") ? path + $0 : path + "/" + $0 }
+    if names.isEmpty { log.note("no patches", "'\(path)' has no patches; a patch is a file that ends in .lua") }
+    return names.sorted { $0.lexicographicallyPrecedes($1) }.map { path.appending($0) }
   }
 
   /// Longest source the host reads; the interpreter's own limit is the same.
   private static let longest = 128 << 10
 
-  private func read(_ path: String) throws(PatchError) -> Candidate {
+  private func read(_ path: RawPath) throws(PatchError) -> Candidate {
     var status = stat()
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .unreadable(path: path, why: Self.text(errno)) }
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    guard descriptor >= 0 else { throw .unreadable(path: path.description, why: Self.text(errno)) }
     defer { close(descriptor) }
-    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path, why: Self.text(errno)) }
+    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path.description, why: Self.text(errno)) }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
-    case S_IFDIR: throw .unreadable(path: path, why: "a directory, expected a Lua file")
-    default: throw .unreadable(path: path, why: "not an ordinary file, expected a Lua file")
+    case S_IFDIR: throw .unreadable(path: path.description, why: "a directory, expected a Lua file")
+    default: throw .unreadable(path: path.description, why: "not an ordinary file, expected a Lua file")
     }
     guard status.st_size <= Self.longest else {
-      throw .unreadable(path: path, why: "\(status.st_size) bytes, a patch has at most \(Self.longest)")
+      throw .unreadable(path: path.description, why: "\(status.st_size) bytes, a patch has at most \(Self.longest)")
     }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     var done = 0
@@ -106,8 +109,8 @@ package struct PatchLoader {
       done += n
     }
     bytes.removeLast(bytes.count - done)
-    let name = path.split(separator: "/").last.map(String.init) ?? path
-    if bytes.first == 0x1B { throw .unreadable(path: path, why: "bytecode, expected Lua source text") }
+    let name = String(decoding: path.lastComponent, as: UTF8.self)
+    if bytes.first == 0x1B { throw .unreadable(path: path.description, why: "bytecode, expected Lua source text") }
     let header = try PatchHeader(source: bytes, fileName: name)
     if let wanted = header.program, wanted != program {
       throw .otherTarget("\(name): made for program '\(wanted)', this is '\(program)'; not loaded")

@@ -26,6 +26,10 @@ struct ScriptCall {
 
   var plan: CallPlan { view.plan }
   var changesNothing: Bool { changes == nil }
+  /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
+  var argumentsAreInFrame: Bool {
+    changes == nil && ((phase != HKT_EXIT && originalRuns == 0) || !view.withPlan { $0.consumesArguments })
+  }
 
   /// Arguments the handler changed, applied when it succeeds or calls the original.
   var staged: [Int: OwnedValue] {
@@ -62,8 +66,7 @@ struct ScriptCall {
   /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
   func isConsumed(_ index: Int) -> Bool {
     guard phase == HKT_EXIT || originalRuns > 0, plan.arguments.indices.contains(index) else { return false }
-    let argument = plan.arguments[index]
-    return argument.isOwned && !(argument.info?.isTrivial ?? false) && current(index) == nil
+    return plan.arguments[index].isConsumed && current(index) == nil
   }
 
   /// Gives `body` the memory of a lent value, as it is now.
@@ -94,6 +97,8 @@ final class CallChanges {
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
+  let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
   /// This thread's record; made on first use, never freed (thread records are reused).
   static func current() -> UnsafeMutablePointer<ScriptThread>? {

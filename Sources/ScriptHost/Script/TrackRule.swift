@@ -2,78 +2,93 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import LuaBridge
 internal import SwiftMangling
 
 final class TrackRule: @unchecked Sendable {
   // Immutable.
-  let name: FieldName
+  private let name: FieldName.Lent
+  private let steps: UnsafeMutableBufferPointer<CaptureStep>
   let fields: [(name: FieldName, path: CapturePath)]
   let log: HostLog
   let selector: String
   private let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
 
   init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, selector: String) {
-    self.name = FieldName(name, masked: false)
+    self.name = FieldName(name, masked: false).lentForEver()
+    steps = .allocate(capacity: fields.count)
+    for (index, field) in fields.enumerated() {
+      steps.initializeElement(at: index, to: CaptureStep(name: field.name.lentForEver(), source: field.path.source))
+    }
     self.fields = fields
     self.log = log
     self.selector = selector
   }
 
+  deinit {
+    for step in steps { step.name.free() }
+    steps.deallocate()
+    name.free()
+  }
+
   fileprivate func fire(_ view: CallView, atExit: Bool) {
-    log.append(.event, name) { writer in
-      for field in fields { field.path.capture(view, atExit: atExit, field.name, printer, &writer) }
+    var writer = FieldWriter(name, into: ScriptThread.of(view.call.pointee.thread).pointee.recordBuffer)
+    for index in 0..<steps.count where !steps[index].capture(view, atExit: atExit, &writer) {
+      let field = fields[index]
+      field.path.capture(view, atExit: atExit, field.name, printer, &writer)
     }
+    log.append(.event, &writer)
   }
 
   private static let known = ["on", "at", "fields"]
   private static let later = ["where", "sample", "rate", "dedupe", "pii"]
 
   /// Completes `track "name" { … }`.
-  static func install(name: String, patch: Patch, _ callback: HostCallback) -> Int32 {
-    let rule = callback.argument(0)
+  static func install(name: String, patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let rule = callback[0]
     guard rule.tag == SHL_TABLE else { return callback.fail("track '\(name)' takes a table: { on = \"…\", fields = { … } }") }
-    var paths: [(String, String)] = []
+    var draft = Draft()
+    var problem: String?
+    callback.forEach(in: rule) { key, value in
+      problem = key.text.map { draft.set($0, value, callback) } ?? "fields are named"
+      return problem == nil
+    }
+    if let problem { return callback.fail("track '\(name)': \(problem)") }
+    guard let selector = draft.selector else { return callback.fail("track '\(name)' needs 'on', the selector of the call") }
+    return install(name, selector, draft.paths.sorted { $0.0 < $1.0 }, draft.atExit, patch, callback)
+  }
+
+  /// A rule as it is read from its table.
+  private struct Draft {
     var selector: String?
     var atExit = false
-    var cursor: Int32 = 0
-    var key = SHLValue()
-    var value = SHLValue()
-    let mark = shl_mark(&callback.raw.pointee.scope)
-    while shl_table_next(&callback.raw.pointee.scope, rule, &cursor, &key, &value) {
-      guard let field = text(key) else { return callback.fail("track '\(name)': fields are named") }
+    var paths: [(String, String)] = []
+
+    /// Sets one field; answers what is wrong with it.
+    mutating func set(_ field: String, _ value: SHLValue, _ callback: LuaCallback) -> String? {
       switch field {
       case "on":
-        guard let text = text(value) else { return callback.fail("track '\(name)': 'on' is a selector") }
-        selector = text
+        selector = value.text
+        return selector == nil ? "'on' is a selector" : nil
       case "at":
-        guard let text = text(value), text == "enter" || text == "exit" else { return callback.fail("track '\(name)': 'at' is \"enter\" or \"exit\"") }
+        guard let text = value.text, text == "enter" || text == "exit" else { return "'at' is \"enter\" or \"exit\"" }
         atExit = text == "exit"
+        return nil
       case "fields":
-        guard value.tag == SHL_TABLE else { return callback.fail("track '\(name)': 'fields' is a table of paths") }
-        var inner: Int32 = 0
-        var fieldName = SHLValue()
-        var path = SHLValue()
-        let innerMark = shl_mark(&callback.raw.pointee.scope)
-        while shl_table_next(&callback.raw.pointee.scope, value, &inner, &fieldName, &path) {
-          guard let a = text(fieldName), let b = text(path) else { return callback.fail("track '\(name)': 'fields' maps names to paths, such as total = \"self.total\"") }
-          paths.append((a, b))
+        guard value.tag == SHL_TABLE else { return "'fields' is a table of paths" }
+        var problem: String?
+        callback.forEach(in: value) { name, path in
+          if let name = name.text, let path = path.text { paths.append((name, path)) } else { problem = "'fields' maps names to paths, such as total = \"self.total\"" }
+          return problem == nil
         }
-        shl_drop(&callback.raw.pointee.scope, innerMark)
-      case _ where later.contains(field): return callback.fail("track '\(name)': '\(field)' is not supported yet; leave it out")
-      default: return callback.fail("track '\(name)': unknown field '\(field)'; known are \(known.joined(separator: ", "))")
+        return problem
+      case _ where TrackRule.later.contains(field): return "'\(field)' is not supported yet; leave it out"
+      default: return "unknown field '\(field)'; known are \(TrackRule.known.joined(separator: ", "))"
       }
     }
-    shl_drop(&callback.raw.pointee.scope, mark)
-    guard let selector else { return callback.fail("track '\(name)' needs 'on', the selector of the call") }
-    return install(name, selector, paths.sorted { $0.0 < $1.0 }, atExit, patch, callback)
   }
 
-  private static func text(_ value: SHLValue) -> String? {
-    guard value.tag == SHL_STRING else { return nil }
-    return String(decoding: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n), as: UTF8.self)
-  }
-
-  private static func install(_ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, _ patch: Patch, _ callback: HostCallback) -> Int32 {
+  private static func install(_ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let found: [(ImageCatalog, Family)]
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): return callback.fail("track '\(name)': \(problem)")

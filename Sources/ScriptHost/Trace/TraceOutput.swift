@@ -5,7 +5,7 @@ private import HookRuntime
 final class TraceOutput: @unchecked Sendable {
   // The descriptor never changes; writes of whole lines are serialised by `lock`.
   private let descriptor: Int32
-  private let isStream: Bool
+  private let raisesSignals: Bool
   private let lock = RecursiveLock()
 
   /// - Parameter path: A file to write instead of stderr.
@@ -13,7 +13,7 @@ final class TraceOutput: @unchecked Sendable {
     guard let path else {
       // A copy, so that a program that closes or redirects its stderr does not take the trace with it.
       descriptor = HostDescriptor.copy(of: STDERR_FILENO)
-      isStream = HostDescriptor.isStream(descriptor)
+      raisesSignals = HostDescriptor.raisesSignals(descriptor)
       return
     }
     let opened = HostDescriptor.moved((path + [0]).withUnsafeBufferPointer {
@@ -24,7 +24,7 @@ final class TraceOutput: @unchecked Sendable {
       StandardError().write("scripthost: cannot write the trace to '\(RawPath(path))', \(systemMessage(code)); it goes to stderr\n")
     }
     descriptor = opened < 0 ? HostDescriptor.copy(of: STDERR_FILENO) : opened
-    isStream = HostDescriptor.isStream(descriptor)
+    raisesSignals = HostDescriptor.raisesSignals(descriptor)
   }
 
   func write(_ text: String) {
@@ -35,8 +35,8 @@ final class TraceOutput: @unchecked Sendable {
         while done < bytes.count {
           let place = bytes.baseAddress! + done
           // `trace … | head` ends the trace, not the program.
-          let n = isStream
-            ? withoutBrokenPipeSignal { Glibc.write(descriptor, place, bytes.count - done) }
+          let n = raisesSignals
+            ? withoutWriteSignals { Glibc.write(descriptor, place, bytes.count - done) }
             : Glibc.write(descriptor, place, bytes.count - done)
           if n < 0 && errno != EINTR { return }
           if n > 0 { done += n }

@@ -106,6 +106,7 @@ package final class Tracer: @unchecked Sendable {
       let declaration = pair.1.declaration
       return excluded.contains { $0.matches(pair.1.selector, isStatic: declaration.isStatic, typed: { [pair.1.typedSelector] }) }
     }
+    if found.isEmpty { throw .allExcluded }
     let report = HookEngine.shared.install(found) { family in
       let target = TraceTarget(tracer: self, family: family)
       targets.append(target)
@@ -340,6 +341,8 @@ extension Atomic<UInt64> {
 
 package enum TraceError: Error {
   case nothingMatched(pattern: String, nearest: [String])
+  /// All that matched is left out.
+  case allExcluded
 }
 
 extension TraceError: CustomStringConvertible {
@@ -347,6 +350,7 @@ extension TraceError: CustomStringConvertible {
     switch self {
     case .nothingMatched(let pattern, let nearest):
       "no selector matches '\(pattern)'" + (nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: ", "))?")
+    case .allExcluded: "-x leaves out all that -e matches; nothing is left to trace"
     }
   }
 }

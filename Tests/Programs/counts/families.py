@@ -77,9 +77,13 @@ def libraries(program):
 
 def origins(names):
     """The mangled names of what the bodies of these names are specialisations of."""
-    text = demangle(names, "--strip-specialization", "--compact").split()
-    assert len(text) == len(names)
-    return text
+    names = [name.removesuffix("Tm") for name in names]
+    while True:  # one level at a time
+        stripped = demangle(names, "--strip-specialization", "--compact").split()
+        assert len(stripped) == len(names)
+        if stripped == names:
+            return names
+        names = stripped
 
 
 def read(image, origins=None):

@@ -1,6 +1,6 @@
 # hits — runs inside gdb: notes every entry of the bodies in a plan, silently, and lets the program go on.
 #
-# $COUNTS_PLAN is a JSON object: "program" and "arguments"; "main", the address of main; "bodies", a list of
+# $COUNTS_PLAN is a JSON object: "program", "arguments", "environment"; "main", the address of main; "bodies", a list of
 # [image, address, size]; "merged", a list of [image, address] of merged bodies; "out", where the entries go.
 # Addresses of the plan are those of the image's file. What is written holds addresses of the process:
 #
@@ -29,7 +29,7 @@ quiet("set pagination off", "set confirm off", "set breakpoint pending off", "se
       "set disable-randomization on", "set debuginfod enabled off", "set startup-with-shell off")
 # The program's code alone: reading symbols and debug information would take longer than the run.
 quiet("set auto-solib-add off", "exec-file " + plan["program"], "set args " + " ".join(shlex.quote(a) for a in plan["arguments"]),
-      "starti")
+      "unset environment", *("set environment %s %s" % each for each in plan["environment"].items()), "starti")
 process = gdb.selected_inferior()
 program = os.path.realpath(plan["program"])
 

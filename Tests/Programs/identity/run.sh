@@ -126,6 +126,16 @@ count() { grep -ac 'one hundred thousand' "$work/counted.err"; }
 capture "$work/counted" "$scripthost" run -v --state "$work/state" --patches "$patches/counting.lua" -- swift-format "${small[@]:0:12}"
 check 'a handler on everything runs more than 100000 times over twelve files' [ "$(count)" -eq 1 ]
 
+# Reading all arguments and results changes nothing either; twice, since memory is laid out anew each time.
+for round in 1 2; do
+  for glob in '**' 'SwiftSyntax.**'; do
+    capture "$work/traced" "$scripthost" trace --state "$work/state" -o "$work/trace" -e "$glob" -- swift-format odd-macros.swift
+    same_run "trace -e '$glob' with all values, round $round: $(wc -l <"$work/trace") lines" "$work/alone/odd-macros.swift" "$work/traced"
+  done
+done
+capture "$work/traced" bash -c '"$1" trace --state "$2" -e "**" -- swift-format odd-macros.swift 2> >(head -n 1 >/dev/null)' - "$scripthost" "$work/state"
+for part in out status; do same "trace | head: $part" "$work/alone/odd-macros.swift.$part" "$work/traced.$part"; done
+
 # MARK: Other ways to use the program
 
 for mode in none formatter everything; do

@@ -1,0 +1,63 @@
+// Plan — the measurements, in order. Baselines run in the same round as what is compared with them.
+
+struct Plan {
+  let title: String
+  let run: (inout Samples) -> Void
+
+  static func all(_ settings: Settings, _ workplace: Workplace) -> [Plan] {
+    let hosted = [settings.host, "run", "--state", workplace.state]
+    let hooked = hosted + ["--patches", workplace.hooks, "--", settings.subject]
+    let repetitions = settings.quick ? "3" : "5"
+    return [
+      Plan(title: "calls without hooks") { samples in
+        for _ in 0..<settings.rounds {
+          samples.read(Child.run([settings.subject, "loop", repetitions]).output, prefix: "alone: ")
+          samples.read(Child.run(hosted + ["--", settings.subject, "loop", repetitions]).output, prefix: "hosted: ")
+        }
+      },
+      Plan(title: "calls with Swift layers") { samples in
+        for _ in 0..<settings.rounds { samples.read(Child.run([settings.engine, "calls", repetitions]).output, prefix: "engine: ") }
+      },
+      Plan(title: "calls with handlers and rules") { samples in
+        for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["calls", repetitions]).output) }
+      },
+      Plan(title: "a rule on two threads") { samples in
+        for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["threads", repetitions]).output) }
+      },
+      Plan(title: "boot and memory") { samples in
+        for _ in 0..<settings.rounds * 3 {
+          samples.add("start alone", Child.run([settings.subject, "exit"]).milliseconds)
+          samples.add("start hosted", Child.run(hosted + ["--", settings.subject, "exit"]).milliseconds)
+          samples.add("start 100", Child.run(hosted + ["--patches", workplace.hundred, "--", settings.subject, "exit"]).milliseconds)
+        }
+        for _ in 0..<settings.rounds {
+          samples.read(Child.run([settings.subject, "memory"]).output, prefix: "alone ")
+          samples.read(Child.run(hosted + ["--", settings.subject, "memory"]).output, prefix: "hosted ")
+          samples.read(Child.run(hosted + ["--patches", workplace.hundred, "--", settings.subject, "memory"]).output, prefix: "100 ")
+        }
+      },
+      Plan(title: "installing hooks") { samples in
+        for count in ["1000", "20000"] {
+          for _ in 0..<(settings.quick ? 1 : 3) {
+            samples.read(Child.run([settings.engine, "install", settings.largeLibrary, count]).output)
+          }
+        }
+        // Twice: the first one writes the index.
+        let program = settings.toolchain + "/swift-format"
+        for round in 0..<(settings.quick ? 2 : 3) {
+          let alone = Child.run([program, "--version"], capture: false).milliseconds
+          let all = Child.run(hosted + ["--patches", workplace.everything, "--", program, "--version"], capture: false).milliseconds
+          if round > 0 { samples.add("start with everything hooked", all - alone) }
+        }
+      },
+      Plan(title: "index of a large binary") { samples in
+        for round in 0..<(settings.quick ? 2 : 4) {
+          let directory = workplace.directory + "/index\(round)"
+          let command = [settings.engine, "index", settings.largeBinary, directory, "Workspace.Workspace.loadPackageGraph(rootPath:)"]
+          _ = Child.run(["/bin/mkdir", directory])
+          for _ in 0..<3 { samples.read(Child.run(command).output) }
+        }
+      },
+    ]
+  }
+}

@@ -1,0 +1,36 @@
+// Settings — the command line of bench, and where the measured programs lie.
+import Glibc
+
+struct Settings {
+  var quick = false
+  var json = false
+  /// Directory of scripthost, its libraries and engine-bench.
+  var products = ""
+  /// The measured program.
+  var subject = ""
+  /// Directory of the toolchain's programs.
+  var toolchain = ""
+
+  init(_ arguments: some Sequence<String>) {
+    var arguments = Array(arguments)[...]
+    while let word = arguments.popFirst() {
+      switch word {
+      case "--quick": quick = true
+      case "--json": json = true
+      case "--products": products = arguments.popFirst() ?? ""
+      case "--subject": subject = arguments.popFirst() ?? ""
+      case "--toolchain": toolchain = arguments.popFirst() ?? ""
+      default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json]")
+      }
+    }
+    guard ![products, subject, toolchain].contains("") else { fail("start it as scripts/bench") }
+  }
+
+  var rounds: Int { quick ? 2 : 5 }
+  var host: String { products + "/scripthost" }
+  var engine: String { products + "/engine-bench" }
+  /// The toolchain's largest symbol table.
+  var largeBinary: String { toolchain + "/swift-package" }
+  /// A library with more than 16,000 hookable functions.
+  var largeLibrary: String { toolchain + "/../lib/swift/host/libSwiftSyntax.so" }
+}
