@@ -99,6 +99,10 @@ struct Launch {
 
   /// Adds the options `run` and `trace` share.
   mutating func addCommonOptions(_ arguments: Arguments) throws(Failure) {
+    // An empty path would mean the working directory.
+    for option in ["--patches", "--state", "--events"] where arguments.all(option).contains([]) {
+      throw .usage("'\(option)' has an empty value; name a file or directory, or leave the option out")
+    }
     for directory in arguments.all("--patches") {
       let path = RawPath(directory).absolute()
       guard let status = path.status(), status.st_mode & S_IFMT == S_IFDIR || status.st_mode & S_IFMT == S_IFREG else {

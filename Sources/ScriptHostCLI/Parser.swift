@@ -80,9 +80,6 @@ struct Parser {
     if option.value != nil, !option.repeats, parsed.has(option.spelling) {
       throw .usage("\(command.name): '\(option.spelling)' is given twice; keep one")
     }
-    if let name = option.value, value.isEmpty {
-      throw .usage("\(command.name): '\(option.spelling)' has an empty value; write \(option.spelling) \(name)")
-    }
     parsed.values[option.spelling, default: []].append(value)
   }
 

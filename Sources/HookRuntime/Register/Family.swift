@@ -36,6 +36,8 @@ package struct Body: Sendable {
   /// it calls as anybody would.
   package func handsOn(to other: Body) -> Bool {
     if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
+    // Merged thunks differ in the clone they call: its address is one of the constants.
+    if thunks.contains(where: { $0.passes(other.address) }) { return true }
     switch (declaration.kind, other.declaration.kind) {
     case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
     default: break

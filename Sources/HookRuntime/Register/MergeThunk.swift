@@ -14,6 +14,8 @@ package struct MergeThunk: Sendable, Equatable {
   let values: [UInt64]
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
   var callers: [String]
+
+  func passes(_ value: UInt64) -> Bool { values.indices.contains { mask & 1 << $0 != 0 && values[$0] == value } }
 }
 
 extension ImageCatalog {

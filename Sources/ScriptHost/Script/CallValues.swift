@@ -149,7 +149,7 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
+    guard script.pointee.changesNothing, slot.kind != .none, !ran || !view.didThrow else { return false }
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)

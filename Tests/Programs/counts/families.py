@@ -87,7 +87,7 @@ def origins(names):
 
 
 def read(image, origins=None):
-    """All bodies of source functions and accessors of an image: {family: [Body]}, and {address: symbol} of merged ones.
+    """All bodies of source functions and accessors of an image: {family: [Body]}, and {address: (symbol, size)} of merged ones.
 
     `origins` limits it to names that begin with one of these.
     """
@@ -121,7 +121,7 @@ def read(image, origins=None):
                 break
             entity = (lines[number:end], kind)
         if isMerged:
-            merged[address] = symbol
+            merged[address] = symbol, size
         if entity is None:
             continue
         subtree, kind = entity

@@ -8,3 +8,8 @@ public func  foo( x:Int )->Int {
 }
 class A { var a = 1; let b : [Int]=[1,2,3]
   func m() { for i in b { print( i ) }; switch a { case 1: break; default: fallthrough } } }
+enum E { case a, b(Int) }
+extension E : Swift.CustomStringConvertible { var description:String { get { "e" } } }
+typealias F=( Int )->()
+let image=#imageLiteral(resourceName:"x")
+struct S { var x=1 }

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# ScriptHost's events are as many as gdb's breakpoint hits over all bodies of a selector: random selectors of swift-format
+# among those that run, half of them with several bodies. And a rule on RuleMask.ruleState captures swift-format's rules.
+#
+# SCRIPTHOST_SEED chooses the selectors, SCRIPTHOST_COUNT how many (0: all that run, which takes minutes).
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
+# MARK: Rules
+
+mkdir "$work/rules"
+cat >"$work/rules/patch.lua" <<'LUA'
+patch { id = "rules", version = "1.0.0", api = 1 }
+track "rule" { on = "SwiftFormat.RuleMask.ruleState(_:at:)", fields = { name = "args.1" } }
+LUA
+cp "$here/input.swift" "$work/input.swift"
+capture "$work/alone" swift-format lint "$work/input.swift"
+capture "$work/lint" "$scripthost" run --patches "$work/rules" --events "$work/rules.jsonl" --state "$work/state" -- \
+  swift-format lint "$work/input.swift"
+same_run 'swift-format lints as it does alone' "$work/alone" "$work/lint"
+sed -n 's/.*"kind":"event","name":"rule","fields":{"name":"\([A-Za-z]*\)"}}$/\1/p' "$work/rules.jsonl" | sort -u >"$work/rules.captured"
+swift-format dump-configuration | sed -n '/"rules"/,/}/s/^ *"\([A-Z][A-Za-z]*\)" : .*/\1/p' | sort -u >"$work/rules.listed"
+check "dump-configuration lists rules" [ "$(wc -l <"$work/rules.listed")" -gt 40 ]
+same 'a rule on ruleState(_:at:) captures the rules that dump-configuration lists' "$work/rules.listed" "$work/rules.captured"
+
+# MARK: Counts
+
+if ! command -v gdb >/dev/null; then
+  printf '\n*** SKIPPED: counts against gdb, because there is no gdb in PATH ***\n\n' | tee /dev/stderr
+  finish
+fi
+seed=${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
+mkdir "$work/counts"
+if python3 -B "$here/counts.py" "$scripthost" "$(command -v swift-format)" "$here/input.swift" "$work/counts" "$seed" "${SCRIPTHOST_COUNT:-60}"; then
+  good 'events are as many as breakpoint hits'
+else
+  bad 'events are as many as breakpoint hits' "again with SCRIPTHOST_SEED=$seed"
+fi
+finish
