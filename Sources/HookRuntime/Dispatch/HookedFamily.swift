@@ -1,6 +1,5 @@
 // HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
 internal import CHookTrampoline
-private import SwiftMangling
 private import Glibc
 
 /// One diverted body.
