@@ -38,15 +38,14 @@ public final class HookEngine: @unchecked Sendable {
   ) -> Report {
     lock.withLock {
       var report = Report()
-      var fresh: [UnsafeMutablePointer<HKTSite>] = []
       var ready: [HookedFamily] = []
       for (image, family) in found {
-        switch prepare(family, in: image, &fresh) {
+        switch prepare(family, in: image) {
         case .success(let hooked): ready.append(hooked)
         case .failure(let reason): report.refused.append((family.selector, reason))
         }
       }
-      if let reason = write(fresh) {
+      if let reason = write(ready.flatMap { $0.bodies.map(\.site) }) {
         report.refused += ready.map { ($0.family.selector, reason) }
         return report
       }
@@ -104,14 +103,12 @@ public final class HookEngine: @unchecked Sendable {
 
   // MARK: Preparing
 
-  private func prepare(
-    _ family: Family, in image: ImageCatalog, _ fresh: inout [UnsafeMutablePointer<HKTSite>]
-  ) -> Result<HookedFamily, HookRefusal> {
+  /// Nothing of the program changes: a family that was prepared and could not be written is written at the next try.
+  private func prepare(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
     if let known = families[family.imagePath + "\0" + family.key] { return .success(known) }
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
     var bodies: [HookedBody] = []
     var refused: [(Body, HookRefusal)] = []
-    var sites: [UnsafeMutablePointer<HKTSite>] = []
     for body in family.bodies {
       if body.isUntold { refused.append((body, .mergedBody)) }
       if body.form == .merged, body.thunks.isEmpty { continue }
@@ -120,12 +117,12 @@ public final class HookEngine: @unchecked Sendable {
         fileBytes: image.fileBytes(of: body, count: body.size))
       {
       case .success(let site):
-        if site.pointee.owner != nil, body.thunks.isEmpty {
-          // The same code under another selector: equal addresses.
-          refused.append((body, .sharedBody(with: "another selector")))
+        if let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self), body.thunks.isEmpty {
+          // The same code under another selector: equal addresses. Families are never freed, so the record's is there.
+          let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue()
+          refused.append((body, .sharedBody(with: other.family.selector)))
           continue
         }
-        sites.append(site)
         if body.thunks.isEmpty { bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration))) }
         for thunk in body.thunks {
           bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
@@ -134,7 +131,6 @@ public final class HookEngine: @unchecked Sendable {
       }
     }
     guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
-    fresh += sites
     let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
     return .success(hooked)
