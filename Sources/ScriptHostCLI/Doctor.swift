@@ -40,11 +40,12 @@ struct Finding: Sendable {
   var fact: String
 
   var line: String {
-    let mark = switch grade {
-    case .ok: "ok      "
-    case .note: "note    "
-    case .missing: "missing "
-    }
+    let mark =
+      switch grade {
+      case .ok: "ok      "
+      case .note: "note    "
+      case .missing: "missing "
+      }
     return mark + subject + String(repeating: " ", count: max(1, 18 - subject.count)) + fact
   }
 
@@ -91,7 +92,8 @@ enum Doctor {
       return .missing("Lua", "liblua5.4.so.0 is not found; apt-get install liblua5.4-0")
     }
     defer { dlclose(library) }
-    return dlsym(library, "luaL_newstate") == nil ? .missing("Lua", "liblua5.4.so.0 has no luaL_newstate") : .ok("Lua", "5.4, liblua5.4.so.0")
+    return dlsym(library, "luaL_newstate") == nil
+      ? .missing("Lua", "liblua5.4.so.0 has no luaL_newstate") : .ok("Lua", "5.4, liblua5.4.so.0")
   }
 
   private static func journal() -> Finding {
@@ -118,7 +120,8 @@ enum Kernel {
     defer { munmap(page, size) }
     let descriptor = open("/proc/self/mem", O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
-      return .missing("code pages", "/proc/self/mem cannot be opened, \(systemMessage(errno)); mount /proc, or allow it in the container's profile")
+      return .missing(
+        "code pages", "/proc/self/mem cannot be opened, \(systemMessage(errno)); mount /proc, or allow it in the container's profile")
     }
     defer { close(descriptor) }
     var mark: UInt8 = 0x5a
@@ -134,7 +137,9 @@ enum Kernel {
     // The C library's type of memfd_create.
     typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
     let descriptor = unsafeBitCast(function, to: Create.self)("scripthost-doctor", 1)
-    guard descriptor >= 0 else { return .missing("trampolines", "memfd_create is refused, \(systemMessage(errno)); allow it in the seccomp profile") }
+    guard descriptor >= 0 else {
+      return .missing("trampolines", "memfd_create is refused, \(systemMessage(errno)); allow it in the seccomp profile")
+    }
     defer { close(descriptor) }
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard ftruncate(descriptor, off_t(size)) == 0,
@@ -149,7 +154,8 @@ enum Kernel {
     let mask = systemCall(324, 0, 0)
     return mask >= 0 && mask & (1 << 6) != 0
       ? .ok("membarrier", "SYNC_CORE")
-      : .missing("membarrier", "no SYNC_CORE; functions can only be hooked before threads start, use Linux 4.16 or newer or allow membarrier")
+      : .missing(
+        "membarrier", "no SYNC_CORE; functions can only be hooked before threads start, use Linux 4.16 or newer or allow membarrier")
   }
 
   static func denyWriteExecute() -> Finding {

@@ -53,7 +53,8 @@ enum Help {
     ]
     let options = command.options + [Option(long: "help", short: "h", help: "Shows this page.")]
     sections.append(
-      "OPTIONS\n" + options.map { entry(label($0), $0.help + ($0.repeats ? " May be given several times." : "")) }
+      "OPTIONS\n"
+        + options.map { entry(label($0), $0.help + ($0.repeats ? " May be given several times." : "")) }
         .joined(separator: "\n"))
     sections.append("EXIT STATUS\n" + statuses(command.exitStatuses))
     sections.append(

@@ -7,7 +7,9 @@ internal import SwiftMangling
 extension Subcommand {
   private static let inspectOptions = [
     Option(long: "json", help: "Prints one JSON object per line."),
-    Option(long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory),
+    Option(
+      long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory
+    ),
   ]
   private static let inspectStatuses = [
     ExitStatus.success, ExitStatus(code: "1", meaning: "nothing matched; the nearest names are told"), .usage,
@@ -23,7 +25,10 @@ extension Subcommand {
     ],
     options: inspectOptions + [Option(long: "fields", help: "Lists stored properties and enum cases too.")],
     operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
-    examples: [("scripthost types swift-format 'SwiftFormat.*'", "The types of one module."), ("scripthost types --fields plutil 'Foundation.FileHandle'", "One type with its fields.")],
+    examples: [
+      ("scripthost types swift-format 'SwiftFormat.*'", "The types of one module."),
+      ("scripthost types --fields plutil 'Foundation.FileHandle'", "One type with its fields."),
+    ],
     seeAlso: ["methods", "find"]
   ) { try Inspection($0).types() }
 
@@ -31,7 +36,7 @@ extension Subcommand {
     name: "methods", summary: "list the selectors of a program",
     synopsis: "[--json] PROGRAM|PID [GLOB]",
     description: [
-      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told.",
+      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told."
     ],
     options: inspectOptions, operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost methods swift-format 'SwiftFormat.PrettyPrinter.*'", "The methods of one type.")],
@@ -51,7 +56,7 @@ extension Subcommand {
     name: "explain", summary: "tell how far a hook on a selector reaches",
     synopsis: "PROGRAM|PID SELECTOR",
     description: [
-      "Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information knows, and what else limits a hook. It claims only what is proven.",
+      "Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information knows, and what else limits a hook. It claims only what is proven."
     ],
     options: inspectOptions, operands: .several(2...2, "PROGRAM or PID, and a SELECTOR", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost explain swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "One selector.")],
@@ -148,7 +153,11 @@ private struct Inspection {
       }).map { (image, $0) }
     }
     guard !found.isEmpty else {
-      throw Failure(status: 1, sentence: "no selector holds the word\(wanted.count == 1 ? "" : "s") \(wanted.map { "'\(EventText.printable($0))'" }.joined(separator: ", "))")
+      throw Failure(
+        status: 1,
+        sentence:
+          "no selector holds the word\(wanted.count == 1 ? "" : "s") \(wanted.map { "'\(EventText.printable($0))'" }.joined(separator: ", "))"
+      )
     }
     list(found)
     return 0
@@ -173,7 +182,9 @@ private struct Inspection {
             + ",\"symbols\":[\(family.bodies.map { JSON.string($0.mangledName) }.joined(separator: ","))]}")
         continue
       }
-      let state = hookable == 0 ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"
+      let state =
+        hookable == 0
+        ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"
         : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")\(family.bodies.count) bod\(family.bodies.count == 1 ? "y" : "ies")"
       Output.line(image.fullName(family, typed: true).padded(60) + "  " + state)
     }

@@ -17,7 +17,8 @@ struct InstalledLibraries {
     func find(_ name: String) throws(Failure) -> RawPath {
       guard let found = directories.lazy.map({ $0.appending(name) }).first(where: { $0.status() != nil }) else {
         throw .notStarted(
-          "\(name) is not in \(directories.map { "'\($0)'" }.joined(separator: ", ")); build with scripts/build, or set SCRIPTHOST_LIBRARY_PATH")
+          "\(name) is not in \(directories.map { "'\($0)'" }.joined(separator: ", ")); build with scripts/build, or set SCRIPTHOST_LIBRARY_PATH"
+        )
       }
       return found
     }
@@ -106,7 +107,8 @@ struct Launch {
     for directory in arguments.all("--patches") {
       let path = RawPath(directory).absolute()
       guard let status = path.status(), status.st_mode & S_IFMT == S_IFDIR || status.st_mode & S_IFMT == S_IFREG else {
-        throw .notStarted("--patches: no directory or file '\(EventText.printable(RawPath(directory).description))'; create it or correct the path")
+        throw .notStarted(
+          "--patches: no directory or file '\(EventText.printable(RawPath(directory).description))'; create it or correct the path")
       }
       settings.add(.patches, path.bytes)
     }
@@ -175,7 +177,8 @@ struct Launch {
     guard path.bytes.contains(where: { [UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: "$"), 9, 10].contains($0) })
     else { return path.bytes }
     if settings.has(.follow) {
-      throw .notStarted("children cannot be followed from '\(path)': LD_PRELOAD cannot spell a path with blanks, ':' or '$'; install ScriptHost elsewhere")
+      throw .notStarted(
+        "children cannot be followed from '\(path)': LD_PRELOAD cannot spell a path with blanks, ':' or '$'; install ScriptHost elsewhere")
     }
     let descriptor = path.withCString { open($0, O_RDONLY) }
     guard descriptor >= 0 else { throw .notStarted("'\(path)' cannot be opened, \(systemMessage(errno))") }

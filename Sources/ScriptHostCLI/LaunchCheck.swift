@@ -85,7 +85,8 @@ struct LaunchCheck {
     switch listed[name] {
     case .some(.some(let path)): return RawPath(path)
     case .some(.none):
-      throw .notStarted("'\(shown)' needs \(name), which the loader does not find; set LD_LIBRARY_PATH to the directory of the Swift runtime")
+      throw .notStarted(
+        "'\(shown)' needs \(name), which the loader does not find; set LD_LIBRARY_PATH to the directory of the Swift runtime")
     case .none:
       throw facts.hasSwiftSections ? isStatic(shown) : .refused("'\(shown)' is not a Swift program; ScriptHost opens Swift programs only")
     }

@@ -12,11 +12,14 @@ extension Subcommand {
       help: "Also writes everything recorded as JSON lines to FILE, or to an open descriptor with fd:N.", completion: .file),
     Option(
       long: "state", value: "DIR",
-      help: "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
+      help:
+        "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
       completion: .directory),
     Option(
       long: "follow-children",
-      help: "Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this option the program never sees them."),
+      help:
+        "Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this option the program never sees them."
+    ),
   ]
 
   static let run = Subcommand(

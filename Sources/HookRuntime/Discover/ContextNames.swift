@@ -167,9 +167,10 @@ enum SymbolNames {
     return kept
   }
 
-  private typealias Demangle = @convention(c) (
-    UnsafePointer<UInt8>, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32
-  ) -> UnsafeMutablePointer<CChar>?
+  private typealias Demangle =
+    @convention(c) (
+      UnsafePointer<UInt8>, Int, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<Int>?, UInt32
+    ) -> UnsafeMutablePointer<CChar>?
 
   /// char *swift_demangle(const char *, size_t, char *, size_t *, uint32_t): absent where the runtime is linked in statically.
   private static let demangle = dlsym(nil, "swift_demangle").map { unsafeBitCast($0, to: Demangle.self) }

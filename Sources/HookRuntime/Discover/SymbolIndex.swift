@@ -241,7 +241,8 @@ extension SymbolIndex {
         for other in groupStart..<kept where !isDuplicate {
           guard let earlier = table.symbol(UInt32(truncatingIfNeeded: keys.base[other])), earlier.source != symbol.source
           else { continue }
-          isDuplicate = earlier.name.count == symbol.name.count
+          isDuplicate =
+            earlier.name.count == symbol.name.count
             && memcmp(earlier.namePointer, symbol.namePointer, symbol.name.count) == 0
         }
       }

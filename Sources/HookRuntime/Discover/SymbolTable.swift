@@ -238,7 +238,8 @@ extension SymbolTable {
 enum SwiftNames {
   @inline(__always)
   static func isSwift(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    name.count > 2 && name[0] == UInt8(ascii: "$") && (name[1] == UInt8(ascii: "s") || name[1] == UInt8(ascii: "S") || name[1] == UInt8(ascii: "e"))
+    name.count > 2 && name[0] == UInt8(ascii: "$")
+      && (name[1] == UInt8(ascii: "s") || name[1] == UInt8(ascii: "S") || name[1] == UInt8(ascii: "e"))
   }
 
   /// Swift, and not one of the kinds that are never hooked.

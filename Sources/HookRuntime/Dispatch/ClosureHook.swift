@@ -38,7 +38,9 @@ public struct HookedCall: ~Copyable {
   @discardableResult
   public borrowing func setArgument<T>(_ index: Int, to value: T) -> Bool {
     let plan = view.plan
-    guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else { return false }
+    guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else {
+      return false
+    }
     let argument = plan.arguments[index]
     switch argument.location {
     case .optimizedOut, .unknown: return false

@@ -22,7 +22,9 @@ package final class ImageCatalog: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var parser = SymbolParser()
 
-  package init(path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, isLoaded: Bool = true, options: SymbolTable.Options = .init()) {
+  package init(
+    path: String, file: ELFFile, bias: UInt64, isMainProgram: Bool, isLoaded: Bool = true, options: SymbolTable.Options = .init()
+  ) {
     self.path = path
     forbiddenName = ProcessCatalog.isForbidden(path)
     self.file = file
@@ -46,9 +48,11 @@ package final class ImageCatalog: @unchecked Sendable {
       func spell(_ text: String) -> String {
         pattern.namesFiles ? PrivateNames.resolved(text, module: declaration.module, inlineTable) : PrivateNames.stripped(text)
       }
-      return pattern.matches(spell(name), isStatic: declaration.isStatic, typed: {
-        [spell(declaration.typedName(qualified: false)), spell(declaration.typedName(qualified: true))]
-      })
+      return pattern.matches(
+        spell(name), isStatic: declaration.isStatic,
+        typed: {
+          [spell(declaration.typedName(qualified: false)), spell(declaration.typedName(qualified: true))]
+        })
     }
   }
 

@@ -11,20 +11,27 @@ package enum Explanation {
     lines.append("  in         \(image.path)")
     let states = family.bodies.map { ($0, bodyState($0, family, image)) }
     let reachable = states.count { $0.1 == nil }
-    lines.append("  hookable   \(reachable == 0 ? "no" : "yes"), \(reachable) of \(states.count) bod\(states.count == 1 ? "y" : "ies") by entry patch")
+    lines.append(
+      "  hookable   \(reachable == 0 ? "no" : "yes"), \(reachable) of \(states.count) bod\(states.count == 1 ? "y" : "ies") by entry patch")
     for (body, reason) in states {
       lines.append("             \(body.form.words), \(body.size) bytes" + (reason.map { ": refused, \($0)" } ?? ""))
     }
     lines.append("  family     " + (reachable == states.count ? "covered" : "covered in part: calls that go to a refused body are missed"))
-    lines.append("  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
+    lines.append(
+      "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
     lines.append("  inlined    " + inlined(family, image))
     if let shared = SharedCode.target(of: family, image) {
       lines.append("  shared     its code is only a jump to \(shared): same-module callers may go there directly")
     }
     if family.declaration.isCoroutine || family.declaration.functionType.isAsync {
-      lines.append("  positions  before only: " + (family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation"))
+      lines.append(
+        "  positions  before only: "
+          + (family.declaration.isCoroutine
+            ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation"))
     } else if !family.declaration.functionType.result.isVoid {
-      lines.append("  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it")
+      lines.append(
+        "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"
+      )
     }
     if let reason = CallPlanner.distrust(family.declaration) {
       lines.append("  arguments  not decoded: \(reason)")
@@ -40,7 +47,9 @@ package enum Explanation {
     }
   }
 
-  private static func bodyState(_ body: Body, _ family: Family, _ image: ImageCatalog) -> String? { image.refusal(of: body, in: family)?.description }
+  private static func bodyState(_ body: Body, _ family: Family, _ image: ImageCatalog) -> String? {
+    image.refusal(of: body, in: family)?.description
+  }
 }
 
 /// Bodies that only jump to another function's body.

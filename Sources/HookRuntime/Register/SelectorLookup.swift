@@ -96,7 +96,19 @@ package final class TypeCatalog: @unchecked Sendable {
     }
   }
 
-  package func contains(_ name: String) -> Bool { lock.withLock { refresh(); return names[name] != nil } }
-  package func descriptor(_ name: String) -> TypeDescriptor? { lock.withLock { refresh(); return names[name] } }
-  package var all: [String] { lock.withLock { refresh(); return Array(names.keys) } }
+  package func contains(_ name: String) -> Bool {
+    lock.withLock {
+      refresh(); return names[name] != nil
+    }
+  }
+  package func descriptor(_ name: String) -> TypeDescriptor? {
+    lock.withLock {
+      refresh(); return names[name]
+    }
+  }
+  package var all: [String] {
+    lock.withLock {
+      refresh(); return Array(names.keys)
+    }
+  }
 }

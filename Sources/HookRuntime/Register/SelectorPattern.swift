@@ -106,7 +106,9 @@ package struct SelectorPattern: Sendable, Hashable {
     end()
     return found
   }
-  private static let notIdentifiers: Set<String> = ["_", "get", "set", "modify", "read", "init", "deinit", "subscript", "willSet", "didSet"]
+  private static let notIdentifiers: Set<String> = [
+    "_", "get", "set", "modify", "read", "init", "deinit", "subscript", "willSet", "didSet",
+  ]
 
   /// - Parameter typed: makes the selector with its types; only called when the pattern spells types.
   package func matches(_ selector: String, isStatic memberIsStatic: Bool, typed: () -> [String]) -> Bool {

@@ -12,10 +12,13 @@ enum AddressSpace {
   /// One sentence when a limit leaves too little room; nil when there is enough or no limit.
   static func shortage() -> String? {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max, let used = mapped() else { return nil }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max, let used = mapped() else {
+      return nil
+    }
     let left = limit.rlim_cur > used ? UInt64(limit.rlim_cur) - used : 0
     guard left < needed else { return nil }
-    return "the address space is limited to \(limit.rlim_cur >> 20) MiB and \(left >> 20) MiB are left, ScriptHost needs \(needed >> 20) MiB; raise the limit (ulimit -v)"
+    return
+      "the address space is limited to \(limit.rlim_cur >> 20) MiB and \(left >> 20) MiB are left, ScriptHost needs \(needed >> 20) MiB; raise the limit (ulimit -v)"
   }
 
   /// Bytes of address space in use.

@@ -43,7 +43,8 @@ package enum HostBoot {
       program: program, pid: getpid(), bootID: bootID(), buildID: settings.text(.buildID) ?? "")
     let state = StateDirectory.resolve(chosen: settings.bytes(.state).map { RawPath($0) })
     let wantsRecords = settings.has(.patches) || settings.has(.events)
-    let recorder = wantsRecords
+    let recorder =
+      wantsRecords
       ? Recorder(state: state, events: settings.bytes(.events).map { RawPath($0) }, identity: identity, problems: &problems) : nil
     let log = HostLog(recorder: recorder, isVerbose: settings.has(.verbose))
     for problem in problems { log.say(problem) }

@@ -52,7 +52,8 @@ package final class EventSink: Sendable {
       // A pipe that polls writable takes 4 KiB without blocking.
       let piece = isStream ? min(4096, bytes.count - done) : bytes.count - done
       let place = bytes.baseAddress! + done
-      let written = raisesSignals
+      let written =
+        raisesSignals
         ? withoutWriteSignals { Glibc.write(descriptor, place, piece) } : Glibc.write(descriptor, place, piece)
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { return false }

@@ -38,7 +38,8 @@ package final class HostLog: Sendable {
     if isVerbose { say(message) }
   }
 
-  package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in }) {
+  package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in })
+  {
     var shown = ""
     append(.log, FieldName(level, masked: false)) { fields in
       fields.add("message", message)
@@ -58,7 +59,9 @@ package final class HostLog: Sendable {
       fields.add("position", position)
       fields.add("message", message)
     }
-    if isVerbose { say("\(message) (in \(position) '\(selector)'; \(position == "after" ? "the result stands" : "the original runs instead"))") }
+    if isVerbose {
+      say("\(message) (in \(position) '\(selector)'; \(position == "after" ? "the result stands" : "the original runs instead"))")
+    }
   }
 
   /// Counted; told when the program ends.

@@ -41,7 +41,8 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
-        return callback.fail("'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
+        return callback.fail(
+          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
       }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       switch member {
@@ -89,7 +90,9 @@ enum CallAPI {
       guard Member(rawValue: callback.raw.pointee.field) == .result else {
         return callback.fail("'call.\(callback.name ?? "?")' cannot be set; 'call.result' and 'call.args.…' can")
       }
-      guard script.pointee.phase != HKT_ENTER else { return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'") }
+      guard script.pointee.phase != HKT_ENTER else {
+        return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
+      }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
       do throws(BridgeError) {
         try CallValues.stageResult(callback[2], script, bridge)
@@ -120,7 +123,8 @@ enum CallAPI {
   private static func unknownArgument(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
     let arguments = script.pointee.plan.arguments
     let names = arguments.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
-    return callback.fail("'\(script.pointee.hook.selector)' has no argument '\(callback.name ?? callback.shown(1))'; it has \(names.isEmpty ? "none" : names)")
+    return callback.fail(
+      "'\(script.pointee.hook.selector)' has no argument '\(callback.name ?? callback.shown(1))'; it has \(names.isEmpty ? "none" : names)")
   }
 
   static let argumentsIndex: SHLFunction = { context, callback in
@@ -152,7 +156,9 @@ enum CallAPI {
     }
   }
 
-  private static func stage(_ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func stage(
+    _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
+  ) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
@@ -178,12 +184,16 @@ enum CallAPI {
     guard script.pointee.phase == HKT_AROUND else {
       return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
     }
-    guard ScriptThread.current()?.pointee.top == script else { return callback.fail("the original runs on the call's own thread and in its own handler") }
+    guard ScriptThread.current()?.pointee.top == script else {
+      return callback.fail("the original runs on the call's own thread and in its own handler")
+    }
     let given = callback.count - 1
     let expected = script.pointee.view.withPlan { $0.argumentCount }
     if given > 0 {
       guard given == expected else {
-        return callback.fail("'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none")
+        return callback.fail(
+          "'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none"
+        )
       }
       for index in 0..<given {
         let outcome = stage(index, callback[index + 1], script, patch, callback)

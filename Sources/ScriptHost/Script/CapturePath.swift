@@ -24,7 +24,11 @@ struct CapturePath: Sendable {
       guard !parts.isEmpty else { throw Problem(text: "'args' needs a label or a position: 'args.name' or 'args.1'") }
       let name = parts.removeFirst()
       let parameters = family.declaration.functionType.parameters
-      if let position = Int(name), parameters.indices.contains(position - 1) { root = .argument(position - 1) } else if let index = parameters.firstIndex(where: { $0.label == name }) { root = .argument(index) } else {
+      if let position = Int(name), parameters.indices.contains(position - 1) {
+        root = .argument(position - 1)
+      } else if let index = parameters.firstIndex(where: { $0.label == name }) {
+        root = .argument(index)
+      } else {
         let known = parameters.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
         throw Problem(text: "'\(family.selector)' has no argument '\(name)'; it has \(known.isEmpty ? "none" : known)")
       }
@@ -71,13 +75,19 @@ struct CapturePath: Sendable {
     }
   }
 
-  private func value(_ location: Location, _ info: TypeInfo?, _ view: CallView, isResult: Bool, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  private func value(
+    _ location: Location, _ info: TypeInfo?, _ view: CallView, isResult: Bool, _ name: FieldName, _ printer: ValuePrinter,
+    _ writer: inout FieldWriter
+  ) {
     guard let info else { return writer.add(name, location == .optimizedOut ? "<optimized out>" : "<not decoded>") }
     let done: Void? = view.reader.withMemory(location, info, isResult: isResult) { step($0, info, fields[...], name, printer, &writer) }
     if done == nil { writer.add(name, location == .optimizedOut ? "<optimized out>" : "<not decoded>") }
   }
 
-  private func step(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ rest: ArraySlice<String>, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  private func step(
+    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ rest: ArraySlice<String>, _ name: FieldName, _ printer: ValuePrinter,
+    _ writer: inout FieldWriter
+  ) {
     if rest.isEmpty { return add(memory, info, name, printer, &writer) }
     switch info.kind {
     case .object:
@@ -90,7 +100,10 @@ struct CapturePath: Sendable {
     }
   }
 
-  private func field(_ base: UnsafeRawPointer, _ type: Metadata, _ path: ArraySlice<String>, _ name: FieldName, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  private func field(
+    _ base: UnsafeRawPointer, _ type: Metadata, _ path: ArraySlice<String>, _ name: FieldName, _ printer: ValuePrinter,
+    _ writer: inout FieldWriter
+  ) {
     switch StoredField.find(path[path.startIndex], in: type) {
     case .failure(let problem): writer.add(name, "<\(problem.description)>")
     case .success(let found): step(base + found.offset, found.info, path.dropFirst(), name, printer, &writer)

@@ -20,7 +20,9 @@ enum ObjectAPI {
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
       guard let object = object(receiver) else { return callback.fail(expired) }
-      guard let name = callback.name else { return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))") }
+      guard let name = callback.name else {
+        return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
+      }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
       switch StoredField.find(name, in: type) {
       case .failure(let problem): return callback.fail(problem.description)
@@ -29,7 +31,8 @@ enum ObjectAPI {
     }
   }
 
-  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: LuaCallback) -> Int32
+  {
     let lent = LentValue(root: .memory(UInt(bitPattern: memory)), offset: 0, info: info, serial: serial)
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(bridge(patch, serial).lua(memory, info, lent: lent, scratch: $0.baseAddress!))
@@ -53,7 +56,9 @@ enum ObjectAPI {
     withPatch(context, callback) { patch, callback in
       let a = callback[0]
       let b = callback[1]
-      guard a.tag == SHL_HANDLE, b.tag == SHL_HANDLE, a.cls == b.cls, object(a) != nil, object(b) != nil else { return callback.done(shl_bool(false)) }
+      guard a.tag == SHL_HANDLE, b.tag == SHL_HANDLE, a.cls == b.cls, object(a) != nil, object(b) != nil else {
+        return callback.done(shl_bool(false))
+      }
       return callback.done(shl_bool(a.h.a == b.h.a))
     }
   }
@@ -71,7 +76,9 @@ enum ObjectAPI {
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       guard let call = ScriptThread.call(lent.serial) else { return callback.fail(expired) }
-      guard let name = callback.name else { return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback[1]))") }
+      guard let name = callback.name else {
+        return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback[1]))")
+      }
       switch StoredField.find(name, in: lent.info.metadata) {
       case .failure(let problem): return callback.fail(problem.description)
       case .success(let field):

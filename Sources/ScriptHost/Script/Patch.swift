@@ -61,7 +61,9 @@ package final class Patch: @unchecked Sendable {
     log.failure(patch: id, selector: selector, position: position, message: message)
   }
   func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
-    log.say("\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original")
+    log.say(
+      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original"
+    )
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)
       fields.add("selector", selector)

@@ -12,7 +12,10 @@ enum PatchAPI {
     var problem = SHL_OK
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
-    func handleClass(_ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil) -> UInt32 {
+    func handleClass(
+      _ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil,
+      call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil
+    ) -> UInt32 {
       var id: UInt32 = 0
       name.withCString { text in
         var description = SHLClass()
@@ -29,9 +32,11 @@ enum PatchAPI {
       }
       return id
     }
-    patch.classes.object = handleClass("object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal)
+    patch.classes.object = handleClass(
+      "object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal)
     patch.classes.value = handleClass("value", index: ObjectAPI.valueIndex, tostring: ObjectAPI.valueToString)
-    patch.classes.arguments = handleClass("arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
+    patch.classes.arguments = handleClass(
+      "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class")
     patch.classes.hook = handleClass("hook", tostring: hookToString)
@@ -142,7 +147,9 @@ enum PatchAPI {
     var index = Int(receiver.h.a)
     var handlerAt = 1
     if receiver.cls == patch.classes.type {
-      guard let member = callback.text(1) else { return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler") }
+      guard let member = callback.text(1) else {
+        return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler")
+      }
       let isStatic = member.hasPrefix("static ")
       let full = (isStatic ? "static " : "") + patch.classNames[index] + "." + (isStatic ? String(member.dropFirst(7)) : member)
       switch resolve(full, patch) {
@@ -163,7 +170,9 @@ enum PatchAPI {
         return problem == nil
       }
       if let problem { return callback.fail(problem) }
-    } else if options.tag != SHL_NIL { return callback.fail("options are a table, got \(ValueBridge.describe(options))") }
+    } else if options.tag != SHL_NIL {
+      return callback.fail("options are a table, got \(ValueBridge.describe(options))")
+    }
     let selector = patch.selectors[index]
     if let most = wishes.most, selector.families.count > most {
       return callback.fail("'\(selector.text)' matches \(selector.families.count) selectors, max allows \(most)")
@@ -172,7 +181,8 @@ enum PatchAPI {
   }
 
   private static func install(
-    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: LuaCallback
+    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch,
+    _ callback: LuaCallback
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
@@ -198,15 +208,18 @@ enum PatchAPI {
       let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
       patch.log.note(
         "hooked",
-        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)")
+        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)"
+      )
     }
     if !selector.isGlob {
       for part in report.partial {
-        patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+        patch.log.note(
+          "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
       }
       noteMissedCopies(selector, patch)
     }
-    return callback.done(shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    return callback.done(
+      shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
   }
 
   /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
@@ -215,7 +228,8 @@ enum PatchAPI {
       guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
       patch.log.note(
         "inlined copies",
-        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks")
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks"
+      )
     }
   }
 
@@ -239,12 +253,15 @@ enum PatchAPI {
 
   // MARK: log, track
 
-  private static func logLine(_ level: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32 {
+  private static func logLine(_ level: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32
+  {
     withPatch(context, callback) { patch, callback in
       guard callback.count > 0 else { return callback.fail("'log.\(level)' takes a message") }
       let (source, line) = callback.caller
       let fields = callback[1]
-      guard fields.tag == SHL_NIL || fields.tag == SHL_TABLE else { return callback.fail("'log.\(level)' takes a message and a table of fields") }
+      guard fields.tag == SHL_NIL || fields.tag == SHL_TABLE else {
+        return callback.fail("'log.\(level)' takes a message and a table of fields")
+      }
       let message = callback.shown(0)
       patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
@@ -271,7 +288,9 @@ enum PatchAPI {
   /// `track "name" { … }`: the first call answers a function that takes the rule.
   private static let trackFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let name = callback.text(0), !name.isEmpty else { return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }") }
+      guard let name = callback.text(0), !name.isEmpty else {
+        return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }")
+      }
       let pending = PendingRule(patch: patch, name: name)
       return callback.done(shl_function(callback.scope, completeTrack, Unmanaged.passRetained(pending).toOpaque()))
     }

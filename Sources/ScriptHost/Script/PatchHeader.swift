@@ -24,7 +24,9 @@ package struct PatchHeader: Sendable, Equatable {
       switch (key, value) {
       case ("id", .string(let text)):
         guard Self.isName(text) else {
-          throw .header("\(fileName):\(line): an id has 1 to 64 letters, digits, '.', '-' and '_', found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header(
+            "\(fileName):\(line): an id has 1 to 64 letters, digits, '.', '-' and '_', found '\(EventText.printable(String(text.prefix(64))))'"
+          )
         }
         id = text
       case ("version", .string(let text)): version = text
@@ -58,7 +60,8 @@ package struct PatchHeader: Sendable, Equatable {
       && text.utf8.allSatisfy {
         switch $0 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
         default: false
         }
       }
@@ -134,7 +137,9 @@ struct LiteralReader {
 
   private mutating func name() -> String? {
     let start = position
-    while let byte = peek, byte == 95 || (65...90).contains(byte) || (97...122).contains(byte) || (position > start && (48...57).contains(byte)) {
+    while let byte = peek,
+      byte == 95 || (65...90).contains(byte) || (97...122).contains(byte) || (position > start && (48...57).contains(byte))
+    {
       position += 1
     }
     return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
@@ -212,7 +217,9 @@ struct LiteralReader {
       skipSpace()
       guard fields.count <= 64 else { throw problem("more than 64 fields") }
       guard let next = peek else { throw problem("the file ends inside the patch header") }
-      if next == UInt8(ascii: ",") || next == UInt8(ascii: ";") { position += 1 } else if next != UInt8(ascii: "}") {
+      if next == UInt8(ascii: ",") || next == UInt8(ascii: ";") {
+        position += 1
+      } else if next != UInt8(ascii: "}") {
         throw problem("expected ',' or '}'")
       }
     }

@@ -78,7 +78,11 @@ final class TrackRule: @unchecked Sendable {
         guard value.tag == SHL_TABLE else { return "'fields' is a table of paths" }
         var problem: String?
         callback.forEach(in: value) { name, path in
-          if let name = name.text, let path = path.text { paths.append((name, path)) } else { problem = "'fields' maps names to paths, such as total = \"self.total\"" }
+          if let name = name.text, let path = path.text {
+            paths.append((name, path))
+          } else {
+            problem = "'fields' maps names to paths, such as total = \"self.total\""
+          }
           return problem == nil
         }
         return problem
@@ -88,7 +92,9 @@ final class TrackRule: @unchecked Sendable {
     }
   }
 
-  private static func install(_ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func install(
+    _ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, _ patch: Patch, _ callback: LuaCallback
+  ) -> Int32 {
     let found: [(ImageCatalog, Family)]
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): return callback.fail("track '\(name)': \(problem)")

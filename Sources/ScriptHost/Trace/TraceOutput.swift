@@ -16,9 +16,10 @@ final class TraceOutput: @unchecked Sendable {
       raisesSignals = HostDescriptor.raisesSignals(descriptor)
       return
     }
-    let opened = HostDescriptor.moved((path + [0]).withUnsafeBufferPointer {
-      $0.withMemoryRebound(to: CChar.self) { open($0.baseAddress!, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
-    })
+    let opened = HostDescriptor.moved(
+      (path + [0]).withUnsafeBufferPointer {
+        $0.withMemoryRebound(to: CChar.self) { open($0.baseAddress!, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
+      })
     if opened < 0 {
       let code = errno
       StandardError().write("scripthost: cannot write the trace to '\(RawPath(path))', \(systemMessage(code)); it goes to stderr\n")
@@ -35,7 +36,8 @@ final class TraceOutput: @unchecked Sendable {
         while done < bytes.count {
           let place = bytes.baseAddress! + done
           // `trace … | head` ends the trace, not the program.
-          let n = raisesSignals
+          let n =
+            raisesSignals
             ? withoutWriteSignals { Glibc.write(descriptor, place, bytes.count - done) }
             : Glibc.write(descriptor, place, bytes.count - done)
           if n < 0 && errno != EINTR { return }

@@ -117,7 +117,9 @@ package final class Tracer: @unchecked Sendable {
       ) { Unmanaged<TraceTarget>.fromOpaque($0!).release() }
     }
     let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
-    output.write("\(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)\(report.refused.isEmpty || settings.showRefusals ? "" : " (--why)")\n")
+    output.write(
+      "\(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)\(report.refused.isEmpty || settings.showRefusals ? "" : " (--why)")\n"
+    )
     if settings.showRefusals {
       for (selector, reason) in report.refused { output.write("  refused \(selector): \(reason)\n") }
       for part in report.partial { output.write("  \(part.hooked) of \(part.of) bodies of \(part.selector)\n") }
@@ -130,11 +132,15 @@ package final class Tracer: @unchecked Sendable {
     target.calls.wrappingAdd(1, ordering: .relaxed)
     withThread { thread in
       if settings.summaryOnly {
-        if observable { thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call))) }
+        if observable {
+          thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        }
         return
       }
       guard thread.open.count < settings.depth else {
-        if observable { thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call))) }
+        if observable {
+          thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        }
         return
       }
       if settings.format == .json {
@@ -201,12 +207,13 @@ package final class Tracer: @unchecked Sendable {
       return tenths >= 100 ? "\((tenths + 5) / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
     }
     let value = Double(ns)
-    let text = switch ns {
-    case ..<1000: "\(ns) ns"
-    case ..<1_000_000: fixed(value / 1e3, "us")
-    case ..<1_000_000_000: fixed(value / 1e6, "ms")
-    default: fixed(value / 1e9, "s")
-    }
+    let text =
+      switch ns {
+      case ..<1000: "\(ns) ns"
+      case ..<1_000_000: fixed(value / 1e3, "us")
+      case ..<1_000_000_000: fixed(value / 1e6, "ms")
+      default: fixed(value / 1e9, "s")
+      }
     return text.count < 7 ? String(repeating: " ", count: 7 - text.count) + text : text
   }
 
@@ -215,10 +222,11 @@ package final class Tracer: @unchecked Sendable {
   private func describe(_ target: TraceTarget, _ view: CallView) -> String {
     var text = target.title
     let plan = view.plan
-    let hasList: Bool = switch target.family.declaration.kind {
-    case .getter, .modify, .read, .modify2, .read2: !plan.arguments.isEmpty
-    default: true
-    }
+    let hasList: Bool =
+      switch target.family.declaration.kind {
+      case .getter, .modify, .read, .modify2, .read2: !plan.arguments.isEmpty
+      default: true
+      }
     if hasList {
       text += "("
       for (index, argument) in plan.arguments.enumerated() {
@@ -255,7 +263,9 @@ package final class Tracer: @unchecked Sendable {
   // MARK: JSON
 
   /// One call as one object on one line, written when the call ends.
-  private func json(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, arguments: String, _ elapsed: UInt64?, _ error: UInt) -> String {
+  private func json(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, arguments: String, _ elapsed: UInt64?, _ error: UInt)
+    -> String
+  {
     var line = "{\"selector\":"
     EventText.append(json: target.family.selector, to: &line)
     line += ",\"thread\":"
@@ -279,7 +289,8 @@ package final class Tracer: @unchecked Sendable {
       EventText.append(json: argument.label ?? "_", to: &text)
       text += ",\"type\":"
       EventText.append(json: argument.type.description(qualified: true), to: &text)
-      let value = printer.isSecret(argument.label ?? "") ? "\"<masked>\"" : jsonValue(argument.location, argument.info, view, isResult: false)
+      let value =
+        printer.isSecret(argument.label ?? "") ? "\"<masked>\"" : jsonValue(argument.location, argument.info, view, isResult: false)
       return text + ",\"value\":\(value)}"
     }.joined(separator: ",")
   }
@@ -300,7 +311,11 @@ package final class Tracer: @unchecked Sendable {
   package func finish() {
     guard settings.summaryOnly else { return }
     let called = targets.filter { $0.calls.load(ordering: .relaxed) > 0 }
-      .sorted { ($0.selfTime.load(ordering: .relaxed), $0.calls.load(ordering: .relaxed)) > ($1.selfTime.load(ordering: .relaxed), $1.calls.load(ordering: .relaxed)) }
+      .sorted {
+        ($0.selfTime.load(ordering: .relaxed), $0.calls.load(ordering: .relaxed)) > (
+          $1.selfTime.load(ordering: .relaxed), $1.calls.load(ordering: .relaxed)
+        )
+      }
     let all = max(1, called.reduce(0) { $0 + $1.selfTime.load(ordering: .relaxed) })
     var text = "% self       self      total       mean        max      calls   errors  selector\n"
     func column(_ value: String, _ width: Int) -> String { String(repeating: " ", count: max(1, width - value.count)) + value }
@@ -361,7 +376,9 @@ private let traceLayer: HKTLayerFunction = { call, context, phase in
   // The context is the target that `start` retained for this layer.
   let target = Unmanaged<TraceTarget>.fromOpaque(context).takeUnretainedValue()
   let view = CallView(call)
-  if phase == HKT_EXIT { target.tracer.exit(target, view) } else {
+  if phase == HKT_EXIT {
+    target.tracer.exit(target, view)
+  } else {
     target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0 && !view.plan.isEnterOnly)
   }
   return HKT_HANDLED
