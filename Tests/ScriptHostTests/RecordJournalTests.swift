@@ -92,7 +92,7 @@ struct RecordJournalTests {
     let record = try #require(journal.recent(1).first)
     #expect(record.isCut)
     #expect(numbers([record]) == [0])
-    #expect(record.fields.count == (320 - 24 - 6) / 16)
+    #expect(record.fields.count == (320 - 8 - 6) / 16)
   }
 
   @Test("four threads write, nothing is lost and each thread's order holds")

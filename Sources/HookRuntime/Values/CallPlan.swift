@@ -4,8 +4,8 @@ package import SwiftMangling
 /// A register or stack slot at entry, or a result register on return.
 package enum Place: Hashable, Sendable {
   case integer(Int)  // rdi rsi rdx rcx r8 r9 at entry; rax rdx rcx r8 on return
-  case float(Int)    // xmm0-7 at entry; xmm0-3 on return
-  case stack(Int)    // 8-byte slot above the return address
+  case float(Int)  // xmm0-7 at entry; xmm0-3 on return
+  case stack(Int)  // 8-byte slot above the return address
   case selfRegister  // r13
   case indirectResult  // rax at entry
 }

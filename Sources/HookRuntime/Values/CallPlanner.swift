@@ -76,7 +76,8 @@ private struct Build {
     case .modify2, .read2: integers += 2  // buffer and allocator
     default: break
     }
-    let result = declaration.isCoroutine
+    let result =
+      declaration.isCoroutine
       ? ResultPlan(type: function.result, info: nil, location: .unknown("coroutine"))
       : result(function)
     let owned = ownsArguments
@@ -117,7 +118,10 @@ private struct Build {
   private mutating func argument(_ parameter: Parameter, isOwned: Bool) -> ArgumentPlan {
     var plan = ArgumentPlan(
       label: parameter.label, type: parameter.type, info: nil, location: .unknown(""), isInout: parameter.isInout, isOwned: isOwned)
-    if parameter.isVariadic { plan.type = .nominal(NominalName(module: "Swift", steps: [.init(name: "Array", kind: .structure)]), kind: .structure, arguments: [parameter.type]) }
+    if parameter.isVariadic {
+      plan.type = .nominal(
+        NominalName(module: "Swift", steps: [.init(name: "Array", kind: .structure)]), kind: .structure, arguments: [parameter.type])
+    }
     if parameter.isInout {
       plan.info = try? types.type(parameter.type).get()
       plan.location = scalarPlace { .address($0) }
@@ -222,9 +226,10 @@ private struct Build {
     switch type {
     case .metatype(let instance): instance.hasOneMetatype ? .success([]) : .success([Scalar(offset: 0, size: 8, kind: .integer)])
     case .function(let function):
-      .success((0..<(function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2)).map {
-        Scalar(offset: 8 * $0, size: 8, kind: .integer)
-      })
+      .success(
+        (0..<(function.convention == .c || function.convention == .thin || function.convention == .block ? 1 : 2)).map {
+          Scalar(offset: 8 * $0, size: 8, kind: .integer)
+        })
     // Metadata has a word for the metatype where the code has a case number alone.
     case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
       .success([Scalar(offset: 0, size: 1, kind: .integer)])
@@ -258,7 +263,8 @@ private struct Build {
     case .extended:
       slots = (slots + 1) / 2 * 2 + 2
       return [
-        Piece(place: .stack(slots - 2), offset: scalar.offset, size: 8), Piece(place: .stack(slots - 1), offset: scalar.offset + 8, size: 2),
+        Piece(place: .stack(slots - 2), offset: scalar.offset, size: 8),
+        Piece(place: .stack(slots - 1), offset: scalar.offset + 8, size: 2),
       ]
     case .vector where floats >= 8:
       slots = (slots + 1) / 2 * 2 + 2
@@ -283,7 +289,9 @@ private struct Build {
       // The indirect result of an async function is its first integer argument.
       if case .success(let info) = types.type(function.result) {
         if info.passing == .indirect { integers += 1 }
-      } else if !function.result.isVoid { lost = "async result of unknown type" }
+      } else if !function.result.isVoid {
+        lost = "async result of unknown type"
+      }
       return plan
     }
     plan.info = try? types.type(function.result).get()
@@ -297,7 +305,8 @@ private struct Build {
       case .failure(let problem): plan.location = .unknown(problem.description)
       }
     }
-    if case .unchanged = resultChange {} else {
+    if case .unchanged = resultChange {
+    } else {
       plan.location = .optimizedOut
     }
     // The registers may hold the error instead, which only its type tells.

@@ -120,9 +120,11 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var tupleElements: [(metadata: Metadata, offset: Int)] {
     let count = pointer.load(fromByteOffset: 8, as: Int.self)
     return (0..<count).map { i in
-      (Metadata(pointer.load(fromByteOffset: 24 + 16 * i, as: UnsafeRawPointer.self)),
-       // 32 bits wide outside Darwin, and the runtime leaves what follows as it was.
-       Int(pointer.load(fromByteOffset: 32 + 16 * i, as: UInt32.self)))
+      (
+        Metadata(pointer.load(fromByteOffset: 24 + 16 * i, as: UnsafeRawPointer.self)),
+        // 32 bits wide outside Darwin, and the runtime leaves what follows as it was.
+        Int(pointer.load(fromByteOffset: 32 + 16 * i, as: UInt32.self))
+      )
     }
   }
 
@@ -267,13 +269,13 @@ package struct MangledBytes {
   private var vectorParts: (bits: Int, count: Int)? {
     let text = String(decoding: UnsafeRawBufferPointer(start: pointer, count: count), as: UTF8.self)
     let parts = text.split(separator: "_")
-    guard parts.count == 2, text.hasSuffix("_"), parts[1].hasPrefix("Bv"), let bits = Int(parts[0].dropFirst(2)), let n = Int(parts[1].dropFirst(2))
+    guard parts.count == 2, text.hasSuffix("_"), parts[1].hasPrefix("Bv"), let bits = Int(parts[0].dropFirst(2)),
+      let n = Int(parts[1].dropFirst(2))
     else { return nil }
     return (bits, n)
   }
   private var hasVectorSuffix: Bool { vectorParts != nil }
   private var vectorBytes: Int? { vectorParts.map { ($0.bits + 7) / 8 * $0.count } }
-
 
   private var number: Int? {
     var value = 0

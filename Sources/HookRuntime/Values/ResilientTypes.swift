@@ -6,7 +6,9 @@
 
 enum ResilientTypes {
   /// Modules whose types that are not frozen are all in `names`.
-  static let listedModules: Set<String> = ["Swift", "_Concurrency", "_StringProcessing", "Observation", "Distributed", "Synchronization", "Glibc"]
+  static let listedModules: Set<String> = [
+    "Swift", "_Concurrency", "_StringProcessing", "Observation", "Distributed", "Synchronization", "Glibc",
+  ]
   /// Other modules built for evolution: the layout of their types counts as unknown.
   static let otherModules: Set<String> = [
     "Runtime", "RegexBuilder", "Testing", "_RegexParser", "_Differentiation", "Cxx", "CxxStdlib",

@@ -21,14 +21,17 @@ package struct StoredField: Sendable {
     return .failure(.noField(name, type: typeName(type), known: names(in: type)))
   }
 
-  private static func field(_ field: TypeDescriptor.Field, _ index: Int, _ descriptor: TypeDescriptor, _ owner: Metadata) -> Result<StoredField, Problem> {
+  private static func field(_ field: TypeDescriptor.Field, _ index: Int, _ descriptor: TypeDescriptor, _ owner: Metadata) -> Result<
+    StoredField, Problem
+  > {
     let problem = Problem.notReadable(field.name, type: typeName(owner))
     guard let vector = descriptor.fieldOffsetVector, let name = field.typeName, !name.hasSuffix("Xw"), !name.hasSuffix("Xo"),
       !name.hasSuffix("Xu"), let type = name.resolve(in: owner), case .success(let info) = TypeResolver.shared.type(of: type)
     else { return .failure(problem) }
     let base = owner.pointer + 8 * vector
     // Classes keep field offsets as words, structs as 32-bit numbers.
-    let offset = descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
+    let offset =
+      descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
     return .success(StoredField(offset: offset, info: info))
   }
 

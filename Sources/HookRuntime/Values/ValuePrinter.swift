@@ -17,7 +17,9 @@ package struct ValuePrinter {
   package var isSecret: @Sendable (String) -> Bool
   private let types: TypeResolver
 
-  package init(limits: PrintLimits = .init(), types: TypeResolver = .shared, isSecret: @escaping @Sendable (String) -> Bool = { _ in false }) {
+  package init(
+    limits: PrintLimits = .init(), types: TypeResolver = .shared, isSecret: @escaping @Sendable (String) -> Bool = { _ in false }
+  ) {
     self.limits = limits
     self.types = types
     self.isSecret = isSecret
@@ -134,7 +136,9 @@ package struct ValuePrinter {
     let name = info.name
     guard name.hasPrefix("Swift.") else { return false }
     // Native storage classes of these keep the element count behind the object header, at +16.
-    guard name.hasPrefix("Swift.Array<") || name.hasPrefix("Swift.ContiguousArray<") || name.hasPrefix("Swift.Dictionary<") || name.hasPrefix("Swift.Set<"),
+    guard
+      name.hasPrefix("Swift.Array<") || name.hasPrefix("Swift.ContiguousArray<") || name.hasPrefix("Swift.Dictionary<")
+        || name.hasPrefix("Swift.Set<"),
       let storage = UnsafeRawPointer(bitPattern: memory.load(as: UInt.self))
     else { return false }
     let count = storage.load(fromByteOffset: 16, as: Int.self)
@@ -155,7 +159,9 @@ package struct ValuePrinter {
     if descriptor.payloadCases == 1, !cases[tag].isIndirectCase, depth > 0, let type = cases[tag].typeName?.resolve(in: info.metadata),
       let payload = try? types.type(of: type).get()
     {
-      if case .tuple = payload.kind { tuple(memory, payload, depth - 1, &text) } else {
+      if case .tuple = payload.kind {
+        tuple(memory, payload, depth - 1, &text)
+      } else {
         text += "("
         print(memory, payload, depth: depth - 1, &text)
         text += ")"
@@ -183,7 +189,9 @@ package struct ValuePrinter {
     let dynamic = Metadata(memory.load(fromByteOffset: 24, as: UnsafeRawPointer.self))
     guard let type = try? types.type(of: dynamic).get() else { text += "<\(Self.short(info.name))>"; return }
     // Values that fit and are bitwise takable are inline; others sit in a box behind its header.
-    if type.size <= 24, type.alignment <= 8, dynamic.isBitwiseTakable { print(memory, type, depth: depth, &text) } else {
+    if type.size <= 24, type.alignment <= 8, dynamic.isBitwiseTakable {
+      print(memory, type, depth: depth, &text)
+    } else {
       text += "<\(Self.short(type.name))>"
     }
   }
@@ -211,7 +219,11 @@ package struct ValuePrinter {
     var result = ""
     var component = ""
     for character in name {
-      if character == "." { component = "" } else if character.isLetter || character.isNumber || character == "_" || character == "#" { component.append(character) } else {
+      if character == "." {
+        component = ""
+      } else if character.isLetter || character.isNumber || character == "_" || character == "#" {
+        component.append(character)
+      } else {
         result += component
         component = ""
         result.append(character)

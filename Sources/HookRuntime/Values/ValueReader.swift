@@ -9,7 +9,8 @@ package struct ValueReader {
   @inline(__always)
   package func argumentWord(_ place: Place) -> UInt64 {
     switch place {
-    case .integer(let i): withUnsafePointer(to: &frame.pointee.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
+    case .integer(let i):
+      withUnsafePointer(to: &frame.pointee.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
     case .float(let i): withUnsafePointer(to: &frame.pointee.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
     case .stack(let i): frame.pointee.stack[i]
     case .selfRegister: frame.pointee.self_register
@@ -21,8 +22,10 @@ package struct ValueReader {
   @inline(__always)
   package func resultWord(_ place: Place) -> UInt64 {
     switch place {
-    case .integer(let i): withUnsafePointer(to: &frame.pointee.results.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
-    case .float(let i): withUnsafePointer(to: &frame.pointee.results.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
+    case .integer(let i):
+      withUnsafePointer(to: &frame.pointee.results.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
+    case .float(let i):
+      withUnsafePointer(to: &frame.pointee.results.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
     case .selfRegister: frame.pointee.results.self_register
     case .indirectResult: frame.pointee.indirect_result
     case .stack: 0
@@ -31,8 +34,10 @@ package struct ValueReader {
 
   private func xmmAddress(_ i: Int, result: Bool) -> UnsafeRawPointer {
     let base = UnsafeRawPointer(frame)
-    return base + (result ? MemoryLayout<HKTFrame>.offset(of: \.results)! + MemoryLayout<HKTResults>.offset(of: \.xmm)!
-      : MemoryLayout<HKTFrame>.offset(of: \.xmm)!) + 16 * i
+    return base
+      + (result
+        ? MemoryLayout<HKTFrame>.offset(of: \.results)! + MemoryLayout<HKTResults>.offset(of: \.xmm)!
+        : MemoryLayout<HKTFrame>.offset(of: \.xmm)!) + 16 * i
   }
 
   /// Gives `body` the bytes of the value as they would lie in memory. Borrowed: valid only inside.

@@ -153,7 +153,8 @@ package struct ValueWriter {
       let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
       for piece in pieces {
         if case .float(let i) = piece.place, piece.size > 8 {
-          (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).copyMemory(from: value.memory + piece.offset, byteCount: min(16, piece.size))
+          (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).copyMemory(
+            from: value.memory + piece.offset, byteCount: min(16, piece.size))
           continue
         }
         let word = Self.word(value.memory + piece.offset, piece.size)

@@ -109,11 +109,12 @@ enum CallValues {
   /// The instance is the one in a value of protocol type there, which could not be made anew.
   private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     let plan = script.pointee.plan
-    let info: TypeInfo? = switch root {
-    case .argument(let index): plan.arguments[index].info
-    case .result: plan.result.info
-    case .memory: nil
-    }
+    let info: TypeInfo? =
+      switch root {
+      case .argument(let index): plan.arguments[index].info
+      case .result: plan.result.info
+      case .memory: nil
+      }
     guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
     return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
       $0.loadUnaligned(as: UInt64.self) == value.h.a

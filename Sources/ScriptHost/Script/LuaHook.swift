@@ -71,7 +71,9 @@ final class LuaHook: @unchecked Sendable {
       var found = Self.anyClass
       if let name = declaration.context,
         case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: []))
-      { found = UInt(bitPattern: info.metadata.pointer) }
+      {
+        found = UInt(bitPattern: info.metadata.pointer)
+      }
       expectedClass.store(found, ordering: .relaxed)
     }
     guard let expected = UnsafeRawPointer(bitPattern: expectedClass.load(ordering: .relaxed)), UInt(bitPattern: expected) != Self.anyClass
@@ -186,7 +188,10 @@ final class LuaHook: @unchecked Sendable {
       CallValues.dropStaged(script)
       return HKT_HANDLED
     }
-    let text = invocation.error.map { withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } }
+    let text =
+      invocation.error.map {
+        withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+      }
       ?? String(cString: shl_status_text(status))
     return fail(script, text, hasPosition: invocation.error != nil)
   }

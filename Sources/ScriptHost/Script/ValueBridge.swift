@@ -149,7 +149,9 @@ struct ValueBridge {
       scratch.pointee = (word0, word1)
       return shl_string(UnsafeRawPointer(scratch).assumingMemoryBound(to: CChar.self), Int(word1 >> 56 & 0xF))
     }
-    if let bytes = StringBits.inObject(word0, word1) { return shl_string(bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count) }
+    if let bytes = StringBits.inObject(word0, word1) {
+      return shl_string(bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
     return StringBits.withUTF8(word0, word1) { shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
   }
 
@@ -197,7 +199,9 @@ struct ValueBridge {
   /// valid; `String(validating:as:)` would do, but is not specialised and takes three times as long.
   static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
     var text = String(decoding: bytes, as: UTF8.self)
-    let isSame = text.withUTF8 { $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0) }
+    let isSame = text.withUTF8 {
+      $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)
+    }
     return isSame ? text : nil
   }
 
@@ -211,16 +215,17 @@ struct ValueBridge {
       number = exact
     default: throw wrong(name, value)
     }
-    let fits = switch (bits, signed) {
-    case (8, true): Int8(exactly: number) != nil
-    case (16, true): Int16(exactly: number) != nil
-    case (32, true): Int32(exactly: number) != nil
-    case (8, false): UInt8(exactly: number) != nil
-    case (16, false): UInt16(exactly: number) != nil
-    case (32, false): UInt32(exactly: number) != nil
-    case (_, false): number >= 0
-    default: true
-    }
+    let fits =
+      switch (bits, signed) {
+      case (8, true): Int8(exactly: number) != nil
+      case (16, true): Int16(exactly: number) != nil
+      case (32, true): Int32(exactly: number) != nil
+      case (8, false): UInt8(exactly: number) != nil
+      case (16, false): UInt16(exactly: number) != nil
+      case (32, false): UInt32(exactly: number) != nil
+      case (_, false): number >= 0
+      default: true
+      }
     guard fits else { throw .outOfRange(value: "\(number)", type: name) }
     withUnsafeBytes(of: number.littleEndian) { memory.copyMemory(from: $0.baseAddress!, byteCount: bits / 8) }
   }
