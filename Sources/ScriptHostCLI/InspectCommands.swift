@@ -83,6 +83,7 @@ private struct Inspection {
     if let state = StateDirectory.resolve()?.appending("index"), state.makeDirectories() { options.indexDirectory = state.description }
     let pid = Int32(shown).flatMap { $0 > 0 ? $0 : nil }
     let path = pid == nil ? try ProgramFile(named: arguments.operands[0]).realPath.description : ""
+    if let pid, kill(pid, 0) != 0, errno == ESRCH { throw .notFound("no process '\(pid)'") }
     do throws(ImageError) {
       if let pid {
         catalogs = try ProgramImages.catalogs(ofProcess: pid, options: options)

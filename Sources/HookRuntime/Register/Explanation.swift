@@ -20,6 +20,11 @@ package enum Explanation {
     lines.append(
       "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
     lines.append("  inlined    " + inlined(family, image))
+    let sharers = SharedCode.selectors(atAddressesOf: family, image)
+    if !sharers.isEmpty {
+      let names = sharers.prefix(3).joined(separator: ", ") + (sharers.count > 3 ? " and \(sharers.count - 3) more" : "")
+      lines.append("  shared     its code is also that of \(names): a hook sees their calls too, and only one of them can be hooked")
+    }
     if let shared = SharedCode.target(of: family, image) {
       lines.append("  shared     its code is only a jump to \(shared): same-module callers may go there directly")
     }
@@ -52,8 +57,22 @@ package enum Explanation {
   }
 }
 
-/// Bodies that only jump to another function's body.
+/// Bodies that are, or only jump to, another function's body.
 enum SharedCode {
+  /// Other selectors whose bodies lie at the same addresses.
+  static func selectors(atAddressesOf family: Family, _ image: ImageCatalog) -> [String] {
+    let own = Set(family.bodies.map(\.mangledName))
+    var parser = SymbolParser()
+    return family.bodies.flatMap { body in image.symbols.symbols(at: body.address - image.bias) }
+      .map { String(decoding: $0.name, as: UTF8.self) }
+      .filter { !own.contains($0) }
+      .compactMap { parser.declaration($0) }
+      .filter { $0.kind.isSourceFunction || $0.kind.isHookableAccessor }
+      .map { PrivateNames.stripped($0.selectorName) }
+      .filter { $0 != family.selector }
+      .uniqued()
+  }
+
   static func target(of family: Family, _ image: ImageCatalog) -> String? {
     guard let base = family.bodies.first(where: { $0.form == .base }), let bytes = image.fileBytes(of: base, count: 5),
       bytes.load(as: UInt8.self) == 0xE9

@@ -36,6 +36,38 @@ struct CapturePath: Sendable {
     }
     fields = parts
     if parts.contains("") { throw Problem(text: "'\(text)' has an empty step") }
+    try checkFields(text, family)
+  }
+
+  /// Each step names a stored field of the type before it, as far as the declared types tell.
+  private func checkFields(_ text: String, _ family: Family) throws(Problem) {
+    guard !fields.isEmpty, var type = rootType(family) else { return }
+    for field in fields {
+      while case .success(let info) = TypeResolver.shared.type(of: type), case .optional(let payload) = info.kind {
+        type = payload.metadata
+      }
+      guard type.descriptor != nil else { return }
+      switch StoredField.find(field, in: type) {
+      case .success(let found): type = found.info.metadata
+      case .failure(let problem): throw Problem(text: "'\(text)': \(problem)")
+      }
+    }
+  }
+
+  /// The declared type of the path's root; nil where only a call tells.
+  private func rootType(_ family: Family) -> Metadata? {
+    let declaration = family.declaration
+    let syntax: TypeSyntax
+    switch root {
+    case .selfObject:
+      guard let context = declaration.context, declaration.contextKind == .classType else { return nil }
+      syntax = .nominal(context, kind: .classType, arguments: [])
+    case .argument(let index): syntax = declaration.functionType.parameters[index].type
+    case .result: syntax = declaration.functionType.result
+    case .error, .duration: return nil
+    }
+    guard case .success(let info) = TypeResolver.shared.type(syntax) else { return nil }
+    return info.metadata
   }
 
   /// Where the value is when the path is no more than its root.
