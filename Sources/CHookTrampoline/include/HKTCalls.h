@@ -158,6 +158,13 @@ void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 static inline void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) { layers->layer[index] = layer; }
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
+/// Notes a call that a layer passed by because its self is of another type.
+static inline void hkt_count_foreign(HKTCall *call) {
+  __atomic_fetch_add((uint64_t *)&call->body->foreign_calls, 1, __ATOMIC_RELAXED);
+}
+static inline uint64_t hkt_record_foreign(HKTBodyRecord *record) {
+  return __atomic_load_n((uint64_t *)&record->foreign_calls, __ATOMIC_RELAXED);
+}
 /// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished everywhere.
 void hkt_layers_retire(HKTLayers *layers);
 /// Sets waiting for calls in flight to end.

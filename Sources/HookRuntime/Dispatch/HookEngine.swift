@@ -87,7 +87,17 @@ public final class HookEngine: @unchecked Sendable {
     }
   }
 
-  /// Calls delivered to each body of a hooked selector, and calls passed through because `self` was foreign.
+  /// Calls that entered a hooked body with a `self` of another type, by selector; they passed through unseen.
+  package func foreignCalls() -> [(selector: String, calls: UInt64)] {
+    lock.withLock {
+      families.values.compactMap { hooked in
+        let calls = hooked.bodies.reduce(0) { $0 + hkt_record_foreign($1.record) }
+        return calls == 0 ? nil : (hooked.family.selector, calls)
+      }.sorted { $0.selector < $1.selector }
+    }
+  }
+
+  /// Calls delivered to each body of a hooked selector.
   package func counts(_ selector: String) -> [(mangledName: String, calls: UInt64)] {
     lock.withLock {
       families.values.filter { $0.family.selector == selector }.flatMap { hooked in
@@ -123,7 +133,9 @@ public final class HookEngine: @unchecked Sendable {
           refused.append((body, .sharedBody(with: other.family.selector)))
           continue
         }
-        if body.thunks.isEmpty { bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration))) }
+        if body.thunks.isEmpty {
+          bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration, sharing: image.sharedCode.conflict(body))))
+        }
         for thunk in body.thunks {
           bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
         }

@@ -17,6 +17,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
+  private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
   private let options: SymbolTable.Options
   private let lock = RecursiveLock()

@@ -20,13 +20,18 @@ package enum Explanation {
     lines.append(
       "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
     lines.append("  inlined    " + inlined(family, image))
-    let sharers = SharedCode.selectors(atAddressesOf: family, image)
+    let sharers = image.sharedCode.selectors(atAddressesOf: family)
     if !sharers.isEmpty {
-      let names = sharers.prefix(3).joined(separator: ", ") + (sharers.count > 3 ? " and \(sharers.count - 3) more" : "")
-      lines.append("  shared     its code is also that of \(names): a hook sees their calls too, and only one of them can be hooked")
+      lines.append(
+        "  shared     its code is also that of \(listed(sharers)): a hook sees their calls too, and only one of them can be hooked")
     }
-    if let shared = SharedCode.target(of: family, image) {
+    if let shared = image.sharedCode.target(of: family) {
       lines.append("  shared     its code is only a jump to \(shared): same-module callers may go there directly")
+    }
+    let jumpers = image.sharedCode.selectors(jumpingTo: family)
+    if !jumpers.isEmpty {
+      lines.append(
+        "  shared     \(listed(jumpers)) only jump\(jumpers.count == 1 ? "s" : "") here: their calls are seen as calls of this selector")
     }
     if family.declaration.isCoroutine || family.declaration.functionType.isAsync {
       lines.append(
@@ -38,10 +43,14 @@ package enum Explanation {
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"
       )
     }
-    if let reason = CallPlanner.distrust(family.declaration) {
+    if let reason = CallPlanner.distrust(family.declaration) ?? family.bodies.lazy.compactMap({ image.sharedCode.conflict($0) }).first {
       lines.append("  arguments  not decoded: \(reason)")
     }
     return lines.joined(separator: "\n")
+  }
+
+  private static func listed(_ names: [String]) -> String {
+    names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
   }
 
   private static func inlined(_ family: Family, _ image: ImageCatalog) -> String {
@@ -54,34 +63,5 @@ package enum Explanation {
 
   private static func bodyState(_ body: Body, _ family: Family, _ image: ImageCatalog) -> String? {
     image.refusal(of: body, in: family)?.description
-  }
-}
-
-/// Bodies that are, or only jump to, another function's body.
-enum SharedCode {
-  /// Other selectors whose bodies lie at the same addresses.
-  static func selectors(atAddressesOf family: Family, _ image: ImageCatalog) -> [String] {
-    let own = Set(family.bodies.map(\.mangledName))
-    var parser = SymbolParser()
-    return family.bodies.flatMap { body in image.symbols.symbols(at: body.address - image.bias) }
-      .map { String(decoding: $0.name, as: UTF8.self) }
-      .filter { !own.contains($0) }
-      .compactMap { parser.declaration($0) }
-      .filter { $0.kind.isSourceFunction || $0.kind.isHookableAccessor }
-      .map { PrivateNames.stripped($0.selectorName) }
-      .filter { $0 != family.selector }
-      .uniqued()
-  }
-
-  static func target(of family: Family, _ image: ImageCatalog) -> String? {
-    guard let base = family.bodies.first(where: { $0.form == .base }), let bytes = image.fileBytes(of: base, count: 5),
-      bytes.load(as: UInt8.self) == 0xE9
-    else { return nil }
-    let target = Int64(base.address - image.bias) + 5 + Int64(bytes.loadUnaligned(fromByteOffset: 1, as: Int32.self))
-    guard let symbol = image.symbols.symbol(containing: UInt64(target)), symbol.address == UInt64(target) else { return nil }
-    let mangled = String(decoding: symbol.name, as: UTF8.self)
-    if family.bodies.contains(where: { $0.mangledName == mangled }) { return nil }
-    var parser = SymbolParser()
-    return parser.declaration(mangled)?.selectorName ?? mangled
   }
 }

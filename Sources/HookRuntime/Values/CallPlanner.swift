@@ -9,9 +9,10 @@ package struct CallPlanner {
   package init(types: TypeResolver = .shared) { self.types = types }
 
   /// The plan for the body that `declaration` (of a base or a clone) names.
-  package func plan(_ declaration: Declaration) -> CallPlan {
+  /// - Parameter conflict: why calls that enter the body may carry other values.
+  package func plan(_ declaration: Declaration, sharing conflict: String? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
-    if let reason = Self.distrust(declaration) {
+    if let reason = conflict ?? Self.distrust(declaration) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
     var build = Build(types: types, declaration: declaration)

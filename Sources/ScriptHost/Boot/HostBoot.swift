@@ -85,6 +85,9 @@ package enum HostBoot {
       return running
     }
     ended?.tracer?.finish()
+    for (selector, calls) in ended == nil ? [] : HookEngine.shared.foreignCalls() {
+      ended?.log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
+    }
     ended?.log.finish()
   }
 

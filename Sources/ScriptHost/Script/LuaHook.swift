@@ -84,6 +84,7 @@ final class LuaHook: @unchecked Sendable {
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let view = CallView(call)
     guard !breaker.isOpen, !isForeign(view) else {
+      if !breaker.isOpen { hkt_count_foreign(call) }
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED
     }

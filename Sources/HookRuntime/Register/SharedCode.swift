@@ -1,0 +1,105 @@
+// SharedCode — bodies that serve several selectors.
+//
+// Two selectors can lie at one address, and a function can be no more than a jump to another one's body: the compiler
+// merges equal machine code even where the Swift types differ. Such a body is entered with the values of either, so they
+// are decoded only where all of them are passed alike.
+private import CHookTrampoline
+private import SwiftMangling
+
+/// What one image's selectors share. Immutable after init.
+final class SharedCode: Sendable {
+  private let symbols: SymbolTable
+  private let bias: UInt64
+  /// Mangled names of the functions that only jump to an address, by that address.
+  private let jumpers: [UInt64: [String]]
+  private let targets: [String: UInt64]
+
+  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64) {
+    self.symbols = symbols
+    self.bias = bias
+    var jumpers: [UInt64: [String]] = [:]
+    var targets: [String: UInt64] = [:]
+    var parser = SymbolParser()
+    for symbol in symbols.candidates(words: []) where symbol.size >= 5 && symbol.size <= Self.longestJump {
+      guard let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress else { continue }
+      var thunk = HKTThunk()
+      guard hkt_read_thunk(code.assumingMemoryBound(to: UInt8.self), UInt64(symbol.size), symbol.address, &thunk), thunk.written == 0
+      else { continue }
+      switch parser.quickKind(symbol.name) {
+      case .source, .accessor: break
+      case .closure, .compilerMade, .notSwift: continue
+      }
+      let name = symbol.nameText
+      jumpers[thunk.target, default: []].append(name)
+      targets[name] = thunk.target
+    }
+    self.jumpers = jumpers
+    self.targets = targets
+  }
+
+  /// A frame set up and taken down around a jump.
+  private static let longestJump: UInt32 = 24
+
+  // MARK: Who shares
+
+  /// Other selectors whose bodies lie at the same addresses.
+  func selectors(atAddressesOf family: Family) -> [String] {
+    names(family.bodies.flatMap { namesAt($0.address - bias) }, except: family)
+  }
+
+  /// Other selectors whose code is only a jump to one of these bodies.
+  func selectors(jumpingTo family: Family) -> [String] {
+    names(family.bodies.flatMap { jumpers[$0.address - bias] ?? [] }, except: family)
+  }
+
+  /// The selector whose body this family's code only jumps to.
+  func target(of family: Family) -> String? {
+    guard let base = family.bodies.first(where: { $0.form == .base }), let target = targets[base.mangledName] else { return nil }
+    let names = namesAt(target)
+    guard let name = names.first, !family.bodies.contains(where: { names.contains($0.mangledName) }) else { return nil }
+    var parser = SymbolParser()
+    return parser.declaration(name).map { PrivateNames.stripped($0.selectorName) } ?? name
+  }
+
+  private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
+
+  private func names(_ mangled: [String], except family: Family) -> [String] {
+    let own = Set(family.bodies.map(\.mangledName))
+    var parser = SymbolParser()
+    return mangled.filter { !own.contains($0) }
+      .compactMap { parser.declaration($0) }
+      .filter { $0.kind.isSourceFunction || $0.kind.isHookableAccessor }
+      .map { PrivateNames.stripped($0.selectorName) }
+      .filter { $0 != family.selector }
+      .uniqued()
+  }
+
+  // MARK: What may be decoded
+
+  /// Why calls that enter the body may carry other values than its name says; nil when all who share it pass the same.
+  func conflict(_ body: Body) -> String? {
+    let address = body.address - bias
+    let others = (jumpers[address] ?? []) + namesAt(address).filter { $0 != body.mangledName }
+    guard !others.isEmpty else { return nil }
+    var parser = SymbolParser()
+    for name in others {
+      guard let other = parser.declaration(name) else { continue }
+      if other.familyName == body.declaration.familyName { continue }
+      if !passesAlike(other, body.declaration) {
+        return "its code is shared with \(PrivateNames.stripped(other.selectorName)), which is called with other values"
+      }
+    }
+    return nil
+  }
+
+  /// The two are called with values of the same types in the same places, and with the same kind of self.
+  private func passesAlike(_ a: Declaration, _ b: Declaration) -> Bool {
+    let first = a.functionType
+    let second = b.functionType
+    return first.parameters.map(\.type) == second.parameters.map(\.type)
+      && first.parameters.map(\.isInout) == second.parameters.map(\.isInout)
+      && first.result == second.result && first.thrown == second.thrown && first.isAsync == second.isAsync
+      && a.isStatic == b.isStatic && (a.contextKind == .classType) == (b.contextKind == .classType)
+      && (a.kind == .allocatingInit) == (b.kind == .allocatingInit) && a.isCoroutine == b.isCoroutine
+  }
+}
