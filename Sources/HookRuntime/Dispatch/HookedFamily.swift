@@ -113,8 +113,14 @@ final class HookedFamily {
           function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0))
     }
     set.pointee.phases = phases
-    set.pointee.owner = Unmanaged.passRetained(layers.map(\.lifetime) as AnyObject).toOpaque()
-    set.pointee.on_free = { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+    set.pointee.owner = Unmanaged.passRetained(LayerSetOwner(layers.map(\.lifetime))).toOpaque()
+    set.pointee.on_free = { Unmanaged<LayerSetOwner>.fromOpaque($0!).release() }
     return set
   }
+}
+
+/// Keeps the layers of one published set alive.
+private final class LayerSetOwner {
+  private let lifetimes: [LayerLifetime]
+  init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
 }

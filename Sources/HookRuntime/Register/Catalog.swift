@@ -212,6 +212,9 @@ package final class ProcessCatalog: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var images: [ImageCatalog] = []
   private var seen: UInt64 = .max
+  /// What exact names were found to mean, for the images of change count `rememberedAt`.
+  private var remembered: [SelectorPattern: [(ImageCatalog, Family)]] = [:]
+  private var rememberedAt: UInt64 = .max
   package var options = SymbolTable.Options()
 
   /// Images whose functions are never hooked: the Swift runtime and our own.
@@ -248,6 +251,22 @@ package final class ProcessCatalog: @unchecked Sendable {
   }
 
   package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
+    guard !pattern.isGlob else { return search(pattern) }
+    // Many patches may hook one selector: names are looked up once for each set of images.
+    return lock.withLock {
+      _ = current()
+      if rememberedAt != seen {
+        remembered = [:]
+        rememberedAt = seen
+      }
+      if let known = remembered[pattern] { return known }
+      let found = search(pattern)
+      remembered[pattern] = found
+      return found
+    }
+  }
+
+  private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
     images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
   }
 }
