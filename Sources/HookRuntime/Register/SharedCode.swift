@@ -3,38 +3,39 @@
 // Two selectors can lie at one address, and a function can be no more than a jump to another one's body: the compiler
 // merges equal machine code even where the Swift types differ. Such a body is entered with the values of either, so they
 // are decoded only where all of them are passed alike.
-private import CHookTrampoline
 private import SwiftMangling
 
 /// What one image's selectors share. Immutable after init.
 final class SharedCode: Sendable {
   private let symbols: SymbolTable
   private let bias: UInt64
-  /// Mangled names of the functions that only jump to an address, by that address.
-  private let jumpers: [UInt64: [String]]
-  private let targets: [String: UInt64]
+  private let file: ELFFile
+  /// Functions that only jump to an address, by that address.
+  private let jumpers: [UInt64: [ImageSymbol]]
 
   init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64) {
+    self.file = file
     self.symbols = symbols
     self.bias = bias
-    var jumpers: [UInt64: [String]] = [:]
-    var targets: [String: UInt64] = [:]
-    var parser = SymbolParser()
+    var jumpers: [UInt64: [ImageSymbol]] = [:]
     for symbol in symbols.candidates(words: []) where symbol.size >= 5 && symbol.size <= Self.longestJump {
-      guard let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress else { continue }
-      var thunk = HKTThunk()
-      guard hkt_read_thunk(code.assumingMemoryBound(to: UInt8.self), UInt64(symbol.size), symbol.address, &thunk), thunk.written == 0
+      guard let code = file.bytes(at: symbol.address, count: Int(symbol.size)),
+        let target = Self.jumpTarget(code, at: symbol.address)
       else { continue }
-      switch parser.quickKind(symbol.name) {
-      case .source, .accessor: break
-      case .closure, .compilerMade, .notSwift: continue
-      }
-      let name = symbol.nameText
-      jumpers[thunk.target, default: []].append(name)
-      targets[name] = thunk.target
+      jumpers[target, default: []].append(symbol)
     }
     self.jumpers = jumpers
-    self.targets = targets
+  }
+
+  /// Where a function goes that does nothing but jump: a direct jump, perhaps with a frame set up and taken down before it.
+  private static func jumpTarget(_ code: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
+    var at = 0
+    // endbr64; push rbp, mov rbp rsp, pop rbp
+    for prologue in [[0xF3, 0x0F, 0x1E, 0xFA], [0x55, 0x48, 0x89, 0xE5, 0x5D]] as [[UInt8]]
+    where code[at...].starts(with: prologue) { at += prologue.count }
+    guard at + 5 <= code.count, code[at] == 0xE9 else { return nil }
+    let distance = code.loadUnaligned(fromByteOffset: at + 1, as: Int32.self)
+    return address &+ UInt64(at) &+ 5 &+ UInt64(bitPattern: Int64(distance))
   }
 
   /// A frame set up and taken down around a jump.
@@ -49,18 +50,21 @@ final class SharedCode: Sendable {
 
   /// Other selectors whose code is only a jump to one of these bodies.
   func selectors(jumpingTo family: Family) -> [String] {
-    names(family.bodies.flatMap { jumpers[$0.address - bias] ?? [] }, except: family)
+    names(family.bodies.flatMap { jumping(to: $0.address - bias) }, except: family)
   }
 
   /// The selector whose body this family's code only jumps to.
   func target(of family: Family) -> String? {
-    guard let base = family.bodies.first(where: { $0.form == .base }), let target = targets[base.mangledName] else { return nil }
+    guard let base = family.bodies.first(where: { $0.form == .base }), base.size <= Int(Self.longestJump),
+      let code = file.bytes(at: base.address - bias, count: base.size), let target = Self.jumpTarget(code, at: base.address - bias)
+    else { return nil }
     let names = namesAt(target)
     guard let name = names.first, !family.bodies.contains(where: { names.contains($0.mangledName) }) else { return nil }
     var parser = SymbolParser()
     return parser.declaration(name).map { PrivateNames.stripped($0.selectorName) } ?? name
   }
 
+  private func jumping(to address: UInt64) -> [String] { jumpers[address]?.map(\.nameText) ?? [] }
   private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
 
   private func names(_ mangled: [String], except family: Family) -> [String] {
@@ -79,11 +83,11 @@ final class SharedCode: Sendable {
   /// Why calls that enter the body may carry other values than its name says; nil when all who share it pass the same.
   func conflict(_ body: Body) -> String? {
     let address = body.address - bias
-    let others = (jumpers[address] ?? []) + namesAt(address).filter { $0 != body.mangledName }
+    let others = jumping(to: address) + namesAt(address).filter { $0 != body.mangledName }
     guard !others.isEmpty else { return nil }
     var parser = SymbolParser()
     for name in others {
-      guard let other = parser.declaration(name) else { continue }
+      guard let other = parser.declaration(name), other.kind.isSourceFunction || other.kind.isHookableAccessor else { continue }
       if other.familyName == body.declaration.familyName { continue }
       if !passesAlike(other, body.declaration) {
         return "its code is shared with \(PrivateNames.stripped(other.selectorName)), which is called with other values"
