@@ -4,6 +4,7 @@ package enum NearestNames {
   /// Up to three selectors close to `text`; empty when nothing is close.
   package static func selectors(to text: String, in images: [ImageCatalog]? = nil, most: Int = 3) -> [String] {
     let pattern = SelectorPattern(text)
+    if pattern.isGlob { return globs(to: text, in: images ?? ProcessCatalog.shared.current(), most: most) }
     let wanted = Array(text.utf8)
     let bound = max(2, wanted.count / 6)
     var best: [(distance: Int, name: String)] = []
@@ -22,6 +23,24 @@ package enum NearestNames {
     }
     // Only the closest: a second guess that is farther off is noise.
     return best.filter { $0.distance == best[0].distance }.map(\.name)
+  }
+
+  /// The glob with the type (or module) that its spelled-out beginning may have meant.
+  private static func globs(to text: String, in images: [ImageCatalog], most: Int) -> [String] {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    let spelled = parts.prefix { !$0.contains("*") && !$0.contains("(") }
+    guard !spelled.isEmpty, spelled.count < parts.count else { return [] }
+    var names: Set<String> = []
+    for image in images {
+      for type in SwiftTypes(file: image.file).types {
+        let steps = type.name.split(separator: ".")
+        names.insert(steps.prefix(spelled.count).joined(separator: "."))
+      }
+    }
+    let begin = spelled.joined(separator: ".")
+    if names.contains(begin) { return [] }
+    let rest = parts[spelled.count...].joined(separator: ".")
+    return closest(Array(names), to: begin, most: most).map { $0 + "." + rest }
   }
 
   /// Members of a type whose name is close to `member`.
