@@ -87,6 +87,9 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
   }
 
   /// The first section with this name.
+  /// Takes what was read of all files out of this process's memory; it comes back when it is looked at.
+  package static func releasePages() { MappedFile.releasePages() }
+
   package func section(named name: String) -> Section? {
     sections.first { $0.name == name }
   }

@@ -41,6 +41,15 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     return made
   }
 
+  /// Gives the pages of all lasting mappings back; they are read again from the page cache when somebody looks.
+  static func releasePages() {
+    immortal.withLock { known in
+      for file in known.values where file.view.count > 0 {
+        madvise(UnsafeMutableRawPointer(mutating: file.view.base), file.view.count, MADV_DONTNEED)
+      }
+    }
+  }
+
   /// By device, inode and size.
   private static let immortal = Mutex<[[UInt64]: MappedFile]>([:])
 

@@ -55,6 +55,8 @@ package enum HostBoot {
     let tracer = startTrace(settings, log)
     running.withLock { $0 = Running(log: log, tracer: tracer) }
     atexit { HostBoot.finish() }
+    // Symbol tables are large, and most hooks need them no more.
+    ELFFile.releasePages()
   }
 
   private static func useIndex(in state: RawPath?) {
