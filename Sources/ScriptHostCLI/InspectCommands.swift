@@ -54,7 +54,7 @@ extension Subcommand {
 
   static let explain = Subcommand(
     name: "explain", summary: "tell how far a hook on a selector reaches",
-    synopsis: "PROGRAM|PID SELECTOR",
+    synopsis: "[--json] PROGRAM|PID SELECTOR",
     description: [
       "Tells which bodies a selector has, which of them can be hooked and why others cannot, how many inlined copies the debug information knows, and what else limits a hook. It claims only what is proven."
     ],
@@ -198,9 +198,25 @@ private struct Inspection {
     let pattern = SelectorPattern(words[0])
     let found = images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
     guard !found.isEmpty else { throw nothing(words[0]) }
-    Output.line(Explanation.text(found))
+    if isJSON {
+      for (image, family) in found { Output.line(explanation(image, family)) }
+    } else {
+      Output.line(Explanation.text(found))
+    }
     Output.flush()
     return 0
+  }
+
+  /// The facts of an explanation as one object; "inlined" is null without debug information, "text" what a person reads.
+  private func explanation(_ image: ImageCatalog, _ family: Family) -> String {
+    let bodies = family.bodies.map { body in
+      let refusal = image.refusal(of: body, in: family)
+      return "{\"symbol\":\(JSON.string(body.mangledName)),\"form\":\(JSON.string(body.form.words)),\"bytes\":\(body.size)"
+        + ",\"refused\":\(refusal.map { JSON.string($0.code) } ?? "null")}"
+    }
+    return "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true)))"
+      + ",\"image\":\(JSON.string(image.path)),\"bodies\":[\(bodies.joined(separator: ","))]"
+      + ",\"inlined\":\(image.inlinedCopies(of: family).map { "\($0)" } ?? "null"),\"text\":\(JSON.string(Explanation.text(family, image)))}"
   }
 }
 
