@@ -100,10 +100,16 @@ final class SharedCode: Sendable {
   private func passesAlike(_ a: Declaration, _ b: Declaration) -> Bool {
     let first = a.functionType
     let second = b.functionType
-    return first.parameters.map(\.type) == second.parameters.map(\.type)
-      && first.parameters.map(\.isInout) == second.parameters.map(\.isInout)
-      && first.result == second.result && first.thrown == second.thrown && first.isAsync == second.isAsync
+    return first.parameters.count == second.parameters.count
+      && zip(first.parameters, second.parameters).allSatisfy { $0.isInout == $1.isInout && readsAlike($0.type, $1.type) }
+      && readsAlike(first.result, second.result) && first.thrown == second.thrown && first.isAsync == second.isAsync
       && a.isStatic == b.isStatic && (a.contextKind == .classType) == (b.contextKind == .classType)
       && (a.kind == .allocatingInit) == (b.kind == .allocatingInit) && a.isCoroutine == b.isCoroutine
+  }
+
+  /// Equal types, or two classes: a reference is read by what it refers to.
+  private func readsAlike(_ a: TypeSyntax, _ b: TypeSyntax) -> Bool {
+    if case .nominal(_, .classType, _) = a, case .nominal(_, .classType, _) = b { return true }
+    return a == b
   }
 }
