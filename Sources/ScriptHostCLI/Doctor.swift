@@ -184,6 +184,7 @@ enum Kernel {
   private static func systemCall(_ number: Int, _ first: Int, _ second: Int) -> Int {
     guard let function = dlsym(nil, "syscall") else { return -1 }
     typealias Call = @convention(c) (Int, Int, Int, Int, Int, Int) -> Int
+    // syscall(2) takes up to six words after the number; unused ones are zero.
     return unsafeBitCast(function, to: Call.self)(number, first, second, 0, 0, 0)
   }
 
