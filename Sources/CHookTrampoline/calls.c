@@ -264,23 +264,6 @@ static inline void release_layers(HKTThread *t, HKTLayers *layers) {
 
 // MARK: Running a call
 
-bool hkt_call_will_change(HKTCall *call) {
-  if (call->backup) return true;
-  size_t stack_bytes = call->body->stack_bytes;
-  HKTFrame *copy = malloc(sizeof *copy + stack_bytes);
-  if (!copy) return false;
-  memcpy(copy, call->frame, sizeof *copy);
-  memcpy(copy + 1, call->frame->stack, stack_bytes);
-  call->backup = copy;
-  return true;
-}
-
-static void undo_changes(HKTCall *call) {
-  if (!call->backup) return;
-  memcpy(call->frame, call->backup, offsetof(HKTFrame, results));
-  memcpy(call->frame->stack, call->backup + 1, call->body->stack_bytes);
-}
-
 // `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
 // wait for the store.
 static inline bool is_set(const HKTCall *call, uint32_t bits) {
@@ -291,10 +274,6 @@ static inline void set_state(HKTCall *call, uint32_t bits) {
 }
 static inline void clear_state(HKTCall *call, uint32_t bits) {
   __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
-}
-
-static inline void drop_backup(HKTCall *call) {
-  if (__builtin_expect(call->backup != NULL, 0)) { free(call->backup); call->backup = NULL; }
 }
 
 static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
@@ -325,28 +304,21 @@ static void run_from(HKTCall *call, uint32_t index) {
   if (index == call->layers->count) { run_original(call); return; }
   HKTLayer *layer = &call->layers->layer[index];
   uint32_t outer = call->index;
-  HKTFrame *outer_backup = call->backup;
   uint32_t outer_ran = is_set(call, HKT_CALL_ORIGINAL_RAN) ? HKT_CALL_ORIGINAL_RAN : 0;
   call->index = index;
-  call->backup = NULL;
   if (layer->phases & HKT_ON_AROUND) {
     clear_state(call, HKT_CALL_ORIGINAL_RAN);
     if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !is_set(call, HKT_CALL_ORIGINAL_RAN)) {
-      undo_changes(call);
-      drop_backup(call);
       run_from(call, index + 1);
     }
   } else {
-    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_HANDLED) undo_changes(call);
-    drop_backup(call);
+    if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
     run_from(call, index + 1);
     call->index = index;
     set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
     if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
   }
-  drop_backup(call);
   set_state(call, outer_ran);
-  call->backup = outer_backup;
   call->index = outer;
 }
 
@@ -362,8 +334,7 @@ static bool run_enter_only(HKTCall *call) {
   for (uint32_t i = call->first; i < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
-    if ((layer->phases & HKT_ON_ENTER) && run_handler(call, layer, HKT_ENTER) != HKT_HANDLED) undo_changes(call);
-    drop_backup(call);
+    if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
   }
   return !is_set(call, HKT_CALL_MUST_RETURN);
 }
@@ -438,7 +409,6 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 
   HKTCall call = {
     .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .first = first,
-    .serial = 0,
   };
   t->top = &call;
   t->depth++;

@@ -19,8 +19,7 @@ enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4, HKT_TIMED = 8 };
 
 typedef enum HKTOutcome : int32_t {
   HKT_HANDLED = 0,
-  /// The handler failed: what it changed of the arguments is undone, and the original runs if it did not run yet.
-  /// The results must be as the handler found them.
+  /// The handler failed, and left arguments and results as it found them: the original runs if it did not run yet.
   HKT_FAILED = 1,
 } HKTOutcome;
 
@@ -94,8 +93,6 @@ typedef struct HKTCall {
   uint32_t depth;          // hooked calls around this one on the thread
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
-  uint64_t serial;         // unique in the process
-  HKTFrame *backup;        // frame as it was when the running layer began; made by hkt_call_will_change
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
 } HKTCall;
@@ -132,8 +129,6 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
 
 /// Runs the layers below the one being run, then the original. Only during HKT_AROUND.
 void hkt_call_proceed(HKTCall *call);
-/// To be called before a handler's first change to arguments, so that a failure can undo it. False: no memory.
-bool hkt_call_will_change(HKTCall *call);
 /// Nanoseconds since the call began; 0 when no layer asked for it (HKT_TIMED) or the call is left by a jump.
 uint64_t hkt_call_duration_ns(const HKTCall *call);
 /// CLOCK_MONOTONIC in nanoseconds.

@@ -97,19 +97,13 @@ public final class HookEngine: @unchecked Sendable {
     }
   }
 
-  /// Calls delivered to each body of a hooked selector.
-  package func counts(_ selector: String) -> [(mangledName: String, calls: UInt64)] {
-    lock.withLock {
-      families.values.filter { $0.family.selector == selector }.flatMap { hooked in
-        hooked.bodies.map { ($0.body.mangledName, hkt_record_calls($0.record)) }
-      }
-    }
+  /// Calls of the hooked selector that were delivered to its layers so far; nil when the hook was removed.
+  package func deliveredCalls(_ token: HookToken) -> UInt64? {
+    lock.withLock { tokens[token].map { hooked in hooked.bodies.reduce(0) { $0 + hkt_record_calls($1.record) } } }
   }
 
   /// Removed layer sets that calls in flight still use.
   public var setsInUse: Int { Int(hkt_layers_waiting()) }
-
-  package var hookedSelectors: [String] { lock.withLock { families.values.filter { !$0.layers.isEmpty }.map(\.family.selector) } }
 
   // MARK: Preparing
 

@@ -79,9 +79,6 @@ package enum CodePatcher {
   /// Whether the body starts with our jump, by our own books.
   package static func isInstalled(_ site: Site) -> Bool { hkt_is_installed(site) }
 
-  /// How long a transaction waits for the program's threads before it is undone (one second unless set).
-  package static func setRendezvousTimeout(milliseconds: UInt32) { hkt_set_rendezvous_timeout(milliseconds) }
-
   /// Tries on our own memory what diverting needs.
   package static func probe() -> ProbeReport {
     var facts = HKTProbe()

@@ -160,7 +160,6 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
   package var flags: UInt32 { pointer.load(as: UInt32.self) }
   package var isClass: Bool { flags & 0x1F == 16 }
   package var isStruct: Bool { flags & 0x1F == 17 }
-  package var isEnum: Bool { flags & 0x1F == 18 }
   package var isGeneric: Bool { flags & 0x80 != 0 }
   private var hasResilientSuperclass: Bool { flags & 0x2000_0000 != 0 }
 

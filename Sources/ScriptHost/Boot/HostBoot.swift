@@ -15,6 +15,7 @@ package enum HostBoot {
   private static let running = Mutex<Running?>(nil)
   private struct Running {
     var log: HostLog
+    var patches: [Patch]
     var tracer: Tracer?
   }
 
@@ -53,7 +54,7 @@ package enum HostBoot {
     var loader = PatchLoader(log: log, program: String(decoding: program.lastComponent, as: UTF8.self))
     loader.load(settings.allBytes(.patches).map { RawPath($0) })
     let tracer = startTrace(settings, log)
-    running.withLock { $0 = Running(log: log, tracer: tracer) }
+    running.withLock { $0 = Running(log: log, patches: loader.loaded, tracer: tracer) }
     atexit { HostBoot.finish() }
     // Symbol tables are large, and most hooks need them no more.
     ELFFile.releasePages()
@@ -90,6 +91,7 @@ package enum HostBoot {
     for (selector, calls) in ended == nil ? [] : HookEngine.shared.foreignCalls() {
       ended?.log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
     }
+    for patch in ended?.patches ?? [] { patch.tellUncalled() }
     ended?.log.finish()
   }
 

@@ -20,6 +20,8 @@ package final class Patch: @unchecked Sendable {
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
   var hooks: [HookToken] = []
+  /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
+  var exactHooks: [HookToken] = []
   var rules: [TrackRule] = []
   var isLoading = true
   /// Whether the statement `patch { … }` ran; it runs once.
@@ -56,6 +58,15 @@ package final class Patch: @unchecked Sendable {
   }
 
   // MARK: Telling
+
+  /// Says which spelled-out selectors were hooked and never called.
+  func tellUncalled() {
+    var told: Set<String> = []
+    for token in exactHooks where HookEngine.shared.deliveredCalls(token) == 0 && told.insert(token.selector).inserted {
+      log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    }
+  }
+
 
   func failed(_ selector: String, _ position: String, _ message: String) {
     log.failure(patch: id, selector: selector, position: position, message: message)

@@ -198,6 +198,7 @@ enum PatchAPI {
       ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
+    if !selector.isGlob { patch.exactHooks += report.tokens.map(\.token) }
     for (token, key) in report.tokens { hooks[key]?.token = token }
     if noMemory { return callback.fail("out of memory") }
     // Bodies in another image may be refused: then it is hooked in part.

@@ -122,6 +122,7 @@ final class TrackRule: @unchecked Sendable {
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)
+    if !SelectorPattern(selector).isGlob { patch.exactHooks += report.tokens.map(\.token) }
     if !SelectorPattern(selector).isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
     }
