@@ -18,6 +18,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
+  private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
@@ -155,6 +156,7 @@ package final class ImageCatalog: @unchecked Sendable {
     var seen: Set<UInt64> = []
     family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
     if let first = family.bodies.first { family.declaration = first.declaration }
+    family.bodies.removeAll { deleted.contains($0.address - bias, size: $0.size) }
     addMergedBodies(to: &family)
     return family
   }

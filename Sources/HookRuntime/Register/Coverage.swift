@@ -14,6 +14,8 @@ package struct SelectorCoverage: Sendable {
   /// What the optimiser removed is no obstacle: it reads as `<optimized out>`.
   package let obstacle: String?
 
+  /// The optimiser left no code of it: there is nothing to hook or decode.
+  package var isGone: Bool { family.bodies.isEmpty }
   package var isWhole: Bool { refusals.isEmpty }
   package var isDecodable: Bool { obstacle == nil }
 }

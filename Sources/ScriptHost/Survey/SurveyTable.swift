@@ -17,10 +17,16 @@ struct SurveyTable {
   private var refusals: [String: Int] = [:]
   private var obstacles: [String: Int] = [:]
   var compilerMade = 0
+  /// Names of which the optimiser left no code.
+  private var gone = 0
 
   init(image: String) { self.image = image }
 
   mutating func add(_ selector: SelectorCoverage) {
+    if selector.isGone {
+      gone += 1
+      return
+    }
     var row = rows[selector.kind] ?? Row()
     row.selectors += 1
     if selector.isWhole { row.whole += 1 } else if selector.refusals.count < selector.family.bodies.count { row.inPart += 1 }
@@ -64,7 +70,9 @@ struct SurveyTable {
   // MARK: Printing
 
   var text: String {
-    var lines = ["\(image): \(total.selectors) selectors, and \(compilerMade) functions the compiler made, which are not counted", ""]
+    var lines = [
+      "\(image): \(total.selectors) selectors; not counted: \(gone) of which no code is left, \(compilerMade) functions the compiler made", "",
+    ]
     lines.append(Self.line("", ["selectors", "hooked whole", "in part", "decoded", "not generic", "decoded"]))
     for kind in SelectorCoverage.Kind.allCases { if let row = rows[kind] { lines.append(Self.line(kind.rawValue, row)) } }
     lines.append(Self.line("all", total))
@@ -102,7 +110,7 @@ struct SurveyTable {
   var json: String {
     var line = "{\"image\":"
     EventText.append(json: image, to: &line)
-    line += ",\"compilerMade\":\(compilerMade),\"kinds\":{"
+    line += ",\"compilerMade\":\(compilerMade),\"gone\":\(gone),\"kinds\":{"
     line += rows.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\"\($0.key)\":" + Self.json($0.value) }.joined(separator: ",")
     line += "},\"all\":" + Self.json(total) + ",\"refusals\":" + Self.json(refusals) + ",\"obstacles\":" + Self.json(obstacles) + "}"
     return line
