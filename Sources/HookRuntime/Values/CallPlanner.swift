@@ -9,21 +9,25 @@ package struct CallPlanner {
   package init(types: TypeResolver = .shared) { self.types = types }
 
   /// The plan for the body that `declaration` (of a base or a clone) names.
-  /// - Parameter conflict: why calls that enter the body may carry other values.
-  package func plan(_ declaration: Declaration, sharing conflict: String? = nil) -> CallPlan {
+  /// - Parameters:
+  ///   - conflict: why calls that enter the body may carry other values.
+  ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
+  ///     even what they do not read.
+  package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
-    if let reason = conflict ?? Self.distrust(declaration) {
+    if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
     var build = Build(types: types, declaration: declaration)
-    return build.make(isEnterOnly: isEnterOnly)
+    let plan = build.make(isEnterOnly: isEnterOnly)
+    return evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
   }
 
-  /// Why the body's convention may differ from its mangled type.
-  static func distrust(_ declaration: Declaration) -> String? {
+  /// Why the body's convention may differ from its mangled type, whatever the type.
+  static func distrust(_ declaration: Declaration, evidence: (any BodyEvidence)? = nil) -> String? {
     if declaration.isMerged { return "merged body: it takes extra arguments" }
     if declaration.kind.isClosure { return "closure: the optimiser may have changed its convention" }
-    if declaration.isEffectivelyPrivate { return "private: the optimiser may have changed its convention" }
+    if declaration.isEffectivelyPrivate, evidence == nil { return "private: the optimiser may have changed its convention" }
     for step in declaration.specialization {
       if case .generic = step { return "generic specialisation" }
     }

@@ -2,7 +2,8 @@
 //
 // One line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
 // result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
-// (removed), `?` (unknown); `!` marks an owned one.
+// (removed), `?` (unknown); `!` marks an owned one. With `--evidence` the bodies' machine code is asked as well, as it is
+// for a hook, and a column before the arguments says whether the call can throw.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -35,17 +36,20 @@ private func text(_ plan: SelfPlan) -> String {
   }
 }
 
-for path in CommandLine.arguments.dropFirst() {
+private let asksCode = CommandLine.arguments.contains("--evidence")
+private let paths = CommandLine.arguments.dropFirst().filter { $0 != "--evidence" }
+for path in paths {
   guard dlopen(path, RTLD_NOW | RTLD_GLOBAL) != nil else { fatalError("cannot open '\(path)': \(String(cString: dlerror()))") }
 }
-let wanted = Set(CommandLine.arguments.dropFirst().map { String($0.split(separator: "/").last ?? "") })
+let wanted = Set(paths.map { String($0.split(separator: "/").last ?? "") })
 private let planner = CallPlanner()
 for image in ProcessCatalog.shared.current() where wanted.contains(String(image.path.split(separator: "/").last ?? "")) {
   for family in image.families(where: { _ in true }) {
     for body in family.bodies {
-      let plan = planner.plan(body.declaration)
+      let plan = asksCode ? image.plan(of: body, in: family) : planner.plan(body.declaration)
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
-      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
+      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)]
+        + (asksCode ? [plan.thrown == .never ? "never" : "throws"] : []) + arguments
       print(columns.joined(separator: "\t"))
     }
   }
