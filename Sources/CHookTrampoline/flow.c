@@ -443,7 +443,7 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
   Reading r = {.code = code, .host = host, .flow = flow, .call = UINT64_MAX, .is_whole = true};
   read_first_line(&r, &decoder, wanted);
   flow->returned = 0;
-  if (!(wanted & ~flow->reads)) return true;
+  if (!(wanted & ~flow->reads) && !(wanted & HKT_GPR(12))) return true;
   return read_all_paths(&r, &decoder);
 }
 

@@ -14,6 +14,9 @@ final class Flows {
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
   private var taken: [UInt64: (asked: UInt64, found: UInt64)] = [:]
   private lazy var callers = Callers(file, symbols)
+  /// What imported functions take, by name.
+  private var imported: [String: UInt64] = [:]
+  private let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
   private var depth = 0
 
@@ -74,8 +77,18 @@ final class Flows {
       guard depth < Self.deepest else { return 0 }
       return taken(Self.registers, at: target, size: Int(symbol.size))
     }
-    guard let name = reader.importStub(at: target) else { return 0 }
-    return Self.takeOneObject.contains(String(decoding: name, as: UTF8.self)) ? Places(argument: .integer(0))!.rawValue : 0
+    guard let name = reader.importStub(at: target).map({ String(decoding: $0, as: UTF8.self) }) else { return 0 }
+    if let known = imported[name] { return known }
+    let found = takenByImport(name)
+    imported[name] = found
+    return found
+  }
+
+  /// What a function of another image takes, by its name: its callers here know no more of it.
+  private func takenByImport(_ name: String) -> UInt64 {
+    if Self.takeOneObject.contains(name) { return Places(argument: .integer(0))!.rawValue }
+    guard let declaration = parser.declaration(name), !declaration.isEffectivelyPrivate else { return 0 }
+    return planner.plan(declaration).argumentPlaces.intersection(Places(rawValue: Self.registers)).rawValue
   }
 
   private static let registers: UInt64 =

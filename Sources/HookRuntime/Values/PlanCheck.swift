@@ -20,12 +20,14 @@ struct PlanCheck {
   /// The plan as far as the code bears it out; opaque when its places are not certain.
   func checked() -> CallPlan {
     let isKept = evidence.keptBecause != nil || !declaration.isEffectivelyPrivate
-    if !isKept, let reason = uncertainty() { return .opaque(declaration, reason: reason, isEnterOnly: plan.isEnterOnly) }
+    // A function that cannot fail leaves its caller's value in the error register.
+    let thrown = isKept || plan.thrown != .any || evidence.error == .reported ? plan.thrown : .never
+    if !isKept, let reason = uncertainty() {
+      return .opaque(declaration, reason: reason, isEnterOnly: plan.isEnterOnly, thrown: thrown)
+    }
     var result = plan.result
-    var thrown = plan.thrown
     if !isKept {
       if !resultIsUsed(result.location) { result.location = .unknown("private, and no caller shows that it still returns its result") }
-      if thrown == .any, evidence.error == .never { thrown = .never }
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
@@ -38,29 +40,14 @@ struct PlanCheck {
   // MARK: Values nobody passes
 
   private func isPassed(_ location: Location) -> Bool {
-    guard let places = places(of: location) else { return !evidence.hasCloseCallers }
+    guard let places = location.argumentPlaces else { return !evidence.hasCloseCallers }
     return evidence.arePassed(places)
-  }
-
-  /// The places at entry of a value; nil when one cannot be followed.
-  private func places(of location: Location) -> Places? {
-    switch location {
-    case .pieces(let pieces):
-      var all: Places = []
-      for piece in pieces {
-        guard let place = Places(argument: piece.place) else { return nil }
-        all.formUnion(place)
-      }
-      return all
-    case .address(let place): return Places(argument: place)
-    case .optimizedOut, .unknown: return .nothing
-    }
   }
 
   private func selfPlan() -> SelfPlan {
     switch plan.selfPlan {
     case .object(let place), .metatype(let place):
-      isPassed(.address(place)) ? plan.selfPlan : .unknown("<optimized out>")
+      isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
     default: plan.selfPlan
     }
   }
@@ -74,7 +61,7 @@ struct PlanCheck {
       return "a private generic function of one object file: the optimiser may have changed its convention"
     }
     if case .typed = plan.thrown { return "a private function of one object file with a typed error" }
-    if case .unknown(let why) = plan.selfPlan { return "private, known to one object file only, and self is not located: \(why)" }
+    if case .unknown(let why) = plan.selfPlan, why != CallPlan.gone { return "private, known to one object file only, and self is not located: \(why)" }
     guard plan.isExact else { return "private, known to one object file only, and of unknown layout" }
     guard let last = lastPlaces() else { return "private, known to one object file only, with stack arguments of 16 bytes" }
     let missing = last.subtracting(evidence.taken(last))
@@ -148,7 +135,30 @@ struct PlanCheck {
   }
 }
 
+extension Location {
+  /// The places at entry of an argument; nil when one cannot be followed.
+  fileprivate var argumentPlaces: Places? {
+    switch self {
+    case .pieces(let pieces):
+      var all: Places = []
+      for piece in pieces {
+        guard let place = Places(argument: piece.place) else { return nil }
+        all.formUnion(place)
+      }
+      return all
+    case .address(let place): return Places(argument: place)
+    case .optimizedOut, .unknown: return .nothing
+    }
+  }
+}
+
 extension CallPlan {
+  /// What stands for a value that the optimiser removed.
+  static let gone = "<optimized out>"
+
+  /// The places of all arguments that are known and can be followed.
+  package var argumentPlaces: Places { arguments.reduce(into: .nothing) { $0.formUnion($1.location.argumentPlaces ?? .nothing) } }
+
   fileprivate func changed(
     _ arguments: [ArgumentPlan], _ selfPlan: SelfPlan, _ result: ResultPlan, _ thrown: Thrown, _ declaration: Declaration
   ) -> CallPlan {
