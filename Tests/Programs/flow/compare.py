@@ -61,8 +61,8 @@ def main():
             if c not in [p[0] for p in new_flat]: problems.append(f"{c} is not in the signature")
             if c in hidden: problems.append(f"{c} is not passed by some call")
             # Registers of a kind move up when one before them goes.
-            of_kind = lambda flat: [p for p in flat if p[0][0] == c[0] or "s0" <= p[0] < "s99"]
-            if of_kind(old_flat) != of_kind(new_flat) and c not in ("self", "sret"): problems.append(f"{c}: {old_flat} became {new_flat}")
+            of_kind = lambda flat: [p for p in flat if re.match(r"s\d", p[0]) or c[0] in "if" and p[0][0] == c[0]]
+            if c not in ("self", "sret") and of_kind(old_flat) != of_kind(new_flat): problems.append(f"{c}: {old_flat} became {new_flat}")
         if "?" not in result and result not in ("-", "()"):
             theirs = [("sret", 8)] if any("sret" in a for _, a in new) else returned(new_result)
             ours = [(result[1:], 8)] if result.startswith("*") else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in result.split("+")]
