@@ -44,7 +44,7 @@ extension Convention {
 }
 
 extension NominalName {
-  fileprivate var isOptional: Bool { module == "Swift" && shortName == "Optional" }
+  var isOptional: Bool { module == "Swift" && shortName == "Optional" }
 }
 
 extension TypeSyntax {
@@ -60,7 +60,7 @@ extension TypeSyntax {
   fileprivate var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
 
   /// The type has no subtypes, so that its metatype has one value and no bits.
-  fileprivate var hasOneMetatype: Bool {
+  var hasOneMetatype: Bool {
     switch self {
     case .nominal(_, .structure, _), .nominal(_, .enumeration, _), .tuple, .function, .existential, .constrainedExistential: true
     case .metatype(let instance): instance.hasOneMetatype
