@@ -96,9 +96,15 @@ package struct ValueSelfPlan: Sendable {
   /// nil where the type is not known in this process.
   package var info: TypeInfo?
   package var location: Location
-  /// The body may change it in place: `location` is the address of the caller's variable.
-  package var isInout = false
-  package var isOwned = false
+  package var access = Access.unknown
+
+  package enum Access: Hashable, Sendable {
+    case borrowed, owned
+    /// The body may change it in place: `location` is the address of the caller's variable.
+    case inPlace
+    /// By address, and whether it is the caller's variable is not known.
+    case unknown
+  }
 }
 
 /// Who `self` is.
@@ -126,6 +132,10 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -140,8 +150,10 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, of declaration: Declaration
   ) {
+    hiddenArguments = hidden
+    self.generics = generics
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -185,6 +197,7 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
   }
 

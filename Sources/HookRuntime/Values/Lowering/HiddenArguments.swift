@@ -55,7 +55,7 @@ struct HiddenArguments {
     let passesSelf = arguments.contains { $0.kind == .selfMetadata }
     for (parameter, location) in placed where parameter.role != .selfValue { consider(parameter, location, isSelf: false) }
     if passesSelf {
-      if let lost { arguments[0].location = .unknown(lost) } else { give(&arguments[0], allocator.takeInteger()) }
+      if let lost { arguments[0].location = .unknown(lost) } else { give(0, allocator.takeInteger()) }
     }
     for parameter in environment.parameters where parameter.concrete == nil && !fulfilled.contains(parameter.key) {
       add(parameter.kind == .value ? .value(parameter.key) : .metadata(parameter.key), &allocator, lost)
@@ -65,14 +65,13 @@ struct HiddenArguments {
   }
 
   private mutating func add(_ kind: HiddenArgument.Kind, _ allocator: inout PlaceAllocator, _ lost: String?) {
-    var argument = HiddenArgument(kind: kind, location: .unknown(lost ?? ""))
-    if lost == nil { give(&argument, allocator.takeInteger()) }
-    arguments.append(argument)
+    arguments.append(HiddenArgument(kind: kind, location: .unknown(lost ?? "")))
+    if lost == nil { give(arguments.count - 1, allocator.takeInteger()) }
   }
 
-  private mutating func give(_ argument: inout HiddenArgument, _ place: Place) {
-    argument.location = .pieces([Piece(place: place, offset: 0, size: 8)])
-    switch argument.kind {
+  private mutating func give(_ index: Int, _ place: Place) {
+    arguments[index].location = .pieces([Piece(place: place, offset: 0, size: 8)])
+    switch arguments[index].kind {
     case .metadata(let key): sources[key] = .metadata(place)
     case .selfMetadata:
       for (index, parameter) in environment.parameters.prefix(environment.contextCount).enumerated() {
