@@ -45,7 +45,7 @@ private struct TypeMangler {
       append("QP")
     case .integer(let value): append("$" + (value < 0 ? "n" : "") + index(Int(value.magnitude)))
     case .constrainedExistential(let base, let requirements): appendConstrained(base, requirements)
-    case .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult, .packExpansion, .constrainedSelf, .unknown:
+    case .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult, .packExpansion, .known, .constrainedSelf, .unknown:
       isComplete = false
     }
   }

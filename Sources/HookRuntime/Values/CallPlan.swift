@@ -132,6 +132,11 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  private let declaration: Declaration
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -146,8 +151,11 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, of declaration: Declaration
   ) {
+    hiddenArguments = hidden
+    self.generics = generics
+    self.declaration = declaration
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -191,7 +199,34 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
+  }
+
+  /// The plan with parts of it replaced.
+  func changed(
+    arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
+    generics: GenericCall? = nil
+  ) -> CallPlan {
+    CallPlan(
+      arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes, isExact: isExact, hidden: hiddenArguments,
+      generics: generics ?? self.generics, of: declaration)
+  }
+
+  /// The plan's values at the places of another plan of the same body.
+  func placed(as other: CallPlan) -> CallPlan {
+    var arguments = self.arguments
+    for index in arguments.indices { arguments[index].location = other.arguments[index].location }
+    var result = self.result
+    result.location = other.result.location
+    var selfPlan = self.selfPlan
+    if case .value(var value) = selfPlan, case .value(let placed) = other.selfPlan {
+      value.location = placed.location
+      selfPlan = .value(value)
+    }
+    if case .unknown = other.selfPlan { selfPlan = other.selfPlan }
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: other.thrown)
   }
 
   /// Nothing is known but that the function exists.

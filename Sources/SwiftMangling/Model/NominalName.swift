@@ -59,6 +59,9 @@ package struct NominalName: Hashable, Sendable, CustomStringConvertible {
 
   /// Stands for the module where metadata refers to a type by its descriptor's address, which is then the only step.
   static let referenceModule = "@"
+  package init(reference address: UInt, kind: NominalKind) {
+    self.init(module: Self.referenceModule, steps: [Step(name: String(address, radix: 16), kind: kind)])
+  }
   /// The address of the descriptor, in a name that is one.
   package var reference: UInt? { module == Self.referenceModule ? steps.last.flatMap { UInt($0.name, radix: 16) } : nil }
 

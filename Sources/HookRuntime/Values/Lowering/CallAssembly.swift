@@ -1,27 +1,41 @@
 // CallAssembly — gives the values of a signature their places and puts the declaration's arguments together again.
 internal import SwiftMangling
 
-struct CallAssembly {
+struct CallAssembly: Sendable {
   private let declaration: Declaration
   private let signature: SILSignature
-  private let lowering: SILTypeLowering
-  private let evidence: (any BodyEvidence)?
+  private var lowering: SILTypeLowering
+  private let genericProblem: TypeProblem?
   private var allocator = PlaceAllocator()
   /// Parallel to the signature's parameters.
   private var locations: [Location] = []
   private var isExact = true
+  /// Metadata and witness tables behind the parameters.
+  private(set) var hidden: [HiddenArgument] = []
+  /// Where a call tells what generic parameters stand for.
+  private(set) var sources: [GenericParameterKey: GenericSource] = [:]
 
-  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?) {
+  /// - Parameter genericProblem: why the generic signature is not known.
+  init(
+    _ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?,
+    genericProblem: TypeProblem? = nil
+  ) {
     self.declaration = declaration
     self.signature = signature
     self.lowering = lowering
-    self.evidence = evidence
+    self.genericProblem = genericProblem
     switch declaration.kind {
     case .modify, .read: _ = allocator.takeInteger()  // the coroutine buffer
     case .modify2, .read2: (_, _) = (allocator.takeInteger(), allocator.takeInteger())  // buffer and allocator
     default: break
     }
-    place()
+    place(evidence)
+  }
+
+  /// The same places with the types of one call.
+  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, placing other: CallAssembly) {
+    self = other
+    self.lowering = lowering
   }
 
   func plan(isEnterOnly: Bool) -> CallPlan {
@@ -30,12 +44,12 @@ struct CallAssembly {
     return CallPlan(
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
       result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
-      isExact: isExact, of: declaration)
+      isExact: isExact, hidden: hidden, of: declaration)
   }
 
   // MARK: Places
 
-  private mutating func place() {
+  private mutating func place(_ evidence: (any BodyEvidence)?) {
     var lost: String?
     for (index, parameter) in signature.parameters.enumerated() {
       if let (reason, from) = signature.broken, from <= index { lost = lost ?? reason }
@@ -45,7 +59,7 @@ struct CallAssembly {
         continue
       }
       if parameter.role == .selfValue, signature.selfIsUndecided {
-        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter))
+        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter, evidence))
         if case .unknown(let reason) = locations.last { lost = lost ?? reason }
         continue
       }
@@ -58,11 +72,24 @@ struct CallAssembly {
       }
       locations.append(allocator.take(passing))
     }
+    placeHidden(lost: lost)
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
       return $0.role == .selfValue || $0.role == .error || $0.role == .hidden
     }
   }
+
+  private mutating func placeHidden(lost: String?) {
+    // A body compiled for certain types takes no metadata of them.
+    guard signature.substitutions.isEmpty else { return }
+    guard let environment = lowering.environment else { return }
+    var places = HiddenArguments(environment, types: lowering.types)
+    places.place(signature.parameters, locations, in: &allocator, lost: lost)
+    hidden = places.arguments
+    sources = places.sources
+    hiddenAreExact = places.isExact
+  }
+  private var hiddenAreExact = true
 
   // MARK: Self of structs and enums
 
@@ -70,7 +97,7 @@ struct CallAssembly {
   private var selfAccess = ValueSelfPlan.Access.borrowed
 
   /// By value behind the arguments, or by address in its register where the member is mutating: the code tells.
-  private mutating func decideSelf(_ parameter: SILParameter) -> Location {
+  private mutating func decideSelf(_ parameter: SILParameter, _ evidence: (any BodyEvidence)?) -> Location {
     let passing: Passing
     switch lowering.passing(of: parameter) {
     case .failure(let problem): return .unknown(problem.description)
@@ -130,8 +157,9 @@ struct CallAssembly {
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
-    if declaration.isGeneric || declaration.contextKind == .protocolType || !declaration.genericParameterCounts.isEmpty {
+    if !hiddenAreExact || genericProblem != nil {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
+      if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
     if case .typed = function.thrown { bound += 1 }
     return min(bound, 512) * 8
@@ -245,9 +273,8 @@ struct CallAssembly {
     if case .typed = function.thrown { return .unknown("typed throws") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
-      if case .dynamicSelf = function.result { return .unknown("dynamic Self") }
       guard let result = signature.results.first else { return .pieces([]) }
-      if result.isIndirect { return result.type.type.isGeneric ? .unknown(TypeProblem.generic.description) : .address(.indirectResult) }
+      if result.isIndirect { return .address(.indirectResult) }
       switch lowering.scalars(of: result.type) {
       case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect)
       case .failure(let problem): return .unknown(problem.description)
