@@ -132,7 +132,7 @@ private struct TypeMangler {
   private mutating func appendModule(_ module: String) {
     switch module {
     case "Swift": append("s")
-    case NominalName.referenceModule: isComplete = false
+    case NominalName.referenceModule, "Builtin": isComplete = false
     case "__C": append("So")
     case "__C_Synthesized": append("SC")
     default: appendIdentifier(module)

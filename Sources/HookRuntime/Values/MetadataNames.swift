@@ -9,22 +9,28 @@ extension MangledBytes {
   }
 
   /// Control byte 1: the descriptor is there; 2: a pointer to it.
-  private static func reference(_ control: UInt8, _ target: UnsafeRawPointer) -> (kind: NominalKind, address: UInt)? {
+  private static func reference(_ control: UInt8, _ target: UnsafeRawPointer) -> [(kind: NominalKind, address: UInt)]? {
     let address: UnsafeRawPointer
     switch control {
     case 1: address = target
     case 2: address = target.load(as: UnsafeRawPointer.self)
     default: return nil
     }
-    let kind: NominalKind
-    switch address.load(as: UInt32.self) & 0x1F {
-    case 3: kind = .protocolType
-    case 16: kind = .classType
-    case 17: kind = .structure
-    case 18: kind = .enumeration
-    default: return nil
+    var path: [(kind: NominalKind, address: UInt)] = []
+    var each: UnsafeRawPointer? = address
+    while let context = each {
+      let kind: NominalKind? =
+        switch context.load(as: UInt32.self) & 0x1F {
+        case 3: .protocolType
+        case 16: .classType
+        case 17: .structure
+        case 18: .enumeration
+        default: nil
+        }
+      if let kind { path.insert((kind, UInt(bitPattern: context)), at: 0) }
+      each = TypeDescriptor.enclosingType(of: context)
     }
-    return (kind, UInt(bitPattern: address))
+    return path.isEmpty ? nil : path
   }
 }
 
@@ -48,6 +54,18 @@ extension TypeDescriptor {
       previous = total
     }
     return levels
+  }
+
+  /// The next context outwards; of an extension the type it extends.
+  fileprivate static func enclosingType(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
+    guard context.load(as: UInt32.self) & 0x1F == 1 else { return parent(of: context) }
+    let name = context + 8 + Int(context.load(fromByteOffset: 8, as: Int32.self))
+    let target = name + 1 + Int((name + 1).loadUnaligned(as: Int32.self))
+    switch name.load(as: UInt8.self) {
+    case 1: return target
+    case 2: return target.load(as: UnsafeRawPointer.self)
+    default: return nil
+    }
   }
 
   private static func parent(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
@@ -74,8 +92,8 @@ extension TypeResolver {
   package func descriptor(_ name: NominalName) -> TypeDescriptor? {
     if let address = name.reference { return UnsafeRawPointer(bitPattern: address).map(TypeDescriptor.init) }
     if let found = findDescriptor?(name) { return found }
-    // A type that needs no arguments is found by its name; of others the standard library's are.
-    if case .success(let info) = type(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])) { return info.metadata.descriptor }
+    // A type that needs no arguments is found by its name.
+    if let found = named(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])) { return found.descriptor }
     return TypeCatalog.shared.descriptor(name.description)
   }
 

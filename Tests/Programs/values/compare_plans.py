@@ -103,15 +103,27 @@ def machine_values(text):
 
 
 def main():
-    plans, irgen = sys.argv[1], signatures(sys.argv[2:])
+    plans, irgen = sys.argv[1], signatures([a for a in sys.argv[2:] if not a.startswith("--")])
+    hidden = hidden_opaque = 0
+    unexplained = []
     exact = partial = values = missing = wrong = opaque = results = unknown_results = 0
     for line in open(plans):
         name, kind, stack, self_plan, result, *arguments = line.rstrip("\n").split("\t")
+        if arguments and arguments[0] in ("never", "throws"): arguments.pop(0)  # the plans were made with evidence
+        planned_hidden = arguments.pop()[7:].split() if arguments and arguments[-1].startswith("hidden=") else []
         if name not in irgen: missing += 1; continue
         llvm_result, parameters = irgen[name]
         places, bytes_needed = place(parameters)
         flat = [p for parameter in places for p in parameter]
         problems = []
+        # Metadata and witness tables are the parameters that irgen gives names.
+        actual_hidden = [p[0][0] for (t, a), p in zip(parameters, places) if not re.search(r"%\d+$", a) and p]
+        if any(h.startswith("?") for h in planned_hidden): hidden_opaque += 1
+        elif [h.split(":")[0] for h in planned_hidden] == actual_hidden: hidden += len(actual_hidden)
+        elif not planned_hidden: hidden_opaque += 1
+        else: problems.append(f"hidden {planned_hidden} != {actual_hidden}")
+        if "--unexplained" in sys.argv and (any("?" in x for x in [result] + arguments) or actual_hidden and not planned_hidden):
+            unexplained.append(line.rstrip().replace("\t", " ") + "\n    " + " ".join(t for t, a in parameters) + " -> " + llvm_result)
         if int(stack) < bytes_needed: problems.append(f"stack {stack} < {bytes_needed}")
         if "?" not in result and result != "-":
             results += 1
@@ -140,7 +152,8 @@ def main():
             if used != cursor and "in memory" not in result and "typed throws" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
             rest = remaining[cursor:]
             if "typed throws" in result: rest = rest[1:]  # where an error in memory goes
-            generic = any(re.search(r"%(T|Self)\b", a) for _, a in parameters)
+            rest = rest[: len(rest) - len(actual_hidden)]
+            generic = False
             if self_plan.startswith(("object", "metatype", "none")) and rest and not generic:
                 problems.append(f"left over {rest}")
         else: partial += 1
@@ -150,6 +163,8 @@ def main():
             print(name, "\n  plan", line.rstrip().replace("\t", " ")[len(name):], "\n  llvm", llvm_result, [t + (" " + " ".join(x for x in ("sret", "swiftself", "swifterror") if x in a)) for t, a in parameters], "\n  ", "; ".join(problems))
     print(f"{exact + partial} bodies compared, {exact} of them whole; {values} arguments and {results} results agree but for {wrong} bodies; "
           f"{opaque} arguments and {unknown_results} results opaque; {missing} without signature")
+    print(f"{hidden} metadata and witness table arguments agree, of {hidden_opaque} bodies they are opaque")
+    for each in unexplained: print("opaque:", each)
     sys.exit(1 if wrong else 0)
 
 

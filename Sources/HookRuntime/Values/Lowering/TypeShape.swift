@@ -99,7 +99,8 @@ struct ShapeReader {
       return fields.contains { $0 == nil } ? nil : TypeShape(fields: fields.compactMap { $0 })
     case .dynamicSelf(let type): return try shape(type)
     case .unowned, .unmanaged: return .reference
-    case .weak, .opaqueResult, .packExpansion: return nil
+    case .packExpansion: throw .generic
+    case .weak, .opaqueResult: return nil
     case .nominal(let name, let kind, let arguments): return try nominal(type, name, kind, arguments)
     case .builtin, .known, .integer, .pack, .constrainedSelf, .unknown: return try known(type)
     }
@@ -164,6 +165,7 @@ struct ShapeReader {
       return payload.wrapped(emptyCases: 1)
     }
     if kind == .classType { return .reference }
+    if name == .fixedArray { return try fixedArray(arguments) }
     guard type.deepestParameter >= 0 else { return try known(type) }
     guard let descriptor = types.descriptor(name) else { throw .unresolved(name.description) }
     if try types.isAddressOnlyOutside(descriptor, name) { return nil }
@@ -191,8 +193,8 @@ struct ShapeReader {
     _ descriptor: TypeDescriptor, _ table: [GenericParameterKey: TypeSyntax], _ name: NominalName
   ) throws(TypeProblem) -> TypeShape? {
     let records = descriptor.fields
-    // A raw layout has no fields to tell of it.
-    if records.isEmpty, name.module != "Swift" { throw .layout(name.description) }
+    // A raw layout has no fields to tell of it; outside this module it is an experiment.
+    if records.isEmpty, TypeCatalog.shared.name(of: descriptor)?.hasPrefix("Synchronization.") ?? true { return nil }
     var fields: [TypeShape] = []
     for record in records {
       guard let bytes = record.typeName else { throw .layout(name.description) }
@@ -202,6 +204,15 @@ struct ShapeReader {
       fields.append(field)
     }
     return TypeShape(fields: fields)
+  }
+
+  private mutating func fixedArray(_ arguments: [TypeSyntax]) throws(TypeProblem) -> TypeShape? {
+    guard arguments.count == 2, case .integer(let count) = arguments[0], count >= 0, count < 4096 else { return nil }
+    guard let element = try shape(arguments[1]) else { return nil }
+    let padded = (element.size + element.alignment - 1) / element.alignment * element.alignment
+    var array = TypeShape(fields: [TypeShape](repeating: element, count: count))
+    array.size = padded * count
+    return array
   }
 
   private mutating func fieldShape(
