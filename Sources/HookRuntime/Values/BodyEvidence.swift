@@ -67,3 +67,20 @@ extension BodyEvidence {
   /// The value is there in every call: the body takes it, or its callers do not know the body.
   func arePassed(_ places: Places) -> Bool { taken(places) == places || !hasCloseCallers }
 }
+
+/// What a body takes for itself in some registers says nothing of the convention asked about.
+final class EvidenceWithout: BodyEvidence {
+  private let ignored: Places
+  private let other: any BodyEvidence
+
+  init(_ ignored: Places, _ other: any BodyEvidence) {
+    self.ignored = ignored
+    self.other = other
+  }
+
+  var keptBecause: String? { other.keptBecause }
+  func taken(_ places: Places) -> Places { other.taken(places.subtracting(ignored)) }
+  func used(_ places: Places) -> Places { other.used(places) }
+  var error: ErrorEvidence { other.error }
+  var hasCloseCallers: Bool { other.hasCloseCallers }
+}

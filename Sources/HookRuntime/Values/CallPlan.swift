@@ -138,6 +138,9 @@ package final class CallPlan: @unchecked Sendable {
   /// How to find the types of one call, where the body is generic.
   let generics: GenericCall?
 
+  /// What generic values are, each call tells.
+  package var learnsTypesFromCalls: Bool { generics != nil }
+
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
