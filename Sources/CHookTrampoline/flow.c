@@ -36,6 +36,7 @@ typedef struct Step {
   uint8_t stack_size;      // bytes touched there
   int32_t stack_offset;
   HKTPlaces reads;         // registers read for their value
+  HKTPlaces names;         // registers read in any way
   HKTPlaces writes;
   int32_t rsp_change;      // NO_OFFSET: unknown
   bool frame_set, frame_drop;  // mov rbp, rsp; mov rsp, rbp or leave
@@ -191,6 +192,7 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
   for (int i = 0; i < in.operand_count; i++) {
     if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
       HKTPlaces place = place_of(op[i].reg.value);
+      if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !constant) step->names |= place;
       if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !constant && !ignores_value(&in, op, i)) step->reads |= place;
       if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) step->writes |= place;
     } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && in.mnemonic != ZYDIS_MNEMONIC_NOP) {
@@ -198,6 +200,7 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
       note_stack(step, &in, &op[i]);
     }
   }
+  step->names |= step->reads;
   step->reads &= ~(HKT_GPR(4) | HKT_GPR(5));
   bool on_r12 = in.operand_count_visible == 2 && same_register(&op[0], &op[1]) && place_of(op[0].reg.value) == HKT_GPR(12);
   step->clears_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_XOR;
@@ -454,6 +457,51 @@ bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *hos
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = call - code->address, .is_whole = true};
   return read_all_paths(&r, &decoder);
+}
+
+/// The branches of the function lead to step `to` from elsewhere.
+static bool is_branched_to(const Reading *r, uint32_t to) {
+  uint64_t address = r->code->address + r->steps[to].offset;
+  for (uint32_t i = 0; i < r->count; i++)
+    if ((r->steps[i].kind == JUMP || r->steps[i].kind == BRANCH) && r->steps[i].target == address) return true;
+  return false;
+}
+
+/// Goes back from the call through its straight line. A register written and then read by nobody but the callee was written for
+/// it: the compiler leaves no other write of a register that the call destroys.
+static HKTPlaces written_for(const Reading *r, uint32_t call) {
+  HKTPlaces written = 0, done = 0, named = 0;
+  for (uint32_t i = call; i-- > 0 && !is_branched_to(r, i + 1) && r->steps[i].kind == NEXT;) {
+    const Step *step = &r->steps[i];
+    HKTPlaces fresh = step->writes & ~done;
+    // An instruction with several results may have been meant for another one.
+    if (fresh == step->writes && (fresh & (fresh - 1)) == 0) written |= fresh & ~named;
+    done |= step->writes;
+    named |= step->names;
+  }
+  return written & ~PRESERVED_BY_CALLS;
+}
+
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written) {
+  *written = 0;
+  ZydisDecoder decoder;
+  uint64_t offset = call - code->address;
+  if (offset >= code->size) return false;
+  if (code->size > LARGEST_BODY) return true;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  Reading r = {.code = code, .call = offset, .is_whole = true};
+  r.steps = malloc(code->size * sizeof *r.steps);
+  r.at = malloc(code->size * sizeof *r.at);
+  bool is_read = r.steps && r.at && read_steps(&r, &decoder);
+  Kind kind = is_read && r.at[offset] >= 0 ? r.steps[r.at[offset]].kind : NEXT;
+  bool has_tables = false;
+  for (uint32_t i = 0; i < r.count; i++) has_tables |= r.steps[i].kind == JUMP_ELSEWHERE;
+  // The cases of a switch start where no branch tells.
+  if ((kind == CALL || kind == JUMP) && !has_tables) *written = written_for(&r, (uint32_t)r.at[offset]);
+  bool is_call = !is_read || kind == CALL || kind == JUMP || kind == BRANCH;
+  free(r.steps);
+  free(r.at);
+  return is_call;
 }
 
 size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,

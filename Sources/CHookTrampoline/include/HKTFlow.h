@@ -53,6 +53,10 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
 /// is no such instruction there.
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow);
 
+/// Registers that the function certainly writes for its own direct call, or jump, at `call` and for nothing else; none
+/// where the function is not understood. False when there is certainly no such instruction there.
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written);
+
 /// Byte sequences in a code range that read as an instruction computing (`lea`, relative to rip) one of the (sorted) addresses.
 /// It may find more than there are. Answers how many; stores the first `capacity`.
 size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,

@@ -120,6 +120,13 @@ final class Flows {
     return withHost { hkt_read_results(&code, site, $0, &flow) } ? flow : nil
   }
 
+  /// Places that the calling function certainly sets for the call at `site`; nil when that is no call after all.
+  fileprivate func written(for site: UInt64, in function: ImageSymbol) -> UInt64? {
+    guard var code = code(function.address, Int(function.size)) else { return 0 }
+    var written: UInt64 = 0
+    return hkt_read_call_site(&code, site, &written) ? written : nil
+  }
+
   /// The caller cannot have been compiled together with functions of `module`: it is another module's, and no copy that a
   /// third one made of it.
   fileprivate func isStranger(_ caller: ImageSymbol, to module: String) -> Bool {
@@ -196,10 +203,16 @@ final class BodyFlow: BodyEvidence {
 
   private lazy var sites = flows.sites(to: address)
 
-  private(set) lazy var hasCloseCallers: Bool = {
-    guard let sites else { return true }
-    return sites.contains { !flows.isStranger($0.function, to: module) }
-  }()
+  /// Calls from functions that may have been compiled together with this one; nil when some cannot be told.
+  private lazy var closeSites = sites?.filter { !flows.isStranger($0.function, to: module) }
+
+  func arePassed(_ places: Places) -> Bool {
+    if taken(places) == places { return true }
+    guard let closeSites else { return false }
+    return closeSites.allSatisfy { site in
+      flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(rawValue: $0).union(taken(places))) } ?? true
+    }
+  }
 
   func used(_ places: Places) -> Places {
     var found: Places = []
