@@ -31,7 +31,7 @@ struct PlanCheck {
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
-      if !isPassed(argument.location) { argument.location = .optimizedOut }
+      argument.location = passed(argument.location)
       return argument
     }
     return plan.changed(arguments, selfPlan(), result, thrown, declaration)
@@ -43,11 +43,25 @@ struct PlanCheck {
     evidence.arePassed(location.argumentPlaces ?? .untold)
   }
 
+  /// What is left of a value: its words are passed by themselves.
+  private func passed(_ location: Location) -> Location {
+    if isPassed(location) { return location }
+    guard case .pieces(let pieces) = location, pieces.count > 1 else { return .optimizedOut }
+    let parts = pieces.map { piece in
+      let own = Location.pieces([piece])
+      return ValuePart(offset: piece.offset, size: piece.size, location: isPassed(own) ? own : .optimizedOut)
+    }
+    return parts.allSatisfy { $0.location == .optimizedOut } ? .optimizedOut : .parts(parts)
+  }
+
   private func selfPlan() -> SelfPlan {
     switch plan.selfPlan {
     case .object(let place), .metatype(let place):
-      isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
-    default: plan.selfPlan
+      return isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
+    case .value(var value):
+      value.location = passed(value.location)
+      return .value(value)
+    case .none, .unknown: return plan.selfPlan
     }
   }
 
@@ -83,19 +97,14 @@ struct PlanCheck {
       }
     }
     for argument in plan.arguments {
-      switch argument.location {
-      case .pieces(let pieces):
-        pieces.forEach { note($0.place) }
-        // Wide values are aligned on the stack, and skip a register.
-        if pieces.contains(where: { if case .stack = $0.place { $0.size > 8 } else { false } }) { return nil }
-        if argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
-      case .address(let place): note(place)
-      case .optimizedOut, .unknown: break
-      }
+      argument.location.places.forEach(note)
+      // Wide values are aligned on the stack, and skip a register.
+      if argument.location != .optimizedOut, argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
     }
     switch plan.selfPlan {
     case .object(let place), .metatype(let place): note(place)
-    default: break
+    case .value(let value): value.location.places.forEach(note)
+    case .none, .unknown: break
     }
     var last: Places = []
     func need(_ place: Place) -> Bool {
@@ -137,17 +146,12 @@ struct PlanCheck {
 extension Location {
   /// The places at entry of an argument; nil when one cannot be followed.
   fileprivate var argumentPlaces: Places? {
-    switch self {
-    case .pieces(let pieces):
-      var all: Places = []
-      for piece in pieces {
-        guard let place = Places(argument: piece.place) else { return nil }
-        all.formUnion(place)
-      }
-      return all
-    case .address(let place): return Places(argument: place)
-    case .optimizedOut, .unknown: return .nothing
+    var all: Places = []
+    for place in places {
+      guard let place = Places(argument: place) else { return nil }
+      all.formUnion(place)
     }
+    return all
   }
 }
 
