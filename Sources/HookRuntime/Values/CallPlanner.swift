@@ -22,8 +22,10 @@ package struct CallPlanner {
     let lowering = SILTypeLowering(types: types)
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
-    let plan = CallAssembly(declaration, signature, lowering, evidence).plan(isEnterOnly: isEnterOnly)
-    return evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
+    let assembly = CallAssembly(declaration, signature, lowering, evidence)
+    let plan = assembly.plan(isEnterOnly: isEnterOnly)
+    guard let evidence else { return plan }
+    return PlanCheck(plan, declaration, evidence, places: assembly.hasWideValues ? nil : assembly.allPlaces).checked()
   }
 
   /// Why the body's convention may differ from its mangled type.

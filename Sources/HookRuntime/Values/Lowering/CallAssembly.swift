@@ -33,6 +33,22 @@ struct CallAssembly {
       isExact: isExact, of: declaration)
   }
 
+  /// Where everything is that the body is passed, arguments or not; nil when not all of it is known.
+  var allPlaces: [Place]? {
+    if signature.takesMetadata(declaration) { return nil }
+    var places: [Place] = []
+    for location in locations {
+      if case .unknown = location { return nil }
+      places += location.places
+    }
+    return places
+  }
+
+  /// Some value is 16 bytes wide: such are aligned on the stack, and never split between it and registers.
+  var hasWideValues: Bool {
+    signature.parameters.contains { (lowering.info($0.type.type)?.alignment ?? 16) > 8 && $0.convention != .address }
+  }
+
   // MARK: Places
 
   private mutating func place() {
