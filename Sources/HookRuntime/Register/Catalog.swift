@@ -187,6 +187,13 @@ package final class ImageCatalog: @unchecked Sendable {
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
+  /// Why a private body is believed to be called as its type says; nil for all others.
+  func whyTrusted(_ body: Body) -> String? {
+    guard body.declaration.isEffectivelyPrivate else { return nil }
+    return lock.withLock { evidence(body).keptBecause.map { "private, with its declared convention: \($0)" } }
+      ?? "private to its object file; its code shows that no argument was dropped"
+  }
+
   /// What the body's code shows of its convention. To be asked under the lock.
   /// - Parameter name: the function whose convention it is, where that is another one: a merged body has its thunks'.
   private func evidence(_ body: Body, named name: String? = nil) -> any BodyEvidence {

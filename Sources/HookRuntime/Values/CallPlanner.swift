@@ -25,7 +25,7 @@ package struct CallPlanner {
     let assembly = CallAssembly(declaration, signature, lowering, evidence)
     let plan = assembly.plan(isEnterOnly: isEnterOnly)
     guard let evidence else { return plan }
-    return PlanCheck(plan, declaration, evidence, places: assembly.hasWideValues ? nil : assembly.allPlaces).checked()
+    return PlanCheck(plan, declaration, evidence, places: assembly.allPlaces).checked()
   }
 
   /// Why the body's convention may differ from its mangled type.

@@ -11,10 +11,10 @@ struct PlanCheck {
   private let declaration: Declaration
   private let evidence: any BodyEvidence
 
-  /// Where everything is that the body is passed; nil when that is not known, or when alignment can hide a missing value.
-  private let places: [Place]?
+  /// Where everything is that the body is passed.
+  private let places: Result<[Place], UnknownPlaces>
 
-  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence, places: [Place]?) {
+  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence, places: Result<[Place], UnknownPlaces>) {
     self.places = places
     self.plan = plan
     self.declaration = declaration
@@ -31,7 +31,7 @@ struct PlanCheck {
     }
     var result = plan.result
     if !isKept {
-      if !resultIsUsed(result.location) { result.location = .unknown("private, and no caller shows that it still returns its result") }
+      if !resultIsUsed(result.location) { result.location = .unknown("private to its object file, and no caller shows that it still returns its result") }
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
@@ -73,15 +73,15 @@ struct PlanCheck {
 
   /// Why registers may be missing from the signature; nil when none is.
   private func uncertainty() -> String? {
-    if !declaration.localContext.isEmpty { return "private to its object file, and what the local function captures is not in its name" }
-    if case .unknown(let why) = plan.selfPlan, why != CallPlan.gone { return "private to its object file, and self is not found: \(why)" }
-    guard let places, let last = last(of: places) else {
-      return "private to its object file, and not all it is passed is known or comes in one register each"
+    let privately = "private to its object file, and"
+    if !declaration.localContext.isEmpty { return "\(privately) what the local function captures is not in its name" }
+    switch places {
+    case .failure(let unknown): return "\(privately) not everything it is passed has a known place: \(unknown.reason)"
+    case .success(let places):
+      guard let last = last(of: places) else { return "\(privately) its stack arguments are too many to follow" }
+      guard evidence.taken(last) == last else { return "\(privately) its code does not show that no argument was dropped" }
     }
-    guard evidence.taken(last) == last else {
-      return "private to its object file, and the code does not show that no argument was dropped"
-    }
-    if plan.thrown == .any, evidence.error == .unknown { return "private to its object file, and the code does not show whether it still throws" }
+    if plan.thrown == .any, evidence.error == .unknown { return "\(privately) its code does not show whether it still throws" }
     return nil
   }
 

@@ -1,6 +1,9 @@
 // CallAssembly — gives the values of a signature their places and puts the declaration's arguments together again.
 internal import SwiftMangling
 
+/// Why it is not known where all values of a call are.
+struct UnknownPlaces: Error { let reason: String }
+
 struct CallAssembly {
   private let declaration: Declaration
   private let signature: SILSignature
@@ -33,20 +36,19 @@ struct CallAssembly {
       isExact: isExact, of: declaration)
   }
 
-  /// Where everything is that the body is passed, arguments or not; nil when not all of it is known.
-  var allPlaces: [Place]? {
-    if signature.takesMetadata(declaration) { return nil }
+  /// Where everything is that the body is passed, arguments or not, or why that is not known for certain.
+  var allPlaces: Result<[Place], UnknownPlaces> {
+    if signature.takesMetadata(declaration) { return .failure(UnknownPlaces(reason: TypeProblem.generic.description)) }
     var places: [Place] = []
-    for location in locations {
-      if case .unknown = location { return nil }
+    for (parameter, location) in zip(signature.parameters, locations) {
+      if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
+      // Values of 16 bytes are aligned on the stack, and never split between it and registers.
+      if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
+        return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
+      }
       places += location.places
     }
-    return places
-  }
-
-  /// Some value is 16 bytes wide: such are aligned on the stack, and never split between it and registers.
-  var hasWideValues: Bool {
-    signature.parameters.contains { (lowering.info($0.type.type)?.alignment ?? 16) > 8 && $0.convention != .address }
+    return .success(places)
   }
 
   // MARK: Places
