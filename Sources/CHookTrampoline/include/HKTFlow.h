@@ -39,7 +39,7 @@ typedef struct HKTFlowHost {
 typedef struct HKTFlow {
   HKTPlaces reads;      // certainly taken from where the value came
   HKTPlaces returned;   // still there at a return or a jump out of the function
-  bool is_whole;        // every path was followed; else `reads` is what the first straight line shows
+  bool is_whole;        // every path was followed; else `reads` is empty
   bool saves_r12;       // the function saves the error register: it is not its own way to report an error
   bool uses_r12;        // names it otherwise
   bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
