@@ -15,11 +15,6 @@ package struct MergeThunk: Sendable, Equatable {
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
   var callers: [String]
 
-  /// The registers the thunk writes.
-  var written: Places {
-    (0..<6).filter { mask & 1 << UInt32($0) != 0 }.reduce(into: .nothing) { $0.formUnion(Places(argument: .integer($1)) ?? .nothing) }
-  }
-
   func passes(_ value: UInt64) -> Bool { values.indices.contains { mask & 1 << $0 != 0 && values[$0] == value } }
 }
 

@@ -141,6 +141,9 @@ package final class CallPlan: @unchecked Sendable {
   /// What generic values are, each call tells.
   package var learnsTypesFromCalls: Bool { generics != nil }
 
+  /// Why nothing of the call is known; nil when something may be.
+  package let opaqueBecause: String?
+
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
@@ -154,8 +157,10 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, opaqueBecause: String? = nil,
+    of declaration: Declaration
   ) {
+    self.opaqueBecause = opaqueBecause
     hiddenArguments = hidden
     self.generics = generics
     self.declaration = declaration
@@ -242,7 +247,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

@@ -28,7 +28,7 @@ package struct CallPlanner {
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan(isEnterOnly: isEnterOnly)
-    let plan = evidence.map { PlanCheck(made, declaration, $0).checked() } ?? made
+    let plan = evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } ?? made
     guard !assembly.sources.isEmpty else { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
