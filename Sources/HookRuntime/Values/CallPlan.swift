@@ -132,6 +132,8 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
   /// Metadata and witness tables behind the arguments of a generic body.
   package let hiddenArguments: [HiddenArgument]
   /// How to find the types of one call, where the body is generic.
@@ -150,9 +152,10 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil, of declaration: Declaration
   ) {
     hiddenArguments = hidden
+    self.thrownValue = thrownValue
     self.generics = generics
     self.arguments = arguments
     self.selfPlan = selfPlan
@@ -202,7 +205,7 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   /// Nothing is known but that the function exists.
-  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
+  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
     return CallPlan(
       arguments: function.parameters.map {
@@ -210,7 +213,7 @@ package final class CallPlan: @unchecked Sendable {
       },
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
-      thrown: function.thrown, isEnterOnly: isEnterOnly,
+      thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
       stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
   }
 }

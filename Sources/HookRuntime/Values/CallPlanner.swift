@@ -12,7 +12,8 @@ package struct CallPlanner {
   /// The plan for the body that `declaration` (of a base or a clone) names.
   /// - Parameters:
   ///   - conflict: why calls that enter the body may carry other values.
-  ///   - evidence: what the body's code shows where its name is silent.
+  ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
+  ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
@@ -26,11 +27,17 @@ package struct CallPlanner {
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
-    return assembly.plan(isEnterOnly: isEnterOnly, generics: assembly.sources.isEmpty ? nil : GenericCall(assembly.sources) { [lowering, signature, assembly] actual in
+    let plan = assembly.plan(isEnterOnly: isEnterOnly)
+    let checked = evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
+    // Metadata that nobody reads, callers that know the body need not pass.
+    let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
+    if sources.isEmpty { return checked }
+    let generics = GenericCall(sources) { [signature, lowering, assembly] actual in
       var known = lowering
       known.actual = actual
-      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly, generics: nil)
-    })
+      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: checked, not: plan, declaration)
+    }
+    return checked.with(generics, declaration)
   }
 
   /// Why the body's convention may differ from its mangled type.

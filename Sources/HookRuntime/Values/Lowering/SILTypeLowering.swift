@@ -24,6 +24,15 @@ struct SILTypeLowering: Sendable {
   /// Generic parameters are left that this body was not compiled for: its signature tells how such values are held.
   private func isGeneric(_ type: TypeSyntax) -> Bool { type.deepestParameter >= 0 }
 
+  /// The layout of a value that is returned directly.
+  func returnedShape(of type: SILType) -> Result<TypeShape, TypeProblem> {
+    var reader = ShapeReader(types: types, environment: environment)
+    do throws(TypeProblem) {
+      guard let shape = try reader.shape(type.type) else { return .failure(.layout(type.type.description(qualified: true))) }
+      return .success(shape)
+    } catch { return .failure(error) }
+  }
+
   private func shape(of type: TypeSyntax) -> Result<[Scalar]?, TypeProblem> {
     guard environment != nil else { return .failure(.generic) }
     var reader = ShapeReader(types: types, environment: environment)
