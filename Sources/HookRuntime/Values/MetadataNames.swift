@@ -93,7 +93,11 @@ extension TypeResolver {
     if let address = name.reference { return UnsafeRawPointer(bitPattern: address).map(TypeDescriptor.init) }
     if let found = findDescriptor?(name) { return found }
     // A type that needs no arguments is found by its name; of others the standard library's are.
-    if case .success(let info) = type(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])) { return info.metadata.descriptor }
+    if let mangled = mangled(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])),
+      let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) })
+    {
+      return found.descriptor
+    }
     return TypeCatalog.shared.descriptor(name.description)
   }
 

@@ -166,7 +166,7 @@ struct ShapeReader {
     }
     if kind == .classType { return .reference }
     if name == .fixedArray { return try fixedArray(arguments) }
-    guard type.deepestParameter >= 0 else { return try known(type) }
+    if type.deepestParameter < 0, !type.holdsMetatype, case .success = types.type(type) { return try known(type) }
     guard let descriptor = types.descriptor(name) else { throw .unresolved(name.description) }
     if try types.isAddressOnlyOutside(descriptor, name) { return nil }
     let table = try substitutions(descriptor, arguments, name)
@@ -248,7 +248,7 @@ struct ShapeReader {
 
 extension TypeSyntax {
   /// The metatype of a type without subtypes, or of a generic parameter, is part of the type's layout.
-  fileprivate var holdsMetatype: Bool {
+  var holdsMetatype: Bool {
     switch self {
     case .metatype(let instance): instance.hasOneMetatype || instance.deepestParameter >= 0
     case .tuple(let elements): elements.contains { $0.type.holdsMetatype }
