@@ -369,21 +369,6 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return nil
   }
 
-  /// For the name of a metatype whose instance type has but one: whether it is spelled out (`SiXMt`, `Sim`), so that the
-  /// compiler gave it no bits, or comes from a generic parameter, which keeps it a word. nil where neither is certain.
-  package var isThinMetatype: Bool? {
-    // Generic parameters: `x`, `q_`, `q0_`, `qd…`; of one alone the metatype is a word.
-    guard count > 0 else { return nil }
-    let first = pointer.load(as: UInt8.self)
-    if first == UInt8(ascii: "x") || first == UInt8(ascii: "q") {
-      return count <= 4 ? false : nil
-    }
-    guard hasSuffix("m") else { return nil }
-    // A symbolic reference to a type, or a standard library type's letters, and nothing else in front.
-    if first <= 2, count == 6 { return true }
-    return first == UInt8(ascii: "S") && count == 3 ? true : nil
-  }
-
   /// The type is found by calling a function, control byte 9.
   package var isAccessorReference: Bool { count > 0 && pointer.load(as: UInt8.self) == 9 }
 

@@ -48,8 +48,13 @@ package final class TypeResolver: @unchecked Sendable {
     // Of a non-copyable type, fields record a function that knows it, which tells nobody but newer runtimes.
     if name.isAccessorReference, metadata == Metadata(Void.self) { return .failure(.layout(owner.name)) }
     if metadata.mentionsOneMetatype {
-      guard let isThin = name.isThinMetatype else { return .failure(.layout(metadata.name)) }
-      if isThin { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+      guard let syntax = syntax(name) else { return .failure(.layout(metadata.name)) }
+      // Of a generic parameter alone, or its metatype, it is a word; spelled out it has no bits.
+      var isWord = false
+      if case .genericParameter = syntax { isWord = true }
+      if case .metatype(let instance) = syntax, instance.deepestParameter >= 0 { isWord = true }
+      guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
+      if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
     }
     return info(for: metadata)
   }
@@ -176,19 +181,19 @@ package final class TypeResolver: @unchecked Sendable {
     if metadata.pointer == Metadata(String.self).pointer {
       return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
     }
-    let fields = descriptor.fields
-    guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
-      if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
-      throw .layout(name())
-    }
     // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
     if metadata.isAddressOnly { return Layout(kind: .structure, scalars: nil) }
-    if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     let isImported = name().hasPrefix("__C.")
     // More words than registers, whatever they are: an imported type without vectors goes by address.
     if isImported, metadata.size > 8 * AggregateLowering.mostRegisters, metadata.alignment <= 8 {
       return Layout(kind: .structure, scalars: TypeShape.integers(metadata.size))
     }
+    let fields = descriptor.fields
+    guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
+      if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
+      throw .layout(name())
+    }
+    if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     var all: [Scalar] = []
     for (index, field) in fields.enumerated() {
       let offset = Int((metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
@@ -209,7 +214,7 @@ package final class TypeResolver: @unchecked Sendable {
         all.append(Self.pointer.moved(by: offset))
         continue
       }
-      guard let scalars = try type(ofField: typeName, in: metadata).get().scalars else { return Layout(kind: .structure, scalars: nil) }
+      guard let scalars = try fieldScalars(typeName, in: metadata) else { return Layout(kind: .structure, scalars: nil) }
       all += scalars.map { $0.moved(by: offset) }
     }
     // A C struct may have parts Swift has no name for, such as bit-fields and unions.
@@ -221,6 +226,14 @@ package final class TypeResolver: @unchecked Sendable {
   private static func integer(offset: Int, size: Int) -> Scalar {
     let isWhole = size & (size - 1) == 0 && size <= 16 && offset % max(size, 1) == 0
     return Scalar(offset: offset, size: size, kind: isWhole ? .integer : .opaque)
+  }
+
+  private func fieldScalars(_ name: MangledBytes, in owner: Metadata) throws(TypeProblem) -> [Scalar]? {
+    if let spelled = syntax(name), spelled.deepestParameter < 0, spelled.holdsMetatype {
+      var reader = ShapeReader(types: self, environment: nil)
+      return try reader.shape(spelled)?.scalars
+    }
+    return try type(ofField: name, in: owner).get().scalars
   }
 
   /// Its elements one after the other.

@@ -26,7 +26,11 @@ struct SILTypeLowering: Sendable {
 
   /// From metadata; from the declaration where a call site and metadata differ, or there is none.
   private func known(_ type: TypeSyntax) -> Result<[Scalar]?, TypeProblem> {
-    if !type.holdsMetatype, case .success(let info) = types.type(type) { return .success(info.scalars) }
+    if !type.holdsMetatype {
+      let found = types.type(type)
+      if case .success(let info) = found { return .success(info.scalars) }
+      if !type.holdsConstrained { return found.map(\.scalars) }
+    }
     var reader = ShapeReader(types: types, environment: environment)
     do throws(TypeProblem) { return .success(try reader.shape(type)?.scalars) } catch { return .failure(error) }
   }
