@@ -52,6 +52,7 @@ for body in bodies:
         counts["bodies with other arguments than declared"] += 1
         pairs = []
     pairs += [("self", body["self"], a) for a in known if a["name"] == "self"]
+    speaks_of_parts = any(info["size"] and size(notation) not in (None, info["size"]) for what, notation, info in pairs if what != "self")
     for what, notation, info in pairs:
         ours, theirs = first(notation), info["location"][0][0] if info["location"] else None
         if ours is None or theirs is None or theirs.startswith("?"):
@@ -59,7 +60,7 @@ for body in bodies:
         # The value of a generic type is behind its address, or is a reference: both are one register.
         elif ours == theirs or info["size"] == 0 and "*" + ours == theirs: counts["agree"] += 1
         # In some initialisers the debug information speaks of parts.
-        elif info["size"] and size(notation) not in (None, info["size"]) and what != "self": counts["of another size in the debug information"] += 1
+        elif speaks_of_parts: counts["of another size in the debug information"] += 1
         else: wrong.append(f"{body['selector']} [{body['symbol']}] {what}: planned {notation}, debug information {info['location']} of {info['size']} bytes")
 for line in wrong[:40]: print("WRONG   " + line)
 print("; ".join(f"{n} {what}" for what, n in sorted(counts.items())) + f"; {len(wrong)} differ")
