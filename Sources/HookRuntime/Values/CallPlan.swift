@@ -96,9 +96,15 @@ package struct ValueSelfPlan: Sendable {
   /// nil where the type is not known in this process.
   package var info: TypeInfo?
   package var location: Location
-  /// The body may change it in place: `location` is the address of the caller's variable.
-  package var isInout = false
-  package var isOwned = false
+  package var access = Access.unknown
+
+  package enum Access: Hashable, Sendable {
+    case borrowed, owned
+    /// The body may change it in place: `location` is the address of the caller's variable.
+    case inPlace
+    /// By address, and whether it is the caller's variable is not known.
+    case unknown
+  }
 }
 
 /// Who `self` is.

@@ -32,7 +32,7 @@ private func text(_ plan: SelfPlan) -> String {
   case .none: "none"
   case .object(let place): "object:" + text(place)
   case .metatype(let place): "metatype:" + text(place)
-  case .value(let plan): "value:" + (plan.isInout ? "&" : "") + (plan.isOwned ? "!" : "") + text(plan.location)
+  case .value(let plan): "value:" + (plan.access == .inPlace ? "&" : plan.access == .owned ? "!" : plan.access == .unknown ? "~" : "") + text(plan.location)
   case .unknown(let reason): "?" + reason
   }
 }
