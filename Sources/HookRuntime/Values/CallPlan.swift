@@ -195,7 +195,7 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   /// Nothing is known but that the function exists.
-  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
+  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
     return CallPlan(
       arguments: function.parameters.map {
@@ -203,7 +203,7 @@ package final class CallPlan: @unchecked Sendable {
       },
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
-      thrown: function.thrown, isEnterOnly: isEnterOnly,
+      thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
       stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
   }
 }

@@ -12,7 +12,8 @@ package struct CallPlanner {
   /// The plan for the body that `declaration` (of a base or a clone) names.
   /// - Parameters:
   ///   - conflict: why calls that enter the body may carry other values.
-  ///   - evidence: what the body's code shows where its name is silent.
+  ///   - evidence: what the body's code shows where its name is silent; without it private functions are opaque, and all
+  ///     others are believed to be passed even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
@@ -21,10 +22,11 @@ package struct CallPlanner {
     let lowering = SILTypeLowering(types: types)
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
-    return CallAssembly(declaration, signature, lowering, evidence).plan(isEnterOnly: isEnterOnly)
+    let plan = CallAssembly(declaration, signature, lowering, evidence).plan(isEnterOnly: isEnterOnly)
+    return evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
   }
 
-  /// Why the body's convention may differ from its mangled type.
+  /// Why the body's convention may differ from its mangled type, whatever the type.
   static func distrust(_ declaration: Declaration, evidence: (any BodyEvidence)? = nil) -> String? {
     if declaration.isMerged { return "merged body: it takes extra arguments" }
     switch declaration.kind {
