@@ -147,6 +147,7 @@ package final class CallPlan: @unchecked Sendable {
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
   package let mayThrow: Bool
+  package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
@@ -174,6 +175,7 @@ package final class CallPlan: @unchecked Sendable {
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
     mayThrow = thrown == .any
+    throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
