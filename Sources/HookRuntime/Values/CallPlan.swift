@@ -132,6 +132,8 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
   /// Metadata and witness tables behind the arguments of a generic body.
   package let hiddenArguments: [HiddenArgument]
   private let declaration: Declaration
@@ -152,16 +154,18 @@ package final class CallPlan: @unchecked Sendable {
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
   package let mayThrow: Bool
+  package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, hidden: [HiddenArgument] = [], generics: GenericCall? = nil, opaqueBecause: String? = nil,
-    of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
+    opaqueBecause: String? = nil, of declaration: Declaration
   ) {
     self.opaqueBecause = opaqueBecause
     hiddenArguments = hidden
+    self.thrownValue = thrownValue
     self.generics = generics
     self.declaration = declaration
     self.arguments = arguments
@@ -181,6 +185,7 @@ package final class CallPlan: @unchecked Sendable {
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
     mayThrow = thrown == .any
+    throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
@@ -219,22 +224,28 @@ package final class CallPlan: @unchecked Sendable {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
       thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes, isExact: isExact, hidden: hiddenArguments,
-      generics: generics ?? self.generics, of: declaration)
+      thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
   }
 
-  /// The plan's values at the places of another plan of the same body.
-  func placed(as other: CallPlan) -> CallPlan {
-    var arguments = self.arguments
-    for index in arguments.indices { arguments[index].location = other.arguments[index].location }
-    var result = self.result
-    result.location = other.result.location
-    var selfPlan = self.selfPlan
-    if case .value(var value) = selfPlan, case .value(let placed) = other.selfPlan {
-      value.location = placed.location
-      selfPlan = .value(value)
+  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
+  func located(like checked: CallPlan, not original: CallPlan) -> CallPlan {
+    if checked === original { return self }
+    var arguments = arguments
+    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
+      arguments[index].location = checked.arguments[index].location
     }
-    if case .unknown = other.selfPlan { selfPlan = other.selfPlan }
-    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: other.thrown)
+    var result = result
+    if checked.result.location != original.result.location { result.location = checked.result.location }
+    var selfPlan = selfPlan
+    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
+      known.location != first.location
+    {
+      value.location = known.location
+      selfPlan = .value(value)
+    } else if case .unknown = checked.selfPlan {
+      selfPlan = checked.selfPlan
+    }
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
   }
 
   /// Nothing is known but that the function exists.

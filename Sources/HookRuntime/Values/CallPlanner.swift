@@ -29,13 +29,15 @@ package struct CallPlanner {
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan(isEnterOnly: isEnterOnly)
     let plan = evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } ?? made
-    guard !assembly.sources.isEmpty else { return plan }
+    // Metadata that nobody reads, callers that know the body need not pass.
+    let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
+    if sources.isEmpty || plan.opaqueBecause != nil { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
-      generics: GenericCall(assembly.sources) { [lowering, signature, assembly, plan] actual in
+      generics: GenericCall(sources) { [lowering, signature, assembly, plan, made] actual in
         var known = lowering
         known.actual = actual
-        return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).placed(as: plan)
+        return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
       })
   }
 

@@ -41,6 +41,14 @@ package final class GenericCall: Sendable {
 }
 
 extension GenericSource {
+  /// Where the metadata, or what leads to it, is.
+  var place: Places {
+    switch self {
+    case .metadata(let place), .argument(let place, _), .object(let place, _, _, _), .metatype(let place, _, _):
+      // What cannot be followed is never said to be taken.
+      Places(argument: place) ?? Places(rawValue: 1 << 63)
+    }
+  }
   /// What the parameter stands for in the call; nil where it cannot be told any more.
   fileprivate func metadata(_ reader: ValueReader, isOver: Bool) -> Metadata? {
     func pointer(_ place: Place) -> UnsafeRawPointer? { UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place))) }

@@ -16,10 +16,16 @@ package final class TypeResolver: @unchecked Sendable {
   package func type(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
       if let known = bySyntax[syntax] { return known }
-      let found = metadata(for: syntax).flatMap { info(for: $0) }
+      let found = constrained(syntax) ?? metadata(for: syntax).flatMap { info(for: $0) }
       bySyntax[syntax] = found
       return found
     }
+  }
+
+  /// `any Collection<Int>`: the runtime does not find it by name, but its values are those of `any Collection`.
+  private func constrained(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem>? {
+    guard case .constrainedExistential(let base, _) = syntax, syntax.deepestParameter < 0 else { return nil }
+    return type(base).map { TypeInfo(constraining: $0, name: syntax.description(qualified: true)) }
   }
 
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
@@ -39,9 +45,16 @@ package final class TypeResolver: @unchecked Sendable {
 
   private func fieldType(_ name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     guard let metadata = name.resolve(in: owner) else { return .failure(.unresolved(name.text)) }
+    // Of a non-copyable type, fields record a function that knows it, which tells nobody but newer runtimes.
+    if name.isAccessorReference, metadata == Metadata(Void.self) { return .failure(.layout(owner.name)) }
     if metadata.mentionsOneMetatype {
-      guard let isThin = name.isThinMetatype else { return .failure(.layout(metadata.name)) }
-      if isThin { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+      guard let syntax = syntax(name) else { return .failure(.layout(metadata.name)) }
+      // Of a generic parameter alone, or its metatype, it is a word; spelled out it has no bits.
+      var isWord = false
+      if case .genericParameter = syntax { isWord = true }
+      if case .metatype(let instance) = syntax, instance.deepestParameter >= 0 { isWord = true }
+      guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
+      if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
     }
     return info(for: metadata)
   }
@@ -171,13 +184,19 @@ package final class TypeResolver: @unchecked Sendable {
     if metadata.pointer == Metadata(String.self).pointer {
       return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
     }
+    // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
+    if metadata.isAddressOnly { return Layout(kind: .structure, scalars: nil) }
+    let isImported = name().hasPrefix("__C.")
+    // More words than registers, whatever they are: an imported type without vectors goes by address.
+    if isImported, metadata.size > 8 * AggregateLowering.mostRegisters, metadata.alignment <= 8 {
+      return Layout(kind: .structure, scalars: TypeShape.integers(metadata.size))
+    }
     let fields = descriptor.fields
     guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
       if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
       throw .layout(name())
     }
-    // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
-    if !metadata.isBitwiseTakable { return Layout(kind: .structure, scalars: nil) }
+    if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     var all: [Scalar] = []
     for (index, field) in fields.enumerated() {
       let offset = Int((metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
@@ -188,9 +207,8 @@ package final class TypeResolver: @unchecked Sendable {
         case .integer(let bits): all.append(Self.integer(offset: offset, size: (bits + 7) / 8))
         case .float(let bits):
           all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: bits <= 64 ? .float : .extended))
-        case .vector(let bytes):
-          guard bytes == 16 else { throw .layout(name()) }  // others are taken apart in ways of their own
-          all.append(Scalar(offset: offset, size: 16, kind: .vector))
+        case .vector(let size, let count, let isFloat): all += Scalar.vector(at: offset, elementSize: size, count: count, isFloat: isFloat)
+        case .executor: all += [Self.pointer.moved(by: offset), Self.pointer.moved(by: offset + 8)]
         }
         continue
       }
@@ -199,11 +217,11 @@ package final class TypeResolver: @unchecked Sendable {
         all.append(Self.pointer.moved(by: offset))
         continue
       }
-      guard let scalars = try type(ofField: typeName, in: metadata).get().scalars else { return Layout(kind: .structure, scalars: nil) }
+      guard let scalars = try fieldScalars(typeName, in: metadata) else { return Layout(kind: .structure, scalars: nil) }
       all += scalars.map { $0.moved(by: offset) }
     }
     // A C struct may have parts Swift has no name for, such as bit-fields and unions.
-    if name().hasPrefix("__C."), all.reduce(0, { $0 + $1.size }) != metadata.size { throw .layout(name()) }
+    if isImported, !AggregateLowering.hidesNothing(all, size: metadata.size) { throw .layout(name()) }
     return Layout(kind: .structure, scalars: all)
   }
 
@@ -211,6 +229,25 @@ package final class TypeResolver: @unchecked Sendable {
   private static func integer(offset: Int, size: Int) -> Scalar {
     let isWhole = size & (size - 1) == 0 && size <= 16 && offset % max(size, 1) == 0
     return Scalar(offset: offset, size: size, kind: isWhole ? .integer : .opaque)
+  }
+
+  private func fieldScalars(_ name: MangledBytes, in owner: Metadata) throws(TypeProblem) -> [Scalar]? {
+    if let spelled = syntax(name), spelled.deepestParameter < 0, spelled.holdsMetatype {
+      var reader = ShapeReader(types: self, environment: nil)
+      return try reader.shape(spelled)?.scalars
+    }
+    return try type(ofField: name, in: owner).get().scalars
+  }
+
+  /// Its elements one after the other.
+  private func inlineArray(_ metadata: Metadata) throws(TypeProblem) -> [Scalar]? {
+    guard let arguments = metadata.genericArguments else { throw .layout(metadata.name) }
+    let count = arguments.load(as: Int.self)
+    let element = try part(Metadata(arguments.load(fromByteOffset: 8, as: UnsafeRawPointer.self)))
+    guard count >= 0, let scalars = element.scalars else { return nil }
+    // Many elements need more registers than there are, whatever they are.
+    if count > 64, !scalars.isEmpty { return TypeShape.integers(metadata.size) }
+    return (0..<count).flatMap { index in scalars.map { $0.moved(by: index * element.metadata.stride) } }
   }
 
   private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
@@ -239,7 +276,7 @@ package final class TypeResolver: @unchecked Sendable {
     }
     var kind = ValueKind.enumeration
     if case .optional = metadata.kind, let only { kind = .optional(only) }
-    if addressOnly || !metadata.isBitwiseTakable { return Layout(kind: kind, scalars: nil) }
+    if addressOnly || metadata.isAddressOnly { return Layout(kind: kind, scalars: nil) }
     if payloads == 1, descriptor.emptyCases == 0, let only, !cases[0].isIndirectCase {
       return Layout(kind: kind, scalars: only.scalars)  // a single case is laid out as its payload
     }
@@ -307,6 +344,8 @@ package final class TypeResolver: @unchecked Sendable {
 }
 
 extension Metadata {
+  fileprivate var isInlineArray: Bool { name.hasPrefix("Swift.InlineArray<") }
+
   /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
   fileprivate var mentionsOneMetatype: Bool {
     switch kind {

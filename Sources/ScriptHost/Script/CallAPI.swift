@@ -55,7 +55,7 @@ enum CallAPI {
       case .args: return callback.done(shl_handle(patch.classes.arguments, 0, 0, script.pointee.serial))
       case .result: return result(script, bridge, callback)
       case .error:
-        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.thrownError : 0
+        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.errorBox() : 0
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
@@ -78,7 +78,7 @@ enum CallAPI {
     if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
     }
-    if script.pointee.view.thrownError != 0 && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
+    if script.pointee.view.didThrow && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
     }
@@ -207,7 +207,7 @@ enum CallAPI {
     if let problem { return callback.fail(problem.description) }
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     if script.pointee.view.didThrow {
-      let error = script.pointee.view.thrownError
+      let error = script.pointee.view.errorBox()
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))

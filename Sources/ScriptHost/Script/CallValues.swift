@@ -128,6 +128,9 @@ enum CallValues {
     guard let info = result.info, result.isReplaceable else {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
+    if script.pointee.view.didThrow, !canReplaceError(script.pointee.plan) {
+      throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
+    }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
       made.forget()
@@ -201,9 +204,23 @@ enum CallValues {
     let result = script.pointee.plan.result
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     if ran {
-      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) }
+      retireOutcome(script, writer)
     }
     writer.setResult(result, to: value)
+  }
+
+  /// Takes what the original returned or threw out of the caller's reach.
+  private static func retireOutcome(_ script: Call, _ writer: ValueWriter) {
+    guard script.pointee.view.didThrow else { return writer.retireResult(script.pointee.plan.result) }
+    guard let typed = script.pointee.plan.thrownValue else { return writer.retireError() }
+    // stageResult refused a result where this could fail.
+    _ = writer.retireTypedError(typed)
+  }
+
+  /// A result can take the place of the error that the original threw.
+  private static func canReplaceError(_ plan: CallPlan) -> Bool {
+    guard let typed = plan.thrownValue else { return true }
+    return typed.info != nil && typed.location.isWhole
   }
 
   static func dropStaged(_ script: Call) {
@@ -234,7 +251,7 @@ enum CallValues {
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
       guard plan.canRunAgain, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
-      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(plan.result) }
+      retireOutcome(script, writer)
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
     if let held = script.pointee.held {

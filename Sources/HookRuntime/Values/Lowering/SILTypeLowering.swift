@@ -24,6 +24,26 @@ struct SILTypeLowering: Sendable {
   /// Generic parameters are left that this body was not compiled for: its signature tells how such values are held.
   private func isGeneric(_ type: TypeSyntax) -> Bool { type.deepestParameter >= 0 }
 
+  /// From metadata; from the declaration where a call site and metadata differ, or there is none.
+  private func known(_ type: TypeSyntax) -> Result<[Scalar]?, TypeProblem> {
+    if !type.holdsMetatype {
+      let found = types.type(type)
+      if case .success(let info) = found { return .success(info.scalars) }
+      if !type.holdsConstrained { return found.map(\.scalars) }
+    }
+    var reader = ShapeReader(types: types, environment: environment)
+    do throws(TypeProblem) { return .success(try reader.shape(type)?.scalars) } catch { return .failure(error) }
+  }
+
+  /// The layout of a value that is returned directly.
+  func returnedShape(of type: SILType) -> Result<TypeShape, TypeProblem> {
+    var reader = ShapeReader(types: types, environment: environment)
+    do throws(TypeProblem) {
+      guard let shape = try reader.shape(type.type) else { return .failure(.layout(type.type.description(qualified: true))) }
+      return .success(shape)
+    } catch { return .failure(error) }
+  }
+
   private func shape(of type: TypeSyntax) -> Result<[Scalar]?, TypeProblem> {
     guard environment != nil else { return .failure(.generic) }
     var reader = ShapeReader(types: types, environment: environment)
@@ -40,7 +60,7 @@ struct SILTypeLowering: Sendable {
     // Metadata has a word for the metatype where the code has a case number alone.
     case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
       .success([Scalar(offset: 0, size: 1, kind: .integer)])
-    default: types.type(type.type).map(\.scalars)
+    default: known(type.type)
     }
   }
 

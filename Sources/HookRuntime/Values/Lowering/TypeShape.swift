@@ -52,7 +52,8 @@ struct TypeShape {
     let bytes = tags <= 256 ? 1 : tags <= 65536 ? 2 : 4
     enumeration.scalars.append(Scalar(offset: size, size: bytes, kind: .integer))
     enumeration.size += bytes
-    enumeration.extraInhabitants = max(0, 1 << (8 * bytes) - tags)
+    // What the tag leaves unused stays unused.
+    enumeration.extraInhabitants = 0
     return enumeration
   }
 
@@ -164,7 +165,7 @@ struct ShapeReader {
       guard let payload = try shape(arguments[0]) else { return nil }
       return payload.wrapped(emptyCases: 1)
     }
-    if kind == .classType { return .reference }
+    if kind == .classType || name.isArrayLike && type.holdsConstrained { return .reference }
     if name == .fixedArray { return try fixedArray(arguments) }
     guard type.deepestParameter >= 0 else { return try known(type) }
     guard let descriptor = types.descriptor(name) else { throw .unresolved(name.description) }
@@ -222,7 +223,7 @@ struct ShapeReader {
     guard let declared = types.syntax(bytes) else { throw .layout(name.description) }
     // In a generic type the metatype of a parameter is a word in all instances; what is around it is not worked out here.
     if case .metatype(let instance) = declared, instance.deepestParameter >= 0 { return .words(1) }
-    if table.values.contains(where: \.holdsMetatype) || declared.holdsMetatype { throw .layout(name.description) }
+    if table.values.contains(where: \.mentionsMetatype) || declared.mentionsMetatype { throw .layout(name.description) }
     return try shape(declared.substituting(table))
   }
 
@@ -247,13 +248,34 @@ struct ShapeReader {
 }
 
 extension TypeSyntax {
-  /// The metatype of a type without subtypes, or of a generic parameter, is part of the type's layout.
-  fileprivate var holdsMetatype: Bool {
+  /// The metatype of a type without subtypes is part of the value itself, which has no bits for it, unlike the same type
+  /// made by the runtime.
+  var holdsMetatype: Bool {
     switch self {
-    case .metatype(let instance): instance.hasOneMetatype || instance.deepestParameter >= 0
+    case .metatype(let instance): instance.hasOneMetatype
     case .tuple(let elements): elements.contains { $0.type.holdsMetatype }
-    case .nominal(_, let kind, let arguments): kind != .classType && arguments.contains(where: \.holdsMetatype)
+    case .nominal(let name, _, let arguments): name.isOptional && arguments.contains(where: \.holdsMetatype)
     default: false
     }
   }
+
+  /// A metatype that may or may not have bits occurs anywhere.
+  fileprivate var mentionsMetatype: Bool {
+    mentions { if case .metatype(let instance) = $0 { instance.hasOneMetatype || instance.deepestParameter >= 0 } else { false } }
+  }
+
+  /// A constrained existential that is no generic argument: laid out as its base.
+  var holdsConstrained: Bool {
+    switch self {
+    case .constrainedExistential: true
+    case .tuple(let elements): elements.contains { $0.type.holdsConstrained }
+    case .nominal(let name, _, let arguments): (name.isOptional || name.isArrayLike) && arguments.contains(where: \.holdsConstrained)
+    default: false
+    }
+  }
+}
+
+extension NominalName {
+  /// One reference, whatever the elements.
+  fileprivate var isArrayLike: Bool { module == "Swift" && ["Array", "Dictionary", "Set", "ContiguousArray"].contains(shortName) }
 }
