@@ -328,11 +328,11 @@ extension TypeSyntax {
     case .tuple(let elements): elements.contains { $0.type.isGeneric }
     case .function(let function): function.parameters.contains { $0.type.isGeneric } || function.result.isGeneric
     case .existential(_, let superclass, _): superclass?.isGeneric ?? false
-    case .constrainedExistential: false
+    case .constrainedExistential(_, let requirements): requirements.contains { if case .sameType(let type) = $0.kind { type.isGeneric } else { false } }
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGeneric
-    case .builtin, .integer, .unknown: false
+    case .builtin, .integer, .constrainedSelf, .unknown: false
     }
   }
 }
