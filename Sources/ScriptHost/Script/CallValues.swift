@@ -183,7 +183,7 @@ enum CallValues {
     guard !script.pointee.changesNothing, !script.pointee.staged.isEmpty else { return }
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
-    if script.pointee.originalRuns == 0 {
+    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       for (index, value) in script.pointee.staged {
         if script.pointee.held?[index] != nil {
           if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
@@ -193,8 +193,18 @@ enum CallValues {
       }
       script.pointee.staged = [:]
     } else {
-      dropStaged(script)
+      settleArguments(script)
     }
+  }
+
+  /// The original ran, or never will: new values of the caller's variables are put there, all others are of no use.
+  private static func settleArguments(_ script: Call) {
+    let writer = ValueWriter(script.pointee.view.call)
+    let plan = script.pointee.plan
+    for (index, value) in script.pointee.staged {
+      if plan.arguments[index].isInout { writer.replace(plan.arguments[index], with: value) } else { value.destroy() }
+    }
+    script.pointee.staged = [:]
   }
 
   static func applyResult(_ script: Call) {
@@ -284,8 +294,7 @@ enum CallValues {
     if script.pointee.changesNothing, !consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
     guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
-    for value in script.pointee.staged.values { value.destroy() }
-    script.pointee.staged = [:]
+    settleArguments(script)
     hold(owned, script, copyable: false)
     return true
   }

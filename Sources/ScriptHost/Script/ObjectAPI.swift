@@ -22,7 +22,7 @@ enum ObjectAPI {
       }
       let bridge = ValueAPI.bridge(receiver, patch, callback)
       guard case .success(let info) = TypeResolver.shared.type(of: type) else { return callback.fail("the class of this object is not known") }
-      let lent = LentValue(root: .memory(UInt(bitPattern: object)), info: info, serial: bridge.serial)
+      let lent = LentValue(root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
       return ValueAPI.withScratch { scratch in
         switch FieldAccess.read(field, object, lent, bridge, scratch) {
         case .success(let value): callback.done(value)

@@ -38,9 +38,6 @@ struct HandleClasses {
 
   /// The value a handle stands for; nil for other handles, and for a value that is not there.
   func lentValue(_ value: SHLValue) -> LentValue? { isValue(value) && value.h.b != 0 ? LentValue(value) : nil }
-
-  /// Serial for what is read out of a receiver: its call's, or 0 for what the script owns.
-  func serial(_ value: SHLValue) -> UInt64 { value.cls == object || value.cls == self.value || value.cls == error ? value.h.c : 0 }
 }
 
 /// Where a value lives while its call lasts: an argument, the result or `self` of the frame, or memory that stays as long as

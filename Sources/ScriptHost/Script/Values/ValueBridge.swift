@@ -68,7 +68,8 @@ struct ValueBridge {
 
   /// A handle to the value where it lies, or to a copy where nothing is lent.
   func handle(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
-    if serial == 0 { return copied(memory, lent.info) }
+    // What the script owns may be collected at any time: a part of it is copied as well.
+    if serial == 0 || lent.serial == 0 { return copied(memory, lent.info) }
     let (a, b, c) = lent.words()
     return shl_handle(classes.value, a, b, c)
   }
