@@ -124,8 +124,8 @@ struct ScriptCall {
       return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
-      // The callee ended what it owned.
-      if plan.isOwned, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
+      // The callee ended what it owned, or may have.
+      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
       return read(plan.location, plan.info, lent, body)
     case .result(let run):
       if run != resultNumber { return changes?.takeUnretainedValue().results[run].map { body($0 + lent.offset) } }
