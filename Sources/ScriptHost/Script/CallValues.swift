@@ -41,12 +41,12 @@ enum CallValues {
     let argument = plan.arguments[index]
     if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
     // What the handler put there may be replaced again while it has a handle: it gets a copy.
-    if let staged = script.pointee.staged[index] { return ValueAPI.value(staged.memory, staged.info, bridge, scratch) }
+    if let staged = script.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
-    if script.pointee.original(index) != nil {
-      let applied = script.pointee.held?[index].map { ValueAPI.value($0.memory, info, bridge, scratch) }
+    if argument.isInout || script.pointee.original(index) != nil {
+      let applied = script.pointee.held?[index].map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
-        ValueAPI.value($0, info, bridge, scratch)
+        bridge.snapshot($0, info, scratch)
       } ?? missing(argument.location, bridge)
     }
     let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
@@ -83,7 +83,7 @@ enum CallValues {
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
-    if let staged = script.pointee.stagedResult { return ValueAPI.value(staged.memory, staged.info, bridge, scratch) }
+    if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
     let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
     return script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) } ?? missing(result.location, bridge)
   }
