@@ -16,6 +16,15 @@ enum ValueAPI {
     }
   }
 
+  /// Why a handle that once was good has no memory now.
+  static func gone(_ lent: LentValue) -> String {
+    guard let call = ScriptThread.call(lent.serial) else { return ObjectAPI.expired }
+    if case .argument(let index) = lent.root, call.pointee.isConsumed(index) {
+      return "the original consumed this argument; read it in 'before' or before call:original()"
+    }
+    return "<optimized out>: this body was compiled without that part of the value"
+  }
+
   static func bridge(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> ValueBridge {
     ValueBridge(reading: receiver, patch, callback.scope)
   }
@@ -43,7 +52,7 @@ enum ValueAPI {
       case .enumeration: return payload(lent, bridge, callback)
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
-        return payload.isOptional ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(ObjectAPI.expired)
+        return payload.isOptional ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
       default: return noMember(lent, callback)
       }
     }
@@ -74,7 +83,7 @@ enum ValueAPI {
         case .success(let value): callback.done(value)
         case .failure(let problem): callback.fail(problem.description)
         }
-      } ?? callback.fail(ObjectAPI.expired)
+      } ?? callback.fail(gone(lent))
     }
   }
 
@@ -100,7 +109,7 @@ enum ValueAPI {
       }
       return info.withPayload(of: memory) { memory, _ in give(memory, type, position, bridge, callback) } ?? callback.done(shl_nil())
     }
-    return done ?? callback.fail(ObjectAPI.expired)
+    return done ?? callback.fail(gone(lent))
   }
 
   private static func give(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ position: Int64?, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
@@ -132,7 +141,7 @@ enum ValueAPI {
       let done = lent.withMemory { memory -> Int32? in
         collection.withElement(memory, Int(index) - 1) { push($0, collection.element, bridge, callback, isElement: true) }
       }
-      guard let done else { return callback.fail(ObjectAPI.expired) }
+      guard let done else { return callback.fail(gone(lent)) }
       return done ?? callback.done(shl_nil())
     }
     return withKey(key, collection, bridge, callback) { keyMemory in
@@ -141,7 +150,7 @@ enum ValueAPI {
           collection.key == nil ? callback.done(shl_bool(true)) : push($0, collection.element, bridge, callback, isElement: true)
         }
       }
-      guard let done else { return callback.fail(ObjectAPI.expired) }
+      guard let done else { return callback.fail(gone(lent)) }
       return done ?? callback.done(collection.key == nil ? shl_bool(false) : shl_nil())
     }
   }
@@ -180,7 +189,7 @@ enum ValueAPI {
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       if let collection = CollectionType.of(lent.info) {
-        return lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(ObjectAPI.expired)
+        return lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(lent))
       }
       guard case .tuple = lent.info.kind else { return callback.fail("a value of type \(lent.info.name) has no length") }
       return callback.done(shl_int(Int64(lent.info.fields.count)))
@@ -216,7 +225,7 @@ enum ValueAPI {
             return push($0, collection.element, bridge, callback, isElement: true)
           }
         }
-        guard let done else { return callback.fail(ObjectAPI.expired) }
+        guard let done else { return callback.fail(gone(lent)) }
         return done ?? callback.done(shl_nil())
       }
       if callback[1].tag == SHL_NIL { return entry(after: nil, lent, collection, bridge, callback) }
@@ -233,7 +242,7 @@ enum ValueAPI {
         return collection.key == nil ? callback.done(shl_bool(true)) : push(value, collection.element, bridge, callback, isElement: true)
       }
     }
-    guard let done else { return callback.fail(ObjectAPI.expired) }
+    guard let done else { return callback.fail(gone(lent)) }
     return done ?? callback.done(shl_nil())
   }
 
@@ -249,7 +258,7 @@ enum ValueAPI {
         case .success(let value): callback.done(value.tag == SHL_NIL ? ValueBridge.null : value)
         case .failure: callback.done("<not readable>")
         }
-      } ?? callback.fail(ObjectAPI.expired)
+      } ?? callback.fail(gone(lent))
     }
   }
 
@@ -316,7 +325,7 @@ enum ValueAPI {
       }
       return table
     }
-    guard let made else { return callback.fail(ObjectAPI.expired) }
+    guard let made else { return callback.fail(gone(lent)) }
     return failed || made.tag == SHL_NIL ? callback.fail("out of memory") : callback.done(made)
   }
 

@@ -139,8 +139,12 @@ struct ValueBridge {
     if let scope, shl_handle_find(scope, cls, UInt64(address), &found) { return found }
     if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
     // Alive: somebody we read it from owns it. The handle's release gives this back.
-    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
-    return shl_handle(cls, UInt64(address), 0, 0)
+    let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
+    let handle = shl_handle(cls, UInt64(address), 0, 0)
+    guard let scope else { return handle }
+    if shl_handle_make(scope, handle, &found) { return found }
+    object.release()
+    return shl_nil()
   }
 
   // MARK: Numbers and text
