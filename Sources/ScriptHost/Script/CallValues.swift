@@ -98,7 +98,7 @@ enum CallValues {
       return
     }
     guard let info = argument.info, argument.isReplaceable else {
-      throw .notConvertible(type: argument.type.description(qualified: true))
+      throw .notReplaceable(type: argument.type.description(qualified: true))
     }
     let writer = ValueWriter(script.pointee.view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
@@ -163,7 +163,7 @@ enum CallValues {
     if result.type.isVoid { return }
     if isSame(value, root: .result(script.pointee.resultNumber), script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, result.isReplaceable else {
-      throw .notConvertible(type: result.type.description(qualified: true))
+      throw .notReplaceable(type: result.type.description(qualified: true))
     }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
