@@ -37,4 +37,17 @@ for level in -Onone -O; do
   # The sanitizer keeps what is freed.
   [ -n "$flags" ] || check "$level memory stays flat" [ "$grown" -lt 2048 ]
 done
+
+# Data is known by what it conforms to: Foundation is not linked into the host.
+swiftc -swift-version 6 -Onone -parse-as-library -module-name Files "$here/Data.swift" -o files
+capture data timeout 60 "$scripthost" run -v --state state --patches "$here/data" -- ./files
+check 'Data: no assertion fails' bash -c "! grep -e FAIL -e 'runs instead' data.err"
+check 'Data: it came to its end' grep -q ': checks [1-9]' data.err
+same 'Data crosses both ways' - data.out <<'END'
+take [0, 255, 97, 98, 99] E621E1F8-C36C-495A-93FC-0C247A3E6E5F 5.0
+[1, 2, 255]
+take [7, 8] E621E1F8-C36C-495A-93FC-0C247A3E6E5F 6.0
+4000
+2
+END
 finish
