@@ -102,7 +102,8 @@ package struct ValueSelfPlan: Sendable {
     case borrowed, owned
     /// The body may change it in place: `location` is the address of the caller's variable.
     case inPlace
-    /// By address, and whether it is the caller's variable is not known.
+    /// By address, and whether it is the caller's variable is not known; or by value, and a method may be consuming, so that
+    /// the value may be gone when it returns.
     case unknown
   }
 }

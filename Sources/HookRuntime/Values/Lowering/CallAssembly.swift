@@ -151,6 +151,8 @@ struct CallAssembly: Sendable {
       return .address(.selfRegister)
     case (false, true):
       allocator = byValue
+      // A method may be consuming, which its name does not tell; accessors are not.
+      if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
     case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
