@@ -145,6 +145,8 @@ struct CallAssembly {
   private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
     var bound = allocator.slots
     if !isExact { bound += 16 + 4 * function.parameters.count }
+    // What a local function captures comes last, and no name tells how much that is.
+    if !declaration.localContext.isEmpty || declaration.kind.isClosure { bound += 128 }
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
