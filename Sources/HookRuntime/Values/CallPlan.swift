@@ -133,6 +133,9 @@ package final class CallPlan: @unchecked Sendable {
   package let stackBytes: Int
   package let isExact: Bool
 
+  /// Why nothing of the call is known; nil when something may be.
+  package let opaqueBecause: String?
+
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
@@ -146,8 +149,9 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, opaqueBecause: String? = nil, of declaration: Declaration
   ) {
+    self.opaqueBecause = opaqueBecause
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -204,7 +208,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

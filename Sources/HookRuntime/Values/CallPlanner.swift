@@ -12,8 +12,8 @@ package struct CallPlanner {
   /// The plan for the body that `declaration` (of a base or a clone) names.
   /// - Parameters:
   ///   - conflict: why calls that enter the body may carry other values.
-  ///   - evidence: what the body's code shows where its name is silent; without it private functions are opaque, and all
-  ///     others are believed to be passed even what they do not read.
+  ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
+  ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
@@ -22,11 +22,13 @@ package struct CallPlanner {
     let lowering = SILTypeLowering(types: types)
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
-    let plan = CallAssembly(declaration, signature, lowering, evidence).plan(isEnterOnly: isEnterOnly)
-    return evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
+    let assembly = CallAssembly(declaration, signature, lowering, evidence)
+    let plan = assembly.plan(isEnterOnly: isEnterOnly)
+    guard let evidence else { return plan }
+    return PlanCheck(plan, declaration, evidence, places: assembly.allPlaces).checked()
   }
 
-  /// Why the body's convention may differ from its mangled type, whatever the type.
+  /// Why the body's convention may differ from its mangled type.
   static func distrust(_ declaration: Declaration, evidence: (any BodyEvidence)? = nil) -> String? {
     if declaration.isMerged { return "merged body: it takes extra arguments" }
     switch declaration.kind {

@@ -1,7 +1,7 @@
 // call-plans [--share] LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
 //
-// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
-// result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
+// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns
+// separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self, result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
 // (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With `--evidence` the bodies' machine code
 // is asked as well, as it is for a hook, and a column before the arguments says whether the call can throw.
 private import Glibc

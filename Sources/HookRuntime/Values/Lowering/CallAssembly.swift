@@ -1,6 +1,9 @@
 // CallAssembly — gives the values of a signature their places and puts the declaration's arguments together again.
 internal import SwiftMangling
 
+/// Why it is not known where all values of a call are.
+struct UnknownPlaces: Error { let reason: String }
+
 struct CallAssembly {
   private let declaration: Declaration
   private let signature: SILSignature
@@ -31,6 +34,21 @@ struct CallAssembly {
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
       result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
       isExact: isExact, of: declaration)
+  }
+
+  /// Where everything is that the body is passed, arguments or not, or why that is not known for certain.
+  var allPlaces: Result<[Place], UnknownPlaces> {
+    if signature.takesMetadata(declaration) { return .failure(UnknownPlaces(reason: TypeProblem.generic.description)) }
+    var places: [Place] = []
+    for (parameter, location) in zip(signature.parameters, locations) {
+      if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
+      // Values of 16 bytes are aligned on the stack, and never split between it and registers.
+      if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
+        return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
+      }
+      places += location.places
+    }
+    return .success(places)
   }
 
   // MARK: Places
@@ -127,6 +145,8 @@ struct CallAssembly {
   private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
     var bound = allocator.slots
     if !isExact { bound += 16 + 4 * function.parameters.count }
+    // What a local function captures comes last, and no name tells how much that is.
+    if !declaration.localContext.isEmpty || declaration.kind.isClosure { bound += 128 }
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
