@@ -38,7 +38,7 @@ struct PlanCheck {
       argument.location = passed(argument.location)
       return argument
     }
-    return plan.changed(arguments, selfPlan(), result, thrown, declaration)
+    return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)
   }
 
   // MARK: Values nobody passes
@@ -137,12 +137,4 @@ extension CallPlan {
 
   /// The places of all arguments that are known and can be followed.
   package var argumentPlaces: Places { arguments.reduce(into: .nothing) { $0.formUnion($1.location.argumentPlaces ?? .nothing) } }
-
-  fileprivate func changed(
-    _ arguments: [ArgumentPlan], _ selfPlan: SelfPlan, _ result: ResultPlan, _ thrown: Thrown, _ declaration: Declaration
-  ) -> CallPlan {
-    CallPlan(
-      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
-      isExact: isExact, of: declaration)
-  }
 }
