@@ -24,6 +24,8 @@ package struct CallPlanner {
     if declaration.mayBeGeneric {
       do throws(TypeProblem) { lowering.environment = try GenericEnvironment(declaration, types: types) } catch { problem = error }
     }
+    var declaration = declaration
+    if let environment = lowering.environment { declaration.type = declaration.type?.mappingMembers { environment.naming($0) } }
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
@@ -32,7 +34,7 @@ package struct CallPlanner {
     // Metadata that nobody reads, callers that know the body need not pass.
     let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
     if sources.isEmpty { return checked }
-    let generics = GenericCall(sources) { [signature, lowering, assembly] actual in
+    let generics = GenericCall(sources) { [declaration, signature, lowering, assembly] actual in
       var known = lowering
       known.actual = actual
       return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: checked, not: plan, declaration)
