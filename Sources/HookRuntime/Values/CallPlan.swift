@@ -136,8 +136,15 @@ package final class CallPlan: @unchecked Sendable {
   package let thrownValue: ResultPlan?
   /// Metadata and witness tables behind the arguments of a generic body.
   package let hiddenArguments: [HiddenArgument]
+  private let declaration: Declaration
   /// How to find the types of one call, where the body is generic.
   let generics: GenericCall?
+
+  /// What generic values are, each call tells.
+  package var learnsTypesFromCalls: Bool { generics != nil }
+
+  /// Why nothing of the call is known; nil when something may be.
+  package let opaqueBecause: String?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -153,11 +160,14 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
+    opaqueBecause: String? = nil, of declaration: Declaration
   ) {
+    self.opaqueBecause = opaqueBecause
     hiddenArguments = hidden
     self.thrownValue = thrownValue
     self.generics = generics
+    self.declaration = declaration
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -206,6 +216,38 @@ package final class CallPlan: @unchecked Sendable {
     return mask
   }
 
+  /// The plan with parts of it replaced.
+  func changed(
+    arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
+    generics: GenericCall? = nil
+  ) -> CallPlan {
+    CallPlan(
+      arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes, isExact: isExact, hidden: hiddenArguments,
+      thrownValue: thrownValue, generics: generics ?? self.generics, of: declaration)
+  }
+
+  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
+  func located(like checked: CallPlan, not original: CallPlan) -> CallPlan {
+    if checked === original { return self }
+    var arguments = arguments
+    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
+      arguments[index].location = checked.arguments[index].location
+    }
+    var result = result
+    if checked.result.location != original.result.location { result.location = checked.result.location }
+    var selfPlan = selfPlan
+    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
+      known.location != first.location
+    {
+      value.location = known.location
+      selfPlan = .value(value)
+    } else if case .unknown = checked.selfPlan {
+      selfPlan = checked.selfPlan
+    }
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
+  }
+
   /// Nothing is known but that the function exists.
   static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
@@ -216,7 +258,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
+      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

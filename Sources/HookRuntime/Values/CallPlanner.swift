@@ -30,16 +30,17 @@ package struct CallPlanner {
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let plan = assembly.plan(isEnterOnly: isEnterOnly)
-    let checked = evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
+    let checked = evidence.map { PlanCheck(plan, declaration, $0, places: assembly.allPlaces).checked() } ?? plan
     // Metadata that nobody reads, callers that know the body need not pass.
     let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
     if sources.isEmpty { return checked }
-    let generics = GenericCall(sources) { [declaration, signature, lowering, assembly] actual in
-      var known = lowering
-      known.actual = actual
-      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: checked, not: plan, declaration)
-    }
-    return checked.with(generics, declaration)
+    // What the values of one call are does not change where they are, or which of them are missing.
+    return checked.changed(
+      generics: GenericCall(sources) { [declaration, signature, lowering, assembly] actual in
+        var known = lowering
+        known.actual = actual
+        return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: checked, not: plan)
+      })
   }
 
   /// Why the body's convention may differ from its mangled type.

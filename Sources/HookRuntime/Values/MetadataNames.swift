@@ -92,12 +92,8 @@ extension TypeResolver {
   package func descriptor(_ name: NominalName) -> TypeDescriptor? {
     if let address = name.reference { return UnsafeRawPointer(bitPattern: address).map(TypeDescriptor.init) }
     if let found = findDescriptor?(name) { return found }
-    // A type that needs no arguments is found by its name; of others the standard library's are.
-    if let mangled = mangled(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])),
-      let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) })
-    {
-      return found.descriptor
-    }
+    // A type that needs no arguments is found by its name.
+    if let found = named(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])) { return found.descriptor }
     return TypeCatalog.shared.descriptor(name.description)
   }
 

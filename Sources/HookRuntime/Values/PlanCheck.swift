@@ -11,7 +11,11 @@ struct PlanCheck {
   private let declaration: Declaration
   private let evidence: any BodyEvidence
 
-  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence) {
+  /// Where everything is that the body is passed.
+  private let places: Result<[Place], UnknownPlaces>
+
+  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence, places: Result<[Place], UnknownPlaces>) {
+    self.places = places
     self.plan = plan
     self.declaration = declaration
     self.evidence = evidence
@@ -27,21 +31,20 @@ struct PlanCheck {
     }
     var result = plan.result
     if !isKept {
-      if !resultIsUsed(result.location) { result.location = .unknown("private, and no caller shows that it still returns its result") }
+      if !resultIsUsed(result.location) { result.location = .unknown("private to its object file, and no caller shows that it still returns its result") }
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
       argument.location = passed(argument.location)
       return argument
     }
-    return plan.changed(arguments, selfPlan(), result, thrown, declaration)
+    return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)
   }
 
   // MARK: Values nobody passes
 
   private func isPassed(_ location: Location) -> Bool {
-    guard let places = location.argumentPlaces else { return !evidence.hasCloseCallers }
-    return evidence.arePassed(places)
+    evidence.arePassed(location.argumentPlaces ?? .untold)
   }
 
   /// What is left of a value: its words are passed by themselves.
@@ -70,59 +73,31 @@ struct PlanCheck {
 
   /// Why registers may be missing from the signature; nil when none is.
   private func uncertainty() -> String? {
-    if !declaration.localContext.isEmpty { return "a local function of one object file: what it captures is not in its name" }
-    if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty {
-      return "a private generic function of one object file: the optimiser may have changed its convention"
+    let privately = "private to its object file, and"
+    if !declaration.localContext.isEmpty { return "\(privately) what the local function captures is not in its name" }
+    switch places {
+    case .failure(let unknown): return "\(privately) not everything it is passed has a known place: \(unknown.reason)"
+    case .success(let places):
+      guard let last = last(of: places) else { return "\(privately) its stack arguments are too many to follow" }
+      guard evidence.taken(last) == last else { return "\(privately) its code does not show that no argument was dropped" }
     }
-    if case .typed = plan.thrown { return "a private function of one object file with a typed error" }
-    if case .unknown(let why) = plan.selfPlan, why != CallPlan.gone { return "private, known to one object file only, and self is not located: \(why)" }
-    guard plan.isExact else { return "private, known to one object file only, and of unknown layout" }
-    guard let last = lastPlaces() else { return "private, known to one object file only, with stack arguments of 16 bytes" }
-    let missing = last.subtracting(evidence.taken(last))
-    if !missing.isEmpty { return "private, and the optimiser may have dropped an argument: its code does not show that it takes the last one" }
-    if plan.thrown == .any, evidence.error == .unknown { return "private, and its code does not show whether it still throws" }
+    if plan.thrown == .any, evidence.error == .unknown { return "\(privately) its code does not show whether it still throws" }
     return nil
   }
 
-  /// The last place of each kind that the signature uses. Nil where alignment may hide a missing one.
-  private func lastPlaces() -> Places? {
-    var integers = -1
-    var floats = -1
-    var slots = -1
-    func note(_ place: Place) {
-      switch place {
-      case .integer(let i): integers = max(integers, i)
-      case .float(let i): floats = max(floats, i)
-      case .stack(let i): slots = max(slots, i)
-      case .selfRegister, .indirectResult: break
-      }
+  /// The last place of each kind; all of them taken, none is missing. Nil when one cannot be followed.
+  private func last(of places: [Place]) -> Places? {
+    var last: [Place] = []
+    if let register = places.compactMap({ if case .integer(let i) = $0 { i } else { nil } }).max() { last.append(.integer(register)) }
+    if let register = places.compactMap({ if case .float(let i) = $0 { i } else { nil } }).max() { last.append(.float(register)) }
+    if let slot = places.compactMap({ if case .stack(let i) = $0 { i } else { nil } }).max() { last.append(.stack(slot)) }
+    if places.contains(.indirectResult) { last.append(.indirectResult) }
+    var found: Places = []
+    for place in last {
+      guard let bit = Places(argument: place) else { return nil }
+      found.formUnion(bit)
     }
-    for argument in plan.arguments {
-      argument.location.places.forEach(note)
-      // Wide values are aligned on the stack, and skip a register.
-      if argument.location != .optimizedOut, argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
-    }
-    switch plan.selfPlan {
-    case .object(let place), .metatype(let place): note(place)
-    case .value(let value): value.location.places.forEach(note)
-    case .none, .unknown: break
-    }
-    var last: Places = []
-    func need(_ place: Place) -> Bool {
-      guard let bit = Places(argument: place) else { return false }
-      last.formUnion(bit)
-      return true
-    }
-    if slots >= 0, !need(.stack(slots)) { return nil }
-    if integers >= 0, integers < 5 || slots < 0, !need(.integer(integers)) { return nil }
-    if floats >= 0, floats < 7 || slots < 0, !need(.float(floats)) { return nil }
-    // With arguments on the stack it is not told here whose they are: both kinds show their last register as well.
-    if slots >= 0 {
-      if integers >= 0, !need(.integer(integers)) { return nil }
-      if floats >= 0, !need(.float(floats)) { return nil }
-    }
-    if plan.result.location == .address(.indirectResult) { _ = need(.indirectResult) }
-    return last
+    return found
   }
 
   /// Some caller uses the last register of each kind that the result comes in.
@@ -162,39 +137,4 @@ extension CallPlan {
 
   /// The places of all arguments that are known and can be followed.
   package var argumentPlaces: Places { arguments.reduce(into: .nothing) { $0.formUnion($1.location.argumentPlaces ?? .nothing) } }
-
-  fileprivate func changed(
-    _ arguments: [ArgumentPlan], _ selfPlan: SelfPlan, _ result: ResultPlan, _ thrown: Thrown, _ declaration: Declaration
-  ) -> CallPlan {
-    CallPlan(
-      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
-      isExact: isExact, hidden: hiddenArguments, thrownValue: thrownValue, of: declaration)
-  }
-
-  func with(_ generics: GenericCall, _ declaration: Declaration) -> CallPlan {
-    CallPlan(
-      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
-      isExact: isExact, hidden: hiddenArguments, thrownValue: thrownValue, generics: generics, of: declaration)
-  }
-
-  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
-  func located(like checked: CallPlan, not original: CallPlan, _ declaration: Declaration) -> CallPlan {
-    if checked === original { return self }
-    var arguments = arguments
-    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
-      arguments[index].location = checked.arguments[index].location
-    }
-    var result = result
-    if checked.result.location != original.result.location { result.location = checked.result.location }
-    var selfPlan = selfPlan
-    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
-      known.location != first.location
-    {
-      value.location = known.location
-      selfPlan = .value(value)
-    } else if case .unknown = checked.selfPlan {
-      selfPlan = checked.selfPlan
-    }
-    return changed(arguments, selfPlan, result, checked.thrown, declaration)
-  }
 }

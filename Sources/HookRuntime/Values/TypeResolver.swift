@@ -71,15 +71,18 @@ package final class TypeResolver: @unchecked Sendable {
     if syntax.deepestParameter >= 0 || syntax.isGeneric && !syntax.isMemberOfKnown { return .failure(.generic) }
     if case .tuple(let elements) = syntax, elements.isEmpty { return .success(Metadata(Void.self)) }
     if case .dynamicSelf(let type) = syntax { return metadata(for: type) }
-    if let mangled = mangled(syntax), let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) {
-      return .success(found)
-    }
+    if let found = named(syntax) { return .success(found) }
     // The runtime does not find private types by name: their descriptors tell.
     if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let found = findDescriptor?(name)?.metadata() {
       return .success(found)
     }
     if let built = MetadataBuilder(types: self).metadata(syntax) { return .success(built) }
     return .failure(.unresolved(syntax.description(qualified: true)))
+  }
+
+  /// What the runtime finds by the type's name alone.
+  func named(_ syntax: TypeSyntax) -> Metadata? {
+    mangled(syntax)?.withUnsafeBytes { Metadata.named($0.baseAddress!, $0.count) }
   }
 
   /// The metadata alone, where the layout may be unknown.

@@ -1,6 +1,9 @@
 // CallAssembly — gives the values of a signature their places and puts the declaration's arguments together again.
 internal import SwiftMangling
 
+/// Why it is not known where all values of a call are.
+struct UnknownPlaces: Error { let reason: String }
+
 struct CallAssembly: Sendable {
   private let declaration: Declaration
   private let signature: SILSignature
@@ -45,6 +48,21 @@ struct CallAssembly: Sendable {
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
       result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
       isExact: isExact, hidden: hidden, thrownValue: thrownValue(function), of: declaration)
+  }
+
+  /// Where everything is that the body is passed, arguments or not, or why that is not known for certain.
+  var allPlaces: Result<[Place], UnknownPlaces> {
+    if signature.takesMetadata(declaration) { return .failure(UnknownPlaces(reason: TypeProblem.generic.description)) }
+    var places: [Place] = []
+    for (parameter, location) in zip(signature.parameters, locations) {
+      if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
+      // Values of 16 bytes are aligned on the stack, and never split between it and registers.
+      if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
+        return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
+      }
+      places += location.places
+    }
+    return .success(places)
   }
 
   // MARK: Places
@@ -113,6 +131,12 @@ struct CallAssembly: Sendable {
     }
     if scalars.isEmpty { return .pieces([]) }
     let silent = "whether it is mutating is not in its name"
+    if parameter.type.pattern.isOpaquePattern, case .reference? = lowering.environment?.representation(of: parameter.type.pattern) {
+      // Only classes conform: nothing of theirs is mutating.
+      return .pieces([Piece(place: signature.isMethod ? .selfRegister : allocator.takeInteger(), offset: 0, size: 8)])
+    }
+    // A reference and the address of a variable that holds one are in the same register.
+    if case .nominal(_, .classType, _) = parameter.type.type { return .unknown(silent) }
     guard let evidence else { return .unknown(silent) }
     var byValue = allocator
     let words = byValue.take(passing)
@@ -142,10 +166,7 @@ struct CallAssembly: Sendable {
     guard signature.isMethod, parameter.role == .selfValue, parameter.part == nil else { return nil }
     if parameter.convention == .address { return .address(.selfRegister) }
     let pointer = Location.pieces([Piece(place: .selfRegister, offset: 0, size: 8)])
-    switch parameter.type.type {
-    case .nominal(_, .classType, _), .genericParameter: return pointer
-    default: break
-    }
+    if case .nominal(_, .classType, _) = parameter.type.type { return pointer }
     switch lowering.passing(of: parameter) {
     case .success(.indirect): return .address(.selfRegister)
     case .success(.direct(let scalars)) where !declaration.hasInstance && !scalars.isEmpty: return pointer
@@ -172,7 +193,7 @@ struct CallAssembly: Sendable {
   // MARK: Arguments
 
   private func argument(_ index: Int, _ parameter: Parameter) -> ArgumentPlan {
-    let type = lowering.concrete(parameter.valueType.substituting(signature.substitutions))
+    let type = lowering.filled(parameter.valueType, signature.substitutions)
     var plan = ArgumentPlan(
       label: parameter.label, type: type, info: lowering.info(type), location: .unknown(""), isInout: parameter.isInout)
     let parts = self.parts(of: .argument(index))
@@ -247,7 +268,13 @@ struct CallAssembly: Sendable {
       if case .unknown(let reason) = location { return .unknown(reason) }
       let isOwned = placed.contains { $0.parameter.convention == .owned && $0.location != .optimizedOut }
       return .value(ValueSelfPlan(type: type, info: info, location: location, access: isOwned ? .owned : selfAccess))
-    default: return .unknown("whatever conforms to the protocol")
+    default:
+      // Whatever conforms to the protocol, or to one that only classes conform to.
+      guard let place = placed.first?.location else { return .none }
+      if case .pieces(let pieces) = place, pieces.count == 1 { return .object(pieces[0].place) }
+      if case .unknown(let reason) = place { return .unknown(reason) }
+      let access: ValueSelfPlan.Access = placed.contains { $0.parameter.convention == .owned } ? .owned : selfAccess
+      return .value(ValueSelfPlan(type: type, info: lowering.info(type), location: place, access: access))
     }
   }
 
@@ -263,7 +290,7 @@ struct CallAssembly: Sendable {
   // MARK: Result
 
   private func result(_ function: FunctionType) -> ResultPlan {
-    let type = lowering.concrete(function.result.substituting(signature.substitutions))
+    let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     plan.isOwned = signature.results.allSatisfy(\.isOwned)
     plan.location = resultLocation(function, plan.info)

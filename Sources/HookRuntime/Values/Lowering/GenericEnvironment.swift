@@ -32,7 +32,7 @@ package struct GenericEnvironment: Sendable {
   /// Associated types that are classes, or a certain type.
   private var classMembers: Set<TypeSyntax> = []
   private var concreteMembers: [TypeSyntax: TypeSyntax] = [:]
-  private var types: TypeResolver
+  let types: TypeResolver
 
   package var isEmpty: Bool { parameters.isEmpty }
   package var hasPacks: Bool { parameters.contains { $0.kind == .pack } }

@@ -95,7 +95,7 @@ extension SILSignature {
     case .`init`, .deallocatingDeinit: parameter.convention = .owned
     default: break
     }
-    selfIsUndecided = declaration.contextKind != .classType && declaration.contextKind != .protocolType
+    selfIsUndecided = declaration.contextKind != .classType
     parameters.append(parameter)
   }
 }
