@@ -24,6 +24,8 @@ package struct CallPlanner {
     if declaration.mayBeGeneric {
       do throws(TypeProblem) { lowering.environment = try GenericEnvironment(declaration, types: types) } catch { problem = error }
     }
+    var declaration = declaration
+    if let environment = lowering.environment { declaration.type = declaration.type?.mappingMembers { environment.naming($0) } }
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
