@@ -1,0 +1,36 @@
+// CallCheck — what must hold of `self` before a call is made.
+private import CHookTrampoline
+
+package enum CallCheck {
+  /// Throws when calling `callable` on the instance now could stop the program.
+  package static func object(_ object: UInt, for callable: Callable) throws(CallError) {
+    guard let pointer = UnsafeRawPointer(bitPattern: object) else { return }
+    let type = Metadata(pointer.load(as: UnsafeRawPointer.self))
+    let range = object..<object + UInt(max(type.instanceSize, 16))
+    if let open = OpenAccesses.strongest(in: range), open == .modifying || !callable.isGetter {
+      throw .accessOpen(selector: callable.selector, type: name(type), isModifying: open == .modifying)
+    }
+    if let descriptor = type.descriptor, descriptor.isActor, !isInside(object) {
+      throw .outsideActor(selector: callable.selector, type: name(type))
+    }
+  }
+
+  /// A hooked method of the object is running on this thread.
+  private static func isInside(_ object: UInt) -> Bool {
+    var each = hkt_thread()?.pointee.top
+    while let call = each {
+      let view = CallView(call)
+      if let own = view.selfObject, UInt(bitPattern: own) == object { return true }
+      each = call.pointee.up
+    }
+    return false
+  }
+
+  package static func name(_ type: Metadata) -> String { _typeName(type.type, qualified: true) }
+
+  /// The object is of the callable's class.
+  package static func type(_ type: Metadata, for callable: Callable) throws(CallError) {
+    guard let owner = callable.owner, !type.isSubclass(of: owner) else { return }
+    throw .wrongReceiver(selector: callable.selector, expected: name(owner), found: name(type))
+  }
+}
