@@ -54,7 +54,6 @@ package final class Callable: @unchecked Sendable {
   private let resultIsIndirect: Bool
   private let receiverOffset: Int?
   private let stackSlots: Int
-  private let mayThrow: Bool
   private let lent: [(offset: Int, info: TypeInfo)]
 
   /// One machine word (or vector) between the block and a frame.
@@ -83,7 +82,6 @@ package final class Callable: @unchecked Sendable {
     self.plan = plan
     self.entry = entry
     isGetter = declaration.kind == .getter
-    mayThrow = plan.mayThrow
     var layout = Layout()
     for (index, argument) in plan.arguments.enumerated() { try layout.add(argument, index) }
     hasInout = layout.arguments.contains(where: \.isInout)
@@ -242,7 +240,8 @@ package final class Callable: @unchecked Sendable {
       if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
       ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
       for (offset, info) in lent { info.metadata.destroy(block + offset) }
-      if mayThrow, frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
+      // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
+      if frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
       if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
       return 0
     }

@@ -147,6 +147,8 @@ package final class CallableLookup: @unchecked Sendable {
         first = first ?? error
       }
     }
+    // A member of a class that is none of these: the receiver is what is wrong.
+    if let other = try? callable(prefix + bare) { return other }
     throw first ?? .notFound("no selector '\(member)' in this program")
   }
 }

@@ -78,6 +78,7 @@ package final class CallPlan: @unchecked Sendable {
   package let resultSlot: ValueSlot
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayThrow: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
@@ -102,7 +103,8 @@ package final class CallPlan: @unchecked Sendable {
     resultSlot = .result(result)
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
-    mayThrow = thrown == .any
+    // Whether a getter throws is not in its name.
+    mayThrow = thrown == .any || declaration.kind == .getter
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 

@@ -6,6 +6,12 @@ package struct OwnedValue {
   package let memory: UnsafeMutableRawPointer
   package let info: TypeInfo
 
+  /// A value in memory that another OwnedValue allocated.
+  package init(memory: UnsafeMutableRawPointer, info: TypeInfo) {
+    self.memory = memory
+    self.info = info
+  }
+
   /// Uninitialised memory for one value.
   package init(uninitialized info: TypeInfo) {
     self.info = info
@@ -138,7 +144,7 @@ package struct ValueWriter {
       value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
       release(value)
     }
-    frame.pointee.results.error = 0
+    frame.pointee.results.error = frame.pointee.error_register
   }
 
   /// Makes `value` the result, given away to the caller.

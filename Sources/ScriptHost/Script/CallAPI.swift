@@ -221,9 +221,9 @@ enum CallAPI {
   }
 
   static let errorToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
+    withPatch(context, callback) { patch, callback in
       let handle = callback[0]
-      guard ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
+      guard handle.cls == patch.classes.keptError || ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
       return callback.done(ValuePrinter.error(UInt(handle.h.a)))
     }
   }

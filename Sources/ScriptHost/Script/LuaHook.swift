@@ -182,7 +182,7 @@ final class LuaHook: @unchecked Sendable {
       return abandon(script)
     }
     if status == SHL_ERROR, let error = invocation.error, error.pointee.value.tag == SHL_HANDLE,
-      error.pointee.value.cls == patch.classes.error, script.pointee.originalRuns > 0
+      error.pointee.value.cls == patch.classes.error, error.pointee.value.h.c == script.pointee.serial, script.pointee.originalRuns > 0
     {
       // The original's own Swift error, raised by call:original() and not caught: it passes on, nobody failed.
       CallValues.dropHeld(script)

@@ -1,53 +1,95 @@
-// ObjectAPI — what scripts read of Swift objects and values: stored fields, type name, identity. No program code runs.
+// ObjectAPI — what scripts do with Swift objects and values: fields, properties, methods, type name, identity.
+//
+// Stored fields are read where they lie; no program code runs. Everything else is a call: see CallInAPI.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 
 enum ObjectAPI {
-  private static func bridge(_ patch: Patch, _ serial: UInt64) -> ValueBridge { ValueBridge(classes: patch.classes, serial: serial) }
-
-  private static func object(_ value: SHLValue) -> UnsafeRawPointer? {
-    guard ScriptThread.isCurrent(value.h.c) else { return nil }
-    return UnsafeRawPointer(bitPattern: UInt(value.h.a))
-  }
-
-  private static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
+  static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
 
   // MARK: Objects
 
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
-      guard let object = object(receiver) else { return callback.fail(expired) }
-      guard let name = callback.name else {
+      guard let object = patch.classes.object(receiver) else { return callback.fail(expired) }
+      guard let name = callback.rawName else {
         return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
       }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
-      switch StoredField.find(name, in: type) {
-      case .failure(let problem): return callback.fail(problem.description)
-      case .success(let field): return push(UnsafeRawPointer(object) + field.offset, field.info, receiver.h.c, patch, callback)
-      }
+      do throws(CallError) {
+        switch try patch.callIns.member(name, of: type, callback).member {
+        case .field(let field), .property(_, _, let field?): return push(object, field, receiver, patch, callback)
+        case .property(let get, _, nil): return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
     }
   }
 
-  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: LuaCallback) -> Int32
+  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback)
+    -> Int32
   {
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), offset: 0, info: info, serial: serial)
+    let memory = object + field.offset
+    guard receiver.cls == patch.classes.object else { return give(copyOf: memory, field.info, patch, callback) }
+    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), offset: 0, info: field.info, serial: receiver.h.c)
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-      callback.done(bridge(patch, serial).lua(memory, info, lent: lent, scratch: $0.baseAddress!))
+      callback.done(ValueBridge(classes: patch.classes, serial: receiver.h.c).lua(memory, field.info, lent: lent, scratch: $0.baseAddress!))
     }
+  }
+
+  /// Part of what the script owns becomes its own as well.
+  static func give(copyOf memory: UnsafeRawPointer, _ info: TypeInfo, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let copy = OwnedValue(uninitialized: info)
+    info.metadata.initialize(copy.memory, copying: memory)
+    OwnedResult(patch: patch, callback: callback).give(copy)
+    return callback.done()
   }
 
   static let newindex: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      callback.fail("fields of Swift objects cannot be set yet; change arguments or results instead")
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let name = callback.rawName else {
+        return callback.fail("a Swift object has named properties, got \(ValueBridge.describe(callback[1]))")
+      }
+      let type = Metadata(object.load(as: UnsafeRawPointer.self))
+      do throws(CallError) {
+        switch try patch.callIns.member(name, of: type, callback).member {
+        case .property(_, let set?, _): return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(let get, nil, _):
+          return callback.fail("'\(get.callable.selector.dropLast(4))' has no setter that can be called")
+        case .field: return callback.fail("field '\(callback.name ?? "?")' of \(CallCheck.name(type)) has no setter that can be called")
+        case .methods: return callback.fail("'\(callback.name ?? "?")' of \(CallCheck.name(type)) is a method and cannot be set")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
+    }
+  }
+
+  /// `object:method(…)`.
+  static let invoke: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let name = callback.rawName else { return callback.fail("a method has a name") }
+      let type = Metadata(object.load(as: UnsafeRawPointer.self))
+      do throws(CallError) {
+        switch try patch.callIns.member(name, of: type, callback).member {
+        case .methods(let methods):
+          let bound = try ObjectMember.choose(methods, named: callback.name ?? "?", arguments: callback.count - 1)
+          return CallInAPI.perform(bound, on: UInt(bitPattern: object), callback, first: 1, patch)
+        case .missing(let text): return callback.fail(text)
+        case .field, .property: return callback.fail("'\(callback.name ?? "?")' of \(CallCheck.name(type)) is no method")
+        }
+      } catch { return CallInAPI.fail(error, callback) }
     }
   }
 
   static let tostring: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      guard let object = object(callback[0]) else { return callback.done("<a Swift object of a call that is over>") }
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.done("<a Swift object of a call that is over>") }
       return callback.done("<\(name(of: object))>")
     }
   }
@@ -56,10 +98,8 @@ enum ObjectAPI {
     withPatch(context, callback) { patch, callback in
       let a = callback[0]
       let b = callback[1]
-      guard a.tag == SHL_HANDLE, b.tag == SHL_HANDLE, a.cls == b.cls, object(a) != nil, object(b) != nil else {
-        return callback.done(shl_bool(false))
-      }
-      return callback.done(shl_bool(a.h.a == b.h.a))
+      guard let first = patch.classes.object(a), let second = patch.classes.object(b) else { return callback.done(shl_bool(false)) }
+      return callback.done(shl_bool(first == second))
     }
   }
 
@@ -75,7 +115,6 @@ enum ObjectAPI {
       let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
-      guard let call = ScriptThread.call(lent.serial) else { return callback.fail(expired) }
       guard let name = callback.name else {
         return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback[1]))")
       }
@@ -85,9 +124,10 @@ enum ObjectAPI {
         var inner = lent
         inner.offset += field.offset
         inner.info = field.info
-        let done = call.pointee.withMemory(of: inner) { memory in
-          withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-            callback.done(bridge(patch, lent.serial).lua(memory, field.info, lent: inner, scratch: $0.baseAddress!))
+        let done = inner.withMemory { memory in
+          if lent.serial == 0 { return give(copyOf: memory, field.info, patch, callback) }
+          return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+            callback.done(ValueBridge(classes: patch.classes, serial: lent.serial).lua(memory, field.info, lent: inner, scratch: $0.baseAddress!))
           }
         }
         return done ?? callback.fail(expired)
@@ -118,7 +158,7 @@ enum ObjectAPI {
       let lent = LentValue(receiver)
       var text = ""
       let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
-      if ScriptThread.call(lent.serial)?.pointee.withMemory(of: lent, { printer.print($0, lent.info, into: &text) }) == nil {
+      if lent.withMemory({ printer.print($0, lent.info, into: &text) }) == nil {
         text = "<\(lent.info.name)>"
       }
       return callback.done(text)
@@ -129,8 +169,8 @@ enum ObjectAPI {
 
   private static func dynamicType(_ value: SHLValue, _ patch: Patch) -> Metadata? {
     guard value.tag == SHL_HANDLE else { return nil }
-    if value.cls == patch.classes.object { return object(value).map { Metadata($0.load(as: UnsafeRawPointer.self)) } }
-    if value.cls == patch.classes.value, value.h.b != 0 { return LentValue(value).info.metadata }
+    if patch.classes.isObject(value) { return patch.classes.object(value).map { Metadata($0.load(as: UnsafeRawPointer.self)) } }
+    if patch.classes.isValue(value), value.h.b != 0 { return LentValue(value).info.metadata }
     return nil
   }
 

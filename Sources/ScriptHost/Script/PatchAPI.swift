@@ -14,7 +14,8 @@ enum PatchAPI {
 
     func handleClass(
       _ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil,
-      call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil
+      call: SHLFunction? = nil, invoke: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil,
+      release: OwnedResult.Release? = nil
     ) -> UInt32 {
       var id: UInt32 = 0
       name.withCString { text in
@@ -26,6 +27,8 @@ enum PatchAPI {
         description.newindex = newindex
         description.tostring = tostring
         description.call = call
+        description.invoke = invoke
+        description.release = release
         description.equal = equal
         description.length = length
         check(shl_class(state, &description, &id))
@@ -33,14 +36,21 @@ enum PatchAPI {
       return id
     }
     patch.classes.object = handleClass(
-      "object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal)
+      "object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, invoke: ObjectAPI.invoke,
+      equal: ObjectAPI.equal)
+    patch.classes.keptObject = handleClass(
+      "object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, invoke: ObjectAPI.invoke,
+      equal: ObjectAPI.equal, release: OwnedResult.releaseObject)
     patch.classes.value = handleClass("value", index: ObjectAPI.valueIndex, tostring: ObjectAPI.valueToString)
+    patch.classes.ownedValue = handleClass(
+      "value", index: ObjectAPI.valueIndex, tostring: ObjectAPI.valueToString, release: OwnedResult.releaseValue)
     patch.classes.arguments = handleClass(
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
-    patch.classes.type = handleClass("class")
+    patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
     patch.classes.error = handleClass("error", tostring: CallAPI.errorToString)
+    patch.classes.keptError = handleClass("error", tostring: CallAPI.errorToString, release: OwnedResult.releaseObject)
 
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
       check(shl_method(state, patch.classes.method, position, function, context))
@@ -50,7 +60,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
-    for (name, function) in globals { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)

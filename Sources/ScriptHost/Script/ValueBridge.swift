@@ -31,12 +31,26 @@ enum BridgeError: Error, Equatable {
 /// Handle classes of one state.
 struct HandleClasses {
   var object: UInt32 = 0
+  /// An instance that a script keeps.
+  var keptObject: UInt32 = 0
   var value: UInt32 = 0
+  /// A value of the script's own.
+  var ownedValue: UInt32 = 0
+  var keptError: UInt32 = 0
   var arguments: UInt32 = 0
   var method: UInt32 = 0
   var type: UInt32 = 0
   var hook: UInt32 = 0
   var error: UInt32 = 0
+
+  func isObject(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == object || value.cls == keptObject) }
+  func isValue(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == self.value || value.cls == ownedValue) }
+
+  /// The instance an object handle stands for; nil when the call that lent it is over.
+  func object(_ value: SHLValue) -> UnsafeRawPointer? {
+    guard isObject(value), value.cls == keptObject || ScriptThread.isCurrent(value.h.c) else { return nil }
+    return UnsafeRawPointer(bitPattern: UInt(value.h.a))
+  }
 }
 
 /// Where a lent value lives while its call lasts: an argument or the result of the frame, or memory inside an object.
@@ -82,6 +96,17 @@ struct LentValue {
       offset = Int(a & 0xFFFF_FFFF)
       root = a >> 32 == 0x7FFF ? .result : .argument(Int(a >> 32))
     }
+  }
+}
+
+extension LentValue {
+  /// Gives `body` the value's memory; nil when its call is over. Serial 0: memory the handle owns.
+  func withMemory<R>(_ body: (UnsafeRawPointer) -> R) -> R? {
+    if serial == 0 {
+      guard case .memory(let address) = root else { return nil }
+      return UnsafeRawPointer(bitPattern: address + UInt(offset)).map(body)
+    }
+    return ScriptThread.call(serial).flatMap { $0.pointee.withMemory(of: self, body) }
   }
 }
 
@@ -186,9 +211,9 @@ struct ValueBridge {
       }
     case .object: try storeObject(value, info, memory)
     case .void: break
-    case .existential where value.tag == SHL_HANDLE && value.cls == classes.object && info.isAnyObject: try storeReference(value, memory)
+    case .existential where classes.isObject(value) && info.isAnyObject: try storeReference(value, memory)
     default:
-      guard value.tag == SHL_HANDLE, value.cls == classes.value else {
+      guard classes.isValue(value), value.h.b != 0 else {
         throw value.tag == SHL_NIL ? .notNil(type: info.name) : .notConvertible(type: info.name)
       }
       try storeLent(LentValue(value), info, memory)
@@ -231,9 +256,8 @@ struct ValueBridge {
   }
 
   private func storeObject(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    guard value.tag == SHL_HANDLE, value.cls == classes.object else { throw wrong(info.name, value) }
-    guard ScriptThread.isCurrent(value.h.c) else { throw .expired }
-    let object = UnsafeRawPointer(bitPattern: UInt(value.h.a))!
+    guard classes.isObject(value) else { throw wrong(info.name, value) }
+    guard let object = classes.object(value) else { throw .expired }
     let type = Metadata(object.load(as: UnsafeRawPointer.self))
     guard type.isSubclass(of: info.metadata) else {
       throw .wrongType(expected: info.name, found: (try? TypeResolver.shared.type(of: type).get().name) ?? "another class")
@@ -242,7 +266,7 @@ struct ValueBridge {
   }
 
   private func storeReference(_ value: SHLValue, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    guard ScriptThread.isCurrent(value.h.c) else { throw .expired }
+    guard classes.object(value) != nil else { throw .expired }
     // A borrowed native object; the copy retains it.
     memory.bindMemory(to: AnyObject.self, capacity: 1).initialize(
       to: Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(value.h.a))!).takeUnretainedValue())
@@ -250,8 +274,7 @@ struct ValueBridge {
 
   private func storeLent(_ lent: LentValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     guard lent.info === info else { throw .wrongType(expected: info.name, found: lent.info.name) }
-    guard let call = ScriptThread.call(lent.serial) else { throw .expired }
-    guard call.pointee.withMemory(of: lent, { info.metadata.initialize(memory, copying: $0) }) != nil else { throw .expired }
+    guard lent.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .expired }
   }
 
   private func wrong(_ expected: String, _ value: SHLValue) -> BridgeError {
