@@ -141,4 +141,5 @@ nonisolated(unsafe) var turns = 0  // an effect, so that calls stay
 /// Where the scripts get their turn.
 @inline(never) public func turn(_ cart: Cart, _ special: Cart, _ money: Money, _ till: Till) { turns += 1 }
 @inline(never) public func changing(_ cart: Cart) { turns += 1 }
-@inline(never) public func loop(_ cart: Cart, _ n: Int) { turns += 1 }
+@inline(never) public func hooks(_ cart: Cart) { turns += 1 }
+@inline(never) public func tick(_ cart: Cart, _ other: Token) { turns += 1 }
