@@ -15,6 +15,14 @@ package enum CallCheck {
     }
   }
 
+  /// Throws when writing the field in place now could disturb an access.
+  package static func write(_ object: UInt, _ field: StoredField) throws(CallError) {
+    guard let pointer = UnsafeRawPointer(bitPattern: object) else { return }
+    let type = Metadata(pointer.load(as: UnsafeRawPointer.self))
+    guard let open = OpenAccesses.strongest(in: object..<object + UInt(max(type.instanceSize, 16))) else { return }
+    throw .accessOpen(selector: name(type) + "." + field.name, type: name(type), isModifying: open == .modifying)
+  }
+
   /// A hooked method of the object is running on this thread.
   private static func isInside(_ object: UInt) -> Bool {
     var each = hkt_thread()?.pointee.top

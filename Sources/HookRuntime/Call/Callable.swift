@@ -16,6 +16,8 @@ package final class Callable: @unchecked Sendable {
     case object(Metadata)
     /// The class itself or an heir: class methods and allocating initialisers.
     case metatype(Metadata)
+    /// A struct or enum, which lies in the block like an argument, behind them.
+    case value(TypeInfo)
   }
 
   /// One argument in the block of a call.
@@ -47,6 +49,8 @@ package final class Callable: @unchecked Sendable {
   /// Reads, and nothing else, as far as its name tells: a getter.
   package let isGetter: Bool
 
+  /// Where in the block a struct's or enum's `self` goes.
+  package let selfOffset: Int
   private let moves: UnsafePointer<Move>
   private let moveCount: Int
   private let returns: UnsafePointer<Move>
@@ -85,8 +89,15 @@ package final class Callable: @unchecked Sendable {
     var layout = Layout()
     for (index, argument) in plan.arguments.enumerated() { try layout.add(argument, index) }
     hasInout = layout.arguments.contains(where: \.isInout)
+    if case .value(let value) = plan.selfPlan {
+      let (offset, info) = try layout.add(value)
+      receiver = .value(info)
+      selfOffset = offset
+    } else {
+      receiver = try Self.receiver(plan.selfPlan, declaration)
+      selfOffset = 0
+    }
     lent = layout.lent
-    receiver = try Self.receiver(plan.selfPlan, declaration)
     switch plan.selfPlan {
     case .object(let place), .metatype(let place): receiverOffset = Self.frameOffset(place).map(Int.init)
     default: receiverOffset = nil
@@ -117,33 +128,55 @@ package final class Callable: @unchecked Sendable {
     var bytes = 0
 
     mutating func add(_ plan: ArgumentPlan, _ index: Int) throws(CallRefusal) {
-      guard let info = plan.info else {
-        throw .argument(position: index, label: plan.label, reason: reason(plan.location) ?? "its type is not known in this process")
-      }
-      guard info.metadata.isCopyable else {
-        throw .argument(position: index, label: plan.label, reason: "values of '\(info.name)' cannot be copied")
-      }
-      let alignment = max(info.alignment, 8)
-      let offset = (bytes + alignment - 1) / alignment * alignment
-      bytes = offset + (info.size + 7) / 8 * 8
-      switch plan.location {
-      case .pieces(let pieces):
-        for piece in pieces { try move(piece.place, offset + piece.offset, piece.size, false, plan, index) }
-      case .address(let place): try move(place, offset, 8, true, plan, index)
-      case .optimizedOut, .unknown:
-        throw .argument(position: index, label: plan.label, reason: reason(plan.location) ?? "the body does not take it")
-      }
+      func refusal(_ reason: String) -> CallRefusal { .argument(position: index, label: plan.label, reason: reason) }
+      guard let info = plan.info else { throw refusal(Self.reason(plan.location) ?? "its type is not known in this process") }
+      if plan.hasMixedOwnership { throw refusal("parts of it are owned, others borrowed") }
+      guard info.metadata.isCopyable else { throw refusal("values of '\(info.name)' cannot be copied") }
+      let offset = room(for: info)
+      do throws(Unplaced) { try place(plan.location, offset) } catch { throw refusal(error.reason) }
       if !plan.isOwned, !plan.isInout, !info.isTrivial { lent.append((offset, info)) }
       arguments.append(
         Argument(
           offset: offset, kind: ValueSlot.Kind(info.kind) ?? .none, isInout: plan.isInout, unmanagedInfo: .passUnretained(info)))
     }
 
-    private func reason(_ location: Location) -> String? { if case .unknown(let text) = location { text } else { nil } }
+    /// Answers where in the block `self` goes.
+    mutating func add(_ plan: ValueSelfPlan) throws(CallRefusal) -> (offset: Int, info: TypeInfo) {
+      guard let info = plan.info else { throw .receiver(Self.reason(plan.location) ?? "its type is not known in this process") }
+      guard info.metadata.isCopyable else { throw .receiver("values of '\(info.name)' cannot be copied") }
+      if plan.isInout { throw .mutating }
+      let offset = room(for: info)
+      do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
+      if !plan.isOwned, !info.isTrivial { lent.append((offset, info)) }
+      return (offset, info)
+    }
 
-    private mutating func move(
-      _ place: Place, _ memory: Int, _ size: Int, _ isAddress: Bool, _ plan: ArgumentPlan, _ index: Int
-    ) throws(CallRefusal) {
+    private mutating func room(for info: TypeInfo) -> Int {
+      let alignment = max(info.alignment, 8)
+      let offset = (bytes + alignment - 1) / alignment * alignment
+      bytes = offset + (info.size + 7) / 8 * 8
+      return offset
+    }
+
+    private struct Unplaced: Error { var reason: String }
+
+    private static func reason(_ location: Location) -> String? { if case .unknown(let text) = location { text } else { nil } }
+
+    /// - Parameter base: where the value starts in the block.
+    private mutating func place(_ location: Location, _ base: Int) throws(Unplaced) {
+      switch location {
+      case .pieces(let pieces): for piece in pieces { try move(piece.place, base + piece.offset, piece.size, false) }
+      case .address(let place): try move(place, base, 8, true)
+      case .parts(let parts):
+        for part in parts {
+          if case .pieces = part.location { try place(part.location, base) } else { try place(part.location, base + part.offset) }
+        }
+      case .optimizedOut: throw Unplaced(reason: "the body does not take it")
+      case .unknown(let reason): throw Unplaced(reason: reason)
+      }
+    }
+
+    private mutating func move(_ place: Place, _ memory: Int, _ size: Int, _ isAddress: Bool) throws(Unplaced) {
       let target: Int32
       if case .stack(let slot) = place {
         stackSlots = max(stackSlots, slot + (size > 8 ? 2 : 1))
@@ -151,7 +184,7 @@ package final class Callable: @unchecked Sendable {
       } else if let offset = Callable.frameOffset(place) {
         target = offset
       } else {
-        throw .argument(position: index, label: plan.label, reason: "its place is not known")
+        throw Unplaced(reason: "its place is not known")
       }
       moves.append(Move(place: target, memory: Int32(memory), size: UInt8(min(size, 16)), isAddress: isAddress))
     }
@@ -177,6 +210,7 @@ package final class Callable: @unchecked Sendable {
       else { throw .receiver("its class is not known in this process") }
       if case .object = plan { return .object(info.metadata) }
       return .metatype(info.metadata)
+    case .value: throw .receiver("it is a value")  // placed before
     case .unknown(let reason): throw .receiver(reason)
     }
   }
@@ -186,6 +220,7 @@ package final class Callable: @unchecked Sendable {
   {
     if plan.type.isVoid { return (nil, table([]), 0, false) }
     if case .nominal(let name, _, _) = plan.type, name.module == "Swift", name.shortName == "Never" { throw .neverReturns }
+    guard plan.isOwned else { throw .result("somebody else owns it") }
     guard let info = plan.info else {
       if case .unknown(let reason) = plan.location { throw .result(reason) }
       throw .result("its type is not known in this process")
@@ -205,7 +240,7 @@ package final class Callable: @unchecked Sendable {
       }
       return (info, table(moves), moves.count, false)
     case .unknown(let reason): throw .result(reason)
-    case .address, .optimizedOut: throw .result("it is not returned by this body")
+    case .address, .parts, .optimizedOut: throw .result("it is not returned by this body")
     }
   }
 
@@ -283,13 +318,18 @@ package enum ProgramCall {
     thread.pointee.host = host
   }
 
-  /// The same for what ends values of the program.
-  package static func release(_ object: UInt) {
+  /// The same for what ends values of the program: a `deinit` is the program's work, too.
+  package static func asProgram(_ body: () -> Void) {
     let thread = hkt_thread()
     let host = thread?.pointee.host ?? 0
     thread?.pointee.host = 0
-    // The word is an owned reference to a native object or error box.
-    if let pointer = UnsafeRawPointer(bitPattern: object) { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
+    body()
     thread?.pointee.host = host
+  }
+
+  /// Gives back a reference to a native object or error box.
+  package static func release(_ object: UInt) {
+    // The word is a reference that the caller owns.
+    asProgram { if let pointer = UnsafeRawPointer(bitPattern: object) { Unmanaged<AnyObject>.fromOpaque(pointer).release() } }
   }
 }

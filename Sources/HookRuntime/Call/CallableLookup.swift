@@ -83,8 +83,8 @@ package final class CallableLookup: @unchecked Sendable {
 
   /// What a name after a dot means for values of one type.
   package enum Member: Sendable {
-    /// A getter, with the setter where there is one.
-    case property(get: Callable, set: Callable?)
+    /// `set` is nil where the program has no setter.
+    case property(get: Result<Callable, CallError>, set: Result<Callable, CallError>?, isObserved: Bool)
     /// Methods of that base name, by their selectors.
     case methods([String])
   }
@@ -108,20 +108,36 @@ package final class CallableLookup: @unchecked Sendable {
     var methods: [String] = []
     var seen: Set<String> = []
     for owner in Self.names(of: type) {
-      let accessors = families("\(owner).\(escaped).*", owner, name, isStatic)
-      if methods.isEmpty, let get = accessors.first(where: { $0.1.declaration.kind == .getter && !$0.1.declaration.isSubscript }),
-        let callable = try? make([get])
-      {
-        let set = accessors.first { $0.1.declaration.kind == .setter }.flatMap { try? make([$0]) }
-        return .property(get: callable, set: set)
-      }
+      if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic)) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
         // An override has the typed member name of what it overrides, and hides it.
         let typed = family.typedSelector.dropStatic().dropFirst(owner.utf8.count)
-        if seen.insert(String(typed)).inserted { methods.append(family.selector) }
+        if seen.insert(String(typed)).inserted { methods.append(selector(of: family, typed: String(typed), owner)) }
       }
     }
     return methods.isEmpty ? nil : .methods(methods.uniqued())
+  }
+
+  /// Overloads that differ by type alone are told apart by their types.
+  private func selector(of family: Family, typed: String, _ owner: String) -> String {
+    let plain = family.selector
+    guard case .success(let found) = SelectorLookup.resolve(plain), Set(found.map(\.1.key)).count == 1 else {
+      return (family.declaration.isStatic ? "static " : "") + owner + typed
+    }
+    return plain
+  }
+
+  private func property(_ found: [(ImageCatalog, Family)]) -> Member? {
+    let accessors = found.filter { !$0.1.declaration.isSubscript }
+    guard let first = accessors.first else { return nil }
+    func made(_ kind: EntityKind) -> Result<Callable, CallError>? {
+      guard let accessor = accessors.first(where: { $0.1.declaration.kind == kind }) else { return nil }
+      do throws(CallError) { return .success(try make([accessor])) } catch { return .failure(error) }
+    }
+    let name = String(first.1.selector[..<(first.1.selector.lastIndex(of: ".") ?? first.1.selector.endIndex)])
+    return .property(
+      get: made(.getter) ?? .failure(.refused(selector: name + ".get", reason: CallRefusal.noBody.description)), set: made(.setter),
+      isObserved: accessors.contains { $0.1.declaration.kind == .didSet || $0.1.declaration.kind == .willSet })
   }
 
   private func families(_ glob: String, _ owner: String, _ name: String, _ isStatic: Bool) -> [(ImageCatalog, Family)] {

@@ -45,6 +45,11 @@ public struct SwiftFunction: Sendable {
     drop(try run(object, repeat each arguments))
   }
 
+  /// Calls a method of a struct or enum on a copy of the value; mutating ones are refused by `init`.
+  public func call<Value, Result, each Argument>(onValue value: Value, _ arguments: repeat each Argument) throws -> Result {
+    try finish(run(nil, value: { Self.store(value, as: $0, $1) }, repeat each arguments))
+  }
+
   /// Calls a free function, a static method or an initialiser.
   public func call<Result, each Argument>(_ arguments: repeat each Argument) throws -> Result {
     try finish(run(nil, repeat each arguments))
@@ -56,8 +61,11 @@ public struct SwiftFunction: Sendable {
   // MARK: One call
 
   /// - Returns: memory of the caller's that holds the result, nil for Void.
-  fileprivate func run<each Argument>(_ object: AnyObject?, _ arguments: repeat each Argument) throws -> UnsafeMutableRawPointer? {
-    let receiver = try receiver(object)
+  /// - Parameter value: makes the value that is `self` of a struct or enum; false when it is of another type.
+  fileprivate func run<each Argument>(
+    _ object: AnyObject?, value: ((TypeInfo, UnsafeMutableRawPointer) -> Bool)? = nil, _ arguments: repeat each Argument
+  ) throws -> UnsafeMutableRawPointer? {
+    let receiver = try receiver(object, isValue: value != nil)
     var given = 0
     for _ in repeat (each Argument).self { given += 1 }
     guard given == callable.argumentCount else {
@@ -74,6 +82,10 @@ public struct SwiftFunction: Sendable {
     } catch {
       for made in 0..<index { destroy(made, block) }
       throw error
+    }
+    if case .value(let info) = callable.receiver, value?(info, block + callable.selfOffset) != true {
+      for made in 0..<index { destroy(made, block) }
+      throw CallError.wrongReceiver(selector: selector, expected: info.name, found: "a value of another type")
     }
     let result = callable.result.map { UnsafeMutableRawPointer.allocate(byteCount: max($0.size, 16), alignment: max($0.alignment, 16)) }
     let error = callable.run(block, receiver: receiver.word, entry: receiver.entry, result: result)
@@ -93,8 +105,10 @@ public struct SwiftFunction: Sendable {
     return result
   }
 
-  private func receiver(_ object: AnyObject?) throws(CallError) -> (word: UInt, entry: UInt) {
+  private func receiver(_ object: AnyObject?, isValue: Bool) throws(CallError) -> (word: UInt, entry: UInt) {
     switch (callable.receiver, object) {
+    case (.value, nil) where isValue: return (0, callable.entry)
+    case (_, nil) where isValue: throw .wrongReceiver(selector: selector, expected: "none, or an object", found: "a value")
     case (.none, nil): return (0, callable.entry)
     case (.metatype(let type), nil): return (UInt(bitPattern: type.pointer), callable.entry)
     case (.object(let owner), let object?):
@@ -105,6 +119,8 @@ public struct SwiftFunction: Sendable {
       }
       try CallCheck.object(word, for: callable)
       return (word, VirtualCall.entry(of: callable, for: type))
+    case (.value(let info), _):
+      throw .wrongReceiver(selector: selector, expected: info.name, found: object == nil ? "none" : "an object; values are called with call(onValue:)")
     case (.object(let owner), nil): throw .wrongReceiver(selector: selector, expected: CallCheck.name(owner), found: "none; use call(on:)")
     case (_, let object?):
       throw .wrongReceiver(selector: selector, expected: "none", found: CallCheck.name(Metadata(Swift.type(of: object) as Any.Type)))

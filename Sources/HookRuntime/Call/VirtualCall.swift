@@ -65,7 +65,7 @@ extension Callable {
   /// The class whose member it is.
   package var owner: Metadata? {
     switch receiver {
-    case .none: nil
+    case .none, .value: nil
     case .object(let type), .metatype(let type): type
     }
   }

@@ -33,6 +33,7 @@ enum CallAPI {
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
     check(shl_method(state, call, "original", original, context))
     check(shl_method(state, call, "try", tryOriginal, context))
+    check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
   }
 
   // MARK: Fields
@@ -42,9 +43,9 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
+          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
@@ -93,7 +94,7 @@ enum CallAPI {
       guard script.pointee.phase != HKT_ENTER else {
         return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       do throws(BridgeError) {
         try CallValues.stageResult(callback[2], script, bridge)
         return callback.done()
@@ -131,7 +132,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
         callback.done(CallValues.argument(index, script, bridge, $0.baseAddress!))
       }
@@ -159,7 +160,7 @@ enum CallAPI {
   private static func stage(
     _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
       return 0
@@ -205,7 +206,7 @@ enum CallAPI {
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.thrownError
       let handle = errorHandle(patch, script, error)
@@ -217,14 +218,6 @@ enum CallAPI {
     if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
-    }
-  }
-
-  static let errorToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      let handle = callback[0]
-      guard handle.cls == patch.classes.keptError || ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
-      return callback.done(ValuePrinter.error(UInt(handle.h.a)))
     }
   }
 }

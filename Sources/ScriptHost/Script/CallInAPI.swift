@@ -38,9 +38,9 @@ enum CallInAPI {
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
       for index in 0..<given {
-        if let problem = store(callback[first + index], index, callable, block, patch) {
+        if let problem = store(callback[first + index], index, callable, block, patch, callback) {
           for made in 0..<index { callable.arguments[made].destroy(block) }
-          return problem(callback)
+          return problem
         }
       }
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
@@ -77,11 +77,11 @@ enum CallInAPI {
   /// Room for a result in front of its home: two words, and a tag.
   private static let resultRoom = 32
 
-  /// Makes argument `index` in the block; answers how to say what is wrong with it.
+  /// Makes argument `index` in the block; answers the failure when it cannot be made.
   @inline(__always)
   private static func store(
-    _ value: SHLValue, _ index: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ patch: Patch
-  ) -> ((LuaCallback) -> Int32)? {
+    _ value: SHLValue, _ index: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ patch: Patch, _ callback: LuaCallback
+  ) -> Int32? {
     let argument = callable.arguments[index]
     let place = block + argument.offset
     switch (argument.kind, value.tag) {
@@ -89,10 +89,10 @@ enum CallInAPI {
     case (.double, SHL_NUMBER): place.storeBytes(of: value.n, as: Double.self)
     case (.bool, SHL_BOOL): place.storeBytes(of: value.b ? 1 : 0, as: UInt64.self)
     default:
-      let bridge = ValueBridge(classes: patch.classes, serial: 0)
+      let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
       do throws(BridgeError) { try bridge.store(value, as: argument.info, at: place) } catch {
         let text = "argument \(argumentName(index, callable.plan.arguments[index].label)) of '\(callable.selector)': \(error.description)"
-        return { $0.fail(text) }
+        return callback.fail(text)
       }
     }
     return nil

@@ -60,6 +60,8 @@ enum CallValues {
   static let optimizedOutMark: UInt64 = 1
   static let notDecodedMark: UInt64 = 2
   static let consumedMark: UInt64 = 3
+  /// Let go by the script.
+  static let releasedMark: UInt64 = 4
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -80,7 +82,7 @@ enum CallValues {
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let argument = script.pointee.plan.arguments[index]
     if isSame(value, root: .argument(index), script, bridge) { return }
-    guard let info = argument.info, isReplaceable(argument.location) else {
+    guard let info = argument.info, argument.isReplaceable else {
       throw .notConvertible(type: argument.type.description(qualified: true))
     }
     let writer = ValueWriter(script.pointee.view.call)
@@ -121,18 +123,11 @@ enum CallValues {
     } ?? false
   }
 
-  private static func isReplaceable(_ location: Location) -> Bool {
-    switch location {
-    case .pieces, .address: true
-    case .optimizedOut, .unknown: false
-    }
-  }
-
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
     if result.type.isVoid { return }
     if isSame(value, root: .result, script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
-    guard let info = result.info, isReplaceable(result.location) else {
+    guard let info = result.info, result.isReplaceable else {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
     let made = OwnedValue(uninitialized: info)
@@ -213,6 +208,28 @@ enum CallValues {
     writer.setResult(result, to: value)
   }
 
+  /// Makes the error in `box` what the call throws. False, with nothing changed, when the original's result or what it
+  /// consumes is out of reach.
+  static func applyError(_ box: UInt, _ script: Call) -> Bool {
+    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
+    let writer = ValueWriter(script.pointee.view.call)
+    if ran {
+      let thrown = script.pointee.view.thrownError
+      if thrown == box { dropStaged(script); dropHeld(script); return true }
+      let result = script.pointee.plan.result
+      guard thrown != 0 || result.type.isVoid || result.info != nil && isReplaceable(result.location) else { return false }
+      if thrown != 0 { writer.retireError() } else { writer.retireResult(result) }
+    } else {
+      guard consumeOwned(script) else { return false }
+    }
+    // The script's handle keeps the box until now; the caller gets a reference of its own.
+    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
+    dropStaged(script)
+    dropHeld(script)
+    writer.setError(box)
+    return true
+  }
+
   static func dropStaged(_ script: Call) {
     if script.pointee.changesNothing { return }
     for value in script.pointee.staged.values { value.destroy() }
@@ -265,8 +282,7 @@ enum CallValues {
     let consumes = script.pointee.view.withPlan { $0.consumesArguments }
     if script.pointee.changesNothing, !consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
-    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].info != nil && isReplaceable(script.pointee.plan.arguments[$0].location) })
-    else { return false }
+    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
     hold(owned, script, copyable: false)

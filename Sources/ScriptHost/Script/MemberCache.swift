@@ -10,7 +10,8 @@ internal import LuaBridge
 /// What `object.name` is.
 enum ObjectMember {
   case field(StoredField)
-  case property(get: BoundCall, set: BoundCall?, field: StoredField?)
+  /// Stored where there is a field. No setter where `set` is nil.
+  case property(StoredField?, get: Result<BoundCall, CallError>, set: Result<BoundCall, CallError>?, isObserved: Bool)
   /// A method of that base name; which one, the number of arguments tells.
   case methods([Method])
   case missing(String)
@@ -120,10 +121,11 @@ final class MemberCache {
 
   private static func find(_ written: String, _ type: Metadata, _ isStatic: Bool) -> ObjectMember {
     let name = LuaWord.swiftName(written)
-    let field = isStatic ? nil : try? StoredField.find(name, in: type).get()
+    let field = isStatic ? nil : FieldAccess.find(name, in: type)
     func bind(_ callable: Callable) -> BoundCall { BoundCall(callable: callable, entry: VirtualCall.entry(of: callable, for: type)) }
     switch CallableLookup.shared.member(name, of: type, isStatic: isStatic) {
-    case .property(let get, let set)?: return .property(get: bind(get), set: set.map(bind), field: field)
+    case .property(let get, let set, let isObserved)?:
+      return .property(field, get: get.map(bind), set: set?.map(bind), isObserved: isObserved)
     case .methods(let selectors)? where field == nil:
       return .methods(
         selectors.map { selector in

@@ -1,94 +1,50 @@
-// OwnedResult — what a call into the program returned becomes the script's: strong handles, ended when they are collected.
+// OwnedResult — what a call into the program returned becomes the script's own: handles that keep it until they are collected.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 
 struct OwnedResult {
-  let patch: Patch
-  let callback: LuaCallback
+  private let bridge: ValueBridge
+  private let callback: LuaCallback
 
-  /// Appends the value at `memory` to the callback's results and takes it over.
+  init(patch: Patch, callback: LuaCallback) {
+    bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
+    self.callback = callback
+  }
+
+  /// Appends the value at `memory` to the callback's results and ends it there.
   func give(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, _ kind: ValueSlot.Kind) {
     switch kind {
-    case .int64: callback.give(shl_int(memory.load(as: Int64.self)))
-    case .double: callback.give(shl_number(memory.load(as: Double.self)))
-    case .bool: callback.give(shl_bool(memory.load(as: UInt8.self) & 1 == 1))
-    case .void: break
-    case .object: give(object: memory.load(as: UInt.self))
-    default: giveByType(memory, info)
+    case .int64: return callback.give(shl_int(memory.load(as: Int64.self)))
+    case .double: return callback.give(shl_number(memory.load(as: Double.self)))
+    case .bool: return callback.give(shl_bool(memory.load(as: UInt8.self) & 1 == 1))
+    case .void: return
+    default: break
     }
+    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
+    withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      // Bytes are copied at once; handles own a copy or a reference.
+      callback.give(bridge.lua(memory, info, lent: lent, scratch: $0.baseAddress!))
+    }
+    guard !info.isTrivial else { return }
+    ProgramCall.asProgram { info.metadata.destroy(memory) }
   }
 
   /// The same for a value with a home of its own.
   func give(_ value: OwnedValue) {
-    if isPlain(value.info) {
-      giveByType(value.memory, value.info)
-      value.forget()
-    } else {
-      give(handleOf: value)
-    }
+    if isHandle(value.info) { return callback.give(bridge.own(value)) }
+    give(value.memory, value.info, .none)
+    value.forget()
   }
 
-  private func give(object: UInt) {
-    callback.give(object == 0 ? shl_nil() : shl_handle(patch.classes.keptObject, UInt64(object), 0, 0))
-  }
-
-  private func give(handleOf value: OwnedValue) {
-    let lent = LentValue(root: .memory(UInt(bitPattern: value.memory)), offset: 0, info: value.info, serial: 0)
-    let (a, b, c) = lent.words()
-    callback.give(shl_handle(patch.classes.ownedValue, a, b, c))
-  }
-
-  /// Becomes a Lua value that owns nothing, or an object.
-  private func isPlain(_ info: TypeInfo) -> Bool {
-    switch info.kind {
-    case .void, .bool, .integer, .float, .string, .object: true
-    case .optional(let payload): isPlain(payload)
-    case .existential: info.metadata.existential.isClassBound && !info.metadata.existential.isError
+  /// Scripts see the value as a handle to it, so that the home can become the handle's.
+  private func isHandle(_ info: TypeInfo) -> Bool {
+    guard info.metadata.isCopyable else { return false }
+    return switch info.kind {
+    case .structure: StandardType.of(info) == nil
+    case .enumeration, .tuple: true
     default: false
     }
-  }
-
-  private func giveByType(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo) {
-    guard isPlain(info) else {
-      let value = OwnedValue(uninitialized: info)
-      value.info.metadata.initialize(value.memory, copying: memory)
-      info.metadata.destroy(memory)
-      return give(handleOf: value)
-    }
-    switch info.kind {
-    case .object, .existential: give(object: memory.load(as: UInt.self))
-    case .optional(let payload):
-      guard info.metadata.enumTag(memory) == 0 else { return callback.give(shl_nil()) }
-      giveByType(memory, payload)
-    case .integer(64, false) where memory.load(as: UInt64.self) > UInt64(Int64.max):
-      let value = OwnedValue(uninitialized: info)
-      value.info.metadata.initialize(value.memory, copying: memory)
-      give(handleOf: value)
-    default:
-      let lent = LentValue(root: .result, offset: 0, info: info, serial: 0)
-      withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-        // Bytes are copied at once.
-        callback.give(ValueBridge(classes: patch.classes, serial: 0).lua(memory, info, lent: lent, scratch: $0.baseAddress!))
-      }
-      if !info.isTrivial { info.metadata.destroy(memory) }
-    }
-  }
-
-  // MARK: Collected handles
-
-  typealias Release = @convention(c) (UnsafeMutableRawPointer?, UInt64, UInt64, UInt64) -> Void
-
-  static let releaseObject: Release = { _, object, _, _ in ProgramCall.release(UInt(object)) }
-
-  static let releaseValue: Release = { _, a, b, c in
-    var handle = SHLValue()
-    handle.h.a = a
-    handle.h.b = b
-    handle.h.c = c
-    let lent = LentValue(handle)
-    guard case .memory(let address) = lent.root, let memory = UnsafeMutableRawPointer(bitPattern: address) else { return }
-    OwnedValue(memory: memory, info: lent.info).destroy()
   }
 }

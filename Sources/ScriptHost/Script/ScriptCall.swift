@@ -15,6 +15,8 @@ struct ScriptCall {
   var originalRuns = 0
   /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
   private(set) var changes: Unmanaged<CallChanges>?
+  /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
+  private(set) var loans: Unmanaged<Loans>?
 
   init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
     self.view = view
@@ -52,6 +54,19 @@ struct ScriptCall {
     let made = CallChanges()
     changes = .passRetained(made)
     return made
+  }
+
+  mutating func lend() -> Loans {
+    if let loans { return loans.takeUnretainedValue() }
+    let made = Loans()
+    loans = .passRetained(made)
+    return made
+  }
+
+  /// Gives back what the handler was lent: no handle to it is valid any more.
+  mutating func endLoans() {
+    loans?.release()
+    loans = nil
   }
 
   /// Ends the record of changes; the values in it were given away or destroyed before.
@@ -97,6 +112,7 @@ final class CallChanges {
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  fileprivate var text: OwnedValue?
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
@@ -126,4 +142,11 @@ struct ScriptThread {
   }
 
   static func isCurrent(_ serial: UInt64) -> Bool { call(serial) != nil }
+
+  /// Keeps a text until the thread has another: it is pushed before.
+  static func hold(_ text: OwnedValue) {
+    guard let thread = current() else { return }
+    thread.pointee.text?.destroy()
+    thread.pointee.text = text
+  }
 }
