@@ -49,7 +49,7 @@ enum CallAPI {
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
-        guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
+        guard let object = script.pointee.view.selfObject else { return selfValue(script, bridge, callback) }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
       case .selector: return callback.done(script.pointee.hook.selector)
@@ -66,9 +66,26 @@ enum CallAPI {
     }
   }
 
-  private static func selfSubstitute(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge) -> SHLValue {
-    if case .none = script.pointee.plan.selfPlan { return shl_nil() }
-    return shl_handle(bridge.classes.value, 2, 0, 0)
+  /// The struct or enum the method runs on, lent where it is; nil for a function that has no self.
+  private static func selfValue(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    switch script.pointee.plan.selfPlan {
+    case .none: return callback.done(shl_nil())
+    case .value(let plan):
+      guard let info = plan.info else { break }
+      let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      if plan.location.isWhole {
+        let done = ValueAPI.withScratch { scratch in
+          script.pointee.withMemory(of: lent) { callback.done(bridge.lua($0, info, lent: lent, scratch: scratch)) } ?? -2
+        }
+        if done != -2 { return done }
+      } else if case .parts = plan.location {
+        let (a, b, c) = lent.words()
+        return callback.done(shl_handle(bridge.classes.value, a, b, c))
+      }
+      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
+    default: break
+    }
+    return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))
   }
 
   private static func errorHandle(_ patch: Patch, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {

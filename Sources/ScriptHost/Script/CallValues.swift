@@ -115,6 +115,7 @@ enum CallValues {
       switch root {
       case .argument(let index): plan.arguments[index].info
       case .result: plan.result.info
+      case .selfValue: nil
       case .memory: nil
       }
     guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
@@ -217,7 +218,7 @@ enum CallValues {
       let thrown = script.pointee.view.thrownError
       if thrown == box { dropStaged(script); dropHeld(script); return true }
       let result = script.pointee.plan.result
-      guard thrown != 0 || result.type.isVoid || result.info != nil && isReplaceable(result.location) else { return false }
+      guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
       if thrown != 0 { writer.retireError() } else { writer.retireResult(result) }
     } else {
       guard consumeOwned(script) else { return false }

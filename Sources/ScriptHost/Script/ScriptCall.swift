@@ -91,13 +91,24 @@ struct ScriptCall {
     case .argument(let index):
       if isConsumed(index) { return nil }
       if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
-      guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
-      return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
+      guard plan.arguments.indices.contains(index) else { return nil }
+      return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
+    case .selfValue:
+      guard case .value(let plan) = plan.selfPlan else { return nil }
+      // The callee ended what it owned.
+      if plan.isOwned, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
+      return read(plan.location, plan.info, lent, body)
     case .result:
       if let value = stagedResult { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
       return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
     }
+  }
+
+  /// The part of a value in the frame that `lent` is, if the optimiser left it there.
+  private func read<R>(_ location: Location, _ info: TypeInfo?, _ lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
+    guard let info, location.has(offset: lent.offset, size: lent.info.size) else { return nil }
+    return view.reader.withParts(location, info, isResult: false) { body($0 + lent.offset) }
   }
 }
 

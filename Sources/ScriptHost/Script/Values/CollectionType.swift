@@ -203,7 +203,7 @@ private final class BytesType<C: RandomAccessCollection & RangeReplaceableCollec
   }
   override func makeBytes(_ bytes: UnsafeRawBufferPointer, at memory: UnsafeMutableRawPointer) -> Bool {
     // The element type was compared with UInt8 when this class was chosen.
-    HostWork.run { memory.initializeMemory(as: C.self, to: C(bytes.bindMemory(to: C.Element.self))) }
+    _ = HostWork.run { memory.initializeMemory(as: C.self, to: C(bytes.bindMemory(to: C.Element.self))) }
     return true
   }
 }
@@ -240,7 +240,7 @@ private final class SetType<T: Hashable>: CollectionType, @unchecked Sendable {
     defer { room.deallocate() }
     while try next(UnsafeMutableRawPointer(room), UnsafeMutableRawPointer(room)) {
       let member = room.move()
-      _ = HostWork.run { made.insert(member) }
+      HostWork.run { _ = made.insert(member) }
     }
     memory.initializeMemory(as: Set<T>.self, to: made)
   }

@@ -3,6 +3,7 @@ internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
+internal import SwiftMangling
 
 /// The error a script makes from a text: `call:throw("why")`, `swift.error("why")`.
 public struct ScriptError: Error, CustomStringConvertible, Sendable {

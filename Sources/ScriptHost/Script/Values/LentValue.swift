@@ -50,6 +50,8 @@ struct LentValue {
   enum Root: Equatable {
     case argument(Int)
     case result
+    /// The struct or enum the method runs on.
+    case selfValue
     case memory(UInt)
   }
   var root: Root
@@ -59,12 +61,14 @@ struct LentValue {
 
   private static let memoryMark: UInt64 = 1 << 63
   private static let resultMark: UInt64 = 0x7FFF
+  private static let selfMark: UInt64 = 0x7FFE
 
   func words() -> (UInt64, UInt64, UInt64) {
     let info = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self.info).toOpaque()))
     switch root {
     case .argument(let index): return (UInt64(index) << 32 | UInt64(offset), info, serial)
     case .result: return (Self.resultMark << 32 | UInt64(offset), info, serial)
+    case .selfValue: return (Self.selfMark << 32 | UInt64(offset), info, serial)
     case .memory(let address): return (Self.memoryMark | UInt64(address + UInt(offset)), info, serial)
     }
   }
@@ -86,7 +90,11 @@ struct LentValue {
       offset = 0
     } else {
       offset = Int(a & 0xFFFF_FFFF)
-      root = a >> 32 == Self.resultMark ? .result : .argument(Int(a >> 32))
+      switch a >> 32 {
+      case Self.resultMark: root = .result
+      case Self.selfMark: root = .selfValue
+      default: root = .argument(Int(a >> 32))
+      }
     }
   }
 

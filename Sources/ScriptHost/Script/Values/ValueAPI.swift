@@ -96,7 +96,7 @@ enum ValueAPI {
       guard info.metadata.isCopyable, let type = current.payload else {
         return callback.fail("the payload of case '\(current.name)' of \(info.name) cannot be read")
       }
-      return info.withPayload(of: memory) { give($0, type, position, bridge, callback) } ?? callback.done(shl_nil())
+      return info.withPayload(of: memory) { memory, _ in give(memory, type, position, bridge, callback) } ?? callback.done(shl_nil())
     }
     return done ?? callback.fail(ObjectAPI.expired)
   }

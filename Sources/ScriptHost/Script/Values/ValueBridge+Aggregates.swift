@@ -2,8 +2,10 @@
 //
 // Every stored field is given, or is an Optional that is nil without. A value is built in place, and what was built of it is
 // ended again when a part fails.
+private import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+private import LuaBridge
 
 extension ValueBridge {
   // MARK: Structs and tuples
@@ -239,15 +241,11 @@ private struct HeapBox {
   let object: UnsafeMutableRawPointer
   let value: UnsafeMutableRawPointer
 
-  /// The runtime's `BoxPair swift_allocBox(Metadata const *)`, which follows the Swift convention.
-  @_silgen_name("swift_allocBox")
-  private static func allocate(_ type: UnsafeRawPointer) -> (UnsafeMutableRawPointer, UnsafeMutableRawPointer)
-  /// The runtime's `void swift_deallocBox(HeapObject *)`: for a box whose value was never made, or is gone.
-  @_silgen_name("swift_deallocBox")
-  private static func free(_ object: UnsafeMutableRawPointer)
-
-  init(_ type: Metadata) { (object, value) = Self.allocate(type.pointer) }
-  func deallocate() { Self.free(object) }
+  init(_ type: Metadata) {
+    let box = hkt_box_new(type.pointer)
+    (object, value) = (box.object, box.value)
+  }
+  func deallocate() { hkt_box_free(object) }
 }
 
 /// Which structs can be made of their stored fields alone.

@@ -36,10 +36,10 @@ extension ValueBridge {
   /// The plain value, or a handle, of a Swift value in hand.
   func natural(_ value: Any, _ scratch: Scratch) -> SHLValue {
     guard let any = Self.anyInfo else { return shl_nil() }
-    return withUnsafePointer(to: value) {
-      guard let (memory, type) = any.openExistential(UnsafeRawPointer($0)) else { return shl_nil() }
+    return withUnsafePointer(to: value) { value -> SHLValue in
+      guard let (memory, type) = any.openExistential(UnsafeRawPointer(value)) else { return shl_nil() }
       // Strings in it end with the value: they are copied.
-      if case .string = type.kind, let string = value as? String { return text(string, scratch) }
+      if case .string = type.kind, let string = value.pointee as? String { return text(string, scratch) }
       return opened(memory, type, scratch)
     }
   }
@@ -56,7 +56,10 @@ extension ValueBridge {
       return try storeReference(object, memory)
     }
     let made = try any(value)
-    if info.isAny { return memory.initializeMemory(as: Any.self, to: made) }
+    if info.isAny {
+      memory.initializeMemory(as: Any.self, to: made)
+      return
+    }
     // A class-bound protocol would box what is no object.
     if info.metadata.existentialForm == .reference, !classes.isObject(value) { throw wrong(info.name, value) }
     func cast<D>(_: D.Type) -> Bool {
