@@ -50,7 +50,7 @@ method "Shop.turn(_:_:_:_:)":before(function(call, cart, special, money, till)
   swift.send(cart, "subscript(_:).set", "plum", 1)
   same("a subscript was set", swift.send(cart, "subscript(_:).get", 1), "plum")
   same("a throwing getter", cart.first, "apple")
-  fails("a property without a setter", function() cart.count = 1 end, "'Shop.Cart.count' has no setter")
+  fails("a property without a setter", function() cart.count = 1 end, "property 'count' of Shop.Cart has no setter that can be called")
   fails("a method is not set", function() cart.nothing = 1 end, "is a method and cannot be set")
   -- Statics, class members, free functions.
   same("a static method", swift.type(swift.call("static Shop.Cart.make()")), "Shop.Cart")
