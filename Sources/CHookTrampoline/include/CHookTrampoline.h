@@ -75,6 +75,7 @@ void hkt_trampoline(void);
 #include "HKTCalls.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTFlow.h"
 #include "HKTThunk.h"
 
 #endif

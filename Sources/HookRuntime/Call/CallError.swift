@@ -10,7 +10,7 @@ package enum CallRefusal: Error, Equatable, Sendable {
   case onlyClones([String])
   case noBody
   case generic
-  case typedThrows
+  case thrown(String)
   /// Its convention is not known: private, merged, compiler-made.
   case convention(String)
   case argument(position: Int, label: String?, reason: String)
@@ -32,7 +32,7 @@ extension CallRefusal: CustomStringConvertible {
       "only bodies with changed arguments are left of it (\(forms.joined(separator: ", "))); its callers were compiled for those"
     case .noBody: "no body of it is left in the program: every call was inlined"
     case .generic: "it is generic, and its type arguments are not in its name"
-    case .typedThrows: "where it leaves a typed error is not known yet"
+    case .thrown(let reason): "the error it throws: \(reason)"
     case .convention(let reason): reason
     case .argument(let position, let label, let reason): "argument \(argumentName(position, label)): \(reason)"
     case .result(let reason): "its result: \(reason)"
@@ -62,6 +62,8 @@ public enum CallError: Error, Sendable {
   case wrongReceiver(selector: String, expected: String, found: String)
   /// The object is in the middle of being changed (or read) on this thread: touching it now would stop the program.
   case accessOpen(selector: String, type: String, isModifying: Bool)
+  /// The method changed its copy of the value; the value itself is as it was.
+  case changedCopy(selector: String)
   /// The methods of an actor run on its executor, where this thread is not.
   case outsideActor(selector: String, type: String)
 }
@@ -80,6 +82,8 @@ extension CallError: CustomStringConvertible {
     case .accessOpen(let selector, let type, let isModifying):
       "cannot call '\(selector)' now: this \(type) is in the middle of being \(isModifying ? "changed" : "read") on this thread; "
         + "read its stored fields, or call when the access is over"
+    case .changedCopy(let selector):
+      "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
     case .outsideActor(let selector, let type):
       "cannot call '\(selector)' here: '\(type)' is an actor, and its code runs on its own executor; call it from a hook on one of its methods"
     }

@@ -59,6 +59,18 @@ package final class Callable: @unchecked Sendable {
   private let receiverOffset: Int?
   private let stackSlots: Int
   private let lent: [(offset: Int, info: TypeInfo)]
+  private let thrown: Thrown?
+  /// Results that go through an address beside others: the frame's place, and the offset in the result.
+  private let resultAddresses: [(place: Int32, offset: Int)]
+  /// Takes `self` by address, and whether to change it is not known.
+  package let mayChangeSelf: Bool
+
+  private struct Thrown {
+    let info: TypeInfo
+    /// In the block.
+    let offset: Int
+    let returns: [Move]
+  }
 
   /// One machine word (or vector) between the block and a frame.
   private struct Move {
@@ -69,6 +81,25 @@ package final class Callable: @unchecked Sendable {
     var size: UInt8
     /// The place takes the address of the memory.
     var isAddress: Bool
+
+    init(place: Int32, memory: Int32, size: UInt8, isAddress: Bool) {
+      self.place = place
+      self.memory = memory
+      self.size = size
+      self.isAddress = isAddress
+    }
+
+    /// Part of a result, which is in result registers.
+    init(result piece: Piece) {
+      let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
+      let place =
+        switch piece.place {
+        case .float(let i): results + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i
+        case .integer(let i): results + 8 * i
+        default: results
+        }
+      self.init(place: Int32(place), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
+    }
   }
 
   deinit {
@@ -80,7 +111,7 @@ package final class Callable: @unchecked Sendable {
   // MARK: Making
 
   /// - Parameter entry: the body's address.
-  init(_ declaration: Declaration, selector: String, plan: CallPlan, entry: UInt) throws(CallRefusal) {
+  init(_ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt) throws(CallRefusal) {
     self.declaration = declaration
     self.selector = selector
     self.plan = plan
@@ -89,20 +120,29 @@ package final class Callable: @unchecked Sendable {
     var layout = Layout()
     for (index, argument) in plan.arguments.enumerated() { try layout.add(argument, index) }
     hasInout = layout.arguments.contains(where: \.isInout)
-    if case .value(let value) = plan.selfPlan {
+    if case .value(let value) = selfPlan {
+      mayChangeSelf = value.access == .unknown
       let (offset, info) = try layout.add(value)
       receiver = .value(info)
       selfOffset = offset
     } else {
-      receiver = try Self.receiver(plan.selfPlan, declaration)
+      mayChangeSelf = false
+      receiver = try Self.receiver(selfPlan, declaration)
       selfOffset = 0
     }
+    thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
+    if thrown == nil, case .typed = plan.thrown { throw .thrown("where it is left is not known") }
     lent = layout.lent
-    switch plan.selfPlan {
+    switch selfPlan {
     case .object(let place), .metatype(let place): receiverOffset = Self.frameOffset(place).map(Int.init)
     default: receiverOffset = nil
     }
-    (result, returns, returnCount, resultIsIndirect) = try Self.result(plan.result, declaration)
+    let returned = try Self.result(plan.result)
+    result = returned.info
+    returns = Self.table(returned.moves)
+    returnCount = returned.moves.count
+    resultIsIndirect = returned.isIndirect
+    resultAddresses = returned.addresses
     resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
     argumentCount = layout.arguments.count
     arguments = Self.table(layout.arguments)
@@ -144,11 +184,25 @@ package final class Callable: @unchecked Sendable {
     mutating func add(_ plan: ValueSelfPlan) throws(CallRefusal) -> (offset: Int, info: TypeInfo) {
       guard let info = plan.info else { throw .receiver(Self.reason(plan.location) ?? "its type is not known in this process") }
       guard info.metadata.isCopyable else { throw .receiver("values of '\(info.name)' cannot be copied") }
-      if plan.isInout { throw .mutating }
+      if plan.access == .inPlace { throw .mutating }
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
-      if !plan.isOwned, !info.isTrivial { lent.append((offset, info)) }
+      if plan.access != .owned, !info.isTrivial { lent.append((offset, info)) }
       return (offset, info)
+    }
+
+    /// Room for a typed error, which the callee leaves there or, packed, in result registers.
+    mutating func add(thrown plan: ResultPlan) throws(CallRefusal) -> Thrown {
+      guard let info = plan.info else { throw .thrown("its type is not known in this process") }
+      let offset = room(for: info)
+      switch plan.location {
+      case .address(let place):
+        do throws(Unplaced) { try move(place, offset, 8, true) } catch { throw .thrown(error.reason) }
+        return Thrown(info: info, offset: offset, returns: [])
+      case .pieces(let pieces): return Thrown(info: info, offset: offset, returns: pieces.map(Move.init(result:)))
+      case .unknown(let reason): throw .thrown(reason)
+      case .parts, .optimizedOut: throw .thrown("it is not left in one place")
+      }
     }
 
     private mutating func room(for info: TypeInfo) -> Int {
@@ -215,33 +269,40 @@ package final class Callable: @unchecked Sendable {
     }
   }
 
-  private static func result(_ plan: ResultPlan, _ declaration: Declaration) throws(CallRefusal)
-    -> (TypeInfo?, UnsafePointer<Move>, Int, Bool)
-  {
-    if plan.type.isVoid { return (nil, table([]), 0, false) }
+  private struct Returned {
+    var info: TypeInfo?
+    var moves: [Move] = []
+    var isIndirect = false
+    var addresses: [(place: Int32, offset: Int)] = []
+  }
+
+  private static func result(_ plan: ResultPlan) throws(CallRefusal) -> Returned {
+    if plan.type.isVoid { return Returned() }
     if case .nominal(let name, _, _) = plan.type, name.module == "Swift", name.shortName == "Never" { throw .neverReturns }
     guard plan.isOwned else { throw .result("somebody else owns it") }
     guard let info = plan.info else {
       if case .unknown(let reason) = plan.location { throw .result(reason) }
       throw .result("its type is not known in this process")
     }
+    var returned = Returned(info: info)
     switch plan.location {
-    case .address(.indirectResult): return (info, table([]), 0, true)
-    case .pieces(let pieces):
-      let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
-      let moves = pieces.map { piece in
-        let place =
-          switch piece.place {
-          case .float(let i): results + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i
-          case .integer(let i): results + 8 * i
-          default: results
-          }
-        return Move(place: Int32(place), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
+    case .address(.indirectResult): returned.isIndirect = true
+    case .pieces(let pieces): returned.moves = pieces.map(Move.init(result:))
+    case .parts(let parts):
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): returned.moves += pieces.map(Move.init(result:))
+        case .address(let place):
+          guard let offset = frameOffset(place) else { throw .result("its place is not known") }
+          returned.addresses.append((offset, part.offset))
+        case .unknown(let reason): throw .result(reason)
+        case .parts, .optimizedOut: throw .result("it is not returned whole")
+        }
       }
-      return (info, table(moves), moves.count, false)
     case .unknown(let reason): throw .result(reason)
-    case .address, .parts, .optimizedOut: throw .result("it is not returned by this body")
+    case .address, .optimizedOut: throw .result("it is not returned by this body")
     }
+    return returned
   }
 
   // MARK: Calling
@@ -273,13 +334,32 @@ package final class Callable: @unchecked Sendable {
       for index in 0..<moveCount { fill(moves[index], base, block, stack) }
       if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
       if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
+      if let result {
+        for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
+      }
       ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
       for (offset, info) in lent { info.metadata.destroy(block + offset) }
       // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
-      if frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
+      if frame.pointee.results.error != 0 { return error(UInt(frame.pointee.results.error), base, block) }
       if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
       return 0
     }
+  }
+
+  /// The box of what was thrown: the error register has it, or says that a typed error is in its place.
+  private func error(_ register: UInt, _ frame: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) -> UInt {
+    guard let thrown else { return register }
+    let memory = block + thrown.offset
+    for move in thrown.returns { empty(move, frame, memory) }
+    func box<E: Error>(_: E.Type) -> UInt {
+      let error: any Error = memory.assumingMemoryBound(to: E.self).move()
+      // `any Error` is one reference to a native box; this one becomes the caller's.
+      let word = unsafeBitCast(error, to: UInt.self)
+      if let box = UnsafeRawPointer(bitPattern: word) { _ = Unmanaged<AnyObject>.fromOpaque(box).retain() }
+      return withExtendedLifetime(error) { word }
+    }
+    guard let type = thrown.info.metadata.type as? any Error.Type else { fatalError("internal error: a typed error that is no Error; please report it") }
+    return box(type)
   }
 
   @inline(__always)
@@ -301,7 +381,7 @@ package final class Callable: @unchecked Sendable {
     let target = result + Int(move.memory)
     if move.size == 8 { return target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self) }
     // Only bit 0 of a Bool's register is its value.
-    if case .bool = resultKind { return target.storeBytes(of: source.load(as: UInt8.self) & 1, as: UInt8.self) }
+    if case .bool = resultKind, move.size == 1 { return target.storeBytes(of: source.load(as: UInt8.self) & 1, as: UInt8.self) }
     target.copyMemory(from: source, byteCount: Int(move.size))
   }
 }

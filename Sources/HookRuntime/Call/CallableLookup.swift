@@ -42,14 +42,29 @@ package final class CallableLookup: @unchecked Sendable {
     let selector = family.selector
     do throws(CallRefusal) {
       let body = try Self.body(of: family, in: image)
-      return try Callable(body.declaration, selector: selector, plan: plan(body), entry: UInt(body.address))
+      let (plan, selfPlan) = try plan(body, family, image)
+      return try Callable(body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address))
     } catch { throw .refused(selector: selector, reason: error.description) }
   }
 
-  private func plan(_ body: Body) throws(CallRefusal) -> CallPlan {
-    if let reason = CallPlanner.distrust(body.declaration) { throw .convention(reason) }
-    // Whoever else enters the same code, a call made here is this selector's.
-    return planner.plan(body.declaration)
+  /// The plan of the declared convention, and where `self` goes.
+  private func plan(_ body: Body, _ family: Family, _ image: ImageCatalog) throws(CallRefusal) -> (CallPlan, SelfPlan) {
+    if CallPlanner.distrust(body.declaration) != nil {
+      // What the body's code bears out, or nothing.
+      let plan = image.plan(of: body, in: family)
+      if let reason = plan.obstacle { throw .convention(reason) }
+      return (plan, plan.selfPlan)
+    }
+    // Whoever else enters the same code, and whatever they leave out, a call made here is this selector's and whole.
+    let plan = planner.plan(body.declaration)
+    switch body.declaration.contextKind {
+    case .structure, .enumeration:
+      if body.declaration.isStatic || body.declaration.kind == .allocatingInit { return (plan, plan.selfPlan) }
+      // Whether it is mutating only the code tells.
+      let shown = image.plan(of: body, in: family)
+      return (shown.thrownValue == nil ? plan : shown, shown.selfPlan)
+    default: return (plan, plan.selfPlan)
+    }
   }
 
   private static func base(of family: Family) -> Body? {
@@ -68,7 +83,6 @@ package final class CallableLookup: @unchecked Sendable {
     if declaration.isCoroutine { throw .coroutine }
     let function = declaration.functionType
     if function.isAsync { throw .isAsync }
-    if case .typed = function.thrown { throw .typedThrows }
     if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty { throw .generic }
     if declaration.contextKind == .protocolType { throw .receiver("it is a member of a protocol; name the type's own") }
     guard let base = base(of: family) else {

@@ -96,9 +96,15 @@ package struct ValueSelfPlan: Sendable {
   /// nil where the type is not known in this process.
   package var info: TypeInfo?
   package var location: Location
-  /// The body may change it in place: `location` is the address of the caller's variable.
-  package var isInout = false
-  package var isOwned = false
+  package var access = Access.unknown
+
+  package enum Access: Hashable, Sendable {
+    case borrowed, owned
+    /// The body may change it in place: `location` is the address of the caller's variable.
+    case inPlace
+    /// By address, and whether it is the caller's variable is not known.
+    case unknown
+  }
 }
 
 /// Who `self` is.
@@ -126,6 +132,12 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -143,8 +155,11 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil, of declaration: Declaration
   ) {
+    hiddenArguments = hidden
+    self.thrownValue = thrownValue
+    self.generics = generics
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -190,11 +205,12 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
   }
 
   /// Nothing is known but that the function exists.
-  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
+  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
     return CallPlan(
       arguments: function.parameters.map {
@@ -202,7 +218,7 @@ package final class CallPlan: @unchecked Sendable {
       },
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
-      thrown: function.thrown, isEnterOnly: isEnterOnly,
+      thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
       stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
   }
 }

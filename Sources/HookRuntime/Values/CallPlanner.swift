@@ -10,21 +10,38 @@ package struct CallPlanner {
   package init(types: TypeResolver = .shared) { self.types = types }
 
   /// The plan for the body that `declaration` (of a base or a clone) names.
-  /// - Parameter conflict: why calls that enter the body may carry other values.
-  /// - Parameter evidence: what the machine code says where the name is silent.
-  package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: BodyEvidence = BodyEvidence()) -> CallPlan {
+  /// - Parameters:
+  ///   - conflict: why calls that enter the body may carry other values.
+  ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
+  ///     even what they do not read.
+  package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
-    if let reason = conflict ?? Self.distrust(declaration, evidence) {
+    if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
-    let lowering = SILTypeLowering(types: types)
-    var signature = SILSignature(declaration, evidence: evidence, lowering: lowering)
-    for step in declaration.specialization { signature.apply(step, lowering: lowering) }
-    return CallAssembly(declaration, signature, lowering).plan(isEnterOnly: isEnterOnly)
+    var lowering = SILTypeLowering(types: types)
+    var problem: TypeProblem?
+    if declaration.mayBeGeneric {
+      do throws(TypeProblem) { lowering.environment = try GenericEnvironment(declaration, types: types) } catch { problem = error }
+    }
+    var signature = SILSignature(declaration, lowering: lowering)
+    for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
+    let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
+    let plan = assembly.plan(isEnterOnly: isEnterOnly)
+    let checked = evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
+    // Metadata that nobody reads, callers that know the body need not pass.
+    let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
+    if sources.isEmpty { return checked }
+    let generics = GenericCall(sources) { [signature, lowering, assembly] actual in
+      var known = lowering
+      known.actual = actual
+      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: checked, not: plan, declaration)
+    }
+    return checked.with(generics, declaration)
   }
 
   /// Why the body's convention may differ from its mangled type.
-  static func distrust(_ declaration: Declaration, _ evidence: BodyEvidence = BodyEvidence()) -> String? {
+  static func distrust(_ declaration: Declaration, evidence: (any BodyEvidence)? = nil) -> String? {
     if declaration.isMerged { return "merged body: it takes extra arguments" }
     switch declaration.kind {
     case .function, .allocatingInit, .`init`, .`deinit`, .deallocatingDeinit, .getter, .setter, .read, .modify, .read2, .modify2,
@@ -32,19 +49,16 @@ package struct CallPlanner {
       break
     default: return "compiler-made function"
     }
-    if evidence.isVerified == false {
-      return "its code does not agree with its type" + (evidence.contradiction.map { ": \($0)" } ?? "")
-    }
     if declaration.kind.isClosure { return "closure: the optimiser may have changed its convention" }
-    if declaration.isEffectivelyPrivate, evidence.isVerified == nil { return "private: the optimiser may have changed its convention" }
-    for step in declaration.specialization {
-      if case .generic = step { return "generic specialisation" }
-    }
+    if declaration.isEffectivelyPrivate, evidence == nil { return "private: the optimiser may have changed its convention" }
     return nil
   }
 }
 
 extension Declaration {
+  /// It, or a type around it, has generic parameters; whether types do, only their descriptors tell.
+  fileprivate var mayBeGeneric: Bool { isGeneric || !genericParameterCounts.isEmpty || context != nil }
+
   /// `modify` and `read` yield in the middle: what the entry returns is not their result.
   package var isCoroutine: Bool {
     switch kind {

@@ -63,6 +63,8 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var stride: Int { witnesses.load(fromByteOffset: 72, as: Int.self) }
   private var witnessFlags: UInt32 { witnesses.load(fromByteOffset: 80, as: UInt32.self) }
   package var alignment: Int { Int(witnessFlags & 0xFF) + 1 }
+  /// Bit patterns that are no value of the type.
+  package var extraInhabitants: Int { Int(witnesses.load(fromByteOffset: 84, as: UInt32.self)) }
   /// No retain or release is needed to copy or destroy a value.
   package var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
   package var isBitwiseTakable: Bool { witnessFlags & 0x10_0000 == 0 }
@@ -225,6 +227,8 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
     return distance == 0 ? nil : pointer + offset + Int(distance)
   }
 
+  /// The metadata accessor.
+  var accessor: UnsafeRawPointer? { relative(12) }
   private typealias Accessor = @convention(c) (UInt) -> UnsafeRawPointer
 
   /// Calls the metadata accessor of a non-generic type (blocking until the metadata is complete).

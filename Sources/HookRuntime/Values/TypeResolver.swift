@@ -54,8 +54,10 @@ package final class TypeResolver: @unchecked Sendable {
   // MARK: Names to metadata
 
   private func metadata(for syntax: TypeSyntax) -> Result<Metadata, TypeProblem> {
-    if syntax.isGeneric { return .failure(.generic) }
+    if case .known(let address) = syntax, let pointer = UnsafeRawPointer(bitPattern: address) { return .success(Metadata(pointer)) }
+    if syntax.deepestParameter >= 0 || syntax.isGeneric && !syntax.isMemberOfKnown { return .failure(.generic) }
     if case .tuple(let elements) = syntax, elements.isEmpty { return .success(Metadata(Void.self)) }
+    if case .dynamicSelf(let type) = syntax { return metadata(for: type) }
     if let mangled = mangled(syntax), let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) {
       return .success(found)
     }
@@ -63,8 +65,12 @@ package final class TypeResolver: @unchecked Sendable {
     if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let found = findDescriptor?(name)?.metadata() {
       return .success(found)
     }
+    if let built = MetadataBuilder(types: self).metadata(syntax) { return .success(built) }
     return .failure(.unresolved(syntax.description(qualified: true)))
   }
+
+  /// The metadata alone, where the layout may be unknown.
+  func metadata(_ syntax: TypeSyntax) -> Metadata? { lock.withLock { try? metadata(for: syntax).get() } }
 
   // MARK: Metadata to layout
 
@@ -245,6 +251,23 @@ package final class TypeResolver: @unchecked Sendable {
     return Layout(kind: kind, scalars: scalars)
   }
 
+  private var parser = SymbolParser()
+  private var bySpelling: [MangledBytes: TypeSyntax?] = [:]
+  /// The type that a name in metadata spells.
+  func syntax(_ bytes: MangledBytes) -> TypeSyntax? {
+    lock.withLock {
+      if let known = bySpelling[bytes] { return known }
+      let found = bytes.syntax(&parser)
+      bySpelling[bytes] = found
+      return found
+    }
+  }
+
+  /// The declared type goes by address everywhere, whatever its arguments.
+  func isAddressOnlyOutside(_ descriptor: TypeDescriptor, _ name: NominalName) throws(TypeProblem) -> Bool {
+    try isResilient(name.reference == nil ? name.description : TypeCatalog.shared.name(of: descriptor) ?? name.description)
+  }
+
   /// The type is public in a library that may change its layout, so everybody passes it by address.
   private func isResilient(_ name: String) throws(TypeProblem) -> Bool {
     let module = String(name.prefix { $0 != "." })
@@ -320,6 +343,28 @@ extension ValueKind {
 }
 
 extension TypeSyntax {
+  /// The only generic part is an associated type of a type that is known.
+  fileprivate var isMemberOfKnown: Bool { deepestParameter < 0 && !mentions { if case .packExpansion = $0 { true } else if case .pack = $0 { true } else if case .opaqueResult = $0 { true } else { false } } }
+
+  /// Some part of the type is such a one.
+  func mentions(_ wanted: (TypeSyntax) -> Bool) -> Bool {
+    if wanted(self) { return true }
+    switch self {
+    case .dependentMember(let base, _, _): return base.mentions(wanted)
+    case .nominal(_, _, let arguments): return arguments.contains { $0.mentions(wanted) }
+    case .tuple(let elements): return elements.contains { $0.type.mentions(wanted) }
+    case .function(let function):
+      return function.result.mentions(wanted) || function.parameters.contains { $0.type.mentions(wanted) }
+    case .existential(_, let superclass, _): return superclass?.mentions(wanted) ?? false
+    case .constrainedExistential(let base, _): return base.mentions(wanted)
+    case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
+      .unmanaged(let type), .packExpansion(let type):
+      return type.mentions(wanted)
+    case .pack(let types): return types.contains { $0.mentions(wanted) }
+    case .genericParameter, .builtin, .opaqueResult, .integer, .known, .constrainedSelf, .unknown: return false
+    }
+  }
+
   /// The type mentions generic parameters, so only a caller knows its layout.
   package var isGeneric: Bool {
     switch self {
@@ -332,7 +377,7 @@ extension TypeSyntax {
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGeneric
-    case .builtin, .integer, .constrainedSelf, .unknown: false
+    case .builtin, .integer, .known, .constrainedSelf, .unknown: false
     }
   }
 }

@@ -1,25 +1,41 @@
 // CallAssembly — gives the values of a signature their places and puts the declaration's arguments together again.
 internal import SwiftMangling
 
-struct CallAssembly {
+struct CallAssembly: Sendable {
   private let declaration: Declaration
   private let signature: SILSignature
-  private let lowering: SILTypeLowering
+  private var lowering: SILTypeLowering
+  private let genericProblem: TypeProblem?
   private var allocator = PlaceAllocator()
   /// Parallel to the signature's parameters.
   private var locations: [Location] = []
   private var isExact = true
+  /// Metadata and witness tables behind the parameters.
+  private(set) var hidden: [HiddenArgument] = []
+  /// Where a call tells what generic parameters stand for.
+  private(set) var sources: [GenericParameterKey: GenericSource] = [:]
 
-  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering) {
+  /// - Parameter genericProblem: why the generic signature is not known.
+  init(
+    _ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?,
+    genericProblem: TypeProblem? = nil
+  ) {
     self.declaration = declaration
     self.signature = signature
     self.lowering = lowering
+    self.genericProblem = genericProblem
     switch declaration.kind {
     case .modify, .read: _ = allocator.takeInteger()  // the coroutine buffer
     case .modify2, .read2: (_, _) = (allocator.takeInteger(), allocator.takeInteger())  // buffer and allocator
     default: break
     }
-    place()
+    place(evidence)
+  }
+
+  /// The same places with the types of one call.
+  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, placing other: CallAssembly) {
+    self = other
+    self.lowering = lowering
   }
 
   func plan(isEnterOnly: Bool) -> CallPlan {
@@ -28,18 +44,23 @@ struct CallAssembly {
     return CallPlan(
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
       result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
-      isExact: isExact, of: declaration)
+      isExact: isExact, hidden: hidden, thrownValue: thrownValue(function), of: declaration)
   }
 
   // MARK: Places
 
-  private mutating func place() {
+  private mutating func place(_ evidence: (any BodyEvidence)?) {
     var lost: String?
     for (index, parameter) in signature.parameters.enumerated() {
       if let (reason, from) = signature.broken, from <= index { lost = lost ?? reason }
       if parameter.role == .error { locations.append(.unknown("typed throws")); continue }  // it comes last of all
       if lost == nil, parameter.role == .result, returnsThroughRegister {
         locations.append(.address(.indirectResult))
+        continue
+      }
+      if parameter.role == .selfValue, signature.selfIsUndecided {
+        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter, evidence))
+        if case .unknown(let reason) = locations.last { lost = lost ?? reason }
         continue
       }
       // The register of self does not depend on what went before.
@@ -51,9 +72,64 @@ struct CallAssembly {
       }
       locations.append(allocator.take(passing))
     }
+    placeHidden(lost: lost)
+    placesAreKnown = lost == nil
+    placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
       return $0.role == .selfValue || $0.role == .error || $0.role == .hidden
+    }
+  }
+
+  private mutating func placeHidden(lost: String?) {
+    // A body compiled for certain types takes no metadata of them.
+    guard signature.substitutions.isEmpty else { return }
+    guard let environment = lowering.environment else { return }
+    var places = HiddenArguments(environment, types: lowering.types)
+    places.place(signature.parameters, locations, in: &allocator, lost: lost)
+    hidden = places.arguments
+    sources = places.sources
+    hiddenAreExact = places.isExact
+  }
+  private var hiddenAreExact = true
+  private var placesAreKnown = true
+  private var errorLocation = Location.unknown("async")
+
+  // MARK: Self of structs and enums
+
+  /// How the body took `self`, for what comes of it.
+  private var selfAccess = ValueSelfPlan.Access.borrowed
+
+  /// By value behind the arguments, or by address in its register where the member is mutating: the code tells.
+  private mutating func decideSelf(_ parameter: SILParameter, _ evidence: (any BodyEvidence)?) -> Location {
+    let passing: Passing
+    switch lowering.passing(of: parameter) {
+    case .failure(let problem): return .unknown(problem.description)
+    case .success(let found): passing = found
+    }
+    guard case .direct(let scalars) = passing else {
+      selfAccess = .unknown
+      return .address(signature.isMethod ? .selfRegister : allocator.takeInteger())
+    }
+    if scalars.isEmpty { return .pieces([]) }
+    let silent = "whether it is mutating is not in its name"
+    guard let evidence else { return .unknown(silent) }
+    var byValue = allocator
+    let words = byValue.take(passing)
+    let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
+    // In a generic body, what follows the arguments may be metadata.
+    let takesWords = !signature.takesMetadata(declaration) && words.places.contains { place in
+      Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false
+    }
+    switch (takesAddress, takesWords && signature.isMethod) {
+    case (true, false):
+      selfAccess = .inPlace
+      return .address(.selfRegister)
+    case (false, true):
+      allocator = byValue
+      return words
+    case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
+    case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
     }
   }
 
@@ -85,8 +161,9 @@ struct CallAssembly {
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
-    if declaration.isGeneric || declaration.contextKind == .protocolType || !declaration.genericParameterCounts.isEmpty {
+    if !hiddenAreExact || genericProblem != nil {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
+      if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
     if case .typed = function.thrown { bound += 1 }
     return min(bound, 512) * 8
@@ -95,7 +172,7 @@ struct CallAssembly {
   // MARK: Arguments
 
   private func argument(_ index: Int, _ parameter: Parameter) -> ArgumentPlan {
-    let type = parameter.valueType.substituting(signature.substitutions)
+    let type = lowering.concrete(parameter.valueType.substituting(signature.substitutions))
     var plan = ArgumentPlan(
       label: parameter.label, type: type, info: lowering.info(type), location: .unknown(""), isInout: parameter.isInout)
     let parts = self.parts(of: .argument(index))
@@ -153,8 +230,8 @@ struct CallAssembly {
   // MARK: Self
 
   private func selfPlan() -> SelfPlan {
-    guard let type = declaration.selfType else { return .none }
     let placed = parts(of: .selfValue)
+    guard let type = placed.first?.parameter.type.instance else { return .none }
     guard declaration.hasInstance else { return metatypePlan(placed, type) }
     switch type {
     case .nominal(_, .classType, _):
@@ -168,9 +245,8 @@ struct CallAssembly {
       let info = lowering.info(type)
       let location = join(placed, info)
       if case .unknown(let reason) = location { return .unknown(reason) }
-      let isInout = placed.contains { $0.parameter.convention == .address }
-      let isOwned = placed.contains { $0.parameter.convention == .owned }
-      return .value(ValueSelfPlan(type: type, info: info, location: location, isInout: isInout, isOwned: isOwned))
+      let isOwned = placed.contains { $0.parameter.convention == .owned && $0.location != .optimizedOut }
+      return .value(ValueSelfPlan(type: type, info: info, location: location, access: isOwned ? .owned : selfAccess))
     default: return .unknown("whatever conforms to the protocol")
     }
   }
@@ -187,7 +263,7 @@ struct CallAssembly {
   // MARK: Result
 
   private func result(_ function: FunctionType) -> ResultPlan {
-    let type = function.result.substituting(signature.substitutions)
+    let type = lowering.concrete(function.result.substituting(signature.substitutions))
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     plan.isOwned = signature.results.allSatisfy(\.isOwned)
     plan.location = resultLocation(function, plan.info)
@@ -197,24 +273,115 @@ struct CallAssembly {
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
     if declaration.isCoroutine { return .unknown("coroutine") }
     if function.isAsync { return .unknown("async") }
-    // The registers may hold the error instead, which only its type tells.
-    if case .typed = function.thrown { return .unknown("typed throws") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
-      if case .dynamicSelf = function.result { return .unknown("dynamic Self") }
       guard let result = signature.results.first else { return .pieces([]) }
-      if result.isIndirect { return result.type.type.isGeneric ? .unknown(TypeProblem.generic.description) : .address(.indirectResult) }
+      if result.isIndirect { return .address(.indirectResult) }
       switch lowering.scalars(of: result.type) {
       case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect)
       case .failure(let problem): return .unknown(problem.description)
       }
     }
-    if signature.results.contains(where: \.isIndirect) { return .unknown("a tuple with results in memory") }
-    return info.map { PlaceAllocator.returned($0.passing) } ?? .unknown("tuple result of unknown layout")
+    return tupleResult(info)
+  }
+
+  /// Direct elements are returned as one packed tuple, each of the others through an address of its own.
+  private func tupleResult(_ whole: TypeInfo?) -> Location {
+    var fields: [TypeShape] = []
+    for result in signature.results where !result.isIndirect {
+      switch lowering.returnedShape(of: result.type) {
+      case .success(let shape): fields.append(shape)
+      case .failure(let problem): return .unknown(problem.description)
+      }
+    }
+    let packed = TypeShape(fields: fields)
+    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars))
+    if fields.count == signature.results.count { return direct }
+    guard fields.isEmpty || direct.isInRegisters else { return .unknown("a tuple with more results than registers, and some in memory") }
+    var parts: [ValuePart] = []
+    var offset = 0
+    var next = fields.makeIterator()
+    for result in signature.results {
+      guard let span = span(of: SILParameter(role: .result, path: result.path, type: result.type), in: whole) else {
+        return .unknown("the layout of its tuple is not known")
+      }
+      if result.isIndirect {
+        guard let placed = resultAddress(of: result.path) else { return .unknown("a result whose address is not known") }
+        parts.append(ValuePart(offset: span.offset, size: span.size, location: placed))
+        continue
+      }
+      let field = next.next() ?? .empty
+      offset = (offset + field.alignment - 1) / field.alignment * field.alignment
+      guard let pieces = direct.pieces(from: offset, size: field.size, of: packed.scalars, movedBy: span.offset - offset) else {
+        return .unknown("two results share a register")
+      }
+      parts.append(ValuePart(offset: span.offset, size: span.size, location: .pieces(pieces)))
+      offset += field.size
+    }
+    return .parts(parts)
+  }
+
+  private func resultAddress(of path: [Int]) -> Location? {
+    for (parameter, location) in zip(signature.parameters, locations) where parameter.role == .result && parameter.path == path {
+      if case .address = location { return location }
+    }
+    return nil
+  }
+
+  // MARK: Typed errors
+
+  /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
+  /// is in memory: then through an address behind all other arguments.
+  private mutating func placeError() {
+    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    let type = SILType(error.substituting(signature.substitutions))
+    switch lowering.passing(of: type) {
+    case .failure(let problem): errorLocation = .unknown(problem.description)
+    case .success(let passing):
+      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), !resultIsInMemory {
+        errorLocation = PlaceAllocator.returned(passing)
+      } else if placesAreKnown, hiddenAreExact {
+        errorLocation = .address(allocator.takeInteger())
+      } else {
+        errorLocation = .unknown("what comes before the address of its error is not known")
+      }
+    }
+  }
+
+  private var resultIsInMemory: Bool {
+    if signature.results.contains(where: \.isIndirect) { return true }
+    var fields: [TypeShape] = []
+    for result in signature.results {
+      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return true }
+    }
+    if case .indirect = AggregateLowering.lower(TypeShape(fields: fields).scalars) { return true }
+    return false
+  }
+
+  private func thrownValue(_ function: FunctionType) -> ResultPlan? {
+    guard case .typed(let error) = function.thrown else { return nil }
+    let type = error.substituting(signature.substitutions)
+    return ResultPlan(type: type, info: lowering.info(type), location: errorLocation)
   }
 }
 
 extension Location {
+  fileprivate var isInRegisters: Bool { if case .pieces = self { true } else { false } }
+
+  /// The pieces in a range of a packed value, which none of them crosses, as those of another value.
+  fileprivate func pieces(from start: Int, size: Int, of scalars: [Scalar], movedBy distance: Int) -> [Piece]? {
+    guard case .pieces(let pieces) = self else { return nil }
+    var found: [Piece] = []
+    for piece in pieces where piece.offset < start + size && piece.offset + piece.size > start {
+      let isShared = scalars.contains {
+        ($0.offset < start || $0.offset >= start + size) && $0.offset < piece.offset + piece.size && $0.offset + $0.size > piece.offset
+      }
+      if isShared { return nil }
+      found.append(Piece(place: piece.place, offset: piece.offset + distance, size: min(piece.size, start + size - piece.offset)))
+    }
+    return found
+  }
+
   /// The pieces of a part, counted from the start of the whole.
   fileprivate func moved(by distance: Int) -> Location {
     guard case .pieces(let pieces) = self else { return self }
