@@ -160,7 +160,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      guard script.pointee.phase != HKT_EXIT, script.pointee.originalRuns == 0 || script.pointee.phase == HKT_AROUND else {
+      guard script.pointee.phase != HKT_EXIT || script.pointee.plan.arguments[index].isInout else {
         return callback.fail("the original has run; its arguments cannot be changed any more")
       }
       return stage(index, callback[2], script, patch, callback)

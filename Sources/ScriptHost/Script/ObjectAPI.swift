@@ -35,7 +35,8 @@ enum ObjectAPI {
     guard case .success(let info) = TypeResolver.shared.type(of: Instance.type(object)) else {
       return callback.fail("the class of this object is not known")
     }
-    let lent = LentValue(root: .memory(UInt(bitPattern: object)), info: info, serial: bridge.serial)
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
     return ValueAPI.withScratch { scratch in
       switch FieldAccess.read(field, object, lent, bridge, scratch) {
       case .success(let value): callback.done(value)

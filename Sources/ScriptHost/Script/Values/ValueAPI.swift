@@ -17,7 +17,7 @@ enum ValueAPI {
   }
 
   static func bridge(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> ValueBridge {
-    ValueBridge(classes: patch.classes, serial: patch.classes.serial(receiver), scope: callback.scope)
+    ValueBridge(reading: receiver, patch, callback.scope)
   }
 
   static func withScratch(_ body: (Scratch) -> Int32) -> Int32 {
@@ -33,7 +33,9 @@ enum ValueAPI {
       let lent = LentValue(receiver)
       let bridge = bridge(receiver, patch, callback)
       if let collection = CollectionType.of(lent.info) {
-        if callback.name == "table", collection.key?.isString != true { return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory") }
+        if callback.name == "table", !hasKey("table", lent, collection, bridge) {
+          return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        }
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
@@ -159,6 +161,12 @@ enum ValueAPI {
     }
   }
 
+  /// A dictionary by name has that name: its value comes before our method.
+  private static func hasKey(_ name: String, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
+    guard collection.key?.isString == true else { return false }
+    return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } } == .some(true)
+  }
+
   private static func position(_ key: SHLValue) -> Int64? {
     switch key.tag {
     case SHL_INT: key.i
@@ -266,15 +274,33 @@ enum ValueAPI {
       let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
-      guard callback.name == "table", let collection = CollectionType.of(lent.info) else {
+      guard callback.name == "table" else {
         return callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
       }
-      var most = Int.max
-      if callback[1].tag == SHL_INT, callback[1].i >= 0 { most = Int(callback[1].i) } else if callback[1].tag != SHL_NIL {
-        return callback.fail("'table' takes the most elements to copy, got \(ValueBridge.describe(callback[1]))")
-      }
-      return table(lent, collection, most, bridge(receiver, patch, callback), callback)
+      return copy(lent, patch, callback)
     }
+  }
+
+  /// `swift.table(c, max)`: the same for a dictionary that has the key "table".
+  static let tableOf: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      if patch.classes.isValue(callback[0]), let text = missing(callback[0]) { return callback.fail(text) }
+      guard let lent = patch.classes.lentValue(callback[0]) else {
+        return callback.fail("'swift.table' takes a Swift collection, got \(ValueBridge.describe(callback[0]))")
+      }
+      return copy(lent, patch, callback)
+    }
+  }
+
+  private static func copy(_ lent: LentValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    guard let collection = CollectionType.of(lent.info) else { return callback.fail("a value of type \(lent.info.name) is no collection") }
+    var most = Int.max
+    if callback[1].tag == SHL_INT, callback[1].i >= 0 {
+      most = Int(callback[1].i)
+    } else if callback[1].tag != SHL_NIL {
+      return callback.fail("'table' takes the most elements to copy, got \(ValueBridge.describe(callback[1]))")
+    }
+    return table(lent, collection, most, bridge(callback[0], patch, callback), callback)
   }
 
   private static func table(_ lent: LentValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
@@ -385,7 +411,11 @@ enum ValueAPI {
     var text = ""
     let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
     let done: Void? = lent.withMemory { memory in
-      if let wide = WideInteger(memory, lent.info) { text = wide.description } else { printer.print(memory, lent.info, into: &text) }
+      if let wide = WideInteger(memory, lent.info) {
+        text = wide.description
+      } else if case .metatype = lent.info.kind, lent.info.size >= 8 {
+        text = ValuePrinter.short(_typeName(Metadata(memory.load(as: UnsafeRawPointer.self)).type, qualified: true))
+      } else { printer.print(memory, lent.info, into: &text) }
     }
     return done == nil ? "<\(lent.info.name)>" : text
   }

@@ -68,7 +68,8 @@ struct ValueBridge {
 
   /// A handle to the value where it lies, or to a copy where nothing is lent.
   func handle(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
-    if serial == 0 { return copied(memory, lent.info) }
+    // What the script owns may be collected at any time: a part of it is copied as well.
+    if serial == 0 || lent.serial == 0 { return copied(memory, lent.info) }
     let (a, b, c) = lent.words()
     return shl_handle(classes.value, a, b, c)
   }
@@ -195,6 +196,14 @@ struct ValueBridge {
 }
 
 extension TypeInfo {
+  /// Seen as a plain Lua value or an object, never as a handle to the place.
+  var isPlain: Bool {
+    switch kind {
+    case .void, .bool, .float, .string, .object: true
+    case .integer(let bits, let signed): bits < 64 || signed
+    default: false
+    }
+  }
   /// A reference to any object, without witness tables.
   var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
   /// `Any`: any value, without witness tables.
