@@ -352,11 +352,11 @@ package final class Callable: @unchecked Sendable {
     let memory = block + thrown.offset
     for move in thrown.returns { empty(move, frame, memory) }
     func box<E: Error>(_: E.Type) -> UInt {
-      let error: any Error = memory.assumingMemoryBound(to: E.self).move()
-      // `any Error` is one reference to a native box; this one becomes the caller's.
-      let word = unsafeBitCast(error, to: UInt.self)
-      if let box = UnsafeRawPointer(bitPattern: word) { _ = Unmanaged<AnyObject>.fromOpaque(box).retain() }
-      return withExtendedLifetime(error) { word }
+      // `any Error` is one reference to a box; the one made here is the caller's.
+      let error = UnsafeMutablePointer<any Error>.allocate(capacity: 1)
+      defer { error.deallocate() }
+      error.initialize(to: memory.assumingMemoryBound(to: E.self).move())
+      return UnsafeRawPointer(error).load(as: UInt.self)
     }
     guard let type = thrown.info.metadata.type as? any Error.Type else { fatalError("internal error: a typed error that is no Error; please report it") }
     return box(type)

@@ -21,9 +21,10 @@ enum CallInAPI {
   /// Calls with the callback's arguments from position `first` on.
   /// - Parameters:
   ///   - receiver: the object or metatype, 0 for none. Objects are kept alive here.
+  ///   - value: the struct or enum that is `self`; the call gets a copy.
   ///   - catching: a Swift error is answered as `false, error` instead of raised, and results follow `true`.
   static func perform(
-    _ bound: BoundCall, on receiver: UInt, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool = false
+    _ bound: BoundCall, on receiver: UInt, value: LentValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool = false
   ) -> Int32 {
     let callable = bound.callable
     let given = max(0, callback.count - first)
@@ -43,9 +44,17 @@ enum CallInAPI {
           return problem
         }
       }
+      if case .value(let info) = callable.receiver {
+        let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
+        guard made != nil else {
+          for made in 0..<given { callable.arguments[made].destroy(block) }
+          return callback.fail(value == nil ? "'\(callable.selector)' is called on a value; use swift.send(value, …)" : ObjectAPI.expired)
+        }
+      }
+      let before = callable.mayChangeSelf ? bits(callable, block) : []
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
       let home = callable.result.flatMap { $0.size > resultRoom || $0.alignment > 16 ? OwnedValue(uninitialized: $0) : nil }
-      let result = home?.memory ?? block + callable.blockBytes
+      let result: UnsafeMutableRawPointer? = home?.memory ?? block + callable.blockBytes
       // The method may let go of the last other reference to its own self.
       let kept = isObject ? UnsafeRawPointer(bitPattern: receiver).map { Unmanaged<AnyObject>.fromOpaque($0).retain() } : nil
       let unlocked = shl_unlock_all(callback.scope)
@@ -60,10 +69,16 @@ enum CallInAPI {
         callback.give(shl_bool(false))
         return callback.done(handle)
       }
+      if callable.mayChangeSelf, bits(callable, block) != before {
+        // Its results speak of a value that is gone.
+        if let info = callable.result, let result { ProgramCall.asProgram { info.metadata.destroy(result) } }
+        home?.forget()
+        return fail(.changedCopy(selector: callable.selector), callback)
+      }
       if catching { callback.give(shl_bool(true)) }
       let owned = OwnedResult(patch: patch, callback: callback)
       if let info = callable.result {
-        if let home { owned.give(home) } else { owned.give(result, info, callable.resultKind) }
+        if let home { owned.give(home) } else if let result { owned.give(result, info, callable.resultKind) }
       }
       if callable.hasInout {
         for index in 0..<given where callable.arguments[index].isInout {
@@ -72,6 +87,12 @@ enum CallInAPI {
       }
       return callback.done()
     }
+  }
+
+  /// The bytes of `self` in the block. What ended there left its bits.
+  private static func bits(_ callable: Callable, _ block: UnsafeMutableRawPointer) -> [UInt8] {
+    guard case .value(let info) = callable.receiver else { return [] }
+    return Array(UnsafeRawBufferPointer(start: block + callable.selfOffset, count: info.size))
   }
 
   /// Room for a result in front of its home: two words, and a tag.
@@ -122,13 +143,17 @@ enum CallInAPI {
     }
     do throws(CallError) {
       if target.cls == patch.classes.type {
-        let type = try type(named: patch.classNames[Int(target.h.a)])
+        let type = try patch.callIns.type(patch.classNames[Int(target.h.a)], callback)
         let isInit = member.hasPrefix("init(") || member.hasPrefix("init?(")
         let bound = try patch.callIns.bound(member, of: type, isStatic: !isInit, callback)
         return perform(bound, on: UInt(bitPattern: type.pointer), callback, first: 2, patch, catching: catching)
       }
+      if let lent = patch.classes.lentValue(target) {
+        let bound = try patch.callIns.bound(member, of: lent.info.metadata, isStatic: false, callback)
+        return perform(bound, on: 0, value: try self.receiver(lent, bound.callable), callback, first: 2, patch, catching: catching)
+      }
       guard patch.classes.isObject(target) else {
-        return callback.fail("'\(verb)' calls members of objects and classes; values of structs and enums have no callable members yet")
+        return callback.fail("'\(verb)' calls members of objects, classes and values, got \(ValueBridge.describe(target))")
       }
       guard let object = patch.classes.object(target) else { return callback.fail(ObjectAPI.expired) }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
@@ -138,8 +163,17 @@ enum CallInAPI {
     } catch { return fail(error, callback) }
   }
 
+  /// The value as `self` of the callable; an error when that takes another type, or none.
+  static func receiver(_ lent: LentValue, _ callable: Callable) throws(CallError) -> LentValue {
+    guard case .value(let info) = callable.receiver else { throw staticMember(callable) }
+    guard info.metadata == lent.info.metadata else {
+      throw .wrongReceiver(selector: callable.selector, expected: info.name, found: lent.info.name)
+    }
+    return lent
+  }
+
   private static func staticMember(_ callable: Callable) -> CallError {
-    .wrongReceiver(selector: callable.selector, expected: "none", found: "an object; use swift.call")
+    .wrongReceiver(selector: callable.selector, expected: "none", found: "an object or value; use swift.call")
   }
 
   /// `swift.call("Shop.total(of:)", …)`, also `swift.call("static Shop.Cart.make()")`.
@@ -157,8 +191,10 @@ enum CallInAPI {
   ) -> Int32 {
     do throws(CallError) {
       let callable = try patch.callIns.function(selector, callback)
-      if case .object = callable.receiver {
-        throw .wrongReceiver(selector: callable.selector, expected: "an object", found: "none; use swift.send(object, …)")
+      switch callable.receiver {
+      case .object: throw .wrongReceiver(selector: callable.selector, expected: "an object", found: "none; use swift.send(object, …)")
+      case .value(let info): throw .wrongReceiver(selector: callable.selector, expected: info.name, found: "none; use swift.send(value, …)")
+      case .none, .metatype: break
       }
       let receiver = callable.owner.map { UInt(bitPattern: $0.pointer) } ?? 0
       return perform(
@@ -176,14 +212,8 @@ enum CallInAPI {
       guard let initialiser, initialiser.hasPrefix("init") else {
         return callback.fail("'swift.new' takes an initialiser after the type, such as \"init(title:)\"")
       }
-      if let problem = SelectorLookup.typeProblem(name) { return callback.fail(problem) }
       return callFunction("\(name).\(initialiser)", patch, callback, catching: false, first: 2)
     }
-  }
-
-  static func type(named name: String) throws(CallError) -> Metadata {
-    if let type = TypeCatalog.shared.descriptor(name)?.metadata() { return type }
-    throw .notFound(SelectorLookup.typeProblem(name) ?? "type '\(name)' is generic; its type arguments are not in its name")
   }
 }
 

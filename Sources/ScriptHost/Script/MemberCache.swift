@@ -48,6 +48,7 @@ final class MemberCache {
   private var found: [Key: Found] = [:]
   private var sends: [Key: BoundCall] = [:]
   private var functions: [String: Callable] = [:]
+  private var types: [String: Metadata] = [:]
 
   init() {
     slots = .allocate(capacity: Self.count)
@@ -104,6 +105,18 @@ final class MemberCache {
     let bound = try found.get()
     sends[key] = bound
     return bound
+  }
+
+  /// The type of that name.
+  func type(_ name: String, _ callback: LuaCallback) throws(CallError) -> Metadata {
+    if let known = types[name] { return known }
+    let found: Result<Metadata, CallError> = try away(callback) {
+      if let type = TypeCatalog.shared.descriptor(name)?.metadata() { return .success(type) }
+      return .failure(.notFound(SelectorLookup.typeProblem(name) ?? "type '\(name)' is generic; its type arguments are not in its name"))
+    }
+    let type = try found.get()
+    types[name] = type
+    return type
   }
 
   /// The function an exact selector means.

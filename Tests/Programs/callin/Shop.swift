@@ -12,6 +12,7 @@ public struct Money: Equatable {
   @inline(never) public static func zero(_ currency: String) -> Money { Money(cents: 0, currency: currency) }
   @inline(never) public func doubled() -> Money { Money(cents: cents * 2, currency: currency) }
   @inline(never) public mutating func add(_ n: Int) { cents += n }
+  public var isZero: Bool { @inline(never) get { cents == 0 } }
   @inline(never) public func text(_ prefix: String) -> String { "\(prefix)\(cents) \(currency)" }
 }
 
@@ -19,7 +20,20 @@ public struct Big: Equatable {
   public var a, b, c, d, e: Int
   public var name: String
   public init(_ n: Int, _ name: String) { (a, b, c, d, e) = (n, n + 1, n + 2, n + 3, n + 4); self.name = name }
+  @inline(never) public func sum(_ more: Int) -> Int { a + b + c + d + e + more }
+  @inline(never) public mutating func grow() { a += 1 }
 }
+
+public enum Size {
+  case small, number(Int)
+  @inline(never) public static func made(_ n: Int) -> Size { .number(n) }
+  @inline(never) public func steps(_ factor: Int) -> Int { if case .number(let n) = self { n * factor } else { 0 } }
+}
+
+public enum Parity: Error { case odd(Int) }
+@inline(never) public func typed(_ n: Int) throws(Parity) -> Int { if n % 2 != 0 { throw .odd(n) }; return n / 2 }
+@inline(never) public func pair(_ text: String) -> (String, Int) { (text, 1) }
+@inline(never) public func mixed(_ n: Int) -> (Big, Int) { (Big(n, "mixed"), n) }
 
 public final class Token {
   public let id: Int
@@ -141,6 +155,8 @@ nonisolated(unsafe) var turns = 0
 
 /// Where the scripts get their turn.
 @inline(never) public func turn(_ cart: Cart, _ special: Cart, _ money: Money, _ till: Till) { turns += 2 }
+@inline(never) public func values(_ cart: Cart, _ special: Cart, _ money: Money) { turns += 17 }
+@inline(never) public func mistakes(_ cart: Cart, _ special: Cart, _ till: Till) { turns += 23 }
 @inline(never) public func changing(_ cart: Cart) { turns += 3 }
 @inline(never) public func hooks(_ cart: Cart) { turns += 4 }
 @inline(never) public func tick(_ cart: Cart, _ other: Token) { turns += 5 }

@@ -15,6 +15,8 @@ func run() {
   let cart = Cart(title: "box")
   let rare = Rare(title: "gem")
   turn(cart, rare, Money(cents: 250, currency: "EUR"), Till())
+  values(cart, rare, Money(cents: 250, currency: "EUR"))
+  mistakes(cart, rare, Till())
   cart.whileChanging { changing(cart) }
   print(cart.lines, cart.total, cart.title, cart.observed, journal)
   hooks(cart)
