@@ -7,7 +7,7 @@ package enum CallCheck {
     guard let pointer = UnsafeRawPointer(bitPattern: object) else { return }
     let type = Metadata(pointer.load(as: UnsafeRawPointer.self))
     let range = object..<object + UInt(max(type.instanceSize, 16))
-    if let open = OpenAccesses.strongest(in: range), open == .modifying || !callable.isGetter {
+    if let open = open(in: range), open == .modifying || !callable.isGetter {
       throw .accessOpen(selector: callable.selector, type: name(type), isModifying: open == .modifying)
     }
     if let descriptor = type.descriptor, descriptor.isActor, !isInside(object) {
@@ -19,8 +19,26 @@ package enum CallCheck {
   package static func write(_ object: UInt, _ field: StoredField) throws(CallError) {
     guard let pointer = UnsafeRawPointer(bitPattern: object) else { return }
     let type = Metadata(pointer.load(as: UnsafeRawPointer.self))
-    guard let open = OpenAccesses.strongest(in: object..<object + UInt(max(type.instanceSize, 16))) else { return }
+    guard let open = open(in: object..<object + UInt(max(type.instanceSize, 16))) else { return }
     throw .accessOpen(selector: name(type) + "." + field.name, type: name(type), isModifying: open == .modifying)
+  }
+
+  /// What the runtime knows of, and hooked members of structs that run on a value inside the object: the optimiser drops the
+  /// runtime's record where it sees that nobody else looks.
+  private static func open(in range: Range<UInt>) -> OpenAccesses.Kind? {
+    var found = OpenAccesses.strongest(in: range)
+    var each = hkt_thread()?.pointee.top
+    while let call = each, found != .modifying {
+      let view = CallView(call)
+      if case .value(let value) = view.plan.selfPlan, case .address(let place) = value.location,
+        range.contains(UInt(view.reader.argumentWord(place)))
+      {
+        let kind: OpenAccesses.Kind = value.access == .inPlace ? .modifying : .reading
+        found = max(found ?? kind, kind)
+      }
+      each = call.pointee.up
+    }
+    return found
   }
 
   /// A hooked method of the object is running on this thread.

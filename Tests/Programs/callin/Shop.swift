@@ -112,6 +112,8 @@ open class Cart {
 
   /// Runs `body` while `total` is being changed.
   @inline(never) public func whileChanging(_ body: () -> Void) { change(&total, body) }
+  public var purse = Money(cents: 1, currency: "EUR")
+  @inline(never) public func earn() { purse.add(5) }
   @inline(never) public func idle() { turns += 1 }
   @inline(never) public func hooked() -> String { "hooked" }
   @inline(never) public func layered(_ text: String) -> String { text }

@@ -17,6 +17,7 @@ func run() {
   turn(cart, rare, Money(cents: 250, currency: "EUR"), Till())
   values(cart, rare, Money(cents: 250, currency: "EUR"))
   mistakes(cart, rare, Till())
+  cart.earn()
   cart.whileChanging { changing(cart) }
   print(cart.lines, cart.total, cart.title, cart.observed, journal)
   hooks(cart)

@@ -178,6 +178,15 @@ method "Shop.changing(_:)":before(function(call, cart)
   same("another object is free", swift.new("Shop.Cart", "init(title:)", "x"):kind(), "cart")
 end)
 
+-- In a mutating method of a value inside the object: the optimiser may have dropped the record of the access.
+local owner
+method "Shop.Cart.earn()":before(function(call) owner = swift.keep(call.self) end)
+method "Shop.Money.add(_:)":before(function(call)
+  fails("a method while a value inside is changed", function() owner:nothing() end, "in the middle of being changed")
+  fails("a getter while a value inside is changed", function() return owner.count end, "in the middle of being changed")
+  same("its fields are read raw", owner.title, "crate")
+end)
+
 -- Hooks on what scripts call, and re-entrance.
 local seen = 0
 method "Shop.Cart.idle()":before(function() seen = seen + 1 end)
