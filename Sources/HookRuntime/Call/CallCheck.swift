@@ -29,11 +29,9 @@ package enum CallCheck {
     var found = OpenAccesses.strongest(in: range)
     var each = hkt_thread()?.pointee.top
     while let call = each, found != .modifying {
-      let view = CallView(call)
-      if case .value(let value) = view.plan.selfPlan, case .address(let place) = value.location,
-        range.contains(UInt(view.reader.argumentWord(place)))
-      {
-        let kind: OpenAccesses.Kind = value.access == .inPlace ? .modifying : .reading
+      let (offset, changes) = CallView(call).withPlan { ($0.selfAddressOffset, $0.changesSelfInPlace) }
+      if offset >= 0, range.contains(UnsafeRawPointer(call.pointee.frame).load(fromByteOffset: offset, as: UInt.self)) {
+        let kind: OpenAccesses.Kind = changes ? .modifying : .reading
         found = max(found ?? kind, kind)
       }
       each = call.pointee.up

@@ -38,9 +38,35 @@ final class MemberCache {
     var member: Unmanaged<Found>?
   }
 
+  /// A member with what every use of it asks for: taking the enum apart would count a reference for each of its parts.
   final class Found {
+    enum Use { case field, getter, method, other }
     let member: ObjectMember
-    init(_ member: ObjectMember) { self.member = member }
+    let use: Use
+    /// The getter, or the only method of the name.
+    let bound: BoundCall?
+    /// A stored field that lies in the object as any value of its type.
+    let fieldType: TypeInfo?
+    let fieldOffset: Int
+    let ownerType: TypeInfo?
+
+    init(_ member: ObjectMember, of type: Metadata) {
+      self.member = member
+      var field: StoredField?
+      switch member {
+      case .field(let stored), .property(.some(let stored), _, _, _):
+        field = stored
+        (use, bound) = (.field, nil)
+      case .property(nil, .success(let get), _, _): (use, bound) = (.getter, get)
+      case .methods(let methods):
+        if methods.count == 1, case .callable(let only) = methods[0] { bound = only } else { bound = nil }
+        use = .method
+      case .property, .missing: (use, bound) = (.other, nil)
+      }
+      if let stored = field, case .value = stored.reference { fieldType = try? stored.type.get() } else { fieldType = nil }
+      fieldOffset = field?.offset ?? 0
+      ownerType = try? TypeResolver.shared.type(of: type).get()
+    }
   }
 
   private static let count = 256
@@ -78,7 +104,7 @@ final class MemberCache {
     }
     let key = Key(type: address, name: String(decoding: name, as: UTF8.self), isStatic: isStatic)
     let member: Found
-    if let known = found[key] { member = known } else { member = try away(callback) { Found(Self.find(key.name, type, isStatic)) } }
+    if let known = found[key] { member = known } else { member = try away(callback) { Found(Self.find(key.name, type, isStatic), of: type) } }
     // What is missing may come with another image.
     if case .missing = member.member { return member }
     found[key] = member

@@ -17,7 +17,18 @@ enum ObjectAPI {
         return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
       }
       do throws(CallError) {
-        switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        switch found.use {
+        case .field:
+          if let type = found.fieldType, let owner = found.ownerType {
+            return push(object, found.fieldOffset, type, owner, receiver, patch, callback)
+          }
+        case .getter:
+          if let get = found.bound { return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch) }
+        case .method: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .other: break
+        }
+        switch found.member {
         case .field(let field), .property(.some(let field), _, _, _): return push(object, field, receiver, patch, callback)
         case .property(nil, .success(let get), _, _):
           return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch)
@@ -27,6 +38,16 @@ enum ObjectAPI {
         }
       } catch { return CallInAPI.fail(error, callback) }
     }
+  }
+
+  private static func push(
+    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, _ receiver: SHLValue, _ patch: Patch,
+    _ callback: LuaCallback
+  ) -> Int32 {
+    let bridge = ValueAPI.bridge(receiver, patch, callback)
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: owner, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
+    return ValueAPI.withScratch { callback.done(bridge.lua(object + offset, type, lent: lent.part(type, at: offset), scratch: $0)) }
   }
 
   private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32
@@ -80,7 +101,11 @@ enum ObjectAPI {
       guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
       guard let name = callback.rawName else { return callback.fail("a method has a name") }
       do throws(CallError) {
-        switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        if found.use == .method, let only = found.bound {
+          return CallInAPI.perform(only, on: UInt(bitPattern: object), callback, first: 1, patch)
+        }
+        switch found.member {
         case .methods(let methods):
           let bound = try ObjectMember.choose(methods, named: callback.name ?? "?", arguments: callback.count - 1)
           return CallInAPI.perform(bound, on: UInt(bitPattern: object), callback, first: 1, patch)
