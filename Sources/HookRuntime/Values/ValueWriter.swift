@@ -175,7 +175,7 @@ package struct ValueWriter {
       value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
       release(value)
     }
-    frame.pointee.results.error = 0
+    frame.pointee.results.error = frame.pointee.error_register
   }
 
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
