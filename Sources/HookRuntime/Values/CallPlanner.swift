@@ -36,7 +36,7 @@ package struct CallPlanner {
     if sources.isEmpty || plan.opaqueBecause != nil { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
-      generics: GenericCall(sources) { [lowering, signature, assembly, plan, made] actual in
+      generics: GenericCall(sources) { [declaration, lowering, signature, assembly, plan, made] actual in
         var known = lowering
         known.actual = actual
         return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)

@@ -175,7 +175,7 @@ package struct ValueWriter {
       value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
       release(value)
     }
-    frame.pointee.results.error = 0
+    frame.pointee.results.error = frame.pointee.error_register
   }
 
   /// Ends a typed error the original threw, wherever it is. False, with nothing changed, when its type is not known.

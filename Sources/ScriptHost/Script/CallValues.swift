@@ -82,6 +82,7 @@ enum CallValues {
 
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
+    if script.pointee.threwTyped { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
     if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
     let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
@@ -160,7 +161,7 @@ enum CallValues {
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
-    if result.type.isVoid { return }
+    if result.type.isVoid || script.pointee.threwTyped { return }
     if isSame(value, root: .result(script.pointee.resultNumber), script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))

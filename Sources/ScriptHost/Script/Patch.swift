@@ -16,6 +16,8 @@ package final class Patch: @unchecked Sendable {
   let state: OpaquePointer
   // Written while the patch is made; calls read it without the check of exclusive access.
   @exclusivity(unchecked) var classes = HandleClasses()
+  /// What names mean for the program's types; guarded by the state's lock.
+  let callIns = MemberCache()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []

@@ -3,6 +3,7 @@ internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
 internal import HookRuntime
+private import SwiftMangling
 
 /// Lives on the stack of the layer function. Handles that scripts got from it carry its serial and are valid while it
 /// is in the chain of its thread: no lock, no dangling.
@@ -27,6 +28,11 @@ struct ScriptCall {
   }
 
   var plan: CallPlan { view.plan }
+  /// The original ran and threw a typed error: it lies where the result would, and stays there.
+  var threwTyped: Bool {
+    guard originalRuns > 0 || phase == HKT_EXIT, case .typed = plan.thrown else { return false }
+    return view.frame.pointee.results.error != 0
+  }
   var changesNothing: Bool { changes == nil }
   /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
   var argumentsAreInFrame: Bool {

@@ -12,13 +12,12 @@ enum KeptHandles {
 
   /// A kept object or error was collected: outside the collector and the lock, on a thread that left the state.
   static let releaseObject: Release = { _, a, _, _ in
-    guard let object = UnsafeRawPointer(bitPattern: UInt(a)) else { return }
-    // The handle's own retain.
-    Unmanaged<AnyObject>.fromOpaque(object).release()
+    // The handle's own retain. What ends with it ends as the program's.
+    if a != 0 { ProgramCall.release(UInt(a)) }
   }
   static let releaseValue: Release = { _, a, b, _ in
     guard b != 0 else { return }
-    owned(a, b).destroy()
+    ProgramCall.asProgram { owned(a, b).destroy() }
   }
   static let releaseWeak: Release = { _, a, _, _ in
     guard let box = UnsafeRawPointer(bitPattern: UInt(a)) else { return }
