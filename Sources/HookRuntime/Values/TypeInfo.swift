@@ -32,8 +32,12 @@ package final class TypeInfo: Sendable {
   package let isTrivial: Bool
   /// Swift's spelling, qualified: `Shop.Cart`.
   package let name: String
+  /// Closures in the value take and return everything by address: the value is, or was, of generic type where it lies.
+  /// Two descriptions of one type differ in this only; see `TypeResolver.general`.
+  package let isGeneral: Bool
 
-  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?) {
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, isGeneral: Bool = false) {
+    self.isGeneral = isGeneral
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars

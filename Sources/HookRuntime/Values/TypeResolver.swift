@@ -9,6 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
+  private var generalByMetadata: [Metadata: TypeInfo] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
 
@@ -23,6 +24,41 @@ package final class TypeResolver: @unchecked Sendable {
 
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock { info(for: metadata) }
+  }
+
+  /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
+  /// keeps closures there in their most general form; a type that holds none is the same everywhere.
+  package func general(_ info: TypeInfo) -> TypeInfo {
+    lock.withLock {
+      if info.isGeneral { return info }
+      if let known = generalByMetadata[info.metadata] { return known }
+      guard let kind = generalKind(info) else { return info }
+      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, isGeneral: true)
+      generalByMetadata[info.metadata] = made
+      return made
+    }
+  }
+
+  /// nil when no closure lies in the value itself.
+  private func generalKind(_ info: TypeInfo) -> ValueKind? {
+    switch info.kind {
+    case .closure: return .closure
+    case .optional(let payload):
+      let general = general(payload)
+      return general === payload ? nil : .optional(general)
+    case .tuple:
+      let holds = info.metadata.tupleElements.contains { element in
+        guard case .success(let part) = type(of: element.metadata) else { return false }
+        return general(part) !== part
+      }
+      return holds ? .tuple : nil
+    default: return nil
+    }
+  }
+
+  /// An element of a tuple, in the form the tuple has it.
+  package func element(_ metadata: Metadata, of tuple: TypeInfo) -> Result<TypeInfo, TypeProblem> {
+    type(of: metadata).map { tuple.isGeneral ? general($0) : $0 }
   }
 
   // MARK: Names to metadata

@@ -93,7 +93,8 @@ enum CallAPI {
       guard script.pointee.phase != HKT_ENTER else {
         return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      var bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      bridge.scope = callback.scope
       do throws(BridgeError) {
         try CallValues.stageResult(callback[2], script, bridge)
         return callback.done()
@@ -159,7 +160,8 @@ enum CallAPI {
   private static func stage(
     _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    var bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    bridge.scope = callback.scope
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
       return 0

@@ -146,6 +146,8 @@ final class LuaHook: @unchecked Sendable {
     if position == .around, invocation.pointee.count > 0 {
       returned = CallValues.returnDirectly(values[0], script)
       if !returned {
+        var bridge = bridge
+        bridge.scope = UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self)
         do throws(BridgeError) { try CallValues.stageResult(values[0], script, bridge) } catch {
           shl_invoke_end(invocation)
           return fail(script, "the handler's result: \(error.description)")

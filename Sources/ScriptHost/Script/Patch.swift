@@ -3,6 +3,7 @@ internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 private import Glibc
+private import Synchronization
 
 /// Loading is all or nothing: a patch that fails half-way leaves no hook behind.
 package final class Patch: @unchecked Sendable {
@@ -49,6 +50,17 @@ package final class Patch: @unchecked Sendable {
       removeAll()
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
+  }
+
+  /// False from the moment the patch is unloaded: closures made of its functions stop calling them.
+  var isLive: Bool { live.load(ordering: .relaxed) }
+  private let live = Atomic<Bool>(true)
+
+  /// Ends the patch for the program: its hooks are removed, its closures do what was agreed on. The Lua state ends when
+  /// the last call in flight has left it.
+  package func unload() {
+    live.store(false, ordering: .relaxed)
+    removeAll()
   }
 
   /// Takes out everything the patch installed; calls in flight finish with what they started with.

@@ -14,7 +14,8 @@ enum PatchAPI {
 
     func handleClass(
       _ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil,
-      call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil
+      call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil,
+      release: (@convention(c) (UnsafeMutableRawPointer?, UInt64, UInt64, UInt64) -> Void)? = nil
     ) -> UInt32 {
       var id: UInt32 = 0
       name.withCString { text in
@@ -28,6 +29,7 @@ enum PatchAPI {
         description.call = call
         description.equal = equal
         description.length = length
+        description.release = release
         check(shl_class(state, &description, &id))
       }
       return id
@@ -40,6 +42,11 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class")
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.patch = Unmanaged.passUnretained(patch)
+    patch.classes.closure = handleClass(
+      "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
+      release: { _, word, _, _ in ClosureAPI.release(word) })
+    patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
     patch.classes.error = handleClass("error", tostring: CallAPI.errorToString)
 
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
@@ -64,6 +71,7 @@ enum PatchAPI {
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
     ("swift.type", ObjectAPI.typeName), ("swift.is", ObjectAPI.isInstance), ("swift.fields", ObjectAPI.fieldNames),
+    ("swift.closure", ClosureAPI.closure),
   ]
 
   // MARK: patch, method, class, explain

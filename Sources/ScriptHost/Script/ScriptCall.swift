@@ -8,7 +8,8 @@ internal import HookRuntime
 /// is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
   let view: CallView
-  unowned(unsafe) let hook: LuaHook
+  /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
+  unowned(unsafe) let hook: LuaHook!
   let phase: HKTPhase
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
@@ -16,7 +17,7 @@ struct ScriptCall {
   /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
   private(set) var changes: Unmanaged<CallChanges>?
 
-  init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
+  init(view: CallView, hook: LuaHook?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
     self.view = view
     self.hook = hook
     self.phase = phase

@@ -13,6 +13,8 @@ enum BridgeError: Error, Equatable {
   case notConvertible(type: String)
   case expired
   case runsOnce(String)
+  /// Of a function: a sentence.
+  case closure(String)
 
   var description: String {
     switch self {
@@ -23,6 +25,7 @@ enum BridgeError: Error, Equatable {
     case .notConvertible(let type): "values of type '\(type)' cannot be made in a script yet; pass on the one you were given"
     case .runsOnce(let selector):
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
+    case .closure(let text): text
     case .expired: "this object was only lent for the call it came with, which is over"
     }
   }
@@ -37,6 +40,12 @@ struct HandleClasses {
   var type: UInt32 = 0
   var hook: UInt32 = 0
   var error: UInt32 = 0
+  /// Functions of the program.
+  var closure: UInt32 = 0
+  /// What `swift.closure` answers.
+  var function: UInt32 = 0
+  /// Whose classes these are; it outlives its state.
+  var patch: Unmanaged<Patch>?
 }
 
 /// Where a lent value lives while its call lasts: an argument or the result of the frame, or memory inside an object.
@@ -91,6 +100,13 @@ typealias Scratch = UnsafeMutablePointer<(UInt64, UInt64)>
 struct ValueBridge {
   let classes: HandleClasses
   let serial: UInt64
+  /// Where Lua functions can be kept; needed to make closures of them.
+  var scope: UnsafeMutablePointer<SHLScope>?
+
+  init(classes: HandleClasses, serial: UInt64) {
+    self.classes = classes
+    self.serial = serial
+  }
 
   // MARK: Swift to Lua
 
@@ -105,6 +121,7 @@ struct ValueBridge {
       return Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
     case .object: return object(memory.loadUnaligned(as: UInt.self))
     case .void: return shl_nil()
+    case .closure: return ClosureBridge.lua(memory, info, self)
     case .optional(let payload):
       guard let tag = info.metadata.enumTag(memory) else { return opaque(lent) }
       if tag != 0 { return shl_nil() }
@@ -186,6 +203,7 @@ struct ValueBridge {
       }
     case .object: try storeObject(value, info, memory)
     case .void: break
+    case .closure: try ClosureBridge.store(value, as: info, at: memory, self)
     case .existential where value.tag == SHL_HANDLE && value.cls == classes.object && info.isAnyObject: try storeReference(value, memory)
     default:
       guard value.tag == SHL_HANDLE, value.cls == classes.value else {

@@ -1,0 +1,75 @@
+// FunctionCall — calls a function value of the program: its arguments from memory, its result into memory.
+internal import CHookTrampoline
+private import Glibc
+
+extension FunctionPlan {
+  /// Calls the code, as compiled code would; the program's hooks fire inside. All checks were made before.
+  ///
+  /// Owned arguments are given away. All others stay the caller's; `inout` ones hold afterwards what the callee left.
+  /// - Parameters:
+  ///   - context: the closure's context, kept alive by the caller; 0 for functions without.
+  ///   - arguments: the address of each argument's value.
+  ///   - result: room for the result (at least 16 bytes), which is the caller's afterwards.
+  /// - Returns: the thrown error's box, owned by the caller, and nothing in `result`; 0 for none.
+  package func invoke(
+    code: UInt, context: UInt, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>, result: UnsafeMutableRawPointer
+  ) -> UInt {
+    let size = MemoryLayout<HKTFrame>.size
+    return withUnsafeTemporaryAllocation(byteCount: size + call.stackBytes, alignment: 16) { memory in
+      memset(memory.baseAddress!, 0, memory.count)
+      let frame = memory.baseAddress!.bindMemory(to: HKTFrame.self, capacity: 1)
+      frame.pointee.stack = (memory.baseAddress! + size).assumingMemoryBound(to: UInt64.self)
+      frame.pointee.indirect_result = UInt64(UInt(bitPattern: result))
+      frame.pointee.self_register = UInt64(context)
+      for (index, argument) in arguments.enumerated() { put(argument, index, frame) }
+      guard let error = shape.thrown else { return run(code, frame, result) }
+      return withUnsafeTemporaryAllocation(byteCount: max(error.size, 16), alignment: max(error.alignment, 16)) { room in
+        if let errorAddress { ValueWriter.set(errorAddress, UInt64(UInt(bitPattern: room.baseAddress!)), in: frame) }
+        return run(code, frame, result) == 0 ? 0 : error.box(room.baseAddress!)
+      }
+    }
+  }
+
+  private func run(_ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer) -> UInt {
+    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), call.stackBytes)
+    if shape.isThrowing, frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
+    if case .pieces = call.result.location, let info = call.result.info {
+      _ = ValueReader(frame).withMemory(call.result.location, info, isResult: true) {
+        // The bits are moved: the registers hold nothing any more.
+        result.copyMemory(from: $0, byteCount: info.size)
+      }
+    }
+    return 0
+  }
+
+  private func put(_ memory: UnsafeMutableRawPointer, _ index: Int, _ frame: UnsafeMutablePointer<HKTFrame>) {
+    switch call.arguments[index].location {
+    case .address(let place): ValueWriter.set(place, UInt64(UInt(bitPattern: memory)), in: frame)
+    case .pieces(let pieces):
+      for piece in pieces { ValueWriter.set(piece, memory, in: frame) }
+      // C callees rely on narrow integers being widened.
+      if shape.convention == .c, case .integer(let bits, true)? = call.arguments[index].info?.kind, bits < 64 {
+        let word = bits == 8 ? Int64(memory.load(as: Int8.self)) : bits == 16 ? Int64(memory.load(as: Int16.self)) : Int64(memory.load(as: Int32.self))
+        ValueWriter.set(pieces[0].place, UInt64(bitPattern: word), in: frame)
+      }
+    case .optimizedOut, .unknown: break
+    }
+  }
+}
+
+extension Metadata {
+  /// Moves the error value of this type at `memory` into a box, as `any Error` has it; 0 when the type is no error.
+  func box(_ memory: UnsafeMutableRawPointer) -> UInt {
+    func move<E: Error>(_ type: E.Type) -> UInt {
+      let error: any Error = memory.assumingMemoryBound(to: E.self).move()
+      // An `any Error` is one reference to its box, given to the caller.
+      return unsafeBitCast(error, to: Unmanaged<AnyObject>.self).retain().toOpaque().word
+    }
+    guard let type = type as? any Error.Type else { return 0 }
+    return move(type)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  fileprivate var word: UInt { UInt(bitPattern: self) }
+}

@@ -1,0 +1,183 @@
+// FunctionPlan — how a function value is called: where its arguments and results are, from the metadata of its type.
+//
+// One function type has two forms. The natural one is that of a function declared with the type: arguments in
+// registers, tuples taken apart. The most general one is used wherever the value is of generic type (in an array, in
+// `Any`): each argument by address, a tuple too, the result through rax, even `Void`; closures among the arguments and
+// results are of the general form themselves; typed errors go through a trailing pointer. Shown by
+// `swiftc -emit-irgen` (Tests/Programs/closures compares both). The context travels in r13, borrowed by the callee.
+package import CHookTrampoline
+private import Glibc
+private import SwiftMangling
+
+/// The calls of one function type in one form. Made once, never freed.
+package final class FunctionPlan: @unchecked Sendable {
+  // Immutable but for `record`, which is filled in here and only read afterwards.
+  package let type: TypeInfo
+  package let shape: FunctionShape
+  package let call: CallPlan
+  /// What a frame of such a call stands for, as if a hook had delivered it.
+  package let record: UnsafeMutablePointer<HKTBodyRecord>
+  /// Where a typed error is written to.
+  package let errorAddress: Place?
+
+  fileprivate init(type: TypeInfo, shape: FunctionShape, call: CallPlan, errorAddress: Place?) {
+    self.type = type
+    self.shape = shape
+    self.call = call
+    self.errorAddress = errorAddress
+    record = .allocate(capacity: 1)
+    memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
+    record.pointee.plan = Unmanaged.passRetained(call).toOpaque()
+    record.pointee.stack_bytes = UInt32(call.stackBytes)
+  }
+
+  package var isGeneral: Bool { type.isGeneral }
+  /// Two words, code and context; the others are one.
+  package var hasContext: Bool { shape.convention == .swift }
+}
+
+/// Why values of a function type can be passed on, but not called or made here.
+package struct FunctionProblem: Error, Sendable, CustomStringConvertible {
+  package var description: String
+}
+
+/// All plans so far. Any thread.
+package final class FunctionPlans: @unchecked Sendable {
+  // All state is behind `lock`.
+  package static let shared = FunctionPlans()
+  private let lock = RecursiveLock()
+  private var plans: [Key: Result<FunctionPlan, FunctionProblem>] = [:]
+
+  private struct Key: Hashable {
+    var metadata: Metadata
+    var isGeneral: Bool
+  }
+
+  /// - Parameter type: a function type, in the form the value has.
+  package func plan(_ type: TypeInfo) -> Result<FunctionPlan, FunctionProblem> {
+    lock.withLock {
+      let key = Key(metadata: type.metadata, isGeneral: type.isGeneral)
+      if let known = plans[key] { return known }
+      let made = FunctionPlanner.plan(type)
+      plans[key] = made
+      return made
+    }
+  }
+}
+
+private struct FunctionPlanner {
+  private var places = PlaceAllocator()
+  private let isGeneral: Bool
+  private let convention: FunctionShape.Convention
+
+  static func plan(_ type: TypeInfo) -> Result<FunctionPlan, FunctionProblem> {
+    guard let shape = type.metadata.function else { return .failure(FunctionProblem(description: "'\(type.name)' is no function type")) }
+    do throws(FunctionProblem) {
+      if shape.isAsync { throw FunctionProblem(description: "it is async") }
+      if shape.isDifferentiable { throw FunctionProblem(description: "it is differentiable") }
+      guard let convention = shape.convention else { throw FunctionProblem(description: "its convention is not known") }
+      if convention == .block { throw FunctionProblem(description: "it is a block, whose layout belongs to another runtime") }
+      var planner = FunctionPlanner(isGeneral: type.isGeneral && convention == .swift, convention: convention)
+      return .success(try planner.make(type, shape))
+    } catch { return .failure(error) }
+  }
+
+  private init(isGeneral: Bool, convention: FunctionShape.Convention) {
+    self.isGeneral = isGeneral
+    self.convention = convention
+  }
+
+  private mutating func make(_ type: TypeInfo, _ shape: FunctionShape) throws(FunctionProblem) -> FunctionPlan {
+    let result = try result(shape)
+    var arguments: [ArgumentPlan] = []
+    for parameter in shape.parameters { arguments.append(try argument(parameter)) }
+    var errorAddress: Place?
+    if let thrown = shape.thrown {
+      // Where a natural one lies depends on what it shares the registers with.
+      guard isGeneral else { throw FunctionProblem(description: "it throws '\(_typeName(thrown.type, qualified: true))', not any error") }
+      errorAddress = places.takeInteger()
+    }
+    let plan = CallPlan(
+      arguments: arguments, selfPlan: .none, result: result,
+      thrown: !shape.isThrowing ? .never : shape.thrown.map { .typed(.unknown(_typeName($0.type, qualified: true))) } ?? .any,
+      isEnterOnly: false, stackBytes: 8 * places.slots, isExact: true, of: Declaration(kind: .function, module: "", name: "closure"))
+    return FunctionPlan(type: type, shape: shape, call: plan, errorAddress: errorAddress)
+  }
+
+  // MARK: Arguments
+
+  private mutating func argument(_ parameter: FunctionShape.Parameter) throws(FunctionProblem) -> ArgumentPlan {
+    let info = try info(parameter.type)
+    var plan = ArgumentPlan(label: nil, type: .unknown(info.name), info: info, location: .unknown(""))
+    plan.isInout = parameter.ownership == .inout
+    plan.isOwned = parameter.ownership == .owned
+    if isGeneral || plan.isInout {
+      plan.location = .address(places.takeInteger())
+    } else if convention == .c {
+      plan.location = .pieces(try cPieces(info))
+    } else {
+      plan.location = try natural(info)
+    }
+    return plan
+  }
+
+  /// A tuple is one argument for each element, nested ones too.
+  private mutating func natural(_ info: TypeInfo) throws(FunctionProblem) -> Location {
+    if case .metatype = info.metadata.kind { throw FunctionProblem(description: "it takes a metatype") }
+    guard case .tuple = info.metadata.kind else {
+      return places.take(info.passing)
+    }
+    var pieces: [Piece] = []
+    for element in info.metadata.tupleElements {
+      guard case .pieces(let parts) = try natural(try self.info(element.metadata)) else {
+        throw FunctionProblem(description: "it takes a tuple with elements in memory")
+      }
+      pieces += parts.map { Piece(place: $0.place, offset: $0.offset + element.offset, size: $0.size) }
+    }
+    return .pieces(pieces)
+  }
+
+  /// A C function takes what both conventions put in the same place: one integer, pointer or floating point number.
+  private mutating func cPieces(_ info: TypeInfo) throws(FunctionProblem) -> [Piece] {
+    guard case .direct(let scalars) = info.passing, scalars.count <= 1, scalars.allSatisfy({ $0.size <= 8 && $0.kind != .extended }) else {
+      throw FunctionProblem(description: "it is a C function that takes or returns '\(info.name)'")
+    }
+    guard case .pieces(let pieces) = places.take(info.passing) else { return [] }
+    return pieces
+  }
+
+  private func info(_ metadata: Metadata) throws(FunctionProblem) -> TypeInfo {
+    switch TypeResolver.shared.type(of: metadata) {
+    case .success(let info): return isGeneral ? TypeResolver.shared.general(info) : info
+    case .failure(let problem): throw FunctionProblem(description: problem.description)
+    }
+  }
+
+  // MARK: Result
+
+  private mutating func result(_ shape: FunctionShape) throws(FunctionProblem) -> ResultPlan {
+    let info = try info(shape.result)
+    let isVoid = if case .void = info.kind { true } else { false }
+    var plan = ResultPlan(type: isVoid ? .tuple([]) : .unknown(info.name), info: info, location: .address(.indirectResult))
+    if isGeneral { return plan }
+    if convention == .c {
+      var results = FunctionPlanner(isGeneral: false, convention: .c)
+      _ = try results.cPieces(info)
+    } else if case .metatype = info.metadata.kind {
+      throw FunctionProblem(description: "it returns a metatype")
+    } else if case .tuple = info.metadata.kind, hasIndirectElement(info) {
+      throw FunctionProblem(description: "it returns a tuple with elements in memory")
+    }
+    plan.location = PlaceAllocator.returned(info.passing)
+    if case .unknown(let reason) = plan.location { throw FunctionProblem(description: "its result is \(reason)") }
+    return plan
+  }
+
+  private func hasIndirectElement(_ tuple: TypeInfo) -> Bool {
+    tuple.metadata.tupleElements.contains { element in
+      guard case .success(let info) = TypeResolver.shared.type(of: element.metadata) else { return true }
+      if case .tuple = element.metadata.kind { return hasIndirectElement(info) }
+      return info.scalars == nil
+    }
+  }
+}
