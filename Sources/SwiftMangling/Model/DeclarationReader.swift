@@ -427,10 +427,9 @@ struct DeclarationReader {
     switch arena.kind(attribute) {
     case .functionSignatureSpecialization: result.specialization.append(signature(attribute, in: arena))
     case .genericSpecialization, .genericSpecializationNotReAbstracted,
-      .genericSpecializationInResilienceDomain, .genericSpecializationPrespecialized, .inlinedGenericFunction:
-      result.specialization.append(.generic(types: arguments(attribute, in: arena), isPartial: false))
-    case .genericPartialSpecialization, .genericPartialSpecializationNotReAbstracted:
-      result.specialization.append(.generic(types: arguments(attribute, in: arena), isPartial: true))
+      .genericSpecializationInResilienceDomain, .genericSpecializationPrespecialized, .inlinedGenericFunction,
+      .genericPartialSpecialization, .genericPartialSpecializationNotReAbstracted:
+      result.specialization.append(.generic(generic(attribute, in: arena)))
     case .mergedFunction: result.specialization.append(.merged)
     // The body itself, reached through a variable or as the fallback of a thunk.
     case .dynamicallyReplaceableFunctionImpl, .backDeploymentFallback: break
@@ -446,12 +445,22 @@ struct DeclarationReader {
     }
   }
 
-  private mutating func arguments(_ node: NodeIndex, in arena: borrowing NodeArena) -> [TypeSyntax?] {
-    var result: [TypeSyntax?] = []
+  private mutating func generic(_ node: NodeIndex, in arena: borrowing NodeArena) -> GenericSpecialization {
+    var result = GenericSpecialization(types: [])
+    switch arena.kind(node) {
+    case .genericPartialSpecialization: result.isPartial = true
+    case .genericPartialSpecializationNotReAbstracted: (result.isPartial, result.isReabstracted) = (true, false)
+    case .genericSpecializationNotReAbstracted: result.isReabstracted = false
+    default: break
+    }
     for position in 0..<arena.childCount(node) {
       let child = arena.child(node, position)
-      guard arena.kind(child) == .genericSpecializationParam else { continue }
-      result.append(types.type(arena.first(child), in: arena))
+      switch arena.kind(child) {
+      case .genericSpecializationParam: result.types.append(types.type(arena.first(child), in: arena))
+      case .metatypeParamsRemoved: result.dropsMetatypes = true
+      case .droppedArgument: result.droppedParameters.append(Int(clamping: arena.number(child) ?? 0))
+      default: break
+      }
     }
     return result
   }
@@ -459,15 +468,17 @@ struct DeclarationReader {
   private mutating func signature(_ node: NodeIndex, in arena: borrowing NodeArena) -> Specialization {
     var parameters: [SpecializedValue] = []
     var result = SpecializedValue.unchanged
+    var pass = 0
     for position in 0..<arena.childCount(node) {
       let child = arena.child(node, position)
       switch arena.kind(child) {
+      case .specializationPassID: pass = Int(clamping: arena.number(child) ?? 0)
       case .functionSignatureSpecializationParam: parameters.append(value(child, in: arena))
       case .functionSignatureSpecializationReturn: result = value(child, in: arena)
       default: break
       }
     }
-    return .signature(parameters: parameters, result: result)
+    return .signature(parameters: parameters, result: result, pass: pass)
   }
 
   private mutating func value(_ node: NodeIndex, in arena: borrowing NodeArena) -> SpecializedValue {

@@ -2,7 +2,7 @@
 //
 // One line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
 // result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
-// (removed), `?` (unknown); `!` marks an owned one.
+// (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -21,6 +21,7 @@ private func text(_ location: Location) -> String {
   switch location {
   case .pieces(let pieces): pieces.isEmpty ? "()" : pieces.map { "\(text($0.place)):\($0.size)@\($0.offset)" }.joined(separator: "+")
   case .address(let place): "*" + text(place)
+  case .parts(let parts): "[" + parts.map { "\($0.offset)+\($0.size)=\(text($0.location))" }.joined(separator: ",") + "]"
   case .optimizedOut: "-"
   case .unknown(let reason): "?" + reason
   }
@@ -31,7 +32,8 @@ private func text(_ plan: SelfPlan) -> String {
   case .none: "none"
   case .object(let place): "object:" + text(place)
   case .metatype(let place): "metatype:" + text(place)
-  case .unknown: "?"
+  case .value(let plan): "value:" + (plan.isInout ? "&" : "") + (plan.isOwned ? "!" : "") + text(plan.location)
+  case .unknown(let reason): "?" + reason
   }
 }
 
