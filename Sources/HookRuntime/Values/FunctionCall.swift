@@ -20,6 +20,10 @@ extension FunctionPlan {
       let frame = memory.baseAddress!.bindMemory(to: HKTFrame.self, capacity: 1)
       frame.pointee.stack = (memory.baseAddress! + size).assumingMemoryBound(to: UInt64.self)
       frame.pointee.indirect_result = UInt64(UInt(bitPattern: result))
+      if case .parts(let parts) = call.result.location {
+        // Elements in memory go straight to where they lie in the tuple.
+        for part in parts { if case .address = part.location { put(result + part.offset, part.location, frame) } }
+      }
       frame.pointee.self_register = UInt64(context)
       for (index, argument) in arguments.enumerated() { put(argument, index, frame) }
       guard let error = shape.thrown else { return run(code, frame, result) }
@@ -33,24 +37,36 @@ extension FunctionPlan {
   private func run(_ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer) -> UInt {
     hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), call.stackBytes)
     if shape.isThrowing, frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
-    if case .pieces = call.result.location, let info = call.result.info {
+    guard let info = call.result.info else { return 0 }
+    switch call.result.location {
+    case .pieces, .parts:
       _ = ValueReader(frame).withMemory(call.result.location, info, isResult: true) {
         // The bits are moved: the registers hold nothing any more.
         result.copyMemory(from: $0, byteCount: info.size)
       }
+    case .address, .optimizedOut, .unknown: break
     }
     return 0
   }
 
   private func put(_ memory: UnsafeMutableRawPointer, _ index: Int, _ frame: UnsafeMutablePointer<HKTFrame>) {
-    switch call.arguments[index].location {
+    let argument = call.arguments[index]
+    put(memory, argument.location, frame)
+    // C callees rely on narrow integers being widened.
+    if shape.convention == .c, case .pieces(let pieces) = argument.location, case .integer(let bits, true)? = argument.info?.kind, bits < 64 {
+      let word = bits == 8 ? Int64(memory.load(as: Int8.self)) : bits == 16 ? Int64(memory.load(as: Int16.self)) : Int64(memory.load(as: Int32.self))
+      ValueWriter.set(pieces[0].place, UInt64(bitPattern: word), in: frame)
+    }
+  }
+
+  private func put(_ memory: UnsafeMutableRawPointer, _ location: Location, _ frame: UnsafeMutablePointer<HKTFrame>) {
+    switch location {
     case .address(let place): ValueWriter.set(place, UInt64(UInt(bitPattern: memory)), in: frame)
-    case .pieces(let pieces):
-      for piece in pieces { ValueWriter.set(piece, memory, in: frame) }
-      // C callees rely on narrow integers being widened.
-      if shape.convention == .c, case .integer(let bits, true)? = call.arguments[index].info?.kind, bits < 64 {
-        let word = bits == 8 ? Int64(memory.load(as: Int8.self)) : bits == 16 ? Int64(memory.load(as: Int16.self)) : Int64(memory.load(as: Int32.self))
-        ValueWriter.set(pieces[0].place, UInt64(bitPattern: word), in: frame)
+    case .pieces(let pieces): for piece in pieces { ValueWriter.set(piece, memory, in: frame) }
+    case .parts(let parts):
+      for part in parts {
+        // Pieces count from the start of the whole value, an address is the part's own.
+        if case .address = part.location { put(memory + part.offset, part.location, frame) } else { put(memory, part.location, frame) }
       }
     case .optimizedOut, .unknown: break
     }

@@ -127,14 +127,11 @@ private struct FunctionPlanner {
     guard case .tuple = info.metadata.kind else {
       return places.take(info.passing)
     }
-    var pieces: [Piece] = []
-    for element in info.metadata.tupleElements {
-      guard case .pieces(let parts) = try natural(try self.info(element.metadata)) else {
-        throw FunctionProblem(description: "it takes a tuple with elements in memory")
-      }
-      pieces += parts.map { Piece(place: $0.place, offset: $0.offset + element.offset, size: $0.size) }
+    var parts: [ValuePart] = []
+    for (offset, part) in try leaves(of: info, at: 0) {
+      parts.append(ValuePart(offset: offset, size: part.size, location: try natural(part).moved(by: offset)))
     }
-    return .pieces(pieces)
+    return Location(joining: parts)
   }
 
   /// A C function takes what both conventions put in the same place: one integer, pointer or floating point number.
@@ -165,19 +162,56 @@ private struct FunctionPlanner {
       _ = try results.cPieces(info)
     } else if case .metatype = info.metadata.kind {
       throw FunctionProblem(description: "it returns a metatype")
-    } else if case .tuple = info.metadata.kind, hasIndirectElement(info) {
-      throw FunctionProblem(description: "it returns a tuple with elements in memory")
+    } else if case .tuple = info.metadata.kind, info.scalars == nil {
+      plan.location = try tupleResult(info)
+      return plan
     }
     plan.location = PlaceAllocator.returned(info.passing)
     if case .unknown(let reason) = plan.location { throw FunctionProblem(description: "its result is \(reason)") }
     return plan
   }
 
-  private func hasIndirectElement(_ tuple: TypeInfo) -> Bool {
-    tuple.metadata.tupleElements.contains { element in
-      guard case .success(let info) = TypeResolver.shared.type(of: element.metadata) else { return true }
-      if case .tuple = element.metadata.kind { return hasIndirectElement(info) }
-      return info.scalars == nil
+  /// The elements are results of their own: address-only ones go through pointers that come before all arguments (in rax
+  /// when there is no other result), the rest is returned as one tuple.
+  private mutating func tupleResult(_ tuple: TypeInfo) throws(FunctionProblem) -> Location {
+    let leaves = try leaves(of: tuple, at: 0)
+    if leaves.count == 1 { return .address(.indirectResult) }
+    var parts: [ValuePart] = []
+    var scalars: [Scalar] = []
+    var sources: [(span: Range<Int>, leaf: Int)] = []
+    var end = 0
+    for (index, leaf) in leaves.enumerated() {
+      guard let own = leaf.info.scalars else {
+        parts.append(ValuePart(offset: leaf.offset, size: leaf.info.size, location: .address(places.takeInteger())))
+        continue
+      }
+      let begin = (end + leaf.info.alignment - 1) / leaf.info.alignment * leaf.info.alignment
+      end = begin + leaf.info.size
+      scalars += own.map { $0.moved(by: begin) }
+      sources.append((begin..<end, index))
     }
+    guard case .pieces(let pieces) = PlaceAllocator.returned(AggregateLowering.lower(scalars)) else {
+      throw FunctionProblem(description: "it returns a tuple of many elements, some of them in memory")
+    }
+    for piece in pieces {
+      guard let source = sources.first(where: { $0.span.contains(piece.offset) }), source.span.upperBound >= piece.offset + piece.size else {
+        throw FunctionProblem(description: "it returns a tuple whose small elements share a register")
+      }
+      let offset = piece.offset - source.span.lowerBound + leaves[source.leaf].offset
+      parts.append(
+        ValuePart(offset: offset, size: piece.size, location: .pieces([Piece(place: piece.place, offset: offset, size: piece.size)])))
+    }
+    return .parts(parts)
+  }
+
+  private func leaves(of tuple: TypeInfo, at offset: Int) throws(FunctionProblem) -> [(offset: Int, info: TypeInfo)] {
+    var all: [(offset: Int, info: TypeInfo)] = []
+    for element in tuple.metadata.tupleElements {
+      let part = try info(element.metadata)
+      if case .tuple = element.metadata.kind { all += try leaves(of: part, at: offset + element.offset) } else {
+        all.append((offset + element.offset, part))
+      }
+    }
+    return all
   }
 }

@@ -26,8 +26,13 @@ package struct StoredField: Sendable {
   > {
     let problem = Problem.notReadable(field.name, type: typeName(owner))
     guard let vector = descriptor.fieldOffsetVector, let name = field.typeName, !name.hasSuffix("Xw"), !name.hasSuffix("Xo"),
-      !name.hasSuffix("Xu"), let type = name.resolve(in: owner), case .success(let info) = TypeResolver.shared.type(of: type)
+      !name.hasSuffix("Xu"), let type = name.resolve(in: owner), case .success(var info) = TypeResolver.shared.type(of: type)
     else { return .failure(problem) }
+    // Closures lie in the form the declaration asks for, which for a generic type's is not that of their own type.
+    if descriptor.isGeneric, TypeResolver.shared.general(info) !== info {
+      guard let isGeneral = name.isGenericParameter else { return .failure(problem) }
+      if isGeneral { info = TypeResolver.shared.general(info) }
+    }
     let base = owner.pointer + 8 * vector
     // Classes keep field offsets as words, structs as 32-bit numbers.
     let offset =

@@ -89,7 +89,7 @@ enum CallValues {
     }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) {
-      if info.holdsFunction { try storeFunction(value, info, made.memory, index, script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .argument(index), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
     } catch {
       made.forget()
       throw error
@@ -97,19 +97,21 @@ enum CallValues {
     script.pointee.staged.updateValue(made, forKey: index)?.destroy()
   }
 
-  /// A function for an argument: the one it replaces stands in when a Lua function fails.
+  /// A function for an argument or the result: the one it replaces stands in when a Lua function fails.
   private static func storeFunction(
-    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ index: Int, _ script: Call, _ bridge: ValueBridge
+    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge
   ) throws(BridgeError) {
     if case .optional(let payload) = info.kind {
       guard value.tag != SHL_NIL else { return info.metadata.injectEnumTag(memory, 1) }
-      try storeFunction(value, payload, memory, index, script, bridge)
+      try storeFunction(value, payload, memory, root, script, bridge)
       return info.metadata.injectEnumTag(memory, 0)
     }
     guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
     let writer = ValueWriter(script.pointee.view.call)
     if info.isLentFunction, !writer.canReleaseAfterCall { throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)") }
-    let replaced = script.pointee.withMemory(of: LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)) {
+    // Where the original threw, the result registers hold something else.
+    let isThere = root != .result || !script.pointee.view.didThrow
+    let replaced = !isThere ? nil : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
       $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
     }
     try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
@@ -153,7 +155,9 @@ enum CallValues {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
     let made = OwnedValue(uninitialized: info)
-    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+    do throws(BridgeError) {
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .result, script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+    } catch {
       made.forget()
       throw error
     }

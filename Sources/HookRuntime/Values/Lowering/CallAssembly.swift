@@ -127,12 +127,7 @@ struct CallAssembly {
       guard let span = span(of: each.parameter, in: whole) else { return .unknown("the layout of its tuple is not known") }
       parts.append(ValuePart(offset: span.offset, size: span.size, location: each.location.moved(by: span.offset)))
     }
-    var pieces: [Piece] = []
-    for part in parts {
-      guard case .pieces(let own) = part.location else { return .parts(parts) }
-      pieces += own
-    }
-    return .pieces(pieces)
+    return Location(joining: parts)
   }
 
   /// Where in its role's value a parameter lies.
@@ -215,8 +210,21 @@ struct CallAssembly {
 }
 
 extension Location {
+  /// Parts that are all in registers and slots are one run of pieces.
+  init(joining parts: [ValuePart]) {
+    var pieces: [Piece] = []
+    for part in parts {
+      guard case .pieces(let own) = part.location else {
+        self = .parts(parts)
+        return
+      }
+      pieces += own
+    }
+    self = .pieces(pieces)
+  }
+
   /// The pieces of a part, counted from the start of the whole.
-  fileprivate func moved(by distance: Int) -> Location {
+  func moved(by distance: Int) -> Location {
     guard case .pieces(let pieces) = self else { return self }
     return .pieces(pieces.map { Piece(place: $0.place, offset: $0.offset + distance, size: $0.size) })
   }
