@@ -112,7 +112,9 @@ private struct FunctionPlanner {
     plan.isInout = parameter.ownership == .inout
     plan.isOwned = parameter.ownership == .owned
     if isGeneral || plan.isInout {
-      plan.location = .address(places.takeInteger())
+      let place = places.takeInteger()
+      // Nobody gives a value without bytes an address: the register holds anything.
+      plan.location = info.size == 0 ? .pieces([]) : .address(place)
     } else if convention == .c {
       plan.location = .pieces(try cPieces(info))
     } else {

@@ -209,6 +209,7 @@ struct ValueBridge {
       guard value.tag == SHL_HANDLE, value.cls == classes.value else {
         throw value.tag == SHL_NIL ? .notNil(type: info.name) : .notConvertible(type: info.name)
       }
+      guard value.h.b != 0 else { throw .notConvertible(type: info.name) }
       try storeLent(LentValue(value), info, memory)
     }
   }

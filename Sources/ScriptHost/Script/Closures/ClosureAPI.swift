@@ -32,26 +32,32 @@ enum ClosureAPI {
     Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(word))!).release()
   }
 
-  /// `swift.closure(f, { default = v })`
+  /// `swift.closure(f, { default = v })`, or `{ original = g }`: what stands in when the function fails.
   static let closure: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard callback[0].tag == SHL_FUNCTION else {
         return callback.fail("'swift.closure' takes a Lua function, got \(ValueBridge.describe(callback[0]))")
       }
       var agreed: SHLRef = 0
+      var original: FunctionValue?
       if callback[1].tag == SHL_TABLE {
         var problem: String?
         callback.forEach(in: callback[1]) { key, value in
-          if key.text == "default" { agreed = shl_keep(callback.scope, value) } else { problem = key.text ?? "?" }
+          switch key.text {
+          case "default"?: agreed = shl_keep(callback.scope, value)
+          case "original"? where value.tag == SHL_HANDLE && value.cls == patch.classes.closure: original = ClosureBridge.value(value)
+          case "original"?: problem = "option 'original' is a closure of the program, got \(ValueBridge.describe(value))"
+          default: problem = "unknown option '\(key.text ?? "?")'; known are default, original"
+          }
           return problem == nil
         }
-        if let problem { return callback.fail("unknown option '\(problem)'; known is default") }
+        if let problem { return callback.fail(problem) }
       } else if callback[1].tag != SHL_NIL {
         return callback.fail("options are a table, got \(ValueBridge.describe(callback[1]))")
       }
       let function = shl_keep(callback.scope, callback[0])
       guard function != 0 else { return callback.fail("out of memory") }
-      let made = AgreedFunction(patch, function: function, agreed: agreed)
+      let made = AgreedFunction(patch, function: function, agreed: agreed, original: original)
       return callback.done(shl_handle(patch.classes.function, UInt64(UInt(bitPattern: Unmanaged.passRetained(made).toOpaque())), 0, 0))
     }
   }

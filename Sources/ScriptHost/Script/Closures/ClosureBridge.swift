@@ -3,15 +3,18 @@ internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 
-/// What `swift.closure(f, { default = v })` answers: a Lua function and what is returned when it fails.
+/// What `swift.closure` answers: a Lua function and what stands in when it fails.
 final class AgreedFunction: @unchecked Sendable {
   // Set in init; `patch` is weak, and the references are only used under its state's lock.
   private weak var patch: Patch?
   let function: SHLRef
   /// 0 for none.
   let agreed: SHLRef
+  /// Called instead.
+  let original: FunctionValue?
 
-  init(_ patch: Patch, function: SHLRef, agreed: SHLRef) {
+  init(_ patch: Patch, function: SHLRef, agreed: SHLRef, original: FunctionValue?) {
+    self.original = original
     self.patch = patch
     self.function = function
     self.agreed = agreed
@@ -88,6 +91,7 @@ enum ClosureBridge {
     case SHL_HANDLE where value.cls == bridge.classes.function:
       // The word was made by `swift.closure`, and the handle holds the reference.
       let agreed = Unmanaged<AgreedFunction>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(value.h.a))!).takeUnretainedValue()
+      let replaced = try agreed.original.map { (value) throws(BridgeError) in try original(value, as: info) } ?? replaced
       try make(shl_ref_value(agreed.function), as: info, at: memory, bridge, replacing: replaced, agreed: agreed.agreed)
     case SHL_FUNCTION: try make(value, as: info, at: memory, bridge, replacing: replaced, agreed: 0)
     case SHL_NIL: throw .notNil(type: info.name)
@@ -107,6 +111,17 @@ enum ClosureBridge {
     }
     if value.isLent, wanted.isEscaping { throw .closure("a closure that does not escape cannot be kept, and '\(info.name)' may be") }
     do throws(FunctionProblem) { try value.store(at: memory, as: info) } catch { throw .closure(error.description) }
+  }
+
+  /// The closure in the form that the one it stands in for has.
+  private static func original(_ value: FunctionValue, as info: TypeInfo) throws(BridgeError) -> FunctionValue {
+    if value.type === info, isUsable(value) { return value }
+    let memory = OwnedValue(uninitialized: info)
+    defer { memory.forget() }
+    try pass(value, as: info, at: memory.memory)
+    let original = FunctionValue(memory.memory, info, lender: value.lender)
+    if !original.isLent { FunctionValue.release(original.context) }
+    return original
   }
 
   static let lentText = "this closure does not escape: it was only lent for the call it came with, which is over"
