@@ -193,15 +193,17 @@ private struct FunctionPlanner {
       sources.append((begin..<end, index))
     }
     guard case .pieces(let pieces) = PlaceAllocator.returned(AggregateLowering.lower(scalars)) else {
-      throw FunctionProblem(description: "it returns a tuple of many elements, some of them in memory")
+      throw FunctionProblem(description: "it returns a tuple of more than four words beside elements in memory")
     }
     for piece in pieces {
-      guard let source = sources.first(where: { $0.span.contains(piece.offset) }), source.span.upperBound >= piece.offset + piece.size else {
-        throw FunctionProblem(description: "it returns a tuple whose small elements share a register")
+      // Small elements share a register, and large ones take several.
+      for source in sources where source.span.overlaps(piece.offset..<(piece.offset + piece.size)) {
+        let begin = max(source.span.lowerBound, piece.offset)
+        let size = min(source.span.upperBound, piece.offset + piece.size) - begin
+        let offset = begin - source.span.lowerBound + leaves[source.leaf].offset
+        let own = Piece(place: piece.place, offset: offset, size: size, skip: begin - piece.offset)
+        parts.append(ValuePart(offset: offset, size: size, location: .pieces([own])))
       }
-      let offset = piece.offset - source.span.lowerBound + leaves[source.leaf].offset
-      parts.append(
-        ValuePart(offset: offset, size: piece.size, location: .pieces([Piece(place: piece.place, offset: offset, size: piece.size)])))
     }
     return .parts(parts)
   }

@@ -217,7 +217,11 @@ package struct ValueWriter {
     switch piece.place {
     case .float(let i) where piece.size > 8: (floats + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
     case .float(let i): (floats + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
-    case .integer(let i): (base + 8 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
+    case .integer(let i):
+      let word = Self.word(memory + piece.offset, piece.size)
+      // What comes before it in the register was stored before.
+      let low = piece.skip == 0 ? 0 : (base + 8 * i).load(as: UInt64.self) & (1 << UInt64(8 * piece.skip) - 1)
+      (base + 8 * i).storeBytes(of: low | word << UInt64(8 * piece.skip), as: UInt64.self)
     default: break
     }
   }

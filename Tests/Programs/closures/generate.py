@@ -51,6 +51,8 @@ def type_and_value(depth=0):
         name = rng.choice(list(SCALARS))
         expression, shown = SCALARS[name]()
         return name, expression.replace("{}", name), shown
+    if roll < 0.64:
+        return "Inner", '({ "inner \\($0)" } as Inner)', None
     if roll < 0.8:
         name = rng.choice(list(STRUCTS))
         return name, STRUCTS[name], None
@@ -75,9 +77,17 @@ public enum Choice { case none, number(Int), text(String) }
 public final class Thing: CustomStringConvertible { public let n: Int; public init(_ n: Int) { self.n = n }; public var description: String { "Thing \\(n)" } }
 public struct Failure: Error { public init() {} }
 public final class Holder<T> { public var value: T; public init(_ value: T) { self.value = value } }
-@inline(never) public func opaque<T>(_ value: T) -> T { value }
+public typealias Inner = (Int) -> String
+/// Calls closures, in whatever form they come.
+public func shown(_ value: Any) -> String {
+  switch value {
+  case let f as Inner: f(7)
+  case let f as Inner?: f.map { $0(8) } ?? "nil"
+  default: "\\(value)"
+  }
+}
 ''']
-program = ["import Random\nfunc show(_ values: Any...) { print(values.map { \"\\($0)\" }.joined(separator: \" | \")) }\n"]
+program = ["import Random\nfunc show(_ values: Any...) { print(values.map(shown).joined(separator: \" | \")) }\n"]
 patch = ['''local function shown(...)
   local parts = {}
   for i = 1, select("#", ...) do
@@ -101,26 +111,30 @@ for i in range(count):
     throws = rng.random() < 0.3
     fails = throws and rng.random() < 0.5
     owned = [rng.random() < 0.15 for _ in parameters]
-    spelled = ", ".join(("consuming " if o else "") + p[0] for o, p in zip(owned, parameters))
+    # Closures that are arguments themselves escape or not.
+    lends = [p[0] == "Inner" and rng.random() < 0.5 for p in parameters]
+    owned = [o and p[0] != "Inner" for o, p in zip(owned, parameters)]
+    spelled = ", ".join(("@escaping " if p[0] == "Inner" and not l else "") + ("consuming " if o else "") + p[0]
+                        for o, l, p in zip(owned, lends, parameters))
     closure = f"({spelled}) {'throws ' if throws else ''}-> {result[0]}"
     arguments = ", ".join(p[1] for p in parameters)
     call = f"try f({arguments})" if throws else f"f({arguments})"
     # Equal bodies would be merged, and hooks reach merged ones in part.
     def body(mark):
-        return f'do {{ return "{mark} {i} \\({call})" }} catch {{ return "{mark} {i} threw \\(error)" }}' if throws else f'return "{mark} {i} \\({call})"'
+        return f'do {{ return "{mark} {i} \\(shown({call}))" }} catch {{ return "{mark} {i} threw \\(error)" }}' if throws else f'return "{mark} {i} \\(shown({call}))"'
     module.append(f"public typealias T{i} = {closure}\n")
     module.append(f"@inline(never) public func natural{i}(_ f: @escaping T{i}) -> String {{ {body('natural')} }}\n")
     module.append(f"@inline(never) public func lent{i}(_ f: T{i}) -> String {{ {body('lent')} }}\n")
     # What is called is a closure in a generic class; the patch calls it, then so does the body.
     module.append(f"@inline(never) public func general{i}(_ g: Holder<(@escaping T{i}) -> Void>, _ f: Holder<T{i}>) {{ g.value(f.value) }}\n")
     names = [f"a{k}" for k in range(len(parameters))]
-    shows = "".join(f", {n}" for n in names)
+    shows = "".join(f", {n}(7)" if l else f", {n}" for n, l in zip(names, lends))
     copies = "".join(f"let {n} = {n}; " for n, o in zip(names, owned) if o)
     outcome = "throw Failure()" if fails else ("return " + result[1] if result[0] != "Void" else "return")
     head = ", ".join(names) + " in" if names else ""
     program.append(f"let c{i}: T{i} = {{ {head} {copies}show(\"body {i}\"{shows}); {outcome} }}\n")
     program.append(f'print(natural{i}(c{i}))\nprint(lent{i}(c{i}))\n')
-    use = f'print("general {i}", {call})'
+    use = f'print("general {i}", shown({call}))'
     if throws:
         use = f'do {{ {use} }} catch {{ print("general {i} threw", error) }}'
     program.append(f"general{i}(Holder({{ f in {use} }}), Holder(c{i}))\n")
