@@ -1,5 +1,6 @@
 // FunctionCall — calls a function value of the program: its arguments from memory, its result into memory.
-internal import CHookTrampoline
+package import CHookTrampoline
+private import SwiftMangling
 private import Glibc
 
 extension FunctionPlan {
@@ -22,14 +23,21 @@ extension FunctionPlan {
       frame.pointee.indirect_result = UInt64(UInt(bitPattern: result))
       if case .parts(let parts) = call.result.location {
         // Elements in memory go straight to where they lie in the tuple.
-        for part in parts { if case .address = part.location { put(result + part.offset, part.location, frame) } }
+        for part in parts { put(result + part.offset, part.location, frame, isResult: true) }
       }
       frame.pointee.self_register = UInt64(context)
       for (index, argument) in arguments.enumerated() { put(argument, index, frame) }
-      guard let error = shape.thrown else { return run(code, frame, result) }
-      return withUnsafeTemporaryAllocation(byteCount: max(error.size, 16), alignment: max(error.alignment, 16)) { room in
-        if let errorAddress { ValueWriter.set(errorAddress, UInt64(UInt(bitPattern: room.baseAddress!)), in: frame) }
-        return run(code, frame, result) == 0 ? 0 : error.box(room.baseAddress!)
+      guard let error else { return run(code, frame, result) }
+      return withUnsafeTemporaryAllocation(byteCount: max(error.info.size, 16), alignment: max(error.info.alignment, 16)) { room in
+        put(room.baseAddress!, error.location, frame, isResult: true)
+        if run(code, frame, result) == 0 { return 0 }
+        if case .pieces = error.location {
+          _ = ValueReader(frame).withMemory(error.location, error.info, isResult: true) {
+            // The bits are moved, as those of a result.
+            room.baseAddress!.copyMemory(from: $0, byteCount: error.info.size)
+          }
+        }
+        return error.info.metadata.box(room.baseAddress!)
       }
     }
   }
@@ -59,8 +67,12 @@ extension FunctionPlan {
     }
   }
 
-  private func put(_ memory: UnsafeMutableRawPointer, _ location: Location, _ frame: UnsafeMutablePointer<HKTFrame>) {
+  /// - Parameter isResult: what is in registers is not there yet; only addresses are passed.
+  private func put(
+    _ memory: UnsafeMutableRawPointer, _ location: Location, _ frame: UnsafeMutablePointer<HKTFrame>, isResult: Bool = false
+  ) {
     switch location {
+    case .pieces where isResult: break
     case .address(let place): ValueWriter.set(place, UInt64(UInt(bitPattern: memory)), in: frame)
     case .pieces(let pieces): for piece in pieces { ValueWriter.set(piece, memory, in: frame) }
     case .parts(let parts):
@@ -77,15 +89,49 @@ extension Metadata {
   /// Moves the error value of this type at `memory` into a box, as `any Error` has it; 0 when the type is no error.
   func box(_ memory: UnsafeMutableRawPointer) -> UInt {
     func move<E: Error>(_ type: E.Type) -> UInt {
-      let error: any Error = memory.assumingMemoryBound(to: E.self).move()
-      // An `any Error` is one reference to its box, given to the caller.
-      return unsafeBitCast(error, to: Unmanaged<AnyObject>.self).retain().toOpaque().word
+      ErrorBox(memory.assumingMemoryBound(to: E.self).move()).word
     }
     guard let type = type as? any Error.Type else { return 0 }
     return move(type)
   }
 }
 
-extension UnsafeMutableRawPointer {
-  fileprivate var word: UInt { UInt(bitPattern: self) }
+extension FunctionPlan {
+  /// Makes the error in `box` what the call throws. False, with nothing changed, where the function throws errors of
+  /// another type; else the box is given away.
+  package func setError(_ box: UInt, in call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    guard shape.isThrowing else { return false }
+    let frame = call.pointee.frame!
+    guard let error else {
+      frame.pointee.results.error = UInt64(box)
+      return true
+    }
+    // The word is an owned reference to the box that `any Error` is.
+    let held = unsafeBitCast(box, to: (any Error).self)
+    guard Metadata(Swift.type(of: held)) == error.info.metadata else { return false }
+    let value = OwnedValue(uninitialized: error.info)
+    func store<E: Error>(_ error: E) { value.memory.bindMemory(to: E.self, capacity: 1).initialize(to: error) }
+    store(held)
+    Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
+    let place = ResultPlan(type: .tuple([]), info: error.info, location: error.location)
+    if case .address(let at) = error.location {
+      let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(at)))
+      if error.info.size > 0 { target?.copyMemory(from: value.memory, byteCount: error.info.size) }
+      value.forget()
+    } else { ValueWriter(call).setResult(place, to: value) }
+    frame.pointee.results.error = 1
+    return true
+  }
+}
+
+/// An error as the one word that `any Error` is. In a struct: a bare `any Error` would be opened by a generic call.
+package struct ErrorBox {
+  private let error: any Error
+  package init(_ error: any Error) { self.error = error }
+
+  /// An owned reference to the box.
+  package var word: UInt {
+    // One reference to a native object.
+    UInt(bitPattern: unsafeBitCast(self, to: Unmanaged<AnyObject>.self).retain().toOpaque())
+  }
 }

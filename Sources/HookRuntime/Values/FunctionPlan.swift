@@ -17,14 +17,14 @@ package final class FunctionPlan: @unchecked Sendable {
   package let call: CallPlan
   /// What a frame of such a call stands for, as if a hook had delivered it.
   package let record: UnsafeMutablePointer<HKTBodyRecord>
-  /// Where a typed error is written to.
-  package let errorAddress: Place?
+  /// The error of a function that states its type: r12 is 1 then, and the value lies here. An address is an argument.
+  package let error: (info: TypeInfo, location: Location)?
 
-  fileprivate init(type: TypeInfo, shape: FunctionShape, call: CallPlan, errorAddress: Place?) {
+  fileprivate init(type: TypeInfo, shape: FunctionShape, call: CallPlan, error: (info: TypeInfo, location: Location)?) {
     self.type = type
     self.shape = shape
     self.call = call
-    self.errorAddress = errorAddress
+    self.error = error
     record = .allocate(capacity: 1)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.plan = Unmanaged.passRetained(call).toOpaque()
@@ -91,17 +91,12 @@ private struct FunctionPlanner {
     let result = try result(shape)
     var arguments: [ArgumentPlan] = []
     for parameter in shape.parameters { arguments.append(try argument(parameter)) }
-    var errorAddress: Place?
-    if let thrown = shape.thrown {
-      // Where a natural one lies depends on what it shares the registers with.
-      guard isGeneral else { throw FunctionProblem(description: "it throws '\(_typeName(thrown.type, qualified: true))', not any error") }
-      errorAddress = places.takeInteger()
-    }
+    let error = try typedError(shape, result)
     let plan = CallPlan(
       arguments: arguments, selfPlan: .none, result: result,
       thrown: !shape.isThrowing ? .never : shape.thrown.map { .typed(.unknown(_typeName($0.type, qualified: true))) } ?? .any,
       isEnterOnly: false, stackBytes: 8 * places.slots, isExact: true, of: Declaration(kind: .function, module: "", name: "closure"))
-    return FunctionPlan(type: type, shape: shape, call: plan, errorAddress: errorAddress)
+    return FunctionPlan(type: type, shape: shape, call: plan, error: error)
   }
 
   // MARK: Arguments
@@ -152,7 +147,20 @@ private struct FunctionPlanner {
     }
   }
 
-  // MARK: Result
+  // MARK: Error and result
+
+  /// In the integer result registers, where both the result and the error leave it at that; through a pointer behind
+  /// all arguments where a part of the result is in memory, or the error has floating point parts or over four words.
+  private mutating func typedError(_ shape: FunctionShape, _ result: ResultPlan) throws(FunctionProblem) -> (TypeInfo, Location)? {
+    guard let thrown = shape.thrown else { return nil }
+    let info = try info(thrown)
+    if !isGeneral, case .pieces = result.location, case .direct(let scalars) = info.passing,
+      scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque })
+    {
+      return (info, PlaceAllocator.returned(info.passing))
+    }
+    return (info, .address(places.takeInteger()))
+  }
 
   private mutating func result(_ shape: FunctionShape) throws(FunctionProblem) -> ResultPlan {
     let info = try info(shape.result)

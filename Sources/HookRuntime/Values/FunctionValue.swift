@@ -45,7 +45,7 @@ package final class FunctionValue: Sendable {
     }
     let from = try plan.get()
     let to = try FunctionPlans.shared.plan(target).get()
-    guard from.shape.thrown == nil, (from.call.arguments.map(\.info) + [from.call.result.info]).allSatisfy(Self.hasOneForm) else {
+    guard (from.call.arguments.map(\.info) + [from.call.result.info]).allSatisfy(Self.hasOneForm) else {
       throw FunctionProblem(description: "closures of its type cannot be passed between generic and other places")
     }
     let made = HostClosure.make(to, ForwardingClosure(self, from))
@@ -113,7 +113,7 @@ private final class ForwardingClosure: ClosureBody {
     }
     guard error == 0 else {
       result.forget()
-      call.pointee.frame.pointee.results.error = UInt64(error)
+      if !plan.setError(error, in: call) { fatalError("internal error: a closure of '\(plan.type.name)' threw an error of another type") }
       return
     }
     // The caller of a general closure has no room for the result when that is no bytes.

@@ -44,17 +44,14 @@ extension Metadata {
         ownership: FunctionShape.Ownership(rawValue: bits & 0x7F) ?? .none, isVariadic: bits & 0x80 != 0, isAutoclosure: bits & 0x100 != 0,
         isIsolated: bits & 0x400 != 0)
     }
-    var next = parameterFlags + (hasParameterFlags ? 4 * count : 0)
-    func skip(_ size: Int) -> Int {
-      next = (next + size - 1) & -size
-      defer { next += size }
-      return next
-    }
+    // Every later group starts at a multiple of 8, also behind groups that are absent.
+    var next = (parameterFlags + (hasParameterFlags ? 4 * count : 0) + 7) & -8
     let isDifferentiable = flags & 0x800_0000 != 0
-    if isDifferentiable { _ = skip(8) }
-    if flags & 0x1000_0000 != 0 { _ = skip(8) }  // the global actor
-    let extended = flags & 0x8000_0000 != 0 ? pointer.load(fromByteOffset: skip(4), as: UInt32.self) : 0
-    let thrown = extended & 1 != 0 ? Metadata(pointer.load(fromByteOffset: skip(8), as: UnsafeRawPointer.self)) : nil
+    if isDifferentiable { next += 8 }
+    if flags & 0x1000_0000 != 0 { next += 8 }  // the global actor
+    let hasExtendedFlags = flags & 0x8000_0000 != 0
+    let extended = hasExtendedFlags ? pointer.load(fromByteOffset: next, as: UInt32.self) : 0
+    let thrown = extended & 1 != 0 ? Metadata(pointer.load(fromByteOffset: next + 8, as: UnsafeRawPointer.self)) : nil
     return FunctionShape(
       parameters: parameters, result: Metadata(pointer.load(fromByteOffset: 16, as: UnsafeRawPointer.self)),
       convention: FunctionShape.Convention(rawValue: functionConvention), isThrowing: flags & 0x100_0000 != 0, thrown: thrown,

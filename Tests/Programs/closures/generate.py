@@ -76,6 +76,10 @@ public struct AnyBox { public var any: Any; public init(any: Any) { self.any = a
 public enum Choice { case none, number(Int), text(String) }
 public final class Thing: CustomStringConvertible { public let n: Int; public init(_ n: Int) { self.n = n }; public var description: String { "Thing \\(n)" } }
 public struct Failure: Error { public init() {} }
+public enum Which: Error { case first, second }
+public struct Numbered: Error { public var n: Int, text: String; public init(n: Int, text: String) { self.n = n; self.text = text } }
+public struct Measured: Error { public var x: Double; public init(x: Double) { self.x = x } }
+public struct Long: Error { public var a = 1, b = 2, c = 3, d = 4, e = "five"; public init() {} }
 public final class Holder<T> { public var value: T; public init(_ value: T) { self.value = value } }
 public typealias Inner = (Int) -> String
 /// Calls closures, in whatever form they come.
@@ -116,7 +120,9 @@ for i in range(count):
     owned = [o and p[0] != "Inner" for o, p in zip(owned, parameters)]
     spelled = ", ".join(("@escaping " if p[0] == "Inner" and not l else "") + ("consuming " if o else "") + p[0]
                         for o, l, p in zip(owned, lends, parameters))
-    closure = f"({spelled}) {'throws ' if throws else ''}-> {result[0]}"
+    error = rng.choice([None, "Failure()", "Which.second", 'Numbered(n: 4, text: "long enough to be on the heap")', "Measured(x: 2.5)", "Long()"])
+    throwing = f"throws({error.split('(')[0].split('.')[0]}) " if error else "throws "
+    closure = f"({spelled}) {throwing if throws else ''}-> {result[0]}"
     arguments = ", ".join(p[1] for p in parameters)
     call = f"try f({arguments})" if throws else f"f({arguments})"
     # Equal bodies would be merged, and hooks reach merged ones in part.
@@ -130,8 +136,10 @@ for i in range(count):
     names = [f"a{k}" for k in range(len(parameters))]
     shows = "".join(f", {n}(7)" if l else f", {n}" for n, l in zip(names, lends))
     copies = "".join(f"let {n} = {n}; " for n, o in zip(names, owned) if o)
-    outcome = "throw Failure()" if fails else ("return " + result[1] if result[0] != "Void" else "return")
+    outcome = f"throw {error or 'Failure()'}" if fails else ("return " + result[1] if result[0] != "Void" else "return")
     head = ", ".join(names) + " in" if names else ""
+    if throws and error:
+        head = f"({', '.join(names)}) {throwing}in"
     program.append(f"let c{i}: T{i} = {{ {head} {copies}show(\"body {i}\"{shows}); {outcome} }}\n")
     program.append(f'print(natural{i}(c{i}))\nprint(lent{i}(c{i}))\n')
     use = f'print("general {i}", shown({call}))'

@@ -152,7 +152,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       let box = ErrorHandle.retainedBox(raised)
     {
       // A Swift error that the function let pass, or raised itself: that is what it throws.
-      return throwError(box, script) ? nil : report("an error of another type than it throws", patch)
+      return throwError(box, script, plan) ? nil : report("the error is of another type than the closure throws", patch)
     }
     let text =
       error.map {
@@ -176,10 +176,8 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       CallValues.dropHeld(script, givingBack: true)
       return original.run(script.pointee.view.call, plan)
     }
-    if plan.shape.isThrowing, case .neutral = fallback {
-      let error: any Error = ScriptFailure(description: problem)
-      // An `any Error` is one reference to its box, given to the caller.
-      _ = throwError(UInt(bitPattern: unsafeBitCast(error, to: Unmanaged<AnyObject>.self).retain().toOpaque()), script)
+    if plan.call.mayThrow, case .neutral = fallback {
+      _ = throwError(ErrorBox(ScriptFailure(description: problem)).word, script, plan)
       return
     }
     _ = CallValues.consumeOwned(script)
@@ -195,14 +193,13 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   }
 
   /// - Parameter box: an owned error box. False, with the box released, when the closure's own error type is another.
-  private func throwError(_ box: UInt, _ script: UnsafeMutablePointer<ScriptCall>) -> Bool {
-    guard script.pointee.view.withPlan({ $0.mayThrow }) else {
+  private func throwError(_ box: UInt, _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan) -> Bool {
+    guard plan.setError(box, in: script.pointee.view.call) else {
       Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
       return false
     }
     _ = CallValues.consumeOwned(script)
     CallValues.dropHeld(script)
-    script.pointee.view.frame.pointee.results.error = UInt64(box)
     return true
   }
 }
