@@ -114,7 +114,7 @@ import Testing
   func generics() throws {
     let generic = try declared("$s4Shop4CartC7generic_1uSDyxq_Gx_q_tSHRzr0_lF")
     #expect(generic.isGeneric && generic.genericParameterCounts == [2])
-    #expect(generic.requirements == ["A: Swift.Hashable"])
+    #expect(generic.requirements.map(\.description) == ["A: Swift.Hashable"])
     let plain = try declared("$s4Shop4freeyyF")
     #expect(!plain.isGeneric && plain.genericParameterCounts.isEmpty)
     let value = try declared("$s4Shop3BoxV1vxvg")

@@ -74,6 +74,7 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTClosures.h"
+#include "HKTRuntime.h"
 #include "HKTPatching.h"
 #include "HKTThunk.h"
 

@@ -15,8 +15,8 @@ extension CallPlan {
     switch location {
     case .unknown(let reason): return reason
     case .optimizedOut: return nil
-    case .parts(let parts): return parts.lazy.compactMap { Self.obstacle($0.location, info, type) }.first
-    case .pieces, .address:
+    case .parts where !location.isWhole: return nil
+    case .pieces, .address, .parts:
       if info != nil || type.isVoid { return nil }
       return "type '\(type.description(qualified: true))' is not known in this process"
     }

@@ -20,6 +20,8 @@ package final class Patch: @unchecked Sendable {
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
+  /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
+  var nextFunction: SHLRef = 0
   var hooks: [HookToken] = []
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []

@@ -77,10 +77,11 @@ package struct Declaration: Sendable {
   package var type: TypeSyntax?
   /// The declaration or one of its contexts has generic parameters, as far as the name tells.
   package var isGeneric = false
-  /// The number of generic parameters the name declares, per depth.
+  /// The number of generic parameters the declaration itself adds, per depth. A declaration that adds none but requires
+  /// something of the only parameter of its type may spell that parameter here instead.
   package var genericParameterCounts: [Int] = []
-  /// The generic requirements in words, `A: Swift.Equatable`.
-  package var requirements: [String] = []
+  /// What the declaration, and the extension around it, require of generic parameters beyond what its type does.
+  package var requirements: [GenericRequirement] = []
   /// From the declaration outwards: the outermost step is last.
   package var specialization: [Specialization] = []
   package var isMerged: Bool { specialization.contains(.merged) }

@@ -266,13 +266,14 @@ struct DeclarationReader {
   }
 
   private mutating func readSignature(
-    _ signature: NodeIndex, into result: inout Declaration, in arena: borrowing NodeArena
+    _ signature: NodeIndex, into result: inout Declaration, isExtension: Bool = false, in arena: borrowing NodeArena
   ) {
     result.isGeneric = true
     for position in 0..<min(arena.childCount(signature), 256) {
       let child = arena.child(signature, position)
       if arena.kind(child) == .dependentGenericParamCount {
-        result.genericParameterCounts.append(Int(clamping: arena.number(child) ?? 0))
+        // An extension spells the parameters of the type it extends.
+        if !isExtension { result.genericParameterCounts.append(Int(clamping: arena.number(child) ?? 0)) }
       } else {
         result.requirements.append(types.requirement(child, in: arena))
       }
@@ -299,7 +300,7 @@ struct DeclarationReader {
           result.extensionModule = result.module
           foundModule = true
         }
-        if arena.childCount(node) > 2 { readSignature(arena.child(node, 2), into: &result, in: arena) }
+        if arena.childCount(node) > 2 { readSignature(arena.child(node, 2), into: &result, isExtension: true, in: arena) }
         node = arena.child(node, 1)
       case .anonymousContext: node = arena.child(node, 1)
       default:

@@ -1,6 +1,6 @@
-// call-plans LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
+// call-plans [--share] LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
 //
-// One line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
+// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
 // result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
 // (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one.
 private import Glibc
@@ -37,18 +37,24 @@ private func text(_ plan: SelfPlan) -> String {
   }
 }
 
-for path in CommandLine.arguments.dropFirst() {
+private let arguments = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+for path in arguments {
   guard dlopen(path, RTLD_NOW | RTLD_GLOBAL) != nil else { fatalError("cannot open '\(path)': \(String(cString: dlerror()))") }
 }
-let wanted = Set(CommandLine.arguments.dropFirst().map { String($0.split(separator: "/").last ?? "") })
+TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
+private let wanted = Set(arguments.map { String($0.split(separator: "/").last ?? "") })
 private let planner = CallPlanner()
+private var share = Share()
 for image in ProcessCatalog.shared.current() where wanted.contains(String(image.path.split(separator: "/").last ?? "")) {
   for family in image.families(where: { _ in true }) {
     for body in family.bodies {
       let plan = planner.plan(body.declaration)
+      share.count(plan, body)
+      if CommandLine.arguments.contains("--share") { continue }
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
       let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
       print(columns.joined(separator: "\t"))
     }
   }
 }
+if CommandLine.arguments.contains("--share") { print(share.table) }

@@ -83,8 +83,7 @@ enum ClosureAPI {
   }
 
   private static func run(_ function: FunctionValue, _ plan: FunctionPlan, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    var bridge = ValueBridge(classes: patch.classes, serial: ScriptThread.current()?.pointee.top?.pointee.serial ?? 0)
-    bridge.scope = callback.scope
+    let bridge = ValueBridge(running: patch, callback.scope)
     var arguments: [OwnedValue] = []
     for (index, argument) in plan.call.arguments.enumerated() {
       guard let info = argument.info else { return callback.fail("closure '\(function.type.name)' cannot be called") }
@@ -109,7 +108,7 @@ enum ClosureAPI {
       answer = -1
     } else if error != 0 {
       result.forget()
-      answer = raise(error, patch, callback)
+      answer = raise(error, bridge, callback)
     } else {
       if plan.call.resultIsVoid { result.forget() } else { answer = give(result, bridge, callback) }
       for (value, argument) in zip(arguments, plan.call.arguments) where argument.isInout && answer >= 0 {
@@ -127,27 +126,23 @@ enum ClosureAPI {
 
   /// Appends a value to the results of the callback; takes it.
   private static func give(_ value: OwnedValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    let lent = LentValue(root: .memory(UInt(bitPattern: value.memory)), offset: 0, info: value.info, serial: bridge.serial)
+    let script = ScriptThread.call(bridge.serial)
+    // Handles of structs and objects are lent by the handler that runs; where none does, they keep what they stand for.
+    if let script { _ = script.pointee.lend().adopt(value) }
+    let lent = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: bridge.serial)
     let answer = withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(bridge.lua(value.memory, value.info, lent: lent, scratch: $0.baseAddress!))
     }
-    // Handles of structs and objects are lent by the call that is running.
-    if let script = ScriptThread.call(bridge.serial) {
-      ValueWriter(script.pointee.view.call).keepUntilEnd(value)
-    } else {
-      value.destroy()
-    }
+    if script == nil { value.destroy() }
     return answer
   }
 
   /// Raises the error of a box that is ours.
-  private static func raise(_ box: UInt, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    guard let script = ScriptThread.current()?.pointee.top else {
-      let text = ValuePrinter.error(box)
-      Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
-      return callback.fail(text)
-    }
-    ValueWriter(script.pointee.view.call).keepReferenceUntilEnd(box)
-    return shl_raise(callback.raw, shl_handle(patch.classes.error, UInt64(box), 0, script.pointee.serial))
+  private static func raise(_ box: UInt, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    let handle = bridge.error(box)
+    let raised = shl_raise(callback.raw, handle)
+    // The handle, or the handler's loans, hold it.
+    Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
+    return raised
   }
 }

@@ -50,6 +50,9 @@ enum ClosureBridge {
     Unmanaged<FunctionValue>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(handle.h.a))!).takeUnretainedValue()
   }
 
+  /// The first word of another handle of the class.
+  static func retained(_ handle: SHLValue) -> UInt64 { UInt64(UInt(bitPattern: Unmanaged.passRetained(value(handle)).toOpaque())) }
+
   // MARK: Lending
 
   /// Closures that do not escape are lent until the hooked call is over, not only its handler: a closure that stands in

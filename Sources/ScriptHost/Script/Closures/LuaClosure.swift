@@ -9,11 +9,6 @@ internal import HookRuntime
 internal import LuaBridge
 private import Glibc
 
-/// The error that a throwing closure throws when its Lua function fails.
-public struct ScriptFailure: Error, Sendable, CustomStringConvertible {
-  public let description: String
-}
-
 /// What a closure does instead of its Lua function.
 enum ClosureFallback {
   /// Nothing is returned, an Optional is nil, an error is thrown.
@@ -60,12 +55,12 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     guard let thread = call.pointee.thread, let patch, patch.isLive else {
       log.skipped(patch: patchID, selector: "closure \(name)", reason: "its script is not loaded any more")
-      return withScript(call, serial: 0, up: nil) { standIn($0, plan, "the script of this closure is not loaded any more") }
+      return withScript(call, of: nil, serial: 0, up: nil) { standIn($0, plan, "the script of this closure is not loaded any more") }
     }
     let own = ScriptThread.of(thread)
     own.pointee.counter += 1
     let tid = UInt64(UInt32(bitPattern: thread.pointee.tid))
-    withScript(call, serial: tid << 36 | own.pointee.counter & 0xF_FFFF_FFFF, up: own.pointee.top) { script in
+    withScript(call, of: patch, serial: tid << 36 | own.pointee.counter & 0xF_FFFF_FFFF, up: own.pointee.top) { script in
       own.pointee.top = script
       let problem = breaker.isOpen ? "its function failed too often" : invoke(script, plan, patch)
       own.pointee.top = script.pointee.up
@@ -74,13 +69,14 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   }
 
   private func withScript(
-    _ call: UnsafeMutablePointer<HKTCall>, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
+    _ call: UnsafeMutablePointer<HKTCall>, of patch: Patch?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
     _ body: (UnsafeMutablePointer<ScriptCall>) -> Void
   ) {
-    var script = ScriptCall(view: CallView(call), hook: nil, phase: HKT_AROUND, serial: serial, up: up)
+    var script = ScriptCall(view: CallView(call), hook: nil, patch: patch, phase: HKT_AROUND, serial: serial, up: up)
     withUnsafeMutablePointer(to: &script) { script in
       body(script)
       if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+      if script.pointee.loans != nil { script.pointee.endLoans() }
     }
   }
 
@@ -118,8 +114,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   ) -> String? {
     let inouts = plan.call.arguments.indices.filter { plan.call.arguments[$0].isInout }
     if inouts.isEmpty, count > 0, CallValues.returnDirectly(values[0], script) { return nil }
-    var bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
-    bridge.scope = invocation.scope
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: invocation.scope)
     var next = 0
     func value() -> SHLValue {
       defer { next += 1 }
@@ -148,9 +143,9 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       patch.skipped("closure \(name)", String(cString: shl_status_text(status)))
       return String(cString: shl_status_text(status))
     }
-    if plan.shape.isThrowing, let raised = error?.pointee.value, raised.tag == SHL_HANDLE, raised.cls == patch.classes.error,
-      let box = ErrorHandle.retainedBox(raised)
-    {
+    if plan.shape.isThrowing, let raised = error?.pointee.value, let box = patch.classes.errorBox(raised), box != 0 {
+      // Alive while its handle is, or the handler that was lent it.
+      _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
       // A Swift error that the function let pass, or raised itself: that is what it throws.
       return throwError(box, script, plan) ? nil : report("the error is of another type than the closure throws", patch)
     }
@@ -177,7 +172,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       return original.run(script.pointee.view.call, plan)
     }
     if plan.call.mayThrow, case .neutral = fallback {
-      _ = throwError(ErrorBox(ScriptFailure(description: problem)).word, script, plan)
+      _ = throwError(ErrorBox(ScriptError(problem)).word, script, plan)
       return
     }
     _ = CallValues.consumeOwned(script)
@@ -201,14 +196,5 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     _ = CallValues.consumeOwned(script)
     CallValues.dropHeld(script)
     return true
-  }
-}
-
-enum ErrorHandle {
-  /// The error's box with a reference for the caller; nil when the call that lent it is over.
-  static func retainedBox(_ value: SHLValue) -> UInt? {
-    guard ScriptThread.isCurrent(value.h.c), let object = UnsafeRawPointer(bitPattern: UInt(value.h.a)) else { return nil }
-    _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
-    return UInt(value.h.a)
   }
 }
