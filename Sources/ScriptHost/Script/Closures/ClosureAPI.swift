@@ -126,15 +126,18 @@ enum ClosureAPI {
 
   /// Appends a value to the results of the callback; takes it.
   private static func give(_ value: OwnedValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    let script = ScriptThread.call(bridge.serial)
-    // Handles of structs and objects are lent by the handler that runs; where none does, they keep what they stand for.
-    if let script { _ = script.pointee.lend().adopt(value) }
     let lent = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: bridge.serial)
-    let answer = withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-      callback.done(bridge.lua(value.memory, value.info, lent: lent, scratch: $0.baseAddress!))
+    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      let given = bridge.lua(value.memory, value.info, lent: lent, scratch: $0.baseAddress!)
+      let answer = callback.done(given)
+      // A handle to the memory is lent by the handler that runs; everything else was copied or retained.
+      if given.tag == SHL_HANDLE, given.cls == bridge.classes.value, let script = ScriptThread.call(bridge.serial) {
+        _ = script.pointee.lend().adopt(value)
+      } else {
+        value.destroy()
+      }
+      return answer
     }
-    if script == nil { value.destroy() }
-    return answer
   }
 
   /// Raises the error of a box that is ours.
