@@ -50,3 +50,16 @@ public final class Button {
 }
 public func compose(_ f: @escaping (Int) -> Int, _ g: @escaping (Int) -> Int) -> (Int) -> Int { { f(g($0)) } }
 public func cFunction(_ f: @convention(c) (Int32, Double) -> Int32) -> Int32 { f(-3, 2.0) }
+
+public func dictionary(_ f: [String: (Int) -> Int]) -> String { f.keys.sorted().map { "\($0)=\(f[$0]!(6))" }.joined(separator: " ") }
+public func anything(_ f: Any) -> String { (f as? (Int) -> Int).map { "\($0(9))" } ?? "\(type(of: f))" }
+public enum Handler { case plain((Int) -> Int), none }
+public func handled(_ h: Handler) -> Int { if case .plain(let f) = h { f(11) } else { 0 } }
+public enum Boxed<T> { case one(T), none }
+public func boxed(_ h: Boxed<(Int) -> Int>) -> Int { if case .one(let f) = h { f(12) } else { 0 } }
+public struct Actions { public var name: String; public var run: (Int) -> Int
+  public init(name: String, run: @escaping (Int) -> Int) { self.name = name; self.run = run } }
+public func acted(_ a: Actions) -> Int { a.run(13) }
+public func twice(_ f: @escaping (Int) -> Int) -> (Int) -> Int { f }
+public func same(_ f: @escaping (Int) -> Int, _ g: @escaping (Int) -> Int) -> Int { f(1) * 100 + g(1) }
+public func waiting(_ f: @escaping (Int) async -> Int) -> String { "waiting" }

@@ -126,7 +126,7 @@ enum ValueAPI {
     let isWhole =
       switch type.kind {
       case .structure: StandardType.of(type) == nil
-      case .enumeration, .tuple, .metatype, .closure, .opaque: true
+      case .enumeration, .tuple, .metatype, .opaque: true
       default: false
       }
     if isWhole { return bridge.copied(memory, type) }

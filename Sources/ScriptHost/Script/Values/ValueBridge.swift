@@ -77,6 +77,7 @@ struct ValueBridge {
 
   /// A handle to a copy of the value, for what may go or change its type while the script has the handle.
   func copied(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> SHLValue {
+    if case .closure = info.kind { return ClosureBridge.lua(memory, info, self) }
     guard info.metadata.isCopyable else { return shl_handle(classes.value, CallValues.notDecodedMark, 0, 0) }
     let copy = OwnedValue(uninitialized: info)
     info.metadata.initialize(copy.memory, copying: memory)
