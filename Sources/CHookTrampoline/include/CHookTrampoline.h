@@ -76,6 +76,7 @@ void hkt_trampoline(void);
 #include "HKTClosures.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTFlow.h"
 #include "HKTThunk.h"
 
 #endif

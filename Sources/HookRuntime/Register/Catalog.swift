@@ -20,6 +20,7 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private lazy var flows = Flows(file, symbols)
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   private let lock = RecursiveLock()
@@ -178,12 +179,22 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
-      return planner.plan(body.declaration, sharing: sharedCode.conflict(body))
+      return lock.withLock { planner.plan(body.declaration, sharing: sharedCode.conflict(body), evidence: evidence(body)) }
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
-    let plan = planner.plan(source.declaration)
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, of: source, behind: thunk)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+  }
+
+  /// What the body's code shows of its convention. To be asked under the lock.
+  /// - Parameters:
+  ///   - source: the function whose convention it is, where that is another one: a merged body has its thunks'.
+  ///   - thunk: what hands on to a merged body; the registers it fills are no arguments of the source.
+  private func evidence(_ body: Body, of source: Body? = nil, behind thunk: MergeThunk? = nil) -> any BodyEvidence {
+    flows.evidence(
+      at: body.address - bias, size: body.size, name: (source ?? body).mangledName, module: body.declaration.module,
+      ignoring: thunk?.places ?? .nothing)
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.

@@ -82,12 +82,12 @@ package final class Patch: @unchecked Sendable {
   }
 
 
-  func failed(_ selector: String, _ position: String, _ message: String) {
-    log.failure(patch: id, selector: selector, position: position, message: message)
+  func failed(_ selector: String, _ position: String, _ message: String, instead: String? = nil) {
+    log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
   }
-  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
+  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {
     log.say(
-      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original"
+      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; \(instead ?? "the program runs on with the original")"
     )
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)

@@ -54,7 +54,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     guard let thread = call.pointee.thread, let patch, patch.isLive else {
-      log.skipped(patch: patchID, selector: "closure \(name)", reason: "its script is not loaded any more")
+      log.skipped(patch: patchID, selector: name, reason: "its script is not loaded any more")
       return withScript(call, of: nil, serial: 0, up: nil) { standIn($0, plan, "the script of this closure is not loaded any more") }
     }
     let own = ScriptThread.of(thread)
@@ -125,7 +125,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       for index in inouts where next < count { try CallValues.stageArgument(index, value(), script, bridge) }
     } catch {
       CallValues.dropStaged(script)
-      return report("the function's result: \(error.description)", patch)
+      return report("the function's result: \(error.description)", plan, patch)
     }
     if !inouts.isEmpty { CallValues.applyArguments(script) }
     _ = CallValues.consumeOwned(script)
@@ -140,27 +140,38 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   ) -> String? {
     defer { if let error { shl_error_free(patch.state, error) } }
     if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_POISONED || status == SHL_NO_MEMORY {
-      patch.skipped("closure \(name)", String(cString: shl_status_text(status)))
+      patch.skipped(name, String(cString: shl_status_text(status)))
       return String(cString: shl_status_text(status))
     }
     if plan.shape.isThrowing, let raised = error?.pointee.value, let box = patch.classes.errorBox(raised), box != 0 {
       // Alive while its handle is, or the handler that was lent it.
       _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
       // A Swift error that the function let pass, or raised itself: that is what it throws.
-      return throwError(box, script, plan) ? nil : report("the error is of another type than the closure throws", patch)
+      return throwError(box, script, plan) ? nil : report("the error is of another type than the closure throws", plan, patch)
     }
     let text =
       error.map {
         withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
       } ?? String(cString: shl_status_text(status))
-    return report(text, patch, hasPosition: error != nil)
+    return report(text, plan, patch, hasPosition: error != nil)
   }
 
-  private func report(_ text: String, _ patch: Patch, hasPosition: Bool = false) -> String {
+  private func report(_ text: String, _ plan: FunctionPlan, _ patch: Patch, hasPosition: Bool = false) -> String {
     let text = hasPosition ? text : "\(fileName): \(text)"
-    patch.failed("closure \(name)", "closure", text)
-    if breaker.recordFailure() { patch.disabled("closure \(name)", "closure", failures: breaker.limit, seconds: breaker.windowSeconds) }
+    patch.failed(name, "closure", text, instead: instead(plan))
+    if breaker.recordFailure() {
+      patch.disabled(name, "closure", failures: breaker.limit, seconds: breaker.windowSeconds, instead: instead(plan))
+    }
     return text
+  }
+
+  /// What the caller gets when the function gives nothing.
+  private func instead(_ plan: FunctionPlan) -> String {
+    switch fallback {
+    case .original: "the original runs instead"
+    case .value: "its default is returned"
+    case .neutral: plan.call.mayThrow ? "it throws" : plan.call.resultIsVoid ? "it does nothing" : "it returns nil"
+    }
   }
 
   // MARK: Standing in
