@@ -134,6 +134,12 @@ package final class CallPlan: @unchecked Sendable {
   /// Bytes of stack arguments; an upper bound when `isExact` is false.
   package let stackBytes: Int
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -148,8 +154,11 @@ package final class CallPlan: @unchecked Sendable {
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil, of declaration: Declaration
   ) {
+    hiddenArguments = hidden
+    self.thrownValue = thrownValue
+    self.generics = generics
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -193,6 +202,7 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
   }
 

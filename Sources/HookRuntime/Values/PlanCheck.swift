@@ -31,7 +31,7 @@ struct PlanCheck {
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
-      if !isPassed(argument.location) { argument.location = .optimizedOut }
+      argument.location = passed(argument.location)
       return argument
     }
     return plan.changed(arguments, selfPlan(), result, thrown, declaration)
@@ -44,16 +44,25 @@ struct PlanCheck {
     return evidence.arePassed(places)
   }
 
+  /// What is left of a value: its words are passed by themselves.
+  private func passed(_ location: Location) -> Location {
+    if isPassed(location) { return location }
+    guard case .pieces(let pieces) = location, pieces.count > 1 else { return .optimizedOut }
+    let parts = pieces.map { piece in
+      let own = Location.pieces([piece])
+      return ValuePart(offset: piece.offset, size: piece.size, location: isPassed(own) ? own : .optimizedOut)
+    }
+    return parts.allSatisfy { $0.location == .optimizedOut } ? .optimizedOut : .parts(parts)
+  }
+
   private func selfPlan() -> SelfPlan {
     switch plan.selfPlan {
     case .object(let place), .metatype(let place):
-      isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
-    case .value(var value) where !isPassed(value.location):
-      {
-        value.location = .optimizedOut
-        return .value(value)
-      }()
-    case .value, .none, .unknown: plan.selfPlan
+      return isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
+    case .value(var value):
+      value.location = passed(value.location)
+      return .value(value)
+    case .none, .unknown: return plan.selfPlan
     }
   }
 
@@ -89,21 +98,14 @@ struct PlanCheck {
       }
     }
     for argument in plan.arguments {
-      switch argument.location {
-      case .pieces(let pieces):
-        pieces.forEach { note($0.place) }
-        // Wide values are aligned on the stack, and skip a register.
-        if pieces.contains(where: { if case .stack = $0.place { $0.size > 8 } else { false } }) { return nil }
-        if argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
-      case .address(let place): note(place)
-      case .parts: argument.location.places.forEach(note)
-      case .optimizedOut, .unknown: break
-      }
+      argument.location.places.forEach(note)
+      // Wide values are aligned on the stack, and skip a register.
+      if argument.location != .optimizedOut, argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
     }
     switch plan.selfPlan {
     case .object(let place), .metatype(let place): note(place)
     case .value(let value): value.location.places.forEach(note)
-    default: break
+    case .none, .unknown: break
     }
     var last: Places = []
     func need(_ place: Place) -> Bool {
@@ -145,24 +147,12 @@ struct PlanCheck {
 extension Location {
   /// The places at entry of an argument; nil when one cannot be followed.
   fileprivate var argumentPlaces: Places? {
-    switch self {
-    case .pieces(let pieces):
-      var all: Places = []
-      for piece in pieces {
-        guard let place = Places(argument: piece.place) else { return nil }
-        all.formUnion(place)
-      }
-      return all
-    case .address(let place): return Places(argument: place)
-    case .parts(let parts):
-      var all: Places = []
-      for part in parts {
-        guard let places = part.location.argumentPlaces else { return nil }
-        all.formUnion(places)
-      }
-      return all
-    case .optimizedOut, .unknown: return .nothing
+    var all: Places = []
+    for place in places {
+      guard let place = Places(argument: place) else { return nil }
+      all.formUnion(place)
     }
+    return all
   }
 }
 
@@ -178,6 +168,33 @@ extension CallPlan {
   ) -> CallPlan {
     CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
-      isExact: isExact, of: declaration)
+      isExact: isExact, hidden: hiddenArguments, thrownValue: thrownValue, of: declaration)
+  }
+
+  func with(_ generics: GenericCall, _ declaration: Declaration) -> CallPlan {
+    CallPlan(
+      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
+      isExact: isExact, hidden: hiddenArguments, thrownValue: thrownValue, generics: generics, of: declaration)
+  }
+
+  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
+  func located(like checked: CallPlan, not original: CallPlan, _ declaration: Declaration) -> CallPlan {
+    if checked === original { return self }
+    var arguments = arguments
+    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
+      arguments[index].location = checked.arguments[index].location
+    }
+    var result = result
+    if checked.result.location != original.result.location { result.location = checked.result.location }
+    var selfPlan = selfPlan
+    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
+      known.location != first.location
+    {
+      value.location = known.location
+      selfPlan = .value(value)
+    } else if case .unknown = checked.selfPlan {
+      selfPlan = checked.selfPlan
+    }
+    return changed(arguments, selfPlan, result, checked.thrown, declaration)
   }
 }

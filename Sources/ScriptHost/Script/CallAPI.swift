@@ -73,9 +73,12 @@ enum CallAPI {
     case .value(let plan):
       guard let info = plan.info else { break }
       let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      let isFixed = plan.access == .borrowed || plan.access == .owned
       if plan.location.isWhole {
         let done = ValueAPI.withScratch { scratch in
-          script.pointee.withMemory(of: lent) { callback.done(bridge.lua($0, info, lent: lent, scratch: scratch)) } ?? -2
+          script.pointee.withMemory(of: lent) {
+            callback.done(isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch))
+          } ?? -2
         }
         if done != -2 { return done }
       } else if case .parts = plan.location {

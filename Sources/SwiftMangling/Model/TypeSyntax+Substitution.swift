@@ -43,7 +43,7 @@ extension TypeSyntax {
     case .unmanaged(let type): return .unmanaged(apply(type))
     case .pack(let types): return .pack(types.map(apply))
     case .packExpansion(let type): return .packExpansion(apply(type))
-    case .existential, .builtin, .opaqueResult, .integer, .constrainedSelf, .unknown: return self
+    case .existential, .builtin, .opaqueResult, .integer, .known, .constrainedSelf, .unknown: return self
     }
   }
 
@@ -59,7 +59,7 @@ extension TypeSyntax {
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGenericSyntax
-    case .builtin, .integer, .constrainedSelf, .unknown, .opaqueResult: false
+    case .builtin, .integer, .known, .constrainedSelf, .unknown, .opaqueResult: false
     }
   }
 }

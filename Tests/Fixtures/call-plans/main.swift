@@ -1,7 +1,8 @@
 // call-plans [--share] LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
 //
-// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
-// result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
+// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns
+// separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self, result, one column per argument; `hidden=` are the places
+// of metadata and witness tables, `error=` that of a typed error. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
 // (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With `--evidence` the bodies' machine code
 // is asked as well, as it is for a hook, and a column before the arguments says whether the call can throw.
 private import Glibc
@@ -56,6 +57,8 @@ for image in ProcessCatalog.shared.current() where wanted.contains(String(image.
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
       let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)]
         + (asksCode ? [plan.thrown == .never ? "never" : "throws"] : []) + arguments
+        + (plan.thrownValue.map { ["error=" + text($0.location)] } ?? [])
+        + (plan.hiddenArguments.isEmpty ? [] : ["hidden=" + plan.hiddenArguments.map { text($0.location) }.joined(separator: " ")])
       print(columns.joined(separator: "\t"))
     }
   }

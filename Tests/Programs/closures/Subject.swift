@@ -59,7 +59,8 @@ public enum Boxed<T> { case one(T), none }
 public func boxed(_ h: Boxed<(Int) -> Int>) -> Int { if case .one(let f) = h { f(12) } else { 0 } }
 public struct Actions { public var name: String; public var run: (Int) -> Int
   public init(name: String, run: @escaping (Int) -> Int) { self.name = name; self.run = run } }
-public func acted(_ a: Actions) -> Int { a.run(13) }
+public func acted(_ a: Actions) -> String { a.name + " \(a.run(13))" }
 public func twice(_ f: @escaping (Int) -> Int) -> (Int) -> Int { f }
 public func same(_ f: @escaping (Int) -> Int, _ g: @escaping (Int) -> Int) -> Int { f(1) * 100 + g(1) }
-public func waiting(_ f: @escaping (Int) async -> Int) -> String { "waiting" }
+nonisolated(unsafe) public var awaited: ((Int) async -> Int)?
+public func waiting(_ f: @escaping (Int) async -> Int) -> String { awaited = f; return "waiting" }

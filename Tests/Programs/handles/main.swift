@@ -77,6 +77,6 @@ func residentKilobytes() -> Int {
     let before = residentKilobytes()
     for _ in rounds / 4..<rounds { round() }
     print("live", live)
-    if rounds > 1 { fputs("grown \(residentKilobytes() - before)\n", stderr) }
+    if rounds > 1 { let text = "grown \(residentKilobytes() - before)\n"; _ = text.withCString { write(2, $0, strlen($0)) } }
   }
 }

@@ -52,7 +52,8 @@ struct HandleClasses {
 struct LentValue {
   enum Root: Equatable {
     case argument(Int)
-    case result
+    /// The result of the run of the original with this number, from 0.
+    case result(Int)
     /// The struct or enum the method runs on.
     case selfValue
     case memory(UInt)
@@ -63,14 +64,14 @@ struct LentValue {
   var serial: UInt64
 
   private static let memoryMark: UInt64 = 1 << 63
-  private static let resultMark: UInt64 = 0x7FFF
+  private static let resultMark: UInt64 = 0x7F00
   private static let selfMark: UInt64 = 0x7FFE
 
   func words() -> (UInt64, UInt64, UInt64) {
     let info = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self.info).toOpaque()))
     switch root {
     case .argument(let index): return (UInt64(index) << 32 | UInt64(offset), info, serial)
-    case .result: return (Self.resultMark << 32 | UInt64(offset), info, serial)
+    case .result(let run): return ((Self.resultMark + UInt64(run & 0x7F)) << 32 | UInt64(offset), info, serial)
     case .selfValue: return (Self.selfMark << 32 | UInt64(offset), info, serial)
     case .memory(let address): return (Self.memoryMark | UInt64(address + UInt(offset)), info, serial)
     }
@@ -94,7 +95,7 @@ struct LentValue {
     } else {
       offset = Int(a & 0xFFFF_FFFF)
       switch a >> 32 {
-      case Self.resultMark: root = .result
+      case Self.resultMark..<Self.resultMark + 0x80: root = .result(Int(a >> 32 - Self.resultMark))
       case Self.selfMark: root = .selfValue
       default: root = .argument(Int(a >> 32))
       }

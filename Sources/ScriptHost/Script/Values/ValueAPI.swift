@@ -119,22 +119,7 @@ enum ValueAPI {
 
   /// A value whose memory ends with this call: what is no plain value is copied.
   static func push(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ callback: LuaCallback, isElement: Bool = false) -> Int32 {
-    withScratch { callback.done(value(memory, type, bridge, $0, isElement: isElement)) }
-  }
-
-  static func value(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
-    let isWhole =
-      switch type.kind {
-      case .structure: StandardType.of(type) == nil
-      case .enumeration, .tuple, .metatype, .opaque: true
-      default: false
-      }
-    if isWhole { return bridge.copied(memory, type) }
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: type, serial: bridge.serial)
-    let made = bridge.lua(memory, type, lent: lent, scratch: scratch, isElement: isElement)
-    // A handle to the place would outlive it.
-    if bridge.serial != 0, made.tag == SHL_HANDLE, made.cls == bridge.classes.value, made.h.a == lent.words().0 { return bridge.copied(memory, type) }
-    return made
+    withScratch { callback.done(bridge.snapshot(memory, type, $0, isElement: isElement)) }
   }
 
   // MARK: Collections
@@ -314,7 +299,7 @@ enum ValueAPI {
         func set(_ key: SHLValue, _ part: UnsafeRawPointer) -> Bool {
           let mark = shl_mark(callback.scope)
           defer { shl_drop(callback.scope, mark) }
-          let status = shl_table_set(callback.scope, table, key, value(part, collection.element, bridge, first + 1, isElement: true))
+          let status = shl_table_set(callback.scope, table, key, bridge.snapshot(part, collection.element, first + 1, isElement: true))
           failed = failed || status != SHL_OK
           return !failed
         }
@@ -324,7 +309,7 @@ enum ValueAPI {
         } else if count > 0 {
           collection.forEach(memory) { key, part in
             index += 1
-            let name = collection.key.map { value(key, $0, bridge, first, isElement: true) } ?? shl_int(Int64(index))
+            let name = collection.key.map { bridge.snapshot(key, $0, first, isElement: true) } ?? shl_int(Int64(index))
             return set(name, part) && index < count
           }
         }

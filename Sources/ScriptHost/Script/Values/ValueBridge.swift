@@ -84,6 +84,24 @@ struct ValueBridge {
     return own(copy)
   }
 
+  /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
+  func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
+    let isWhole =
+      switch info.kind {
+      case .structure: StandardType.of(info) == nil
+      case .enumeration, .tuple, .metatype, .opaque: true
+      default: false
+      }
+    let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
+    if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
+    if !info.metadata.isCopyable, serial != 0 {
+      let (a, b, c) = place.words()
+      return shl_handle(classes.value, a, b, c)
+    }
+    return copied(memory, info)
+  }
+
   /// A handle to a new value: the call's while one runs, else the script's own.
   func own(_ value: OwnedValue) -> SHLValue {
     if serial != 0, let call = ScriptThread.call(serial) {
@@ -198,6 +216,14 @@ struct ValueBridge {
 }
 
 extension TypeInfo {
+  /// Seen as a plain Lua value or an object, never as a handle to the place.
+  var isPlain: Bool {
+    switch kind {
+    case .void, .bool, .float, .string, .object: true
+    case .integer(let bits, let signed): bits < 64 || signed
+    default: false
+    }
+  }
   /// A reference to any object, without witness tables.
   var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
   /// `Any`: any value, without witness tables.

@@ -311,3 +311,7 @@ on("closing(_:)", function(call, n, id)
   fails("dead afterwards", "this object was only lent for the call it came with, which is over; copy what you need from it", function() return escaped.dying.name end)
   print("checks " .. checks)
 end)
+
+on("Price.doubled()", function(call, n) is("self of a struct", call.self.cents, 100) is("its text", call.self.currency, "EUR") end)
+on("Price.add(_:)", function(call, n, by) is("mutating self", call.self.cents + by, 106) end)
+on("Shape.area()", function(call, n) is("self of an enum", call.self.payload, 3.0) end)

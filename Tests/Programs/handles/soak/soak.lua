@@ -2,7 +2,7 @@
 patch { id = "soak", version = "1", api = 1 }
 
 local function walk(v, depth)
-  if type(v) ~= "userdata" or depth > 4 then return tostring(v) end
+  if type(v) ~= "userdata" or v == swift.null or depth > 4 then return tostring(v) end
   tostring(v)
   local kind = swift.type(v)
   if kind:find("^Swift.Array") or kind:find("^Swift.Dict") or kind:find("^Swift.Set") or kind:find("Price$") or kind:find("Line$") or kind:find("Big$") then
@@ -55,7 +55,12 @@ end)
 around("bytes(_:)", function(call, b) return call:original(swift.data(tostring(b))) end)
 around("texts(_:_:_:_:)", function(call, a, b, c, d) return call:original(a .. "", b, c, d) end)
 around("any(_:)", function(call, v) return call:original(v) end)
-around("anyMap(_:)", function(call, m) return call:original(m:table()) end)
+around("anyMap(_:)", function(call, m)
+  local t = m:table()
+  t.none = nil
+  call:original(t)
+  return m
+end)
 around("shown(_:)", function(call, v) return call:original(v) end)
 around("held(_:)", function(call, v) local w = swift.weak(v) return call:original(w()) end)
 around("hashable(_:)", function(call, v) return call:original(v) end)

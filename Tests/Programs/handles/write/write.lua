@@ -34,6 +34,23 @@ around("price(_:)", function(call, n, p)
   refused("wrong Optional field", call, { cents = 1, currency = "A", note = 3 }, ".note: expected String, got an integer")
   call.args[1] = { cents = 250, currency = "A currency with a long name", note = "made of a table" }
   is("the new argument", call.args[1].note, "made of a table")
+  is("what was passed", p.cents, 100)
+  call.args[1] = p
+  is("back again", call.args[1].note, nil)
+  call.args[1] = { cents = 250, currency = "A currency with a long name", note = "made of a table" }
+  local staged = call.args[1]
+  call.args[1] = { cents = 250, currency = "A currency with a long name", note = "made of a table" }
+  is("a handle to what was replaced again", staged.note, "made of a table")
+  local first = call:original()
+  is("what was passed, after the original", p.currency, "EUR")
+  is("the argument, after the original", call.args[1].cents, 250)
+  local second = call:original({ cents = 4, currency = "second" })
+  is("result of the first run", first.cents, 250)
+  is("result of the second run", second.cents, 4)
+  call.result = { cents = 5, currency = "staged" }
+  is("result as it was", second.cents, 4)
+  is("result set", call.result.cents, 5)
+  call.args[1] = { cents = 250, currency = "A currency with a long name", note = "made of a table" }
   return swift.with(call:original(), { cents = 99 })
 end)
 around("line(_:)", function(call, n, l)
