@@ -16,6 +16,8 @@ package struct Piece: Hashable, Sendable {
   package var place: Place
   package var offset: Int
   package var size: Int
+  /// Bytes of the place before the piece: results that share a register.
+  package var skip = 0
 }
 
 /// Where a value is.

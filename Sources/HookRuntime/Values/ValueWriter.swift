@@ -130,16 +130,19 @@ package struct ValueWriter {
     return word
   }
 
+  private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) { Self.set(piece, memory, in: frame) }
+  private func setArgument(_ place: Place, _ word: UInt64) { Self.set(place, word, in: frame) }
+
   /// Part of the value at `memory`; a vector fills its register.
-  private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) {
+  static func set(_ piece: Piece, _ memory: UnsafeRawPointer, in frame: UnsafeMutablePointer<HKTFrame>) {
     if case .float(let i) = piece.place, piece.size > 8 {
       let target = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i
       return target.copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
     }
-    setArgument(piece.place, Self.word(memory + piece.offset, piece.size))
+    set(piece.place, word(memory + piece.offset, piece.size), in: frame)
   }
 
-  private func setArgument(_ place: Place, _ word: UInt64) {
+  static func set(_ place: Place, _ word: UInt64, in frame: UnsafeMutablePointer<HKTFrame>) {
     let base = UnsafeMutableRawPointer(frame)
     switch place {
     case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
@@ -148,6 +151,13 @@ package struct ValueWriter {
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
     }
+  }
+
+  /// Ends what a call without a dispatcher kept alive.
+  func endCall() {
+    guard let list = call.pointee.releases else { return }
+    call.pointee.releases = nil
+    Unmanaged<ReleaseBox>.fromOpaque(list).release()
   }
 
   /// Keeps a value alive until the call is over, for those who were lent it.
@@ -169,12 +179,7 @@ package struct ValueWriter {
   /// Takes the thrown error out of the results and keeps it until the call is over.
   package func retireError() {
     guard frame.pointee.results.error != 0 else { return }
-    if case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) {
-      let value = OwnedValue(uninitialized: info)
-      // The word is an owned reference to an error box, which is what `any Error` is.
-      value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
-      release(value)
-    }
+    keepReferenceUntilEnd(UInt(frame.pointee.results.error))
     frame.pointee.results.error = frame.pointee.error_register
   }
 
@@ -192,6 +197,14 @@ package struct ValueWriter {
     return true
   }
 
+  /// Keeps an owned reference, to an error box or a closure's context, until the call is over.
+  package func keepReferenceUntilEnd(_ object: UInt) {
+    guard object != 0, case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) else { return }
+    let value = OwnedValue(uninitialized: info)
+    // `any Error` is one reference to a native object, and so is a context.
+    value.memory.storeBytes(of: object, as: UInt.self)
+    release(value)
+  }
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
   package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
 
@@ -218,15 +231,19 @@ package struct ValueWriter {
     value.forget()
   }
 
+  /// Part of the value at `memory`; a vector fills its register.
   private func setResult(_ piece: Piece, _ memory: UnsafeRawPointer) {
     let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
-    let vectors = base + MemoryLayout<HKTResults>.offset(of: \.xmm)!
+    let floats = base + MemoryLayout<HKTResults>.offset(of: \.xmm)!
     switch piece.place {
-    case .float(let i) where piece.size > 8:
-      (vectors + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
-    case .float(let i): (vectors + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
-    case .integer(let i): (base + 8 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
-    case .stack, .selfRegister, .indirectResult: break
+    case .float(let i) where piece.size > 8: (floats + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
+    case .float(let i): (floats + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
+    case .integer(let i):
+      let word = Self.word(memory + piece.offset, piece.size)
+      // What comes before it in the register was stored before.
+      let low = piece.skip == 0 ? 0 : (base + 8 * i).load(as: UInt64.self) & (1 << UInt64(8 * piece.skip) - 1)
+      (base + 8 * i).storeBytes(of: low | word << UInt64(8 * piece.skip), as: UInt64.self)
+    default: break
     }
   }
 }

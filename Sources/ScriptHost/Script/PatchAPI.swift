@@ -69,6 +69,11 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.patch = Unmanaged.passUnretained(patch)
+    patch.classes.closure = handleClass(
+      "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
+      release: { _, word, _, _ in ClosureAPI.release(word) })
+    patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
 
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
       check(shl_method(state, patch.classes.method, position, function, context))
@@ -91,6 +96,7 @@ enum PatchAPI {
     ("explain", explainFunction),
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
+    ("swift.closure", ClosureAPI.closure),
   ]
 
   // MARK: patch, method, class, explain

@@ -9,7 +9,10 @@ private import SwiftMangling
 /// is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
   let view: CallView
-  unowned(unsafe) let hook: LuaHook
+  /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
+  unowned(unsafe) let hook: LuaHook!
+  /// Whose function runs; kept alive by the hook, or by who called the closure.
+  unowned(unsafe) let patch: Patch?
   let phase: HKTPhase
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
@@ -19,7 +22,10 @@ struct ScriptCall {
   /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
   private(set) var loans: Unmanaged<Loans>?
 
-  init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
+  init(
+    view: CallView, hook: LuaHook?, patch: Patch?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
+  ) {
+    self.patch = patch
     self.view = view
     self.hook = hook
     self.phase = phase

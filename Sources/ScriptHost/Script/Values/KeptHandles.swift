@@ -57,6 +57,11 @@ enum KeptHandles {
         guard let box = patch.classes.errorBox(value) else { return callback.fail(ObjectAPI.expired) }
         return callback.done(owning.kept(box, patch.classes.keptError))
       }
+      if value.tag == SHL_HANDLE, value.cls == patch.classes.closure {
+        // Handles of closures that may escape keep them from the start.
+        if ClosureBridge.value(value).isLent { return callback.fail("'swift.keep': this closure does not escape; it is only lent for its call") }
+        return callback.done(shl_handle(value.cls, ClosureBridge.retained(value), 0, 0))
+      }
       guard let lent = patch.classes.lentValue(value) else {
         if value.tag == SHL_HANDLE { return callback.fail("'swift.keep' takes an object or a value, got \(owning.describe(value))") }
         // Plain values are the script's own anyway.
@@ -142,7 +147,7 @@ extension ValueBridge {
   /// For what a script asks outside of a receiver: lent by the handler that runs, or the script's own.
   init(running patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
     var serial: UInt64 = 0
-    if let top = ScriptThread.current()?.pointee.top, top.pointee.hook.patch === patch { serial = top.pointee.serial }
+    if let top = ScriptThread.current()?.pointee.top, top.pointee.patch === patch { serial = top.pointee.serial }
     self.init(classes: patch.classes, serial: serial, scope: scope)
   }
 }
