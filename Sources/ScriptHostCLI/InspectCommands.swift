@@ -185,7 +185,7 @@ private struct Inspection {
       }
       let state =
         hookable == 0
-        ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? "no body")"
+        ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? HookRefusal.noBody.description)"
         : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")\(family.bodies.count) bod\(family.bodies.count == 1 ? "y" : "ies")"
       Output.line(image.fullName(family, typed: true).padded(60) + "  " + state)
     }

@@ -8,7 +8,7 @@ enum ScriptHostCommand {
 
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .trace, .types, .methods, .find, .explain, .events, .logs, .doctor, .completion,
+    .run, .trace, .types, .methods, .find, .explain, .coverage, .events, .logs, .doctor, .completion,
   ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.

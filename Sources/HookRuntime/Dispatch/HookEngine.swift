@@ -17,7 +17,6 @@ public final class HookEngine: @unchecked Sendable {
   private var families: [String: HookedFamily] = [:]
   private var tokens: [HookToken: HookedFamily] = [:]
   private var nextToken: UInt64 = 1
-  private let planner = CallPlanner()
 
   private init() { ValueWriter.installReleaseHandler() }
 
@@ -128,10 +127,10 @@ public final class HookEngine: @unchecked Sendable {
           continue
         }
         if body.thunks.isEmpty {
-          bodies.append(HookedBody(body: body, site: site, plan: planner.plan(body.declaration, sharing: image.sharedCode.conflict(body))))
+          bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family)))
         }
         for thunk in body.thunks {
-          bodies.append(HookedBody(body: body, site: site, plan: plan(body, thunk, family), guardedBy: thunk))
+          bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family, guardedBy: thunk), guardedBy: thunk))
         }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
       }
@@ -140,15 +139,6 @@ public final class HookEngine: @unchecked Sendable {
     let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
     return .success(hooked)
-  }
-
-  /// A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
-  private func plan(_ body: Body, _ thunk: MergeThunk, _ family: Family) -> CallPlan {
-    guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else {
-      return planner.plan(body.declaration)
-    }
-    let plan = planner.plan(source.declaration)
-    return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
   /// Diverts the bodies, all or none.

@@ -18,8 +18,11 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
+  private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private lazy var flows = Flows(file, symbols)
   private let options: SymbolTable.Options
+  private let planner = CallPlanner()
   private let lock = RecursiveLock()
   private var parser = SymbolParser()
 
@@ -44,7 +47,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Families whose selector matches, in address order of their first bodies.
   package func families(matching pattern: SelectorPattern) -> [Family] {
-    families(words: pattern.requiredWords) { name, declaration in
+    families(words: pattern.requiredWords, pattern.meansClosures ? .closures : .functions) { name, declaration in
       // `Secret#Cart.swift` needs the file names, a pattern without files matches whatever the file.
       func spell(_ text: String) -> String {
         pattern.namesFiles ? PrivateNames.resolved(text, module: declaration.module, inlineTable) : PrivateNames.stripped(text)
@@ -58,8 +61,27 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// Families whose selector name satisfies `predicate`: reads all names.
-  package func families(where predicate: (String) -> Bool) -> [Family] {
-    families(words: []) { name, _ in predicate(PrivateNames.stripped(name)) }
+  package func families(_ kinds: Kinds = .functions, where predicate: (String) -> Bool) -> [Family] {
+    families(words: [], kinds) { name, _ in predicate(PrivateNames.stripped(name)) }
+  }
+
+  /// What is looked for. Closures have names of their own (`closure #1 in Shop.total(of:)`) and are never meant by others.
+  package enum Kinds: Sendable {
+    /// Source functions, initialisers, deinitialisers and accessors.
+    case functions
+    case closures
+
+    fileprivate func include(_ kind: QuickKind) -> Bool {
+      switch kind {
+      case .source, .accessor: self == .functions
+      case .closure: self == .closures
+      case .compilerMade, .notSwift: false
+      }
+    }
+
+    fileprivate func include(_ kind: EntityKind) -> Bool {
+      self == .closures ? kind.isClosure : kind.isSourceFunction || kind.isHookableAccessor
+    }
   }
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
@@ -69,12 +91,12 @@ package final class ImageCatalog: @unchecked Sendable {
       module: family.declaration.module, inlineTable)
   }
 
-  private func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] {
+  private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
       var order: [String] = []
       var found: [String: Family] = [:]
       for symbol in symbols.candidates(words: words) {
-        guard let match = parse(symbol) else { continue }
+        guard let match = parse(symbol, kinds) else { continue }
         let declaration = match.declaration
         let name = declaration.selectorName
         guard isWanted(name, declaration) else { continue }
@@ -93,20 +115,16 @@ package final class ImageCatalog: @unchecked Sendable {
   package func eachSelector(_ visit: (String, Declaration, ImageSymbol) -> Bool) {
     lock.withLock {
       for symbol in symbols.candidates(words: []) {
-        guard let match = parse(symbol) else { continue }
+        guard let match = parse(symbol, .functions) else { continue }
         if !visit(match.declaration.selectorName, match.declaration, match.symbol) { return }
       }
     }
   }
 
-  /// Ordinary source functions, initialisers, deinitialisers and accessors; nil for all else.
-  private func parse(_ symbol: ImageSymbol) -> Match? {
-    switch parser.quickKind(symbol.name) {
-    case .source, .accessor: break
-    case .closure, .compilerMade, .notSwift: return nil
-    }
-    guard let declaration = parser.declaration(symbol.name) else { return nil }
-    guard declaration.kind.isSourceFunction || declaration.kind.isHookableAccessor else { return nil }
+  /// The symbol's declaration when it is of these kinds.
+  private func parse(_ symbol: ImageSymbol, _ kinds: Kinds) -> Match? {
+    guard kinds.include(parser.quickKind(symbol.name)), let declaration = parser.declaration(symbol.name), kinds.include(declaration.kind)
+    else { return nil }
     return Match(symbol: symbol, declaration: declaration)
   }
 
@@ -139,6 +157,7 @@ package final class ImageCatalog: @unchecked Sendable {
     var seen: Set<UInt64> = []
     family.bodies = family.bodies.filter { seen.insert($0.address).inserted }
     if let first = family.bodies.first { family.declaration = first.declaration }
+    family.bodies.removeAll { deleted.contains($0.address - bias, size: $0.size) }
     addMergedBodies(to: &family)
     return family
   }
@@ -155,6 +174,23 @@ package final class ImageCatalog: @unchecked Sendable {
       body: body.address, size: body.size, available: body.available, fileBytes: fileBytes(of: body, count: body.size))
     if case .failure(let refusal) = made { return .code(refusal) }
     return nil
+  }
+
+  /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
+  package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
+    guard let thunk = thunk ?? body.thunks.first else {
+      return lock.withLock { planner.plan(body.declaration, sharing: sharedCode.conflict(body), evidence: evidence(body)) }
+    }
+    // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
+    guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, named: source.mangledName)) }
+    return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+  }
+
+  /// What the body's code shows of its convention. To be asked under the lock.
+  /// - Parameter name: the function whose convention it is, where that is another one: a merged body has its thunks'.
+  private func evidence(_ body: Body, named name: String? = nil) -> any BodyEvidence {
+    flows.evidence(at: body.address - bias, size: body.size, name: name ?? body.mangledName, module: body.declaration.module)
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.

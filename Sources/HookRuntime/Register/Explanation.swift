@@ -9,6 +9,10 @@ package enum Explanation {
   package static func text(_ family: Family, _ image: ImageCatalog) -> String {
     var lines = [image.fullName(family, typed: true)]
     lines.append("  in         \(image.path)")
+    if family.bodies.isEmpty {
+      lines.append("  hookable   no, \(HookRefusal.noBody)")
+      return lines.joined(separator: "\n")
+    }
     let states = family.bodies.map { ($0, bodyState($0, family, image)) }
     let reachable = states.count { $0.1 == nil }
     lines.append(

@@ -4,12 +4,15 @@ private import SwiftMangling
 /// `Shop.Cart.add(_:price:)`, `Shop.Tree.visit(_: FunctionDeclSyntax)`, `Shop.*Controller.view*(_)`, `Shop.**`.
 ///
 /// `*` stops at a dot, `**` crosses dots, `\*` is the operator. A glob without `static ` matches static members too.
+/// Closures are matched by patterns that say so: `closure #1 in Shop.Cart.add(_:)`, `closure * in Shop.**`.
 package struct SelectorPattern: Sendable, Hashable {
   package let text: String
   package let isGlob: Bool
   /// The pattern spells types, so it is compared with typed names.
   private let isTyped: Bool
   private let isStatic: Bool
+  /// The pattern means closures, and nothing else.
+  package let meansClosures: Bool
   private let tokens: [Token]
   private let plain: String
 
@@ -21,6 +24,7 @@ package struct SelectorPattern: Sendable, Hashable {
 
   package init(_ text: String) {
     var body = Substring(text).trimmed()
+    meansClosures = body.hasPrefix("closure ") || body.hasPrefix("implicit closure ")
     isStatic = body.hasPrefix("static ")
     if isStatic { body = body.dropFirst(7).trimmed() }
     var tokens: [Token] = []
@@ -49,12 +53,24 @@ package struct SelectorPattern: Sendable, Hashable {
   }
 
   /// The pattern tells private types apart by their files (`Secret#Cart.swift`).
-  package var namesFiles: Bool { text.contains("#") }
+  package var namesFiles: Bool { owner.contains("#") }
+
+  /// The text without the closures it begins with: `Shop.Cart.add(_:)` of `closure #1 in Shop.Cart.add(_:)`.
+  private var owner: Substring {
+    guard meansClosures else { return text[...] }
+    var rest = text[...].trimmed()
+    while rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure "), let end = rest.indices.first(where: { rest[$0...].hasPrefix(" in ") }) {
+      rest = rest[end...].dropFirst(4)
+    }
+    // A wildcard stands for the owner: any module.
+    return rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure ") ? "**" : rest.dropStatic()
+  }
 
   private static let marksOfTypes = [" -> ", ": ", "(_: ", ") throws", ") async"]
 
   /// The module the name begins with, nil when a wildcard decides.
   package var module: String? {
+    if meansClosures { return SelectorPattern(String(owner)).module }
     var name: [UInt8] = []
     for token in tokens {
       guard case .byte(let byte) = token else { return nil }
@@ -66,6 +82,7 @@ package struct SelectorPattern: Sendable, Hashable {
 
   /// Words every matching mangled name holds literally (see SwiftMangling `requiredWords`).
   package var requiredWords: [[UInt8]] {
+    if meansClosures { return SelectorPattern(String(owner)).requiredWords }
     var words: Set<[UInt8]> = []
     for identifier in literalIdentifiers {
       for word in SwiftMangling.requiredWords(ofIdentifier: identifier) { words.insert(Array(word.utf8)) }
@@ -112,6 +129,7 @@ package struct SelectorPattern: Sendable, Hashable {
 
   /// - Parameter typed: makes the selector with its types; only called when the pattern spells types.
   package func matches(_ selector: String, isStatic memberIsStatic: Bool, typed: () -> [String]) -> Bool {
+    if meansClosures { return matchesText(selector) }
     if isStatic && !memberIsStatic { return false }
     if !isStatic && memberIsStatic && !isGlob { return false }
     if !isTyped { return matchesText(selector.dropStatic()) }

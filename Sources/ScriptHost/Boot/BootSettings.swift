@@ -65,6 +65,16 @@ extension BootSettings.Key {
 
   /// Options of `trace`, opaque here: "trace.match", "trace.depth" and so on.
   package static func trace(_ option: String) -> Self { Self("trace." + option) }
+  /// Present when the program is to be judged and ended before its `main` (`scripthost coverage`).
+  package static let coverage = Self("coverage")
+  /// A library to judge instead of the program; any number.
+  package static let coverageLibrary = Self("coverage.library")
+  /// Present when every selector is listed.
+  package static let coverageList = Self("coverage.list")
+  /// Present when the list tells registers and stack slots.
+  package static let coveragePlaces = Self("coverage.places")
+  /// Present when JSON is wanted.
+  package static let coverageJSON = Self("coverage.json")
   /// Present when the start is a trace.
   package static let trace = Self("trace")
 }

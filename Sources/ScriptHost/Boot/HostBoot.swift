@@ -37,6 +37,10 @@ package enum HostBoot {
     CallContext.installReleaseHandler()
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }
+    if settings.has(.coverage) {
+      useIndex(in: StateDirectory.resolve(chosen: settings.bytes(.state).map { RawPath($0) }))
+      Survey(settings).run()
+    }
 
     var problems: [String] = []
     let program = programPath()

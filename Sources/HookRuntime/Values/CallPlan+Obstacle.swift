@@ -1,0 +1,28 @@
+// What of a call cannot be decoded.
+private import SwiftMangling
+
+extension CallPlan {
+  /// The first of self, arguments and result that scripts cannot read, and why; nil when they read all there is.
+  package var obstacle: String? {
+    switch selfPlan {
+    case .unknown(let reason): return "self: \(reason)"
+    case .value(let value): if let reason = Self.obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
+    case .none, .object, .metatype: break
+    }
+    for (index, argument) in arguments.enumerated() {
+      if let reason = Self.obstacle(argument.location, argument.info, argument.type) { return "argument \(index + 1): \(reason)" }
+    }
+    return Self.obstacle(result.location, result.info, result.type).map { "result: \($0)" }
+  }
+
+  private static func obstacle(_ location: Location, _ info: TypeInfo?, _ type: TypeSyntax) -> String? {
+    switch location {
+    case .unknown(let reason): return reason
+    case .optimizedOut: return nil
+    case .parts(let parts):
+      for part in parts { if case .unknown(let reason) = part.location { return reason } }
+    case .pieces, .address: break
+    }
+    return info != nil || type.isVoid ? nil : "type '\(type.description(qualified: true))' is not known in this process"
+  }
+}
