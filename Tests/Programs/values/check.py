@@ -12,6 +12,10 @@ from generate import Generator
 from model import said
 
 
+# What the host says of a run in which nothing is wrong.
+HOST_SAYS = re.compile(r"loaded, \d+ hooks|\(in \w+ '")
+
+
 def lines_of(path):
     found = collections.defaultdict(list)
     with open(path, "rb") as f: text = f.read().replace(b"\0", b"").decode(errors="replace")
@@ -66,7 +70,7 @@ class Check:
         spoken = Spoken(self.at(mode + ".err"), self.selectors)
         if last != "live 0": self.wrong(mode, None, ["live 0"], [last])
         for line in spoken.other:
-            if "handlers" not in line: self.wrong(mode, None, [], [line])
+            if not HOST_SAYS.search(line): self.wrong(mode, None, [], [line])
         for f in self.g.functions:
             if f.name in self.own: continue
             failures, handlers = spoken.failures[f.name], spoken.handlers[f.name]
@@ -125,7 +129,6 @@ def main():
     seed, count, directory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     check = Check(Generator(seed, count), directory)
     modes = sys.argv[4:]
-    shown = 0
     for mode in modes:
         before = len(check.problems)
         check.run(mode)
