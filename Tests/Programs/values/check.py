@@ -61,6 +61,7 @@ class Check:
         self.counts = collections.Counter()   # (type kind, position, "decoded" | "opaque" | "replaced")
         self.bare, _ = lines_of(self.at("bare.out"))
         # The compiler has bugs of its own: what the program prints without us is not ours to judge.
+        self.bare_private, _ = lines_of(self.at("bare-private.out")) if os.path.exists(self.at("bare-private.out")) else ({}, "")
         self.own = {f.name for f in generator.functions if self.bare[f.name] != f.printed()}
 
     def wrong(self, mode, f, wanted, found): self.problems.append((mode, f, wanted, found))
@@ -72,7 +73,7 @@ class Check:
         for line in spoken.other:
             if not HOST_SAYS.search(line): self.wrong(mode, None, [], [line])
         for f in self.g.functions:
-            if f.name in self.own: continue
+            if mode == "private" and self.bare_private.get(f.name) != f.printed() or mode != "private" and f.name in self.own: continue
             failures, handlers = spoken.failures[f.name], spoken.handlers[f.name]
             for what, reason in failures.items(): self.reasons[(mode, "hook" if what == "hook" else "value", reason)] += 1
             for line in handlers: self.reasons[(mode, "handler", re.sub(r"'[^']*'", "'…'", line.split(": ", 2)[-1]).split(" (in ")[0])] += 1
@@ -80,11 +81,12 @@ class Check:
             if not handlers: wanted.append(self.expected(mode, f, failures))
             if found[f.name] not in wanted: self.wrong(mode, f, wanted[-1], found[f.name])
             if mode == "decode": self.said(f, spoken)
+            if mode == "private": self.said_privately(f, spoken)
 
     def expected(self, mode, f, failures):
         """The program's lines under the patch, after what the patch said it could not do."""
         hooked_to = failures.get("hook")
-        if mode == "decode" or hooked_to and mode != "replace": return f.printed()
+        if mode in ("decode", "private") or hooked_to and mode != "replace": return f.printed()
         received, result = {}, None
         if mode in ("replace", "around"):
             if not (mode == "around" and f.form in ("modify", "read")):
@@ -117,6 +119,20 @@ class Check:
             self.reasons[("decode", position, why)] += 1
             self.counts[(type.kind, position, "opaque")] += 1
         else: self.judge(f, type, position, results[0], expected)
+
+    def said_privately(self, f, spoken):
+        """Only what was said counts: the optimiser may have dropped the body, or the host refused it."""
+        found = spoken.arguments[f.name]
+        self.counts[("private functions", "", "heard" if found else "silent")] += 1
+        for tokens in found:
+            for p, token in zip(f.parameters, tokens):
+                if not matches(token, said(p.value.text)): self.wrong("private", f, [f"{p.convention} {p.type.swift}: {said(p.value.text)}"], [token])
+                self.counts[("private values", "", "opaque" if "?" in token else "decoded")] += 1
+                for why in dict.fromkeys(re.findall(r"\?([^?]*)\?", token)): self.reasons[("private", "argument", why)] += 1
+        for result in spoken.results[f.name]:
+            expected = "threw " + said(f.error.text) if f.does_throw else said(f.returned.text) if f.result else ""
+            if not matches(result, expected): self.wrong("private", f, [f"result: {expected}"], [result])
+            self.counts[("private values", "", "opaque" if "?" in result else "decoded")] += 1
 
     def judge(self, f, type, position, token, text):
         if not matches(token, text): return self.wrong("decode", f, [f"{position} {type.swift}: {text}"], [token])

@@ -38,19 +38,59 @@ local function fields(shape, v)
   return shape.name .. "{" .. table.concat(text) .. "}"
 end
 
+local function sorted(list) table.sort(list) return "[" .. table.concat(list) .. "]" end
 local composed = {
   struct = fields,
-  opt = function(shape, v) if v == nil then return "nil" end return say(v, shape[1]):sub(1, -2) end,
+  -- Inside a list or a struct's fields, none is `swift.null`.
+  opt = function(shape, v) if v == nil or v == swift.null then return "nil" end return say(v, shape[1]):sub(1, -2) end,
+  nested = function(shape, v)
+    if v == nil then return "nil" end
+    return "some{" .. (v == swift.null and "nil;" or say(v, shape[1])) .. "}"
+  end,
   array = function(shape, v)
     is(v, "userdata")
     local text = {}
     for i = 1, #v do text[i] = say(v[i], shape[1]) end
     return "[" .. table.concat(text) .. "]"
   end,
+  tuple = function(shape, v)
+    local text = {}
+    for i = 1, #shape do text[i] = say(v[i], shape[i]) end
+    return "{" .. table.concat(text) .. "}"
+  end,
+  enum = function(shape, v)
+    local name = v.case
+    local payload = shape[name] or {}
+    if #payload == 0 then return shape.name .. "." .. name end
+    local text = {}
+    if #payload == 1 then text[1] = say(v.payload, payload[1]) else for i = 1, #payload do text[i] = say(v[i], payload[i]) end end
+    return shape.name .. "." .. name .. "{" .. table.concat(text) .. "}"
+  end,
+  dictionary = function(shape, v)
+    local text = {}
+    for key, value in pairs(v) do text[#text + 1] = say(key, shape[1]) .. say(value, shape[2]) end
+    return sorted(text)
+  end,
+  set = function(shape, v)
+    local list, text = v:table(), {}
+    table.sort(list)
+    for i = 1, #list do text[i] = say(list[i], shape[1]) end
+    return "[" .. table.concat(text) .. "]"
+  end,
 }
+plain.scalar = function(v) is(v, "string"); return "u" .. utf8.codepoint(v) end
+plain.static = plain.s
+plain.range = function(v) return v.lowerBound .. "..<" .. v.upperBound end
+plain.category = function(v) return v.case end
+plain.priority = function(v) return "priority" .. v.rawValue end
+plain.meta = function(v) return (tostring(v):gsub("^.*%.", "")) end
+plain["meta?"] = function(v) return v == nil and "nil" or plain.meta(v) end
 
 --- A value by the type it turns out to have.
 local function dynamic(v)
+  -- An error is a handle of its own kind, around the value.
+  local is_error, inner = pcall(function() return v.type and v.message and v.value end)
+  if type(v) == "userdata" and is_error and inner ~= nil then v = inner end
   if math.type(v) == "integer" then return tostring(v) end
   if type(v) == "number" then return double(v) end
   if type(v) == "string" then return "s" .. hex(v) end
@@ -119,7 +159,7 @@ function modes.decode(f, hook)
   hook:before(function(call) print("@ " .. f[1] .. " " .. all(f, call)) end)
   if f.coroutine then return end
   hook:after(function(call)
-    if call.error ~= nil then print("= " .. f[1] .. " threw " .. say(call.error, f.error or "?"))
+    if call.error ~= nil then print("= " .. f[1] .. " threw " .. say(call.error, "?"))
     elseif f.result then print("= " .. f[1] .. " " .. say(call.result, f.result)) end
   end)
 end

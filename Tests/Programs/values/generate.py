@@ -96,9 +96,9 @@ class Generator:
         return asked
 
 
-def subject(g):
+def subject(g, access="public"):
     text = "import Kit\nimport Types\n\n"
-    of = lambda place, owner=None: "".join(f.declaration() for f in g.functions if f.place == place and (owner is None or f.owner == owner))
+    of = lambda place, owner=None: "".join(f.declaration(access) for f in g.functions if f.place == place and (owner is None or f.owner == owner))
     text += of("")
     for owner in [f"K{k}" for k in range(CLASSES)] + ["L0", "L1"]:
         final = owner[0] == "L"
@@ -111,7 +111,7 @@ def subject(g):
         for owner in dict.fromkeys(f.owner for f in g.functions if f.place == place): text += f"extension {owner} {{\n{of(place, owner)}}}\n"
     for f in g.functions:
         if f.place == "witness":
-            text += f"public protocol W{f.index} {{ func {f.name}{f.head()} }}\nextension {f.owner}: W{f.index} {{\n{f.declaration()}}}\n"
+            text += f"{access} protocol W{f.index} {{ func {f.name}{f.head()} }}\nextension {f.owner}: W{f.index} {{\n{f.declaration(access)}}}\n"
     return text
 
 
@@ -140,7 +140,7 @@ def stream(g):
     return struct.pack(f"<{len(offsets)}I", *offsets) + data
 
 
-PART = 250  # functions in a patch: hosts take files of 128 KB
+PART = 80  # functions in a patch: hosts take files of 128 KB that load within a second
 
 
 def lua(g):
@@ -178,6 +178,8 @@ def write(directory, seed, count):
     put("Types.swift", "import Kit\n\n" + "\n".join(g.model.declarations))
     put("Subject.swift", subject(g))
     put("main.swift", main_program(g))
+    # The same in one module, where the optimiser may do what it likes with private functions.
+    put("Private.swift", subject(g, "fileprivate") + main_program(g).replace("import Kit\nimport Types\nimport Subject\n", ""))
     put("values.bin", stream(g))
     patches(g, directory)
 

@@ -10,7 +10,7 @@ products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
 seed=${1:-${VALUES_SEED:-$(date +%j)}}
 count=${2:-${VALUES_COUNT:-2000}}
 read -ra levels <<<"${VALUES_LEVELS:--Onone -O -Osize}"
-modes=(decode replace around instead twice)
+read -ra modes <<<"${VALUES_MODES:-decode replace around instead twice}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
@@ -31,7 +31,15 @@ level() {
       >/dev/null 2>"$mode.err" || status=$?
     [ "$status" -eq 0 ] || { echo "  $mode: exit status $status, last $(tr -d '\0' <"$mode.out" | tail -n 1 | cut -c1-80)"; failed=1; }
   done
-  python3 "$here/check.py" "$seed" "$count" . "${modes[@]}" || failed=1
+  local compared=("${modes[@]}")
+  if [ "$2" != -Onone ] && [ -z "${VALUES_NO_PRIVATE:-}" ]; then
+    # One module, private functions: what is said must be right, the rest flagged.
+    "${compile[@]}" -parse-as-library -module-name Subject Private.swift Kit.o Types.o -o private
+    timeout 60 ./private values.bin bare-private.out >/dev/null 2>&1 || true
+    timeout 120 "$products/scripthost" run -v --state state --patches decode -- ./private values.bin private.out >/dev/null 2>private.err || echo "  private: exit status $?"
+    compared+=(private)
+  fi
+  python3 "$here/check.py" "$seed" "$count" . "${compared[@]}" || failed=1
   # Before LLVM's passes a signature is what the convention says.
   for module in Kit Types Subject; do "${compile[@]}" -parse-as-library -emit-irgen -module-name $module $module.swift -o $module.ll; done
   swiftc -emit-library -o libSubject.so Kit.o Types.o Subject.o
