@@ -39,14 +39,20 @@ private func r<T: BitwiseCopyable>(_ type: T.Type) -> T {
   return cursor.loadUnaligned(as: T.self)
 }
 
-/// The caller of function `n` starts: the values of its arguments come next.
-public func calling(_ n: Int) { seek(2 * n) }
+nonisolated(unsafe) private var lastLive = 0
+/// The caller of function `n` starts: the values of its arguments come next. Nothing of the last call is alive.
+public func calling(_ n: Int) {
+  if live != lastLive { put("# \(live) objects alive before f\(n)\n") }
+  lastLive = live
+  seek(2 * n)
+}
+/// As `calling`, within a call.
+public func callingAgain(_ n: Int) { seek(2 * n) }
 /// Function `n` was entered: the values it makes come next.
 public func enter(_ n: Int) {
   seek(2 * n + 1)
   put("> f\(n) ")
 }
-public func enterQuietly(_ n: Int) { seek(2 * n + 1) }
 public func back(_ n: Int) { put("< f\(n) ") }
 public func threw(_ n: Int) { put("! f\(n) ") }
 public func resumed(_ n: Int) { put("~ f\(n) ") }

@@ -38,7 +38,6 @@ local function fields(shape, v)
   return shape.name .. "{" .. table.concat(text) .. "}"
 end
 
-local function sorted(list) table.sort(list) return "[" .. table.concat(list) .. "]" end
 local composed = {
   struct = fields,
   -- Inside a list or a struct's fields, none is `swift.null`.
@@ -67,9 +66,11 @@ local composed = {
     return shape.name .. "." .. name .. "{" .. table.concat(text) .. "}"
   end,
   dictionary = function(shape, v)
-    local text = {}
-    for key, value in pairs(v) do text[#text + 1] = say(key, shape[1]) .. say(value, shape[2]) end
-    return sorted(text)
+    local keys, text = {}, {}
+    for key in pairs(v) do keys[#keys + 1] = key end
+    table.sort(keys)
+    for i, key in ipairs(keys) do text[i] = say(key, shape[1]) .. say(v[key], shape[2]) end
+    return "[" .. table.concat(text) .. "]"
   end,
   set = function(shape, v)
     local list, text = v:table(), {}

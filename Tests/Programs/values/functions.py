@@ -335,7 +335,7 @@ class Function:
         else: lines_text += "".join(f"  {line}\n" for line in body)
         extra = ""
         if self.form == "modify":
-            extra = (f"@inline(never) func change{n}(_ x: inout {result.swift}) {{\n  calling({n})\n{'  _ = ' + self.receiver_skip() + chr(10) if self.receiver_skip() else ''}"
+            extra = (f"@inline(never) func change{n}(_ x: inout {result.swift}) {{\n  callingAgain({n})\n{'  _ = ' + self.receiver_skip() + chr(10) if self.receiver_skip() else ''}"
                      f"  resumed({n}); {result.writer('x')}; nl()\n  x = {result.reader}\n}}\n")
         return extra + f"@inline(never) func c{n}(){' async' if self.waits else ''} {{\n{lines_text}}}\n", self.waits
 
@@ -373,7 +373,13 @@ class Function:
         """The lines of the program: `received` the texts of replaced arguments, `result` that of a replaced result."""
         received = received or {}
         texts = [received.get(k, p.value.text) for k, p in enumerate(self.parameters)]
-        lines = [f"> {self.name} {''.join(texts)}{self.self_text()}"] * runs
+        lines = [f"> {self.name} {''.join(texts)}{self.self_text()}"]
+        if runs == 0: lines = []
+        if runs == 2:
+            # The second run finds what the first left in the caller's variables.
+            again = [p.assigned.text if p.convention == "inout" else text for p, text in zip(self.parameters, texts)]
+            left = self.new_self.text if "mutating" in self.flags and not self.does_throw else self.self_text()
+            lines.append(f"> {self.name} {''.join(again)}{left}")
         if self.form == "modify":
             lines.append(f"~ {self.name} {self.returned.text}")
             lines.append(f"~ {self.name} {self.other_result.text}")

@@ -32,6 +32,10 @@ MODES = ["decode", "replace", "around", "instead", "twice"]
 POSITIONS = ["borrowed", "borrowing", "consuming", "inout", "owned", "index", "variadic", "result", "yield"]
 
 
+# Groups of functions, kinds of functions and kinds of types to leave out, separated by `/`: to look past a known bug.
+WITHOUT = set(filter(None, os.environ.get("VALUES_WITHOUT", "").split("/")))
+
+
 class Generator:
     def __init__(self, seed, count):
         self.rng = random.Random(seed)
@@ -39,7 +43,7 @@ class Generator:
         self.by_kind = {}
         for t in self.model.types:
             t.shape_name = self.model.shape_of(t)
-            self.by_kind.setdefault(t.kind, []).append(t)
+            if t.kind not in WITHOUT: self.by_kind.setdefault(t.kind, []).append(t)
         ids = self.model.by_id
         self.wide_ids = {}
         for t in self.model.types:
@@ -50,9 +54,12 @@ class Generator:
         wanted = self.wanted()
         self.rng.shuffle(wanted)
         self.functions = []
+        left_out = lambda kind: kind in WITHOUT or GROUP_OF[kind] in WITHOUT
+        wanted = [options for options in wanted if not left_out(options["kind"])]
+        kinds = [kind for kind in KINDS if not left_out(kind)]
         for i in range(count):
-            options = wanted[i % len(wanted)] if i < len(wanted) else {}
-            kind = options.pop("kind", None) or self.rng.choice(list(KINDS))
+            options = wanted[i] if i < len(wanted) else {}
+            kind = options.pop("kind", None) or self.rng.choice(kinds)
             self.functions.append(Function(self, i, kind, **options))
 
     def any_type(self): return self.rng.choice(self.by_kind[self.rng.choice(list(self.by_kind))])

@@ -13,7 +13,7 @@ MUTANTS = [
     ("floating result registers are not counted", V + "Lowering/PlaceAllocator.swift", "        floats += 1\n      } else {", "        floats += mutant(N) ? 0 : 1\n      } else {"),
     ("initialisers and setters borrow their arguments", V + "Lowering/SILSignature+Declaration.swift", "case .allocatingInit, .`init`, .setter: true", "case .allocatingInit, .`init`, .setter: !mutant(N)"),
     ("the tag byte behind a payload is forgotten", V + "TypeResolver.swift", "if size > payloadSize {", "if size > payloadSize, !mutant(N) {"),
-    ("a replaced inout value is put beside the caller's variable", V + "ValueWriter.swift", "if argument.isInout || argument.isOwned {", "if argument.isInout && !mutant(N) || argument.isOwned {"),
+    ("a replaced inout value is put beside the caller's variable", V + "ValueWriter.swift", "} else if argument.isInout {", "} else if argument.isInout, !mutant(N) {"),
     ("an owned value that is replaced is not released", V + "ValueWriter.swift", "      if argument.isOwned, !value.info.isTrivial {", "      if argument.isOwned, !value.info.isTrivial, !mutant(N) {"),
     ("a borrowed replacement is never released", V + "ValueWriter.swift", "if argument.isOwned || value.info.isTrivial { value.forget() } else { release(value) }", "if argument.isOwned || value.info.isTrivial || mutant(N) { value.forget() } else { release(value) }"),
     ("every indirect result has its address in the first argument register", V + "Lowering/CallAssembly.swift", "{ signature.results.count == 1 &&", "{ !mutant(N) && signature.results.count == 1 &&"),

@@ -6,7 +6,7 @@
 Fails when a cell that can exist has no function, or when a value was left opaque for a reason that is not in ALLOWED.
 """
 import collections, json, re, sys
-from generate import GROUP_OF, GROUPS, POSITIONS, Generator
+from generate import GROUP_OF, GROUPS, POSITIONS, WITHOUT, Generator
 
 COLUMNS = POSITIONS + ["thrown", "self"]
 # Why a value may be opaque: (a pattern of the reason, why that is right).
@@ -67,7 +67,7 @@ def main():
         if alone: reasons.add(f"{column} {kind}: no such property")
         if not n and not wide and not alone: empty.append((kind, column))
         return str(n) if n else "-" if wide or alone else "EMPTY"
-    table("Signatures: type kind x kind of function", kinds, list(GROUPS), group)
+    table("Signatures: type kind x kind of function", kinds, [name for name in GROUPS if name not in WITHOUT], group)
     for reason in sorted(reasons): print(f"  - {reason}")
 
     totals, why, own = collections.Counter(), collections.Counter(), 0
