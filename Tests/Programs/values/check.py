@@ -79,7 +79,7 @@ class Check:
             for what, reason in failures.items(): self.reasons[(mode, "hook" if what == "hook" else "value", reason)] += 1
             for line in handlers: self.reasons[(mode, "handler", re.sub(r"'[^']*'", "'…'", line.split(": ", 2)[-1]).split(" (in ")[0])] += 1
             wanted = [f.printed()] if failures.get("hook") or handlers else []
-            if not handlers: wanted.append(self.expected(mode, f, failures))
+            wanted.append(self.expected(mode, f, failures))
             if found[f.name] not in wanted: self.wrong(mode, f, wanted[-1], found[f.name])
             if mode == "decode": self.said(f, spoken)
             if mode == "private": self.said_privately(f, spoken)

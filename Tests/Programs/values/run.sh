@@ -14,6 +14,8 @@ read -ra modes <<<"${VALUES_MODES:-decode replace around instead twice}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
+# Groups and kinds of functions that wait for work elsewhere: consuming methods of structs do not say so in their names.
+export VALUES_WITHOUT=${VALUES_WITHOUT-async/actor/struct consuming}
 echo "seed $seed, $count functions, levels ${levels[*]}"
 
 # level DIRECTORY LEVEL: compiles, runs bare and under every patch, compares. Prints what it found.
