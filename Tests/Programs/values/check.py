@@ -13,7 +13,7 @@ from model import said
 
 
 # What the host says of a run in which nothing is wrong.
-HOST_SAYS = re.compile(r"loaded, \d+ hooks|\(in \w+ '")
+HOST_SAYS = re.compile(r"bodies of '.*' are hooked|loaded, \d+ hooks|\(in \w+ '")
 
 
 def lines_of(path):
