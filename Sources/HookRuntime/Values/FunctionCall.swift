@@ -123,15 +123,3 @@ extension FunctionPlan {
     return true
   }
 }
-
-/// An error as the one word that `any Error` is. In a struct: a bare `any Error` would be opened by a generic call.
-package struct ErrorBox {
-  private let error: any Error
-  package init(_ error: any Error) { self.error = error }
-
-  /// An owned reference to the box.
-  package var word: UInt {
-    // One reference to a native object.
-    UInt(bitPattern: unsafeBitCast(self, to: Unmanaged<AnyObject>.self).retain().toOpaque())
-  }
-}

@@ -51,6 +51,16 @@ package struct ValueWriter {
     call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
   }
 
+  /// Frees the memory after the call; the callee ends what is in it.
+  private func keepMemory(_ memory: UnsafeMutableRawPointer) {
+    // Left by a jump, the call ends where we do not see it, and needs the memory until then.
+    guard canReleaseAfterCall else { return }
+    if call.pointee.releases == nil { call.pointee.releases = Unmanaged.passRetained(ReleaseBox()).toOpaque() }
+    // Only this file stores `releases`.
+    Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue().memories.append(memory)
+    call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
+  }
+
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
   package var canReleaseAfterCall: Bool { call.pointee.body.pointee.flags & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
 
@@ -61,8 +71,14 @@ package struct ValueWriter {
     case .parts(let parts): replace(parts, of: argument, with: value)
     case .address(let place):
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
-      if argument.isInout || argument.isOwned {
-        // The caller's variable, or memory whose value the callee consumes: the old value ends here.
+      if argument.isOwned, !argument.isInout {
+        // The callee ends the value, but the memory may be the caller's variable still: a value too large for registers is
+        // retained once more and its variable's address given. So the new value has memory of its own.
+        if !value.info.isTrivial { value.info.metadata.destroy(target) }
+        setArgument(place, UInt64(UInt(bitPattern: value.memory)))
+        keepMemory(value.memory)
+      } else if argument.isInout {
+        // The caller's variable: the old value ends here.
         if !value.info.isTrivial { value.info.metadata.destroy(target) }
         target.copyMemory(from: value.memory, byteCount: value.info.size)
         value.forget()
@@ -108,6 +124,12 @@ package struct ValueWriter {
     switch argument.location {
     case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
     case .address(let place):
+      if argument.isOwned, !argument.isInout {
+        let copy = OwnedValue(uninitialized: value.info)
+        copy.memory.copyMemory(from: value.memory, byteCount: value.info.size)
+        setArgument(place, UInt64(UInt(bitPattern: copy.memory)))
+        return keepMemory(copy.memory)
+      }
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return }
       target.copyMemory(from: value.memory, byteCount: value.info.size)
     case .parts(let parts):
@@ -251,5 +273,10 @@ package struct ValueWriter {
 /// The values one call keeps alive; destroyed when the dispatcher lets go of it.
 private final class ReleaseBox {
   var values: [OwnedValue] = []
-  deinit { for value in values { value.destroy() } }
+  /// Of values that were given away.
+  var memories: [UnsafeMutableRawPointer] = []
+  deinit {
+    for value in values { value.destroy() }
+    for memory in memories { memory.deallocate() }
+  }
 }

@@ -205,6 +205,8 @@ struct CallAssembly: Sendable {
     plan.isOwned = conventions.contains(.owned)
     plan.hasMixedOwnership = conventions.count > 1
     plan.location = join(parts, plan.info)
+    // The address of a variable without bits leads nowhere.
+    if plan.isInout, type.isThinMetatype { plan.info = nil }
     return plan
   }
 
