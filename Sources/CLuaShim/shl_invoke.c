@@ -425,6 +425,12 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
       outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
       goto called;
     }
+    // The handles pushed so far are pushed again: only one of two equal ones may give back what it holds.
+    for (int i = lua_gettop(L); i > 2; i--) {
+      if (lua_type(L, i) != LUA_TUSERDATA) continue;
+      lua_pushnil(L);
+      lua_setmetatable(L, i);
+    }
   }
   SHLValue target = shl_ref_value(fn);
   outcome = slow_call(S, L, &target, args, nargs);

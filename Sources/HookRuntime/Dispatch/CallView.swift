@@ -25,16 +25,20 @@ package struct CallView {
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard withPlan({ $0.mayThrow }) else { return 0 }
-    return UInt(frame.pointee.results.error)
+    guard withPlan({ $0.mayReturnError }) else { return 0 }
+    let error = frame.pointee.results.error
+    // A getter that throws a typed error has 1 there, and its name tells neither that it throws nor what.
+    return error == frame.pointee.error_register || error == 1 ? 0 : UInt(error)
   }
   /// The original ran and threw, so its result is not there.
-  package var didThrow: Bool { withPlan { $0.mayThrow || $0.throwsTyped } && frame.pointee.results.error != 0 }
+  package var didThrow: Bool {
+    withPlan { $0.mayReturnError || $0.throwsTyped } && frame.pointee.results.error != frame.pointee.error_register
+  }
 
   /// The error the original threw, as any function would throw it: one reference, valid until the call is over. 0 for none,
   /// and where the type of a typed error is not known.
   package func errorBox() -> UInt {
-    if withPlan({ $0.mayThrow }) { return thrownError }
+    if withPlan({ !$0.throwsTyped }) { return thrownError }
     guard didThrow, let thrown = plan.thrownValue, let info = thrown.info else { return 0 }
     let box = reader.withMemory(thrown.location, info, isResult: true) { ErrorBox.copying($0, info) } ?? nil
     guard let box else { return 0 }

@@ -1,4 +1,5 @@
 // CallPlan — where the arguments and results of one body are when it is entered and left (swiftcc, x86-64).
+private import CHookTrampoline
 package import SwiftMangling
 
 /// A register or stack slot at entry, or a result register on return.
@@ -15,6 +16,8 @@ package struct Piece: Hashable, Sendable {
   package var place: Place
   package var offset: Int
   package var size: Int
+  /// Bytes of the place before the piece: results that share a register.
+  package var skip = 0
 }
 
 /// Where a value is.
@@ -154,8 +157,14 @@ package final class CallPlan: @unchecked Sendable {
   package let resultSlot: ValueSlot
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// The integer register or r13 that holds the address of a struct's or enum's `self`, by its offset in the frame; -1 for none.
+  let selfAddressOffset: Int
+  let changesSelfInPlace: Bool
+  /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
   package let throwsTyped: Bool
+  /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
+  package let mayReturnError: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
@@ -182,11 +191,21 @@ package final class CallPlan: @unchecked Sendable {
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)
-    resultSlot = .result(result)
+    // The registers may hold a typed error instead, which is looked at by plan.
+    if case .typed = thrown { resultSlot = .none } else { resultSlot = .result(result) }
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
+    if case .value(let value) = selfPlan, case .address(let place) = value.location {
+      selfAddressOffset = place == .selfRegister ? MemoryLayout<HKTFrame>.offset(of: \.self_register)! : -1
+      changesSelfInPlace = value.access == .inPlace
+    } else {
+      selfAddressOffset = -1
+      changesSelfInPlace = false
+    }
     mayThrow = thrown == .any
     throwsTyped = if case .typed = thrown { true } else { false }
+    // Whether a getter throws is not in its name.
+    mayReturnError = mayThrow || declaration.kind == .getter
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 

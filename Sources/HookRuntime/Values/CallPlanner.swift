@@ -24,6 +24,8 @@ package struct CallPlanner {
     if declaration.mayBeGeneric {
       do throws(TypeProblem) { lowering.environment = try GenericEnvironment(declaration, types: types) } catch { problem = error }
     }
+    var declaration = declaration
+    if let environment = lowering.environment { declaration.type = declaration.type?.mappingMembers { environment.naming($0) } }
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
@@ -34,7 +36,7 @@ package struct CallPlanner {
     if sources.isEmpty || plan.opaqueBecause != nil { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
-      generics: GenericCall(sources) { [lowering, signature, assembly, plan, made] actual in
+      generics: GenericCall(sources) { [declaration, lowering, signature, assembly, plan, made] actual in
         var known = lowering
         known.actual = actual
         return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)

@@ -1,29 +1,32 @@
-// ErrorBox — a typed error as `any Error` holds it.
-private import Glibc
-internal import SwiftMangling
+// ErrorBox — an error as `any Error` holds it: one reference to a box.
 
-enum ErrorBox {
-  private typealias Allocate = @convention(c) (UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, Bool) -> UnsafeRawPointer?
-  // swiftcc with four words in and {box, value} out: the C convention agrees on all registers looked at.
-  private static let allocate = dlsym(nil, "swift_allocError").map { unsafeBitCast($0, to: Allocate.self) }
+/// In a struct: a bare `any Error` would be opened by a generic call.
+package struct ErrorBox {
+  private let error: any Error
+  package init(_ error: any Error) { self.error = error }
 
-  /// An owned `any Error` with a copy of the value at `memory`; nil where its type is no error.
+  /// An owned reference to the box.
+  package var word: UInt {
+    // One reference to a native object.
+    UInt(bitPattern: unsafeBitCast(self, to: Unmanaged<AnyObject>.self).retain().toOpaque())
+  }
+
+  /// An owned `any Error` with a copy of the value at `memory`; nil where its type is no error, or not copyable.
   static func copying(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> OwnedValue? {
-    guard case .success(let existential) = TypeResolver.shared.type(of: Metadata((any Error).self)) else { return nil }
+    guard info.metadata.isCopyable, case .success(let existential) = TypeResolver.shared.type(of: Metadata((any Error).self)) else {
+      return nil
+    }
     let made = OwnedValue(uninitialized: existential)
     if info.metadata == existential.metadata {
       existential.metadata.initialize(made.memory, copying: memory)
       return made
     }
-    guard info.metadata.isCopyable, let proto = existential.metadata.protocols.first ?? errorProtocol,
-      let table = info.metadata.conformance(to: proto), let box = allocate?(info.metadata.pointer, table, memory, false)
-    else {
+    func box<E: Error>(_: E.Type) { made.memory.storeBytes(of: ErrorBox(memory.assumingMemoryBound(to: E.self).pointee).word, as: UInt.self) }
+    guard let type = info.metadata.type as? any Error.Type else {
       made.forget()
       return nil
     }
-    made.memory.storeBytes(of: box, as: UnsafeRawPointer.self)
+    box(type)
     return made
   }
-
-  private static let errorProtocol = dlsym(nil, "$ss5ErrorMp").map { ProtocolDescriptor(UnsafeRawPointer($0)) }
 }

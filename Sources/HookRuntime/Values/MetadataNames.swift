@@ -111,6 +111,18 @@ extension TypeResolver {
     return GenericRequirement(subject: subject, kind: kind, description: "")
   }
 
+  /// What a protocol asks of `Self`, or of one of its associated types.
+  func conformances(of associatedType: String?, in proto: ProtocolDescriptor) -> [ProtocolDescriptor] {
+    proto.signature.compactMap { record in
+      guard case .conformance(let other) = record.kind else { return nil }
+      switch syntax(record.subject) {
+      case .genericParameter(0, 0)? where associatedType == nil: return other
+      case .dependentMember(.genericParameter(0, 0), let name, _)? where name == associatedType: return other
+      default: return nil
+      }
+    }
+  }
+
   /// The protocol's requirements make its associated type a class.
   func asksForClass(_ proto: ProtocolDescriptor, _ associatedType: String) -> Bool {
     proto.signature.contains { record in

@@ -34,6 +34,9 @@ package final class TypeInfo: Sendable {
   package let isTrivial: Bool
   /// Swift's spelling, qualified: `Shop.Cart`.
   package let name: String
+  /// Closures in the value take and return everything by address: the value is, or was, of generic type where it lies.
+  /// Two descriptions of one type differ in this only; see `TypeResolver.general`.
+  package let isGeneral: Bool
 
   /// Found when first asked for.
   private let lazyMembers = Mutex<Members?>(nil)
@@ -44,7 +47,9 @@ package final class TypeInfo: Sendable {
   var members: Members {
     lazyMembers.withLock {
       if let known = $0 { return known }
-      let made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
+      var made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
+      // The elements of a tuple have the tuple's form.
+      if isGeneral { made.fields = made.fields.map(\.general) }
       $0 = made
       return made
     }
@@ -65,10 +70,12 @@ package final class TypeInfo: Sendable {
     isTrivial = base.isTrivial
     self.name = name
     isConstrained = true
+    isGeneral = base.isGeneral
   }
 
-  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil) {
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil, isGeneral: Bool = false) {
     isConstrained = false
+    self.isGeneral = isGeneral
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars

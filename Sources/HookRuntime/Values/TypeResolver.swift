@@ -9,6 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
+  private var generalByMetadata: [Metadata: TypeInfo] = [:]
   private var byField: [FieldKey: Result<TypeInfo, TypeProblem>] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
@@ -30,6 +31,36 @@ package final class TypeResolver: @unchecked Sendable {
 
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock { info(for: metadata) }
+  }
+
+  /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
+  /// keeps closures there in their most general form; a type that holds none is the same everywhere.
+  package func general(_ info: TypeInfo) -> TypeInfo {
+    lock.withLock {
+      if info.isGeneral { return info }
+      if let known = generalByMetadata[info.metadata] { return known }
+      guard let kind = generalKind(info) else { return info }
+      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, isGeneral: true)
+      generalByMetadata[info.metadata] = made
+      return made
+    }
+  }
+
+  /// nil when no closure lies in the value itself.
+  private func generalKind(_ info: TypeInfo) -> ValueKind? {
+    switch info.kind {
+    case .closure: return .closure
+    case .optional(let payload):
+      let general = general(payload)
+      return general === payload ? nil : .optional(general)
+    case .tuple:
+      let holds = info.metadata.tupleElements.contains { element in
+        guard case .success(let part) = type(of: element.metadata) else { return false }
+        return general(part) !== part
+      }
+      return holds ? .tuple : nil
+    default: return nil
+    }
   }
 
   /// The type of a stored property or payload of `owner`, as it lies there: a metatype that needs no bits has none.
@@ -56,7 +87,13 @@ package final class TypeResolver: @unchecked Sendable {
       guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
       if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
     }
-    return info(for: metadata)
+    let found = info(for: metadata)
+    // Closures lie in the form the declaration asks for, which for a generic type's is not that of their own type.
+    // Optionals keep the form of what is around them.
+    guard case .success(let type) = found, owner.descriptor?.isGeneric == true, general(type) !== type else { return found }
+    if case .optional = owner.kind { return found }
+    guard let isGeneral = name.isGenericParameter else { return .failure(.layout(type.name)) }
+    return .success(isGeneral ? general(type) : type)
   }
 
   private struct FieldKey: Hashable {

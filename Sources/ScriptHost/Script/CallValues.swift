@@ -82,6 +82,7 @@ enum CallValues {
 
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
+    if script.pointee.threwTyped { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
     if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
     let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
@@ -106,12 +107,38 @@ enum CallValues {
     }
     if ValueBridge.isNull(value), info.isAny, isUnchangedNull(index, script, bridge) { return }
     let made = OwnedValue(uninitialized: info)
-    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+    do throws(BridgeError) {
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .argument(index), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+    } catch {
       made.forget()
       if case .notMadeHere = error, isUnchangedText(value, index, script, bridge) { return }
       throw error
     }
     script.pointee.staged.updateValue(made, forKey: index)?.destroy()
+  }
+
+  /// A function for an argument or the result: the one it replaces stands in when a Lua function fails.
+  private static func storeFunction(
+    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge
+  ) throws(BridgeError) {
+    if case .optional(let payload) = info.kind {
+      guard value.tag != SHL_NIL else { return info.metadata.injectEnumTag(memory, 1) }
+      try storeFunction(value, payload, memory, root, script, bridge)
+      return info.metadata.injectEnumTag(memory, 0)
+    }
+    guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
+    let writer = ValueWriter(script.pointee.view.call)
+    if info.isLentFunction, !writer.canReleaseAfterCall { throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)") }
+    // Where the original threw, the result registers hold something else.
+    let isThere = if case .result = root { !script.pointee.view.didThrow } else { true }
+    let replaced = !isThere ? nil : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
+    }
+    try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
+    if info.isLentFunction {
+      // The callee does not release it, so the call does.
+      writer.keepReferenceUntilEnd(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self))
+    }
   }
 
   /// The value is the one the call already has there: nothing to do, whatever its type.
@@ -160,7 +187,7 @@ enum CallValues {
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
-    if result.type.isVoid { return }
+    if result.type.isVoid || script.pointee.threwTyped { return }
     if isSame(value, root: .result(script.pointee.resultNumber), script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))
@@ -169,7 +196,9 @@ enum CallValues {
       throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
     }
     let made = OwnedValue(uninitialized: info)
-    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+    do throws(BridgeError) {
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+    } catch {
       made.forget()
       throw error
     }

@@ -92,7 +92,7 @@ final class LuaHook: @unchecked Sendable {
     thread.pointee.counter += 1
     let tid = UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid))
     var script = ScriptCall(
-      view: view, hook: self, phase: phase, serial: tid << 36 | thread.pointee.counter & 0xF_FFFF_FFFF, up: thread.pointee.top)
+      view: view, hook: self, patch: patch, phase: phase, serial: tid << 36 | thread.pointee.counter & 0xF_FFFF_FFFF, up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)

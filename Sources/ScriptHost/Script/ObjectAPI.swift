@@ -1,4 +1,6 @@
-// ObjectAPI — what scripts read of Swift objects and values: stored fields, type name, identity. No program code runs.
+// ObjectAPI — what scripts do with Swift objects: fields, properties, methods, identity.
+//
+// Stored fields are read where they lie; no program code runs. Everything else is a call: see CallInAPI.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
@@ -7,43 +9,110 @@ internal import LuaBridge
 enum ObjectAPI {
   static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
 
-  // MARK: Objects
-
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
       guard let object = patch.classes.object(receiver) else { return callback.fail(expired) }
-      guard let name = callback.name else {
+      guard let name = callback.rawName else {
         return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
       }
-      let type = Instance.type(object)
-      guard let field = FieldAccess.find(name, in: type) else {
-        return callback.fail(StoredField.Problem.noField(name, type: Instance.typeName(object), known: StoredField.names(in: type)).description)
-      }
-      let bridge = ValueAPI.bridge(receiver, patch, callback)
-      guard case .success(let info) = TypeResolver.shared.type(of: type) else { return callback.fail("the class of this object is not known") }
-      let lent = LentValue(root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
-      return ValueAPI.withScratch { scratch in
-        switch FieldAccess.read(field, object, lent, bridge, scratch) {
-        case .success(let value): callback.done(value)
-        case .failure(let problem): callback.fail(problem.description)
+      do throws(CallError) {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        switch found.use {
+        case .field:
+          if let type = found.fieldType, let owner = found.ownerType {
+            return push(object, found.fieldOffset, type, owner, receiver, patch, callback)
+          }
+        case .getter:
+          if let get = found.bound { return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch) }
+        case .method: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .other: break
         }
+        switch found.member {
+        case .field(let field), .property(.some(let field), _, _, _): return push(object, field, receiver, patch, callback)
+        case .property(nil, .success(let get), _, _):
+          return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(nil, .failure(let error), _, _): throw error
+        case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
+    }
+  }
+
+  private static func push(
+    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, _ receiver: SHLValue, _ patch: Patch,
+    _ callback: LuaCallback
+  ) -> Int32 {
+    let bridge = ValueAPI.bridge(receiver, patch, callback)
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: owner, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
+    return ValueAPI.withScratch { callback.done(bridge.lua(object + offset, type, lent: lent.part(type, at: offset), scratch: $0)) }
+  }
+
+  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32
+  {
+    let bridge = ValueAPI.bridge(receiver, patch, callback)
+    guard case .success(let info) = TypeResolver.shared.type(of: Instance.type(object)) else {
+      return callback.fail("the class of this object is not known")
+    }
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
+    return ValueAPI.withScratch { scratch in
+      switch FieldAccess.read(field, object, lent, bridge, scratch) {
+      case .success(let value): callback.done(value)
+      case .failure(let problem): callback.fail(problem.description)
       }
     }
   }
 
+  /// The setter where there is one, so that observers run; else the stored field itself.
   static let newindex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
-      guard let name = callback.name, let field = FieldAccess.find(name, in: Instance.type(object)) else {
-        let type = Instance.type(object)
-        return callback.fail(
-          StoredField.Problem.noField(callback.name ?? ValueBridge.shown(callback[1]), type: Instance.typeName(object), known: StoredField.names(in: type)).description)
+      guard let name = callback.rawName else {
+        return callback.fail("a Swift object has named properties, got \(ValueBridge.describe(callback[1]))")
       }
-      do throws(BridgeError) {
-        try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))
-        return callback.done()
-      } catch { return callback.fail("'\(name)': \(error.description)") }
+      let shown = callback.name ?? "?"
+      do throws(CallError) {
+        switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
+        case .property(_, _, .success(let set)?, _): return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(.some(let field), _, _, isObserved: false), .field(let field): return write(field, shown, object, patch, callback)
+        case .property(_, _, .failure(let error)?, _): throw error
+        case .property: return callback.fail("property '\(shown)' of \(Instance.typeName(object)) has no setter that can be called")
+        case .methods: return callback.fail("'\(shown)' of \(Instance.typeName(object)) is a method and cannot be set")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
+    }
+  }
+
+  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }
+    do throws(BridgeError) {
+      try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))
+      return callback.done()
+    } catch { return callback.fail("'\(name)': \(error.description)") }
+  }
+
+  /// `object:method(…)`.
+  static let invoke: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let name = callback.rawName else { return callback.fail("a method has a name") }
+      do throws(CallError) {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        if found.use == .method, let only = found.bound {
+          return CallInAPI.perform(only, on: UInt(bitPattern: object), callback, first: 1, patch)
+        }
+        switch found.member {
+        case .methods(let methods):
+          let bound = try ObjectMember.choose(methods, named: callback.name ?? "?", arguments: callback.count - 1)
+          return CallInAPI.perform(bound, on: UInt(bitPattern: object), callback, first: 1, patch)
+        case .missing(let text): return callback.fail(text)
+        case .field, .property: return callback.fail("'\(callback.name ?? "?")' of \(Instance.typeName(object)) is no method")
+        }
+      } catch { return CallInAPI.fail(error, callback) }
     }
   }
 

@@ -43,7 +43,7 @@ enum PatchAPI {
     func objectClass(standsInFor: UInt32 = 0, release: KeptHandles.Release? = nil) -> UInt32 {
       handleClass(
         "object", flags: SHL_UNIQUE, standsInFor: standsInFor, index: ObjectAPI.index, newindex: ObjectAPI.newindex,
-        tostring: ObjectAPI.tostring, equal: ObjectAPI.equal, release: release)
+        invoke: ObjectAPI.invoke, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal, release: release)
     }
     func valueClass(release: KeptHandles.Release? = nil) -> UInt32 {
       handleClass(
@@ -67,8 +67,13 @@ enum PatchAPI {
     patch.classes.arguments = handleClass(
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
-    patch.classes.type = handleClass("class")
+    patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.patch = Unmanaged.passUnretained(patch)
+    patch.classes.closure = handleClass(
+      "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
+      release: { _, word, _, _ in ClosureAPI.release(word) })
+    patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
 
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
       check(shl_method(state, patch.classes.method, position, function, context))
@@ -78,7 +83,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
-    for (name, function) in globals + SwiftAPI.functions { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
@@ -91,6 +96,7 @@ enum PatchAPI {
     ("explain", explainFunction),
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
+    ("swift.closure", ClosureAPI.closure),
   ]
 
   // MARK: patch, method, class, explain

@@ -3,12 +3,16 @@ internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
 internal import HookRuntime
+private import SwiftMangling
 
 /// Lives on the stack of the layer function. Handles that scripts got from it carry its serial and are valid while it
 /// is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
   let view: CallView
-  unowned(unsafe) let hook: LuaHook
+  /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
+  unowned(unsafe) let hook: LuaHook!
+  /// Whose function runs; kept alive by the hook, or by who called the closure.
+  unowned(unsafe) let patch: Patch?
   let phase: HKTPhase
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
@@ -18,7 +22,10 @@ struct ScriptCall {
   /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
   private(set) var loans: Unmanaged<Loans>?
 
-  init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
+  init(
+    view: CallView, hook: LuaHook?, patch: Patch?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
+  ) {
+    self.patch = patch
     self.view = view
     self.hook = hook
     self.phase = phase
@@ -27,6 +34,11 @@ struct ScriptCall {
   }
 
   var plan: CallPlan { view.plan }
+  /// The original ran and threw a typed error: it lies where the result would, and stays there.
+  var threwTyped: Bool {
+    guard originalRuns > 0 || phase == HKT_EXIT, case .typed = plan.thrown else { return false }
+    return view.frame.pointee.results.error != 0
+  }
   var changesNothing: Bool { changes == nil }
   /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
   var argumentsAreInFrame: Bool {

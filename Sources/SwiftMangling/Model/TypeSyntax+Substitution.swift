@@ -47,6 +47,24 @@ extension TypeSyntax {
     }
   }
 
+  /// The type with each associated type replaced, innermost first.
+  package func mappingMembers(_ change: (TypeSyntax) -> TypeSyntax) -> TypeSyntax {
+    func apply(_ type: TypeSyntax) -> TypeSyntax { type.mappingMembers(change) }
+    switch self {
+    case .dependentMember(let base, let name, let owner): return change(.dependentMember(base: apply(base), name: name, of: owner))
+    case .nominal(let name, let kind, let arguments): return .nominal(name, kind: kind, arguments: arguments.map(apply))
+    case .tuple(let elements):
+      return .tuple(elements.map { TupleElement(label: $0.label, type: apply($0.type), isVariadic: $0.isVariadic) })
+    case .function(var function):
+      for index in function.parameters.indices { function.parameters[index].type = apply(function.parameters[index].type) }
+      function.result = apply(function.result)
+      return .function(function)
+    case .metatype(let type): return .metatype(apply(type))
+    case .dynamicSelf(let type): return .dynamicSelf(apply(type))
+    default: return self
+    }
+  }
+
   /// A generic parameter occurs in the type.
   private var isGenericSyntax: Bool {
     switch self {

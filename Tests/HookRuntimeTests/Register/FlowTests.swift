@@ -70,7 +70,7 @@ struct FlowTests {
   /// `call f` to 0x2000 from 0x1000, then what follows.
   @Test(
     "a result is taken until the next call",
-    arguments: [("4889c7c3", 1 as UInt64), ("e8000000004889c7c3", 0), ("4889d7c3", 1 << 2), ("31c04889c7c3", 0), ("f20f58c2c3", 1 << 18 | 1 << 16)] as [(String, UInt64)])
+    arguments: [("4889c7c3", 1), ("e8000000004889c7c3", 0), ("4889d7c3", 1 << 2), ("31c04889c7c3", 0), ("f20f58c2c3", 1 << 18 | 1 << 16)] as [(String, UInt64)])
   func results(_ after: String, _ taken: UInt64) {
     var flow = HKTFlow()
     var code = Self.code("e8fb0f0000" + after)
@@ -82,7 +82,7 @@ struct FlowTests {
   /// What precedes a call: `mov edi, 5`; the same and then a copy of it; a load whose address is read from it; nothing.
   @Test(
     "a register is set for a call when nobody else reads it",
-    arguments: [("bf05000000", 1 << 7 as UInt64), ("bf0500000089f8", 1), ("488b3b488b07", 1), ("", 0), ("4889c74c89f6", 1 << 7 | 1 << 6)] as [(String, UInt64)])
+    arguments: [("bf05000000", 1 << 7), ("bf0500000089f8", 1), ("488b3b488b07", 1), ("", 0), ("4889c74c89f6", 1 << 7 | 1 << 6)] as [(String, UInt64)])
   func callSites(_ before: String, _ written: UInt64) {
     var found: UInt64 = 0
     var code = Self.code(before + "e8fb0f0000c3")

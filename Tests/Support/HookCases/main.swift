@@ -93,6 +93,23 @@ let cases: [(String, () throws -> Void)] = [
     }
   ),
   (
+    "closures are called and replaced",
+    {
+      typealias Text = (Int, String) -> String
+      let hook = try engine.around("\(module).composed(_:twice:)") { call in
+        let f = call.argument(0, as: Text.self)
+        check(f?(1, "seen"), "seen 1", "argument called")
+        call.setArgument(0, to: { "<" + f!($0, $1) + ">" } as Text)
+        call.proceed()
+        let result = call.result(as: ((Int) -> String).self)
+        check(result?(2), "<<composed 2> 2>", "result called")
+        call.setResult(to: { result!($0 + 1) + "!" } as (Int) -> String)
+      }
+      check(composed({ "\($1) \($0)" }, twice: true)(4), "<<composed 5> 5>!", "result replaced")
+      hook.remove()
+    }
+  ),
+  (
     "floats, bools and optionals",
     {
       let hook = try engine.before("\(module).half(_:of:)") { call in
@@ -373,7 +390,7 @@ final class Thread {
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in cases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+for (name, body) in cases + callCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
     failures += 1

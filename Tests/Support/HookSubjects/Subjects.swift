@@ -81,3 +81,8 @@ public struct Counter {
   await Task.yield()
   return n * 2
 }
+
+/// Takes and gives closures.
+@inline(never) public func composed(_ f: @escaping (Int, String) -> String, twice: Bool) -> (Int) -> String {
+  { n in twice ? f(n, f(n, "composed")) : f(n, "composed") }
+}

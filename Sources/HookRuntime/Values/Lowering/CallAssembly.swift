@@ -181,6 +181,8 @@ struct CallAssembly: Sendable {
   private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
     var bound = allocator.slots
     if !isExact { bound += 16 + 4 * function.parameters.count }
+    // What a local function captures comes last, and no name tells how much that is.
+    if !declaration.localContext.isEmpty || declaration.kind.isClosure { bound += 128 }
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
@@ -203,6 +205,8 @@ struct CallAssembly: Sendable {
     plan.isOwned = conventions.contains(.owned)
     plan.hasMixedOwnership = conventions.count > 1
     plan.location = join(parts, plan.info)
+    // The address of a variable without bits leads nowhere.
+    if plan.isInout, type.isThinMetatype { plan.info = nil }
     return plan
   }
 
@@ -227,12 +231,7 @@ struct CallAssembly: Sendable {
       guard let span = span(of: each.parameter, in: whole) else { return .unknown("the layout of its tuple is not known") }
       parts.append(ValuePart(offset: span.offset, size: span.size, location: each.location.moved(by: span.offset)))
     }
-    var pieces: [Piece] = []
-    for part in parts {
-      guard case .pieces(let own) = part.location else { return .parts(parts) }
-      pieces += own
-    }
-    return .pieces(pieces)
+    return Location(joining: parts)
   }
 
   /// Where in its role's value a parameter lies.
@@ -395,6 +394,19 @@ struct CallAssembly: Sendable {
 }
 
 extension Location {
+  /// Parts that are all in registers and slots are one run of pieces.
+  init(joining parts: [ValuePart]) {
+    var pieces: [Piece] = []
+    for part in parts {
+      guard case .pieces(let own) = part.location else {
+        self = .parts(parts)
+        return
+      }
+      pieces += own
+    }
+    self = .pieces(pieces)
+  }
+
   fileprivate var isInRegisters: Bool { if case .pieces = self { true } else { false } }
 
   /// The pieces in a range of a packed value, which none of them crosses, as those of another value.
@@ -412,7 +424,7 @@ extension Location {
   }
 
   /// The pieces of a part, counted from the start of the whole.
-  fileprivate func moved(by distance: Int) -> Location {
+  func moved(by distance: Int) -> Location {
     guard case .pieces(let pieces) = self else { return self }
     return .pieces(pieces.map { Piece(place: $0.place, offset: $0.offset + distance, size: $0.size) })
   }

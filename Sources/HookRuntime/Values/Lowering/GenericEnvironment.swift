@@ -145,6 +145,27 @@ package struct GenericEnvironment: Sendable {
 
   // MARK: Questions
 
+  /// The associated type with the protocol that declares it: names leave it out where there is no other.
+  func naming(_ member: TypeSyntax) -> TypeSyntax {
+    guard case .dependentMember(let base, let name, nil) = member else { return member }
+    let owner = protocols(of: base).first { $0.associatedType(name) != nil }
+    return .dependentMember(base: base, name: name, of: owner?.reference)
+  }
+
+  /// What a subject conforms to, with everything those protocols inherit.
+  private func protocols(of subject: TypeSyntax) -> [ProtocolDescriptor] {
+    var found = conformances.filter { $0.subject.withoutProtocols == subject.withoutProtocols }.compactMap { types.protocolDescriptor($0.proto) }
+    if case .dependentMember(let base, let name, _) = subject {
+      for proto in protocols(of: base) { found += types.conformances(of: name, in: proto) }
+    }
+    var next = 0
+    while next < found.count, found.count < 256 {
+      for inherited in types.conformances(of: nil, in: found[next]) where !found.contains(inherited) { found.append(inherited) }
+      next += 1
+    }
+    return found
+  }
+
   /// How values of a generic parameter or associated type are held.
   package enum Representation: Sendable {
     case opaque, reference

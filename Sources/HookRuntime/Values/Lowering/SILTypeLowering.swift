@@ -8,7 +8,9 @@ struct SILTypeLowering: Sendable {
   /// What generic parameters stand for in one call: decides what values are, never where they are.
   var actual: [GenericParameterKey: TypeSyntax] = [:]
 
+  /// nil also where code keeps the type otherwise than its metadata says: an Optional metatype that needs no bits is a case number.
   func info(_ type: TypeSyntax) -> TypeInfo? {
+    if type.isOptionalOfThinMetatype { return nil }
     if type.deepestParameter < 0 { return try? types.type(type).get() }
     return try? types.type(fixed(type).substituting(actual)).get()
   }
@@ -58,7 +60,7 @@ struct SILTypeLowering: Sendable {
     case .function(let function):
       .success((0..<(function.convention.isOneWord ? 1 : 2)).map { Self.word.moved(by: 8 * $0) })
     // Metadata has a word for the metatype where the code has a case number alone.
-    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1 && arguments[0].isThinMetatype:
+    case let pattern where pattern.isOptionalOfThinMetatype:
       .success([Scalar(offset: 0, size: 1, kind: .integer)])
     default: known(type.type)
     }
@@ -105,7 +107,13 @@ extension TypeSyntax {
     }
   }
 
-  fileprivate var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
+  fileprivate var isOptionalOfThinMetatype: Bool {
+    guard case .nominal(let name, .enumeration, let arguments) = self, name.isOptional, arguments.count == 1 else { return false }
+    return arguments[0].isThinMetatype
+  }
+
+  /// A metatype that needs no bits: code never writes one to memory, metadata has a word for it.
+  var isThinMetatype: Bool { if case .metatype(let instance) = self { instance.hasOneMetatype } else { false } }
 
   /// The type has no subtypes, so that its metatype has one value and no bits.
   var hasOneMetatype: Bool {

@@ -25,6 +25,8 @@ indirect enum BridgeError: Error, Equatable {
   case ending(type: String)
   case notCopyable(type: String)
   case runsOnce(String)
+  /// Of a function: a sentence.
+  case closure(String)
   case fieldFixed(String, type: String, why: String)
 
   var description: String {
@@ -50,6 +52,7 @@ indirect enum BridgeError: Error, Equatable {
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
+    case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"
     case .expired: "this value was only lent for the call it came with, which is over"
     case .ending(let type): "this \(type) is in its deinit and cannot be kept or passed on"

@@ -14,7 +14,8 @@ class CollectionType: @unchecked Sendable {
   let key: TypeInfo?
 
   init(element: TypeInfo, key: TypeInfo? = nil) {
-    self.element = element
+    // Closures lie in collections in their general form.
+    self.element = TypeResolver.shared.general(element)
     self.key = key
   }
 

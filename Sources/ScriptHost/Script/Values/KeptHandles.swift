@@ -12,13 +12,12 @@ enum KeptHandles {
 
   /// A kept object or error was collected: outside the collector and the lock, on a thread that left the state.
   static let releaseObject: Release = { _, a, _, _ in
-    guard let object = UnsafeRawPointer(bitPattern: UInt(a)) else { return }
-    // The handle's own retain.
-    Unmanaged<AnyObject>.fromOpaque(object).release()
+    // The handle's own retain. What ends with it ends as the program's.
+    if a != 0 { ProgramCall.release(UInt(a)) }
   }
   static let releaseValue: Release = { _, a, b, _ in
     guard b != 0 else { return }
-    owned(a, b).destroy()
+    ProgramCall.asProgram { owned(a, b).destroy() }
   }
   static let releaseWeak: Release = { _, a, _, _ in
     guard let box = UnsafeRawPointer(bitPattern: UInt(a)) else { return }
@@ -57,6 +56,11 @@ enum KeptHandles {
       if patch.classes.isError(value) {
         guard let box = patch.classes.errorBox(value) else { return callback.fail(ObjectAPI.expired) }
         return callback.done(owning.kept(box, patch.classes.keptError))
+      }
+      if value.tag == SHL_HANDLE, value.cls == patch.classes.closure {
+        // Handles of closures that may escape keep them from the start.
+        if ClosureBridge.value(value).isLent { return callback.fail("'swift.keep': this closure does not escape; it is only lent for its call") }
+        return callback.done(shl_handle(value.cls, ClosureBridge.retained(value), 0, 0))
       }
       guard let lent = patch.classes.lentValue(value) else {
         if value.tag == SHL_HANDLE { return callback.fail("'swift.keep' takes an object or a value, got \(owning.describe(value))") }
@@ -143,7 +147,7 @@ extension ValueBridge {
   /// For what a script asks outside of a receiver: lent by the handler that runs, or the script's own.
   init(running patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
     var serial: UInt64 = 0
-    if let top = ScriptThread.current()?.pointee.top, top.pointee.hook.patch === patch { serial = top.pointee.serial }
+    if let top = ScriptThread.current()?.pointee.top, top.pointee.patch === patch { serial = top.pointee.serial }
     self.init(classes: patch.classes, serial: serial, scope: scope)
   }
 }

@@ -19,6 +19,12 @@ struct HandleClasses {
   var method: UInt32 = 0
   var type: UInt32 = 0
   var hook: UInt32 = 0
+  /// Functions of the program.
+  var closure: UInt32 = 0
+  /// What `swift.closure` answers.
+  var function: UInt32 = 0
+  /// Whose classes these are; it outlives its state.
+  var patch: Unmanaged<Patch>?
 
   func isObject(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == object || value.cls == keptObject) }
   func isValue(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == self.value || value.cls == ownedValue) }

@@ -48,7 +48,10 @@ enum ValueAPI {
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
+      case .structure where !isField(lent.info, callback.name): return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, callback)
       case .structure, .tuple: return field(lent, bridge, callback)
+      case .enumeration where callback.name != nil && callback.name != "case" && callback.name != "payload":
+        return ValueCalls.index(lent, patch, callback) ?? payload(lent, bridge, callback)
       case .enumeration: return payload(lent, bridge, callback)
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
@@ -56,6 +59,11 @@ enum ValueAPI {
       default: return noMember(lent, callback)
       }
     }
+  }
+
+  private static func isField(_ info: TypeInfo, _ name: String?) -> Bool {
+    guard let name else { return true }
+    return info.fields.contains { $0.name == name || $0.name + "_" == name }
   }
 
   private static func noMember(_ lent: LentValue, _ callback: LuaCallback) -> Int32 {
@@ -269,7 +277,7 @@ enum ValueAPI {
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       guard callback.name == "table" else {
-        return callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
+        return ValueCalls.invoke(lent, patch, callback) ?? callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
       }
       return copy(lent, patch, callback)
     }

@@ -23,7 +23,8 @@ extension ValueBridge {
     case .structure: try storeStructure(value, info, memory)
     case .tuple: try storeTuple(value, info, memory)
     case .enumeration: try storeCase(value, info, memory)
-    case .closure, .metatype, .opaque: try storeHandle(value, info, memory, info.name)
+    case .closure: try ClosureBridge.store(value, as: info, at: memory, self)
+    case .metatype, .opaque: try storeHandle(value, info, memory, info.name)
     }
   }
 
@@ -33,7 +34,7 @@ extension ValueBridge {
       if value.tag == SHL_NIL { throw .notNil(type: expected) }
       if value.tag == SHL_HANDLE { throw wrong(expected, value) }
       switch info.kind {
-      case .closure, .metatype, .opaque: throw .notConvertible(type: info.name)
+      case .metatype, .opaque: throw .notConvertible(type: info.name)
       default: throw wrong(expected, value)
       }
     }

@@ -45,7 +45,8 @@ struct ValueBridge {
     case .structure:
       if let standard = StandardType.of(info) { return self.standard(standard, memory, lent, scratch) }
       return handle(memory, lent)
-    case .enumeration, .tuple, .metatype, .closure, .opaque: return handle(memory, lent)
+    case .closure: return ClosureBridge.lua(memory, info, self)
+    case .enumeration, .tuple, .metatype, .opaque: return handle(memory, lent)
     }
   }
 
@@ -76,6 +77,7 @@ struct ValueBridge {
 
   /// A handle to a copy of the value, for what may go or change its type while the script has the handle.
   func copied(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> SHLValue {
+    if case .closure = info.kind { return ClosureBridge.lua(memory, info, self) }
     guard info.metadata.isCopyable else { return shl_handle(classes.value, CallValues.notDecodedMark, 0, 0) }
     let copy = OwnedValue(uninitialized: info)
     info.metadata.initialize(copy.memory, copying: memory)
@@ -88,7 +90,7 @@ struct ValueBridge {
     let isWhole =
       switch info.kind {
       case .structure: StandardType.of(info) == nil
-      case .enumeration, .tuple, .metatype, .closure, .opaque: true
+      case .enumeration, .tuple, .metatype, .opaque: true
       default: false
       }
     let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
