@@ -17,6 +17,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
+  private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
@@ -130,8 +131,11 @@ package final class ImageCatalog: @unchecked Sendable {
   private func body(_ match: Match) -> Body {
     let symbol = match.symbol
     let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
+    var declaration = match.declaration
+    // Effects of accessors are not in their names.
+    declaration.isAsyncAccessor = declaration.kind == .getter && asyncEntries.contextSize(at: symbol.address) != nil
     return Body(
-      form: Self.form(match.declaration), declaration: match.declaration,
+      form: Self.form(declaration), declaration: declaration,
       mangledName: String(decoding: symbol.name, as: UTF8.self), address: symbol.address + bias, size: Int(symbol.size),
       available: Int(next - symbol.address))
   }

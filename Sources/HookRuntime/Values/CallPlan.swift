@@ -47,6 +47,12 @@ package struct ResultPlan: Sendable {
   package var location: Location
 }
 
+/// The bytes of stack arguments; an upper bound when `isKnown` is false.
+package struct StackArguments: Hashable, Sendable {
+  package var bytes: Int
+  package var isKnown: Bool
+}
+
 /// Who `self` is.
 package enum SelfPlan: Hashable, Sendable {
   case none
@@ -65,10 +71,11 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Async functions and coroutine accessors: their results are not there when the entry returns.
+  /// Coroutine accessors: what they yield is not there when the entry returns.
   package let isEnterOnly: Bool
-  /// Bytes of stack arguments; an upper bound when `isExact` is false.
-  package let stackBytes: Int
+  /// The results are those of an async function: they come back as arguments of the function that is resumed.
+  package let isAsync: Bool
+  package let stack: StackArguments
   package let isExact: Bool
 
   // What every call asks for: plain values, so that asking costs no reference count.
@@ -83,7 +90,7 @@ package final class CallPlan: @unchecked Sendable {
   package let consumesArguments: Bool
 
   init(
-    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
+    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
     isExact: Bool, of declaration: Declaration
   ) {
     self.arguments = arguments
@@ -91,7 +98,8 @@ package final class CallPlan: @unchecked Sendable {
     self.result = result
     self.thrown = thrown
     self.isEnterOnly = isEnterOnly
-    self.stackBytes = stackBytes
+    isAsync = declaration.functionType.isAsync
+    self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
@@ -147,7 +155,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, of: declaration)
+      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, of: declaration)
   }
 }
 
@@ -157,6 +165,7 @@ extension Declaration {
     switch kind {
     case .getter, .read, .read2, .modify, .modify2, .willSet, .didSet, .setter:
       var function = FunctionType()
+      function.isAsync = isAsyncAccessor
       var element = type ?? .tuple([])
       if case .function(let subscripting)? = type, name == "subscript" {
         function.parameters = subscripting.parameters

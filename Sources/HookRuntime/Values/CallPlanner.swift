@@ -11,7 +11,7 @@ package struct CallPlanner {
   /// The plan for the body that `declaration` (of a base or a clone) names.
   /// - Parameter conflict: why calls that enter the body may carry other values.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil) -> CallPlan {
-    let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
+    let isEnterOnly = declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
@@ -88,14 +88,22 @@ private struct Build {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: arguments, selfPlan: selfPlan, result: result, thrown: function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: stackBound(function, selfPlan), isExact: lost == nil, of: declaration)
+      stack: stack(function, selfPlan), isExact: lost == nil, of: declaration)
   }
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
   /// caller's own frame, which is harmless; copying too little would lose arguments.
-  private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
-    var bound = slots
-    if lost != nil { bound += 16 + 4 * function.parameters.count }
+  private func stack(_ function: FunctionType, _ selfPlan: SelfPlan) -> StackArguments {
+    let more = hiddenWords(function, selfPlan)
+    // What is not known may still be known to fit into registers.
+    let fits = more == 0 || integers + more <= 6 && floats + 4 <= 8
+    if lost == nil, fits { return StackArguments(bytes: 8 * slots, isKnown: true) }
+    return StackArguments(bytes: 8 * min(slots + more + (lost == nil ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
+  }
+
+  /// At most so many words travel behind the arguments.
+  private func hiddenWords(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
+    var bound = 0
     // A value self takes up to four words behind the arguments, with its metadata.
     if case .unknown = selfPlan { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
@@ -103,7 +111,7 @@ private struct Build {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
     }
     if case .typed = function.thrown { bound += 1 }
-    return min(bound, 512) * 8
+    return bound
   }
 
   /// Initialisers and setters own their arguments, a subscript's indices too.
@@ -284,17 +292,6 @@ private struct Build {
 
   private mutating func result(_ function: FunctionType) -> ResultPlan {
     var plan = ResultPlan(type: function.result, info: nil, location: .unknown(""))
-    if function.isAsync {
-      plan.location = .unknown("async")
-      plan.info = try? types.type(function.result).get()
-      // The indirect result of an async function is its first integer argument.
-      if case .success(let info) = types.type(function.result) {
-        if info.passing == .indirect { integers += 1 }
-      } else if !function.result.isVoid {
-        lost = "async result of unknown type"
-      }
-      return plan
-    }
     plan.info = try? types.type(function.result).get()
     if case .tuple(let elements) = function.result, !elements.isEmpty {
       plan.location = tupleResult(elements, plan.info)
@@ -306,6 +303,7 @@ private struct Build {
       case .failure(let problem): plan.location = .unknown(problem.description)
       }
     }
+    if function.isAsync { takeAsyncResult(&plan) }
     if case .unchanged = resultChange {
     } else {
       plan.location = .optimizedOut
@@ -313,6 +311,23 @@ private struct Build {
     // The registers may hold the error instead, which only its type tells.
     if case .typed = function.thrown { plan.location = .unknown("typed throws") }
     return plan
+  }
+
+  /// The results of an async function are arguments of the function that is resumed, in the order of registers that
+  /// `HKTResults` has after any call; the address of an indirect one is the first integer argument, kept as if it were
+  /// in rax (`swiftc -emit-irgen`; async.c).
+  private mutating func takeAsyncResult(_ plan: inout ResultPlan) {
+    switch plan.location {
+    case .address: integers += 1
+    case .unknown where !plan.type.isVoid:
+      if case .tuple = plan.type { break }
+      if case .dynamicSelf = plan.type { break }
+      lost = "async result of unknown type"
+    default: break
+    }
+    if declaration.isAsyncAccessor {
+      plan.location = .unknown("whether an async getter throws is not in its name")
+    }
   }
 
   /// The elements are results of their own: address-only ones go through pointers that come before all arguments
@@ -338,7 +353,7 @@ private struct Build {
       return .unknown(problem.description)
     }
     if pointers == 0 { return info.map { Self.returned($0.passing) } ?? .unknown("tuple result of unknown layout") }
-    if leaves > 1 { integers += pointers }
+    if leaves > 1 || declaration.functionType.isAsync { integers += pointers }
     return .unknown("a tuple with results in memory")
   }
 

@@ -7,7 +7,7 @@ internal import SwiftMangling
 
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
-    case self_, type, selector, args, result, error, duration, depth, thread, ctx
+    case self_, type, selector, args, result, error, duration, depth, thread, task, ctx
     var name: String {
       switch self {
       case .self_: "self"
@@ -59,10 +59,17 @@ enum CallAPI {
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
+      case .task: return task(callback)
       case .thread: return callback.done(shl_int(Int64(hkt_thread().pointee.tid)))
       case .ctx: return CallContext.table(script, patch, callback)
       }
     }
+  }
+
+  /// A number for the task the call runs in, nil outside of tasks.
+  private static func task(_ callback: LuaCallback) -> Int32 {
+    let task = hkt_async_task()
+    return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
   }
 
   private static func selfSubstitute(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge) -> SHLValue {
@@ -200,6 +207,7 @@ enum CallAPI {
         if outcome < 0 { return outcome }
       }
     }
+    if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
     let unlocked = shl_unlock_all(callback.scope)
     var problem: BridgeError?
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }

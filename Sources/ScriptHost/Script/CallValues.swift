@@ -228,13 +228,15 @@ enum CallValues {
   static func runOriginal(_ script: Call) throws(BridgeError) {
     let view = script.pointee.view
     guard script.pointee.originalRuns == 0, script.pointee.changesNothing, !view.withPlan({ $0.consumesArguments }) else {
-      return try runOriginalByPlan(script)
+      try prepareOriginal(script)
+      return hkt_call_proceed(view.call)
     }
     script.pointee.originalRuns = 1
     hkt_call_proceed(view.call)
   }
 
-  private static func runOriginalByPlan(_ script: Call) throws(BridgeError) {
+  /// The frame holds what the next run of the original is to see.
+  static func prepareOriginal(_ script: Call) throws(BridgeError) {
     let plan = script.pointee.plan
     let writer = ValueWriter(script.pointee.view.call)
     let owned = ownedIndices(plan)
@@ -252,7 +254,6 @@ enum CallValues {
       }
     }
     script.pointee.originalRuns += 1
-    hkt_call_proceed(script.pointee.view.call)
   }
 
   private static func ownedIndices(_ plan: CallPlan) -> [Int] {

@@ -3,6 +3,7 @@ internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 private import Glibc
+internal import Synchronization
 
 /// Loading is all or nothing: a patch that fails half-way leaves no hook behind.
 package final class Patch: @unchecked Sendable {
@@ -24,6 +25,8 @@ package final class Patch: @unchecked Sendable {
   var exactHooks: [HookToken] = []
   var rules: [TrackRule] = []
   var isLoading = true
+  /// Its handlers that wait are dropped when their call goes on.
+  let isUnloaded = Atomic(false)
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
 
@@ -53,6 +56,7 @@ package final class Patch: @unchecked Sendable {
 
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
+    isUnloaded.store(true, ordering: .relaxed)
     for token in hooks { HookEngine.shared.remove(token) }
     hooks = []
   }

@@ -45,7 +45,7 @@ for image in ProcessCatalog.shared.current() where wanted.contains(String(image.
     for body in family.bodies {
       let plan = planner.plan(body.declaration)
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
-      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
+      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
       print(columns.joined(separator: "\t"))
     }
   }
