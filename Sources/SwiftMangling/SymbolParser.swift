@@ -1,3 +1,6 @@
+/// Tells what the descriptor is that a reference of the kind `control` (the byte in the name) leads to, and its address.
+package typealias ReferenceResolver = (_ control: UInt8, _ target: UnsafeRawPointer) -> (kind: NominalKind, address: UInt)?
+
 /// Reads mangled names. Keeps its memory between names: make one and reuse it.
 ///
 /// One thread at a time. Copies share nothing once used: a copy that finds its machine shared makes its own.
@@ -39,6 +42,17 @@ package struct SymbolParser {
     let type = reader.type(node, in: box.demangler.arena)
     if case .unknown = type { return nil }
     return reader.isTruncated ? nil : type
+  }
+
+  /// The type behind a mangling in metadata, where it lies: it may hold references to descriptors, which read as names in
+  /// the module `@`.
+  package mutating func type(
+    inMetadata mangled: UnsafeBufferPointer<UInt8>, resolving: @escaping ReferenceResolver
+  ) -> TypeSyntax? {
+    claim()
+    box.demangler.resolveReference = resolving
+    defer { box.demangler.resolveReference = nil }
+    return type(mangled)
   }
 
   /// The symbol's class without building the model.

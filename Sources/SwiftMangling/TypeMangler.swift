@@ -44,10 +44,26 @@ private struct TypeMangler {
       appendList(elements.count) { $0.append(elements[$1]) }
       append("QP")
     case .integer(let value): append("$" + (value < 0 ? "n" : "") + index(Int(value.magnitude)))
-    case .constrainedExistential, .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult,
-      .packExpansion, .unknown:
+    case .constrainedExistential(let base, let requirements): appendConstrained(base, requirements)
+    case .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult, .packExpansion, .constrainedSelf, .unknown:
       isComplete = false
     }
+  }
+
+  /// The base, each requirement `Self.Name == Type` with `_` behind the first, and `XP`.
+  private mutating func appendConstrained(_ base: TypeSyntax, _ requirements: [GenericRequirement]) {
+    append(base)
+    for (position, requirement) in requirements.enumerated() {
+      guard case .sameType(let type) = requirement.kind,
+        case .dependentMember(.constrainedSelf, let name, let owner?) = requirement.subject
+      else { return isComplete = false }
+      append(type)
+      appendIdentifier(name)
+      appendPath(owner, count: owner.steps.count)
+      append("Rts")
+      if position == 0 { append("_") }
+    }
+    append("XP")
   }
 
   private mutating func wrap(_ inner: TypeSyntax, _ operation: String) {
@@ -116,6 +132,7 @@ private struct TypeMangler {
   private mutating func appendModule(_ module: String) {
     switch module {
     case "Swift": append("s")
+    case NominalName.referenceModule: isComplete = false
     case "__C": append("So")
     case "__C_Synthesized": append("SC")
     default: appendIdentifier(module)

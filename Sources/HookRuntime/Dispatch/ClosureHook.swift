@@ -42,10 +42,7 @@ public struct HookedCall: ~Copyable {
       return false
     }
     let argument = plan.arguments[index]
-    switch argument.location {
-    case .optimizedOut, .unknown: return false
-    case .pieces, .address: break
-    }
+    guard argument.isReplaceable else { return false }
     let writer = ValueWriter(view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall { return false }
     let owned = OwnedValue(uninitialized: info)
@@ -66,11 +63,7 @@ public struct HookedCall: ~Copyable {
   @discardableResult
   public borrowing func setResult<T>(to value: T) -> Bool {
     let result = view.plan.result
-    guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self) else { return false }
-    switch result.location {
-    case .optimizedOut, .unknown: return false
-    case .pieces, .address: break
-    }
+    guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self), result.isReplaceable else { return false }
     let writer = ValueWriter(view.call)
     if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
     let owned = OwnedValue(uninitialized: info)

@@ -22,9 +22,44 @@ package enum Location: Hashable, Sendable {
   case pieces([Piece])
   /// The place holds the address of the value.
   case address(Place)
+  /// Its parts are passed in different ways, or only some of them are.
+  case parts([ValuePart])
   /// The optimiser removed it from this body.
   case optimizedOut
   case unknown(String)
+}
+
+/// Part of a value that is passed by itself.
+package struct ValuePart: Hashable, Sendable {
+  package var offset: Int
+  package var size: Int
+  /// `.pieces` (whose offsets count from the start of the whole value), `.address` (of this part), or why it is not there.
+  package var location: Location
+}
+
+extension Location {
+  /// The bytes of the value in this range are there, all of them.
+  package func has(offset: Int, size: Int) -> Bool {
+    switch self {
+    case .pieces, .address: true
+    case .optimizedOut, .unknown: false
+    case .parts(let parts):
+      parts.allSatisfy { $0.offset >= offset + size || $0.offset + $0.size <= offset || $0.location.isWhole }
+    }
+  }
+
+  /// The whole value is there.
+  package var isWhole: Bool { if case .parts(let parts) = self { parts.allSatisfy(\.location.isWhole) } else { has(offset: 0, size: 0) } }
+
+  /// All registers and stack slots the value, or its address, is in.
+  package var places: [Place] {
+    switch self {
+    case .pieces(let pieces): pieces.map(\.place)
+    case .address(let place): [place]
+    case .parts(let parts): parts.flatMap(\.location.places)
+    case .optimizedOut, .unknown: []
+    }
+  }
 }
 
 package struct ArgumentPlan: Sendable {
@@ -36,7 +71,11 @@ package struct ArgumentPlan: Sendable {
   package var isInout = false
   /// The callee releases it: a replacement is given away, and what it replaces is released.
   package var isOwned = false
+  /// Some parts are owned, others borrowed: it can be read only.
+  package var hasMixedOwnership = false
 
+  /// Another value can take its place.
+  package var isReplaceable: Bool { info != nil && location.isWhole && !hasMixedOwnership }
   /// The callee ends the value, which is more than bits.
   package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) && location != .optimizedOut }
 }
@@ -45,6 +84,21 @@ package struct ResultPlan: Sendable {
   package var type: TypeSyntax
   package var info: TypeInfo?
   package var location: Location
+  /// The caller releases it; otherwise somebody else holds it, and a replacement would be lost.
+  package var isOwned = true
+  /// Another value can take its place.
+  package var isReplaceable: Bool { info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false }
+}
+
+/// Where the `self` of a struct or enum is.
+package struct ValueSelfPlan: Sendable {
+  package var type: TypeSyntax
+  /// nil where the type is not known in this process.
+  package var info: TypeInfo?
+  package var location: Location
+  /// The body may change it in place: `location` is the address of the caller's variable.
+  package var isInout = false
+  package var isOwned = false
 }
 
 /// The bytes of stack arguments; an upper bound when `isKnown` is false.
@@ -54,13 +108,15 @@ package struct StackArguments: Hashable, Sendable {
 }
 
 /// Who `self` is.
-package enum SelfPlan: Hashable, Sendable {
+package enum SelfPlan: Sendable {
   case none
   /// A class instance whose reference is at the place.
   case object(Place)
   /// The metatype of a class.
   case metatype(Place)
-  /// A value we cannot locate (whether the method is mutating is not in its name).
+  /// A struct or enum.
+  case value(ValueSelfPlan)
+  /// A value we cannot locate, and why.
   case unknown(String)
 }
 
@@ -127,7 +183,7 @@ package final class CallPlan: @unchecked Sendable {
     if case .typed = thrown { return false }
     switch result.location {
     case .unknown, .optimizedOut: return resultIsVoid
-    case .pieces, .address: return resultIsVoid || result.info != nil
+    case .pieces, .address, .parts: return resultIsVoid || result.info != nil && result.isOwned
     }
   }
 
@@ -135,13 +191,8 @@ package final class CallPlan: @unchecked Sendable {
   var integerRegistersUsed: UInt32 {
     var mask: UInt32 = 0
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
-    for argument in arguments {
-      switch argument.location {
-      case .pieces(let pieces): pieces.forEach { add($0.place) }
-      case .address(let place): add(place)
-      case .optimizedOut, .unknown: break
-      }
-    }
+    for argument in arguments { argument.location.places.forEach(add) }
+    if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
     return mask
   }
 

@@ -47,6 +47,15 @@ package struct Metadata: Hashable, @unchecked Sendable {
     }
   }
 
+  /// Swift's spelling, qualified. Where a type is private the runtime writes an address that says nothing; it is left out.
+  package var name: String {
+    var name = _typeName(type, qualified: true)
+    while let start = name.firstRange(of: "(unknown context at "), let end = name[start.upperBound...].firstRange(of: ").") {
+      name.removeSubrange(start.lowerBound..<end.upperBound)
+    }
+    return name
+  }
+
   // MARK: Value witnesses (the table's address precedes the metadata)
 
   private var witnesses: UnsafeRawPointer { pointer.load(fromByteOffset: -8, as: UnsafeRawPointer.self) }
@@ -78,6 +87,14 @@ package struct Metadata: Hashable, @unchecked Sendable {
     guard witnessFlags & 0x20_0000 != 0 else { return nil }
     // Enum witnesses follow the 11 words (88 bytes) of the common table: getEnumTag first.
     return Int(unsafeBitCast(witnesses.load(fromByteOffset: 88, as: UInt.self), to: EnumTag.self)(memory, pointer))
+  }
+
+  private typealias ProjectData = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
+  /// Turns the enum value at `memory` into its case's payload.
+  package func projectEnumData(_ memory: UnsafeMutableRawPointer) {
+    guard witnessFlags & 0x20_0000 != 0 else { return }
+    // The second enum witness, destructiveProjectEnumData.
+    unsafeBitCast(witnesses.load(fromByteOffset: 96, as: UInt.self), to: ProjectData.self)(memory, pointer)
   }
 
   private typealias InjectTag = @convention(c) (UnsafeMutableRawPointer, UInt32, UnsafeRawPointer) -> Void
@@ -117,6 +134,15 @@ package struct Metadata: Hashable, @unchecked Sendable {
     return false
   }
 
+  /// The labels of a tuple's elements, nil for none.
+  package var tupleLabels: [String?] {
+    let count = pointer.load(fromByteOffset: 8, as: Int.self)
+    guard let text = pointer.load(fromByteOffset: 16, as: UnsafePointer<CChar>?.self) else { return Array(repeating: nil, count: count) }
+    // Each label is followed by a space.
+    let labels = String(cString: text).split(separator: " ", omittingEmptySubsequences: false).map { $0.isEmpty ? nil : String($0) }
+    return (0..<count).map { $0 < labels.count ? labels[$0] : nil }
+  }
+
   package var tupleElements: [(metadata: Metadata, offset: Int)] {
     let count = pointer.load(fromByteOffset: 8, as: Int.self)
     return (0..<count).map { i in
@@ -132,6 +158,37 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var existential: (witnessTables: Int, isClassBound: Bool, isError: Bool) {
     let flags = pointer.load(fromByteOffset: 8, as: UInt32.self)
     return (Int(flags & 0xFF_FFFF), flags & 0x8000_0000 == 0, (flags >> 24) & 0x3F == 1)
+  }
+
+  /// How values of an existential type are stored.
+  package enum ExistentialForm: Sendable { case opaque, reference, error }
+  /// nil for a type that is no existential.
+  package var existentialForm: ExistentialForm? {
+    switch kind {
+    case .existential: return existential.isError ? .error : existential.isClassBound ? .reference : .opaque
+    case .extendedExistential:
+      // The shape at +8 begins with flags: the low byte is the kind of container (0 opaque, 1 class, 2 metatype).
+      switch extendedExistentialFlags & 0xFF {
+      case 0: return .opaque
+      case 1: return .reference
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  /// Flags of an extended existential's shape.
+  package var extendedExistentialFlags: UInt32 {
+    pointer.load(fromByteOffset: 8, as: UnsafeRawPointer.self).load(as: UInt32.self)
+  }
+
+  /// The protocols of an existential type.
+  package var protocols: [ProtocolDescriptor] {
+    guard case .existential = kind else { return [] }
+    let count = Int(pointer.load(fromByteOffset: 12, as: UInt32.self))
+    let hasSuperclass = pointer.load(fromByteOffset: 8, as: UInt32.self) & 0x4000_0000 != 0
+    // The low bit would mark an Objective-C protocol.
+    return (0..<count).map { ProtocolDescriptor(pointer.load(fromByteOffset: (hasSuperclass ? 24 : 16) + 8 * $0, as: UnsafeRawPointer.self)) }
   }
 
   /// Function metadata: convention in bits 16-23 of the flags (0 swift, 1 block, 2 thin, 3 C).
@@ -190,13 +247,22 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
     }
     guard isClass else { return nil }
     let words = Int(pointer.load(fromByteOffset: 40, as: UInt32.self))
-    return hasResilientSuperclass ? nil : words
+    // With a resilient superclass it counts from where the class's own members begin.
+    return hasResilientSuperclass ? resilientMembersOffset.map { $0 + words } : words
   }
 
-  /// Class descriptors without a resilient superclass: the immediate members begin at metadata words - immediate count
-  /// (negative-size flag clear), where generic arguments come first.
+  /// Words from the metadata to the immediate members of a class with a resilient superclass; known once it was used.
+  private var resilientMembersOffset: Int? {
+    // The runtime's StoredClassMetadataBounds: the offset in bytes, 0 until computed.
+    guard let bytes = relative(24)?.load(as: Int.self), bytes != 0 else { return nil }
+    return bytes / 8
+  }
+
+  /// Where a class's immediate members begin, generic arguments first: at metadata words - immediate count (negative-size
+  /// flag clear).
   package var classGenericArgumentOffset: Int? {
-    guard isClass, !hasResilientSuperclass else { return nil }
+    guard isClass else { return nil }
+    if hasResilientSuperclass { return resilientMembersOffset }
     let positiveWords = Int(pointer.load(fromByteOffset: 28, as: UInt32.self))
     let immediate = Int(pointer.load(fromByteOffset: 32, as: UInt32.self))
     let negative = flags & 0x1000_0000 != 0
@@ -230,9 +296,16 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
 }
 
 /// A mangled type name in image data: NUL-terminated, with symbolic references (control byte and relative address).
-package struct MangledBytes {
+package struct MangledBytes: Hashable, @unchecked Sendable {
+  // Image data, never unloaded.
   package let pointer: UnsafeRawPointer
   package let count: Int
+
+  private init(pointer: UnsafeRawPointer, count: Int) {
+    self.pointer = pointer
+    self.count = count
+  }
+  package func dropLast(_ n: Int) -> MangledBytes { MangledBytes(pointer: pointer, count: max(0, count - n)) }
 
   package init(_ pointer: UnsafeRawPointer) {
     self.pointer = pointer
@@ -285,6 +358,26 @@ package struct MangledBytes {
       value = value * 10 + Int(byte - 48)
     }
     return nil
+  }
+
+  /// For the name of a metatype whose instance type has but one: whether it is spelled out (`SiXMt`, `Sim`), so that the
+  /// compiler gave it no bits, or comes from a generic parameter, which keeps it a word. nil where neither is certain.
+  package var isThinMetatype: Bool? {
+    // Generic parameters: `x`, `q_`, `q0_`, `qd…`; of one alone the metatype is a word.
+    guard count > 0 else { return nil }
+    let first = pointer.load(as: UInt8.self)
+    if first == UInt8(ascii: "x") || first == UInt8(ascii: "q") {
+      return count <= 4 ? false : nil
+    }
+    guard hasSuffix("m") else { return nil }
+    // A symbolic reference to a type, or a standard library type's letters, and nothing else in front.
+    if first <= 2, count == 6 { return true }
+    return first == UInt8(ascii: "S") && count == 3 ? true : nil
+  }
+
+  /// For messages alone.
+  package var text: String {
+    String(decoding: UnsafeRawBufferPointer(start: pointer, count: count).map { $0 < 0x20 ? UInt8(ascii: "?") : $0 }, as: UTF8.self)
   }
 
   /// The metadata the runtime finds for this name in the context of `owner`.

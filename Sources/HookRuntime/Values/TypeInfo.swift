@@ -1,4 +1,6 @@
 // TypeInfo — what the runtime knows of one concrete type: how it is laid out, how it travels, how it is read.
+private import Synchronization
+
 /// How values of a type are shown and bridged.
 package indirect enum ValueKind: Sendable {
   case void
@@ -33,15 +35,31 @@ package final class TypeInfo: Sendable {
   /// Swift's spelling, qualified: `Shop.Cart`.
   package let name: String
 
-  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?) {
+  /// Found when first asked for.
+  private let lazyMembers = Mutex<Members?>(nil)
+  struct Members: Sendable {
+    var fields: [StoredField]
+    var cases: [EnumCase]
+  }
+  var members: Members {
+    lazyMembers.withLock {
+      if let known = $0 { return known }
+      let made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
+      $0 = made
+      return made
+    }
+  }
+
+  /// - Parameter size: where values lie otherwise than the metadata says (a metatype without bits).
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil) {
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars
-    self.size = metadata.size
+    self.size = size ?? metadata.size
     self.alignment = metadata.alignment
     self.isTrivial = metadata.isTrivial
     self.passing = scalars.map(AggregateLowering.lower) ?? .indirect
-    self.name = _typeName(metadata.type, qualified: true)
+    self.name = metadata.name
   }
 }
 

@@ -9,6 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
+  private var byField: [FieldKey: Result<TypeInfo, TypeProblem>] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
 
@@ -23,6 +24,31 @@ package final class TypeResolver: @unchecked Sendable {
 
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock { info(for: metadata) }
+  }
+
+  /// The type of a stored property or payload of `owner`, as it lies there: a metatype that needs no bits has none.
+  package func type(ofField name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
+    lock.withLock {
+      let key = FieldKey(name: name, owner: owner)
+      if let known = byField[key] { return known }
+      let found = fieldType(name, in: owner)
+      byField[key] = found
+      return found
+    }
+  }
+
+  private func fieldType(_ name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
+    guard let metadata = name.resolve(in: owner) else { return .failure(.unresolved(name.text)) }
+    if metadata.mentionsOneMetatype {
+      guard let isThin = name.isThinMetatype else { return .failure(.layout(metadata.name)) }
+      if isThin { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+    }
+    return info(for: metadata)
+  }
+
+  private struct FieldKey: Hashable {
+    var name: MangledBytes
+    var owner: Metadata
   }
 
   // MARK: Names to metadata
@@ -84,6 +110,8 @@ package final class TypeResolver: @unchecked Sendable {
     case .function:
       let words = metadata.functionConvention == 0 ? 2 : 1
       return Layout(kind: .closure, scalars: (0..<words).map { Self.pointer.moved(by: 8 * $0) })
+    case .extendedExistential:
+      return Layout(kind: .existential, scalars: try extendedExistential(metadata))
     case .existential:
       let form = metadata.existential
       if form.isError { return Layout(kind: .existential, scalars: [Self.pointer]) }
@@ -94,8 +122,17 @@ package final class TypeResolver: @unchecked Sendable {
       return Layout(kind: .metatype, scalars: metadata.size == 0 ? [] : [Self.pointer])
     case .existentialMetatype:
       return Layout(kind: .metatype, scalars: (0..<max(1, metadata.size / 8)).map { Self.pointer.moved(by: 8 * $0) })
-    case .opaque, .extendedExistential, .other:
-      throw .layout(_typeName(metadata.type, qualified: true))
+    case .opaque, .other:
+      throw .layout(metadata.name)
+    }
+  }
+
+  /// `any Collection<Int>`: the witness tables lie behind the value, as in plain existentials.
+  private func extendedExistential(_ metadata: Metadata) throws(TypeProblem) -> [Scalar]? {
+    switch metadata.existentialForm {
+    case .opaque: return nil
+    case .reference: return (0..<metadata.size / 8).map { Self.pointer.moved(by: 8 * $0) }
+    case .error, nil: throw .layout(metadata.name)
     }
   }
 
@@ -113,13 +150,13 @@ package final class TypeResolver: @unchecked Sendable {
   /// neither metadata nor field records tell.
   private func part(_ metadata: Metadata) throws(TypeProblem) -> TypeInfo {
     if case .metatype = metadata.kind, metadata.instanceType.hasOneMetatype {
-      throw .layout(_typeName(metadata.type, qualified: true))
+      throw .layout(metadata.name)
     }
     return try info(for: metadata).get()
   }
 
   private func structLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
-    let name = { _typeName(metadata.type, qualified: true) }
+    let name = { metadata.name }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
     if try isResilient(name()) { return Layout(kind: .structure, scalars: nil) }
     if metadata.pointer == Metadata(String.self).pointer {
@@ -153,8 +190,7 @@ package final class TypeResolver: @unchecked Sendable {
         all.append(Self.pointer.moved(by: offset))
         continue
       }
-      guard let fieldType = typeName.resolve(in: metadata) else { throw .layout(name()) }
-      guard let scalars = try part(fieldType).scalars else { return Layout(kind: .structure, scalars: nil) }
+      guard let scalars = try type(ofField: typeName, in: metadata).get().scalars else { return Layout(kind: .structure, scalars: nil) }
       all += scalars.map { $0.moved(by: offset) }
     }
     // A C struct may have parts Swift has no name for, such as bit-fields and unions.
@@ -169,7 +205,7 @@ package final class TypeResolver: @unchecked Sendable {
   }
 
   private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
-    let name = { _typeName(metadata.type, qualified: true) }
+    let name = { metadata.name }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
     if try isResilient(name()) { return Layout(kind: .enumeration, scalars: nil) }
     let payloads = descriptor.payloadCases
@@ -185,8 +221,9 @@ package final class TypeResolver: @unchecked Sendable {
     var only: TypeInfo?
     for field in cases.prefix(payloads) {
       if field.isIndirectCase { payloadSize = max(payloadSize, 8); continue }
-      guard let typeName = field.typeName, let payload = typeName.resolve(in: metadata) else { throw .layout(name()) }
-      let info = try part(payload)
+      guard let typeName = field.typeName else { throw .layout(name()) }
+      let info = try type(ofField: typeName, in: metadata).get()
+      if case .optional = metadata.kind { _ = try part(info.metadata) }
       if info.scalars == nil { addressOnly = true }
       payloadSize = max(payloadSize, info.size)
       only = info
@@ -244,6 +281,16 @@ package final class TypeResolver: @unchecked Sendable {
 }
 
 extension Metadata {
+  /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
+  fileprivate var mentionsOneMetatype: Bool {
+    switch kind {
+    case .metatype: instanceType.hasOneMetatype
+    case .optional: genericArgumentMetadata.contains { $0?.mentionsOneMetatype ?? false }
+    case .tuple: tupleElements.contains { $0.metadata.mentionsOneMetatype }
+    default: false
+    }
+  }
+
   /// A struct, enum, tuple, function or existential has one metatype, which needs no bits.
   fileprivate var hasOneMetatype: Bool {
     switch kind {
@@ -281,11 +328,11 @@ extension TypeSyntax {
     case .tuple(let elements): elements.contains { $0.type.isGeneric }
     case .function(let function): function.parameters.contains { $0.type.isGeneric } || function.result.isGeneric
     case .existential(_, let superclass, _): superclass?.isGeneric ?? false
-    case .constrainedExistential: false
+    case .constrainedExistential(_, let requirements): requirements.contains { if case .sameType(let type) = $0.kind { type.isGeneric } else { false } }
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGeneric
-    case .builtin, .integer, .unknown: false
+    case .builtin, .integer, .constrainedSelf, .unknown: false
     }
   }
 }

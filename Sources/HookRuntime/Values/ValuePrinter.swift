@@ -182,18 +182,9 @@ package struct ValuePrinter {
   }
 
   private func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
-    let form = info.metadata.existential
-    if form.isError { text += Self.error(memory.load(as: UInt.self)); return }
-    if form.isClassBound { object(memory.load(as: UInt.self), info, &text); return }
-    // An opaque existential: three words of buffer, then the dynamic type.
-    let dynamic = Metadata(memory.load(fromByteOffset: 24, as: UnsafeRawPointer.self))
-    guard let type = try? types.type(of: dynamic).get() else { text += "<\(Self.short(info.name))>"; return }
-    // Values that fit and are bitwise takable are inline; others sit in a box behind its header.
-    if type.size <= 24, type.alignment <= 8, dynamic.isBitwiseTakable {
-      print(memory, type, depth: depth, &text)
-    } else {
-      text += "<\(Self.short(type.name))>"
-    }
+    if info.metadata.existentialForm == .error { text += Self.error(memory.load(as: UInt.self)); return }
+    guard let (value, type) = info.openExistential(memory) else { text += "<\(Self.short(info.name))>"; return }
+    print(value, type, depth: depth, &text)
   }
 
   /// A thrown error, by its type and, for an enum, its case.
@@ -205,7 +196,7 @@ package struct ValuePrinter {
   }
   private static func errorText<E: Error>(_ error: E) -> String {
     let metadata = Metadata(E.self)
-    let name = short(_typeName(E.self, qualified: true))
+    let name = short(metadata.name)
     guard case .enumeration = metadata.kind, let descriptor = metadata.descriptor else { return name }
     let fields = descriptor.fields
     return withUnsafeBytes(of: error) { bytes in

@@ -44,6 +44,7 @@ package struct ValueReader {
   package func withMemory<R>(_ location: Location, _ info: TypeInfo, isResult: Bool, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch location {
     case .optimizedOut, .unknown: return nil
+    case .parts: return location.isWhole ? withParts(location, info, isResult: isResult, body) : nil
     case .address(let place):
       // An indirect result's address is what the caller passed in rax; swiftcc callees return it in rax as well, but need not.
       guard let memory = UnsafeRawPointer(bitPattern: UInt(argumentWord(place))) else { return nil }
@@ -53,17 +54,42 @@ package struct ValueReader {
       return withUnsafeTemporaryAllocation(byteCount: (size + 15) / 8 * 8, alignment: 16) { buffer in
         let memory = buffer.baseAddress!
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.count)
-        for piece in pieces {
-          if case .float(let i) = piece.place, piece.size > 8 {
-            (memory + piece.offset).copyMemory(from: xmmAddress(i, result: isResult), byteCount: min(16, piece.size))
-            continue
-          }
-          withUnsafeBytes(of: isResult ? resultWord(piece.place) : argumentWord(piece.place)) {
-            (memory + piece.offset).copyMemory(from: $0.baseAddress!, byteCount: min(piece.size, buffer.count - piece.offset, 8))
-          }
-        }
+        for piece in pieces { copy(piece, to: buffer, isResult: isResult) }
         return body(UnsafeRawPointer(memory))
       }
+    }
+  }
+
+  /// The same for a value of which parts are missing, or lie in memory of their own: the missing ones are zeros, and
+  /// `location.has` tells which they are. A moved value is no valid copy of types that care where they lie; those are
+  /// never taken apart into more than their own address.
+  package func withParts<R>(_ location: Location, _ info: TypeInfo, isResult: Bool, _ body: (UnsafeRawPointer) -> R) -> R? {
+    guard case .parts(let parts) = location else { return withMemory(location, info, isResult: isResult, body) }
+    guard info.metadata.isBitwiseTakable else { return nil }
+    return withUnsafeTemporaryAllocation(byteCount: (max(info.size, 16) + 15) / 8 * 8, alignment: max(16, info.alignment)) { buffer in
+      buffer.baseAddress!.initializeMemory(as: UInt8.self, repeating: 0, count: buffer.count)
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): for piece in pieces { copy(piece, to: buffer, isResult: isResult) }
+        case .address(let place):
+          guard let memory = UnsafeRawPointer(bitPattern: UInt(argumentWord(place))) else { continue }
+          (buffer.baseAddress! + part.offset).copyMemory(from: memory, byteCount: part.size)
+        case .optimizedOut, .unknown, .parts: continue
+        }
+      }
+      return body(UnsafeRawPointer(buffer.baseAddress!))
+    }
+  }
+
+  /// Copies what lies in one register or slot to its place in the value.
+  private func copy(_ piece: Piece, to value: UnsafeMutableRawBufferPointer, isResult: Bool) {
+    let memory = value.baseAddress!
+    if case .float(let i) = piece.place, piece.size > 8 {
+      (memory + piece.offset).copyMemory(from: xmmAddress(i, result: isResult), byteCount: min(16, piece.size))
+      return
+    }
+    withUnsafeBytes(of: isResult ? resultWord(piece.place) : argumentWord(piece.place)) {
+      (memory + piece.offset).copyMemory(from: $0.baseAddress!, byteCount: min(piece.size, value.count - piece.offset, 8))
     }
   }
 }

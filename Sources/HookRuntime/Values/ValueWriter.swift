@@ -53,6 +53,7 @@ package struct ValueWriter {
   package func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
     switch argument.location {
     case .optimizedOut, .unknown: value.destroy()
+    case .parts(let parts): replace(parts, of: argument, with: value)
     case .address(let place):
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
       if argument.isInout || argument.isOwned {
@@ -76,6 +77,27 @@ package struct ValueWriter {
     }
   }
 
+  /// A value whose parts are passed in different ways. What is missing is not written.
+  private func replace(_ parts: [ValuePart], of argument: ArgumentPlan, with value: OwnedValue) {
+    if argument.isOwned, !value.info.isTrivial {
+      _ = ValueReader(frame).withMemory(argument.location, value.info, isResult: false) {
+        // A bitwise copy of the owned value: destroying it ends the value in the registers and in memory.
+        value.info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+      }
+    }
+    for part in parts {
+      switch part.location {
+      case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
+      case .address(let place) where argument.isOwned:
+        guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
+        target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+      case .address(let place): setArgument(place, UInt64(UInt(bitPattern: value.memory + part.offset)))
+      case .optimizedOut, .unknown, .parts: continue
+      }
+    }
+    if argument.isOwned { value.forget() } else { release(value) }
+  }
+
   /// Writes the bytes of `value` into the argument's place without ending what was there.
   package func overwrite(_ argument: ArgumentPlan, with value: OwnedValue) {
     switch argument.location {
@@ -83,6 +105,16 @@ package struct ValueWriter {
     case .address(let place):
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return }
       target.copyMemory(from: value.memory, byteCount: value.info.size)
+    case .parts(let parts):
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
+        case .address(let place):
+          guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
+          target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+        case .optimizedOut, .unknown, .parts: continue
+        }
+      }
     case .optimizedOut, .unknown: break
     }
   }
@@ -120,7 +152,7 @@ package struct ValueWriter {
 
   /// Takes the result out of the registers and keeps it until the call is over; the registers are free then.
   package func retireResult(_ result: ResultPlan) {
-    guard let info = result.info, !info.isTrivial else { return }
+    guard let info = result.info, !info.isTrivial, result.isOwned else { return }
     _ = ValueReader(frame).withMemory(result.location, info, isResult: true) {
       let value = OwnedValue(uninitialized: info)
       // The bits are moved: the registers hold nothing any more.
@@ -144,7 +176,7 @@ package struct ValueWriter {
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {
     switch result.location {
-    case .optimizedOut, .unknown: return value.destroy()
+    case .optimizedOut, .unknown, .parts: return value.destroy()
     case .address:
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.indirect_result)) else { return value.destroy() }
       target.copyMemory(from: value.memory, byteCount: value.info.size)

@@ -80,7 +80,7 @@ enum CallValues {
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let argument = script.pointee.plan.arguments[index]
     if isSame(value, root: .argument(index), script, bridge) { return }
-    guard let info = argument.info, isReplaceable(argument.location) else {
+    guard let info = argument.info, argument.isReplaceable else {
       throw .notConvertible(type: argument.type.description(qualified: true))
     }
     let writer = ValueWriter(script.pointee.view.call)
@@ -121,18 +121,11 @@ enum CallValues {
     } ?? false
   }
 
-  private static func isReplaceable(_ location: Location) -> Bool {
-    switch location {
-    case .pieces, .address: true
-    case .optimizedOut, .unknown: false
-    }
-  }
-
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
     if result.type.isVoid { return }
     if isSame(value, root: .result, script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
-    guard let info = result.info, isReplaceable(result.location) else {
+    guard let info = result.info, result.isReplaceable else {
       throw .notConvertible(type: result.type.description(qualified: true))
     }
     let made = OwnedValue(uninitialized: info)
@@ -266,8 +259,7 @@ enum CallValues {
     let consumes = script.pointee.view.withPlan { $0.consumesArguments }
     if script.pointee.changesNothing, !consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
-    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].info != nil && isReplaceable(script.pointee.plan.arguments[$0].location) })
-    else { return false }
+    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
     for value in script.pointee.staged.values { value.destroy() }
     script.pointee.staged = [:]
     hold(owned, script, copyable: false)

@@ -3,6 +3,7 @@ extension Demangler {
   /// - Returns: The node to push, 0 on failure.
   mutating func readOperator() -> NodeIndex {
     let letter = next()
+    if letter.byte < 0x20 { return readSymbolicReference(letter.byte) }
     switch letter {
     case "A": return readSubstitutions()
     case "B": return readBuiltin()

@@ -455,6 +455,26 @@ extension Demangler {
     return makeType(makeBuilt(.builtinTypeName, "Builtin.Vec\(index - 1)x" + name))
   }
 
+  /// A control byte and a relative address, in metadata: a type or protocol by its descriptor.
+  mutating func readSymbolicReference(_ control: UInt8) -> NodeIndex {
+    guard let resolveReference, control != 0, position + 4 <= text.count, let base = text.baseAddress else { return 0 }
+    let field = UnsafeRawPointer(base + position)
+    position += 4
+    guard let (kind, address) = resolveReference(control, field + Int(field.loadUnaligned(as: Int32.self))) else { return 0 }
+    let nodeKind: NodeKind
+    switch kind {
+    case .structure: nodeKind = .structure
+    case .enumeration: nodeKind = .enum
+    case .classType: nodeKind = .class
+    case .protocolType: nodeKind = .protocol
+    case .other: return 0
+    }
+    let module = arena.make(.module, text: "@")
+    let type = makeType(make(nodeKind, module, makeBuilt(.identifier, String(address, radix: 16))))
+    addSubstitution(type)
+    return type
+  }
+
   /// A node with a text made here.
   mutating func makeBuilt(_ kind: NodeKind, _ built: String) -> NodeIndex {
     builtTextSize += built.utf8.count

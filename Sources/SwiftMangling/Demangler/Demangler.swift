@@ -9,7 +9,8 @@
 //   1. No input makes it trap, loop or recurse without bound: every step consumes a byte, `limit…`
 //      bounds memory and depth, reading past the end yields byte 0, which no operator accepts.
 //   2. A failed step returns node 0; passing 0 on is safe and yields 0 again.
-//   3. Symbolic references (bytes 1…31) are rejected: they are only good inside metadata.
+//   3. Symbolic references (bytes 1…31) are rejected unless the caller says how to follow them: they are only good
+//      inside metadata, where the name lies.
 import Glibc
 
 struct Demangler: ~Copyable {
@@ -32,6 +33,9 @@ struct Demangler: ~Copyable {
   // What word substitutions in identifiers refer to, the mangling allows 26 words.
   var words: UnsafeMutablePointer<UnsafeBufferPointer<UInt8>>
   var wordCount = 0
+
+  /// What a symbolic reference at an address refers to; nil where names come from symbols, which hold none.
+  var resolveReference: ReferenceResolver?
 
   /// Guards the few operators that call themselves.
   var depth = 0

@@ -20,12 +20,28 @@ package enum SpecializedValue: Hashable, Sendable {
   case other(String)
 }
 
+/// The generic arguments a body was compiled for.
+package struct GenericSpecialization: Hashable, Sendable {
+  /// In the order of the generic signature, without parameters that its requirements make another type; nil where a
+  /// partial specialisation leaves one open.
+  package var types: [TypeSyntax?]
+  package var isPartial = false
+  /// Not `TG`: what went by address for being generic alone goes in registers where its type allows.
+  package var isReabstracted = true
+  /// `m`: metatype parameters are gone.
+  package var dropsMetatypes = false
+  /// SIL parameters (indirect results count, first) that are gone.
+  package var droppedParameters: [Int] = []
+
+  package init(types: [TypeSyntax?]) { self.types = types }
+}
+
 /// One step the compiler took from the declaration to this body.
 package enum Specialization: Hashable, Sendable {
-  /// `Tf`: per-parameter changes (`self` last) and the result's.
-  case signature(parameters: [SpecializedValue], result: SpecializedValue)
-  /// `Tg`, `TG`, `Ts`, …: the generic arguments, nil where a partial specialisation leaves one open.
-  case generic(types: [TypeSyntax?], isPartial: Bool)
+  /// `Tf`: changes per SIL parameter (indirect results first, `self` last) and the result's; the number of the pass.
+  case signature(parameters: [SpecializedValue], result: SpecializedValue, pass: Int)
+  /// `Tg`, `TG`, `Ts`, …
+  case generic(GenericSpecialization)
   /// `Tm`: several equal bodies became one that takes extra arguments.
   case merged
 }
@@ -63,10 +79,11 @@ package struct Declaration: Sendable {
   package var type: TypeSyntax?
   /// The declaration or one of its contexts has generic parameters, as far as the name tells.
   package var isGeneric = false
-  /// The number of generic parameters the name declares, per depth.
+  /// The number of generic parameters the declaration itself adds, per depth. A declaration that adds none but requires
+  /// something of the only parameter of its type may spell that parameter here instead.
   package var genericParameterCounts: [Int] = []
-  /// The generic requirements in words, `A: Swift.Equatable`.
-  package var requirements: [String] = []
+  /// What the declaration, and the extension around it, require of generic parameters beyond what its type does.
+  package var requirements: [GenericRequirement] = []
   /// From the declaration outwards: the outermost step is last.
   package var specialization: [Specialization] = []
   package var isMerged: Bool { specialization.contains(.merged) }

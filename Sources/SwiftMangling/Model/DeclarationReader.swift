@@ -266,13 +266,14 @@ struct DeclarationReader {
   }
 
   private mutating func readSignature(
-    _ signature: NodeIndex, into result: inout Declaration, in arena: borrowing NodeArena
+    _ signature: NodeIndex, into result: inout Declaration, isExtension: Bool = false, in arena: borrowing NodeArena
   ) {
     result.isGeneric = true
     for position in 0..<min(arena.childCount(signature), 256) {
       let child = arena.child(signature, position)
       if arena.kind(child) == .dependentGenericParamCount {
-        result.genericParameterCounts.append(Int(clamping: arena.number(child) ?? 0))
+        // An extension spells the parameters of the type it extends.
+        if !isExtension { result.genericParameterCounts.append(Int(clamping: arena.number(child) ?? 0)) }
       } else {
         result.requirements.append(types.requirement(child, in: arena))
       }
@@ -299,7 +300,7 @@ struct DeclarationReader {
           result.extensionModule = result.module
           foundModule = true
         }
-        if arena.childCount(node) > 2 { readSignature(arena.child(node, 2), into: &result, in: arena) }
+        if arena.childCount(node) > 2 { readSignature(arena.child(node, 2), into: &result, isExtension: true, in: arena) }
         node = arena.child(node, 1)
       case .anonymousContext: node = arena.child(node, 1)
       default:
@@ -427,10 +428,9 @@ struct DeclarationReader {
     switch arena.kind(attribute) {
     case .functionSignatureSpecialization: result.specialization.append(signature(attribute, in: arena))
     case .genericSpecialization, .genericSpecializationNotReAbstracted,
-      .genericSpecializationInResilienceDomain, .genericSpecializationPrespecialized, .inlinedGenericFunction:
-      result.specialization.append(.generic(types: arguments(attribute, in: arena), isPartial: false))
-    case .genericPartialSpecialization, .genericPartialSpecializationNotReAbstracted:
-      result.specialization.append(.generic(types: arguments(attribute, in: arena), isPartial: true))
+      .genericSpecializationInResilienceDomain, .genericSpecializationPrespecialized, .inlinedGenericFunction,
+      .genericPartialSpecialization, .genericPartialSpecializationNotReAbstracted:
+      result.specialization.append(.generic(generic(attribute, in: arena)))
     case .mergedFunction: result.specialization.append(.merged)
     // The body itself, reached through a variable or as the fallback of a thunk.
     case .dynamicallyReplaceableFunctionImpl, .backDeploymentFallback: break
@@ -446,12 +446,22 @@ struct DeclarationReader {
     }
   }
 
-  private mutating func arguments(_ node: NodeIndex, in arena: borrowing NodeArena) -> [TypeSyntax?] {
-    var result: [TypeSyntax?] = []
+  private mutating func generic(_ node: NodeIndex, in arena: borrowing NodeArena) -> GenericSpecialization {
+    var result = GenericSpecialization(types: [])
+    switch arena.kind(node) {
+    case .genericPartialSpecialization: result.isPartial = true
+    case .genericPartialSpecializationNotReAbstracted: (result.isPartial, result.isReabstracted) = (true, false)
+    case .genericSpecializationNotReAbstracted: result.isReabstracted = false
+    default: break
+    }
     for position in 0..<arena.childCount(node) {
       let child = arena.child(node, position)
-      guard arena.kind(child) == .genericSpecializationParam else { continue }
-      result.append(types.type(arena.first(child), in: arena))
+      switch arena.kind(child) {
+      case .genericSpecializationParam: result.types.append(types.type(arena.first(child), in: arena))
+      case .metatypeParamsRemoved: result.dropsMetatypes = true
+      case .droppedArgument: result.droppedParameters.append(Int(clamping: arena.number(child) ?? 0))
+      default: break
+      }
     }
     return result
   }
@@ -459,15 +469,17 @@ struct DeclarationReader {
   private mutating func signature(_ node: NodeIndex, in arena: borrowing NodeArena) -> Specialization {
     var parameters: [SpecializedValue] = []
     var result = SpecializedValue.unchanged
+    var pass = 0
     for position in 0..<arena.childCount(node) {
       let child = arena.child(node, position)
       switch arena.kind(child) {
+      case .specializationPassID: pass = Int(clamping: arena.number(child) ?? 0)
       case .functionSignatureSpecializationParam: parameters.append(value(child, in: arena))
       case .functionSignatureSpecializationReturn: result = value(child, in: arena)
       default: break
       }
     }
-    return .signature(parameters: parameters, result: result)
+    return .signature(parameters: parameters, result: result, pass: pass)
   }
 
   private mutating func value(_ node: NodeIndex, in arena: borrowing NodeArena) -> SpecializedValue {

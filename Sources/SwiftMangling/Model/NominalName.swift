@@ -57,6 +57,11 @@ package struct NominalName: Hashable, Sendable, CustomStringConvertible {
     return text
   }
 
+  /// Stands for the module where metadata refers to a type by its descriptor's address, which is then the only step.
+  static let referenceModule = "@"
+  /// The address of the descriptor, in a name that is one.
+  package var reference: UInt? { module == Self.referenceModule ? steps.last.flatMap { UInt($0.name, radix: 16) } : nil }
+
   /// The last step's name, or the module when there is no step.
   package var shortName: String { steps.last?.name ?? module }
 }

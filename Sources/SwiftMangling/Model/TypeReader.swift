@@ -46,17 +46,12 @@ struct TypeReader {
         protocols: protocols(first, in: arena), superclass: type(arena.child(node, 1), in: arena),
         isClassBound: true)
     case .constrainedExistential:
-      let requirements = arena.child(node, 1)
-      var words: [String] = []
-      for position in 0..<arena.childCount(requirements) where remaining > 0 {
-        let node = arena.child(requirements, position)
-        // `any Sequence<Int>`: the usual case names its argument alone.
-        words.append(
-          arena.kind(node) == .dependentGenericSameTypeRequirement
-            ? type(arena.child(node, 1), in: arena).description(qualified: true)
-            : requirement(node, in: arena))
+      let list = arena.child(node, 1)
+      var requirements: [GenericRequirement] = []
+      for position in 0..<arena.childCount(list) where remaining > 0 {
+        requirements.append(requirement(arena.child(list, position), in: arena))
       }
-      return .constrainedExistential(type(first, in: arena), description: words.joined(separator: ", "))
+      return .constrainedExistential(type(first, in: arena), requirements: requirements)
     case .metatype: return .metatype(type(arena.child(node, arena.childCount(node) - 1), in: arena))
     case .existentialMetatype:
       return .existentialMetatype(type(arena.child(node, arena.childCount(node) - 1), in: arena))
@@ -64,10 +59,12 @@ struct TypeReader {
       return .genericParameter(
         depth: Int(arena.number(first) ?? 0), index: Int(arena.number(arena.child(node, 1)) ?? 0))
     case .dependentMemberType:
-      return .dependentMember(
-        base: type(first, in: arena), name: arena.string(arena.first(arena.child(node, 1))))
+      let reference = arena.child(node, 1)
+      var owner: NominalName?
+      if arena.childCount(reference) > 1, case .nominal(let name, _, _) = type(arena.child(reference, 1), in: arena) { owner = name }
+      return .dependentMember(base: type(first, in: arena), name: arena.string(arena.first(reference)), of: owner)
     case .associatedTypeRef:
-      return .dependentMember(base: type(first, in: arena), name: arena.string(arena.child(node, 1)))
+      return .dependentMember(base: type(first, in: arena), name: arena.string(arena.child(node, 1)), of: nil)
     case .dynamicSelf: return .dynamicSelf(type(first, in: arena))
     case .builtinTypeName: return .builtin(arena.string(node))
     case .builtinFixedArray:
@@ -83,7 +80,7 @@ struct TypeReader {
     case .packExpansion: return .packExpansion(type(first, in: arena))
     case .integer, .negativeInteger:
       return .integer(Int(truncatingIfNeeded: arena.number(node) ?? 0))
-    case .constrainedExistentialSelf: return .unknown("Self")
+    case .constrainedExistentialSelf: return .constrainedSelf
     case .sugaredOptional: return standard("Optional", .enumeration, [type(first, in: arena)])
     case .sugaredArray: return standard("Array", .structure, [type(first, in: arena)])
     case .sugaredParen: return type(first, in: arena)
@@ -320,8 +317,34 @@ struct TypeReader {
 
   // MARK: requirements
 
-  /// One generic requirement in words.
-  mutating func requirement(_ node: NodeIndex, in arena: borrowing NodeArena) -> String {
+  /// One generic requirement.
+  mutating func requirement(_ node: NodeIndex, in arena: borrowing NodeArena) -> GenericRequirement {
+    let subject = type(arena.first(node), in: arena)
+    return GenericRequirement(subject: subject, kind: requirementKind(node, in: arena), description: requirementWords(node, in: arena))
+  }
+
+  private mutating func requirementKind(_ node: NodeIndex, in arena: borrowing NodeArena) -> GenericRequirement.Kind {
+    let second = arena.child(node, 1)
+    switch arena.kind(node) {
+    case .dependentGenericConformanceRequirement:
+      let base = type(second, in: arena)
+      if case .nominal(let name, .protocolType, _) = base { return .conformance(name) }
+      return .superclass(base)
+    case .dependentGenericSameTypeRequirement: return .sameType(type(second, in: arena))
+    case .dependentGenericSameShapeRequirement: return .sameShape(type(second, in: arena))
+    case .dependentGenericInverseConformanceRequirement: return .inverse(Int(clamping: arena.number(second) ?? 0))
+    case .dependentGenericLayoutRequirement:
+      switch arena.string(second) {
+      case "C", "D", "R", "N": return .classLayout
+      case let name: return .layout(name)
+      }
+    case .dependentGenericParamPackMarker: return .pack
+    case .dependentGenericParamValueMarker: return .value(type(second, in: arena))
+    default: return .other
+    }
+  }
+
+  private mutating func requirementWords(_ node: NodeIndex, in arena: borrowing NodeArena) -> String {
     let subject = type(arena.first(node), in: arena).description(qualified: true)
     let second = arena.child(node, 1)
     switch arena.kind(node) {

@@ -20,7 +20,11 @@ extension TypeSyntax {
       if parts.isEmpty { return "Any" }
       if protocols.isEmpty { return parts[0] }
       return "any " + parts.joined(separator: " & ")
-    case .constrainedExistential(let base, let description):
+    case .constrainedExistential(let base, let requirements):
+      // The usual case names its argument alone.
+      let description = requirements.map {
+        if case .sameType(let type) = $0.kind { type.description(qualified: true) } else { $0.description }
+      }.joined(separator: ", ")
       return base.description(qualified: qualified) + "<" + description + ">"
     case .metatype(let instance):
       return instance.wrapped(qualified) + (instance.isExistential ? ".Protocol" : ".Type")
@@ -29,7 +33,7 @@ extension TypeSyntax {
       return instance.description(qualified: qualified) + ".Type"
     case .genericParameter(let depth, let index):
       return TypeSyntax.parameterName(depth: depth, index: index)
-    case .dependentMember(let base, let name): return base.description(qualified: qualified) + "." + name
+    case .dependentMember(let base, let name, _): return base.description(qualified: qualified) + "." + name
     case .dynamicSelf: return "Self"
     case .builtin(let name): return name
     case .weak(let inner): return "weak " + inner.description(qualified: qualified)
@@ -40,6 +44,7 @@ extension TypeSyntax {
       return "Pack{" + elements.map { $0.description(qualified: qualified) }.joined(separator: ", ") + "}"
     case .packExpansion(let pattern): return "repeat " + pattern.description(qualified: qualified)
     case .integer(let value): return "\(value)"
+    case .constrainedSelf: return "Self"
     case .unknown(let what): return what
     }
   }
@@ -124,7 +129,7 @@ extension TypeSyntax {
       .packExpansion(let inner):
       inner.mentionsGenericParameter
     case .pack(let elements): elements.contains { $0.mentionsGenericParameter }
-    case .builtin, .opaqueResult, .integer, .unknown: false
+    case .builtin, .opaqueResult, .integer, .constrainedSelf, .unknown: false
     }
   }
 }

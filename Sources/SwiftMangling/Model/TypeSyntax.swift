@@ -6,12 +6,13 @@ package indirect enum TypeSyntax: Hashable, Sendable {
   case function(FunctionType)
   /// `Any` has no protocols, `AnyObject` none and is class bound.
   case existential(protocols: [NominalName], superclass: TypeSyntax?, isClassBound: Bool)
-  /// `any Sequence<Int>`: the base existential and its requirements in words.
-  case constrainedExistential(TypeSyntax, description: String)
+  /// `any Sequence<Int>`: the base existential and what its associated types are.
+  case constrainedExistential(TypeSyntax, requirements: [GenericRequirement])
   case metatype(TypeSyntax)
   case existentialMetatype(TypeSyntax)
   case genericParameter(depth: Int, index: Int)
-  case dependentMember(base: TypeSyntax, name: String)
+  /// An associated type; `of` is the protocol that declares it, where the name tells.
+  case dependentMember(base: TypeSyntax, name: String, of: NominalName?)
   case dynamicSelf(TypeSyntax)
   case builtin(String)
   case weak(TypeSyntax)
@@ -22,6 +23,8 @@ package indirect enum TypeSyntax: Hashable, Sendable {
   case packExpansion(TypeSyntax)
   /// The argument of a value generic, as in `InlineArray<4, Int>`.
   case integer(Int)
+  /// `Self` in the requirements of a constrained existential.
+  case constrainedSelf
   /// A construct the model has no case for, named by its node kind.
   case unknown(String)
 }

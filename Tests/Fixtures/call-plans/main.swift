@@ -1,8 +1,8 @@
-// call-plans LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
+// call-plans [--share] LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
 //
-// One line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
+// With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
 // result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
-// (removed), `?` (unknown); `!` marks an owned one.
+// (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -21,6 +21,7 @@ private func text(_ location: Location) -> String {
   switch location {
   case .pieces(let pieces): pieces.isEmpty ? "()" : pieces.map { "\(text($0.place)):\($0.size)@\($0.offset)" }.joined(separator: "+")
   case .address(let place): "*" + text(place)
+  case .parts(let parts): "[" + parts.map { "\($0.offset)+\($0.size)=\(text($0.location))" }.joined(separator: ",") + "]"
   case .optimizedOut: "-"
   case .unknown(let reason): "?" + reason
   }
@@ -31,22 +32,29 @@ private func text(_ plan: SelfPlan) -> String {
   case .none: "none"
   case .object(let place): "object:" + text(place)
   case .metatype(let place): "metatype:" + text(place)
-  case .unknown: "?"
+  case .value(let plan): "value:" + (plan.isInout ? "&" : "") + (plan.isOwned ? "!" : "") + text(plan.location)
+  case .unknown(let reason): "?" + reason
   }
 }
 
-for path in CommandLine.arguments.dropFirst() {
+private let arguments = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
+for path in arguments {
   guard dlopen(path, RTLD_NOW | RTLD_GLOBAL) != nil else { fatalError("cannot open '\(path)': \(String(cString: dlerror()))") }
 }
-let wanted = Set(CommandLine.arguments.dropFirst().map { String($0.split(separator: "/").last ?? "") })
+TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
+private let wanted = Set(arguments.map { String($0.split(separator: "/").last ?? "") })
 private let planner = CallPlanner()
+private var share = Share()
 for image in ProcessCatalog.shared.current() where wanted.contains(String(image.path.split(separator: "/").last ?? "")) {
   for family in image.families(where: { _ in true }) {
     for body in family.bodies {
       let plan = planner.plan(body.declaration)
+      share.count(plan, body)
+      if CommandLine.arguments.contains("--share") { continue }
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
       let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
       print(columns.joined(separator: "\t"))
     }
   }
 }
+if CommandLine.arguments.contains("--share") { print(share.table) }

@@ -93,6 +93,15 @@ def signatures(paths):
     return found
 
 
+def machine_values(text):
+    """The places and widths a plan's column names."""
+    text = text.lstrip("!&")
+    if text in ("()", "-") or text.startswith("?"): return []
+    if text.startswith("*"): return [(text[1:], 8)]
+    if text.startswith("["): return [v for part in text[1:-1].split(",") for v in machine_values(part.split("=")[1])]
+    return [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in text.split("+")]
+
+
 def main():
     plans, irgen = sys.argv[1], signatures(sys.argv[2:])
     exact = partial = values = missing = wrong = opaque = results = unknown_results = 0
@@ -106,7 +115,7 @@ def main():
         if int(stack) < bytes_needed: problems.append(f"stack {stack} < {bytes_needed}")
         if "?" not in result and result != "-":
             results += 1
-            ours = [] if result == "()" else [("sret", 8)] if result == "*sret" else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in result.split("+")]
+            ours = machine_values(result)
             theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
             # A deinitialiser hands its object on to the deallocating form; no source says so.
             if ours != theirs and not name.endswith("fd"): problems.append(f"result {ours} != {theirs}")
@@ -119,7 +128,7 @@ def main():
         for a in arguments:
             a = a.lstrip("!&")
             if a.startswith("?") or a == "-": opaque += 1; known = False; continue
-            ours = [] if a == "()" else [(a[1:], 8)] if a.startswith("*") else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in a.split("+")]
+            ours = machine_values(a)
             values += 1
             for o in ours:
                 if o not in remaining[cursor:]: problems.append(f"argument {a}: {o} not in {remaining[cursor:]}"); break
@@ -127,7 +136,7 @@ def main():
         if kind == "exact" and known:
             exact += 1
             # What is left must be what the plan does not speak of: a value self, metadata and witness tables.
-            used = sum(0 if a.lstrip("!&") == "()" else len(a.lstrip("!&").split("+")) for a in arguments)
+            used = sum(len(machine_values(a)) for a in arguments)
             if used != cursor and "in memory" not in result and "typed throws" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
             rest = remaining[cursor:]
             if "typed throws" in result: rest = rest[1:]  # where an error in memory goes
