@@ -15,7 +15,9 @@ extension CallPlan {
     switch location {
     case .unknown(let reason): return reason
     case .optimizedOut: return nil
-    case .pieces, .address:
+    case .parts(let parts) where !location.isWhole:
+      return parts.lazy.compactMap { if case .unknown(let reason) = $0.location { reason } else { nil } }.first
+    case .pieces, .address, .parts:
       if info != nil || type.isVoid { return nil }
       return "type '\(type.description(qualified: true))' is not known in this process"
     }

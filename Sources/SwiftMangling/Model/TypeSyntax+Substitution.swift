@@ -18,7 +18,7 @@ extension TypeSyntax {
     let apply = { (type: TypeSyntax) in type.substituting(table) }
     switch self {
     case .genericParameter(let depth, let index): return table[GenericParameterKey(depth: depth, index: index)] ?? self
-    case .dependentMember(let base, let name): return .dependentMember(base: apply(base), name: name)
+    case .dependentMember(let base, let name, let owner): return .dependentMember(base: apply(base), name: name, of: owner)
     case .nominal(let name, let kind, let arguments): return .nominal(name, kind: kind, arguments: arguments.map(apply))
     case .tuple(let elements):
       return .tuple(elements.map { TupleElement(label: $0.label, type: apply($0.type), isVariadic: $0.isVariadic) })
@@ -29,7 +29,12 @@ extension TypeSyntax {
       return .function(function)
     case .existential(let protocols, let superclass?, let isClassBound):
       return .existential(protocols: protocols, superclass: apply(superclass), isClassBound: isClassBound)
-    case .constrainedExistential(let base, let description): return .constrainedExistential(apply(base), description: description)
+    case .constrainedExistential(let base, let requirements):
+      return .constrainedExistential(apply(base), requirements: requirements.map {
+        var requirement = $0
+        if case .sameType(let type) = requirement.kind { requirement.kind = .sameType(apply(type)) }
+        return requirement
+      })
     case .metatype(let type): return .metatype(apply(type))
     case .existentialMetatype(let type): return .existentialMetatype(apply(type))
     case .dynamicSelf(let type): return .dynamicSelf(apply(type))
@@ -38,7 +43,7 @@ extension TypeSyntax {
     case .unmanaged(let type): return .unmanaged(apply(type))
     case .pack(let types): return .pack(types.map(apply))
     case .packExpansion(let type): return .packExpansion(apply(type))
-    case .existential, .builtin, .opaqueResult, .integer, .unknown: return self
+    case .existential, .builtin, .opaqueResult, .integer, .constrainedSelf, .unknown: return self
     }
   }
 
@@ -54,7 +59,7 @@ extension TypeSyntax {
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGenericSyntax
-    case .builtin, .integer, .unknown, .opaqueResult: false
+    case .builtin, .integer, .constrainedSelf, .unknown, .opaqueResult: false
     }
   }
 }
