@@ -35,6 +35,13 @@ struct CallAssembly {
 
   private mutating func place() {
     var lost: String?
+    if declaration.functionType.isAsync {
+      switch directResultsAreInMemory {
+      case true?: _ = allocator.takeInteger()
+      case false?: break
+      case nil: lost = "async result of unknown type"
+      }
+    }
     for (index, parameter) in signature.parameters.enumerated() {
       if let (reason, from) = signature.broken, from <= index { lost = lost ?? reason }
       if parameter.role == .error { locations.append(.unknown("typed throws")); continue }  // it comes last of all
@@ -60,6 +67,23 @@ struct CallAssembly {
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
   /// result of an async function always is.
   private var returnsThroughRegister: Bool { signature.results.count == 1 && !declaration.functionType.isAsync }
+
+  /// Results that do not go by address for their type's sake are too large for registers together: where results are
+  /// arguments of a resume function, their address comes before all arguments. nil: not known.
+  private var directResultsAreInMemory: Bool? {
+    let direct = signature.results.filter { !$0.isIndirect && !$0.isGone }
+    let passings = direct.map { lowering.passing(of: $0.type) }
+    if direct.count > 1, direct.count == signature.results.count, let whole = lowering.info(declaration.functionType.result) {
+      return whole.passing == .indirect
+    }
+    var registers = 0
+    for passing in passings {
+      guard case .success(let passing) = passing else { return nil }
+      guard case .direct(let scalars) = passing else { return true }
+      registers += scalars.count
+    }
+    return registers <= 4 ? false : nil
+  }
 
   /// Where methods have `self`: an object, a metatype with bits or an address in r13; nil when it is an ordinary argument.
   private func selfRegister(_ parameter: SILParameter) -> Location? {
