@@ -170,7 +170,10 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
 }
 
-int32_t shl_wait(SHLCallback *cb) {
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
+  SHLEntry *entry = ((SHLInner *)cb->scope.state->run)->entry;
+  entry->then = then;
+  entry->then_ctx = ctx;
   frame_of(cb)->waits = true;
   return 0;
 }
@@ -273,6 +276,17 @@ static int call_function(lua_State *L) {
   f.cb.name = NULL;
   f.cb.name_length = 0;
   return run_host(L, S, h->fn, h->ctx, &f);
+}
+
+int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host) {
+  Frame f;
+  lua_settop(L, 0);
+  f.cb.host = host;
+  f.cb.argc = 0;
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  return run_host(L, shl_state_of(L), fn, ctx, &f);
 }
 
 /// A method given out by shl_return_method. Upvalue 1: its name.

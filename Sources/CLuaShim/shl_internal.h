@@ -69,7 +69,6 @@ typedef struct SHLRun {
   lua_State *current;       // the coroutine that runs now
   SHLError *error;          // what the message handler collected
   SHLStatus kill;           // not SHL_OK: sticky, uncatchable
-  bool raises;              // what a waiting call goes on with is an error
 } SHLRun;
 
 /// A coroutine of the pool; stack slot 1 holds the message handler.
@@ -80,7 +79,8 @@ typedef struct SHLEntry {
   int32_t hook_count;       // what its hook was set to
   uint32_t slot;            // its own call token slot
   bool doomed;              // not reusable
-  bool waits;               // in nobody's hands, to go on later
+  SHLFunction then;         // while it waits: what the function that waits goes on with
+  void *then_ctx;
 } SHLEntry;
 
 /// A call token's target. Valid while `host` is set and generations match.
@@ -282,6 +282,9 @@ void shl_describe_failure(lua_State *L, SHLRun *run);
 // ---- shl_wait.c
 /// Ends a host function's call by making its coroutine wait. Does not return when it can.
 int shl_yield_host(lua_State *L);
+
+/// [-all, +n, e] Calls a host function in the place of one that waited.
+int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host);
 
 // ---- shl_value.c
 /// [-0, +1, -] Pushes what needs no memory; false: it needs some, or cannot be pushed.

@@ -281,7 +281,6 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->L = run->current = entry->L;
   run->error = NULL;
   run->kill = SHL_OK;
-  run->raises = false;
   S->run = run;
   inv->scope.L = entry->L;
   SHL_WRITE(S->invocations, SHL_READ(S->invocations) + 1);

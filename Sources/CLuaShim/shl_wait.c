@@ -24,7 +24,6 @@ static SHLStatus step(SHLInvocation *inv, int32_t nargs, SHLValue *results, int3
   int count = 0;
   int outcome = lua_resume(L, NULL, nargs, &count);
   if (outcome == LUA_YIELD && !in->run.kill) {
-    in->entry->waits = true;
     S->limits.memory += ALLOWANCE;
     *waiting = (SHLWaiting *)in->entry;
     shl_leave_waiting(inv);
@@ -99,26 +98,16 @@ SHLStatus shl_start(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs,
   return step(inv, nargs, results, max_results, waiting);
 }
 
-SHLStatus shl_continue(SHLState *S, SHLWaiting *w, void *host, bool raises, const SHLValue *values, int32_t count,
-                       SHLValue *results, int32_t max_results, const SHLBudget *budget, SHLInvocation *inv,
-                       SHLWaiting **waiting) {
+SHLStatus shl_continue(SHLState *S, SHLWaiting *w, void *host, SHLValue *results, int32_t max_results,
+                       const SHLBudget *budget, SHLInvocation *inv, SHLWaiting **again) {
   SHLEntry *entry = (SHLEntry *)w;
-  *waiting = NULL;
+  *again = NULL;
   SHLStatus status = shl_enter_with(S, budget, entry, inv);
   if (status != SHL_OK) return status;
-  SHLInner *in = shl_inner(inv);
-  entry->waits = false;
   S->limits.memory -= ALLOWANCE;
   S->slots[entry->slot].host = host;
-  in->here = true;
-  in->run.raises = raises;
-  status = pass(S, entry->L, values, count);
-  if (status != SHL_OK) {
-    entry->doomed = true;
-    shl_leave(inv, true);
-    return status;
-  }
-  return step(inv, count, results, max_results, waiting);
+  shl_inner(inv)->here = true;
+  return step(inv, 0, results, max_results, again);
 }
 
 void shl_drop_waiting(SHLState *S, SHLWaiting *w) {
@@ -129,16 +118,13 @@ void shl_drop_waiting(SHLState *S, SHLWaiting *w) {
   shl_unlock(S);
 }
 
-/// [-all, +n, e] The host function's call goes on: with what it was given, or with an error.
+/// [-all, +n, e] The host function's call goes on.
 static int go_on(lua_State *L, int status, lua_KContext context) {
   (void)status;
   (void)context;
-  SHLRun *run = shl_state_of(L)->run;
-  if (run->raises) {
-    run->raises = false;
-    return lua_error(L);
-  }
-  return lua_gettop(L);
+  SHLState *S = shl_state_of(L);
+  SHLEntry *entry = ((SHLInner *)S->run)->entry;
+  return shl_call_host(L, entry->then, entry->then_ctx, S->slots[entry->slot].host);
 }
 
 int shl_yield_host(lua_State *L) {

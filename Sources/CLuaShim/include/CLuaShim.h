@@ -230,11 +230,10 @@ typedef struct SHLWaiting SHLWaiting;
 SHLStatus shl_start(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
                     SHLValue *results, int32_t max_results, const SHLBudget *budget,
                     SHLInvocation *invocation, SHLWaiting **waiting);
-/// [-0, +0, -] Goes on, on any thread, with a budget of its own: the function that waited answers `values`, or raises the
-/// only one of them. `host` is what call tokens made with SHL_CALL_HERE stand for from now on; while the call waited they
+/// [-0, +0, -] Goes on, on any thread, with a budget of its own: what the function that waited named runs and answers in
+/// its place. `host` is what call tokens made with SHL_CALL_HERE stand for from now on; while the call waited they
 /// stood for nothing. On SHL_BUSY, SHL_STACK_LOW, SHL_TOO_DEEP and SHL_POISONED nothing ran and `waiting` is as it was.
-SHLStatus shl_continue(SHLState *state, SHLWaiting *waiting, void *host, bool raises,
-                       const SHLValue *values, int32_t count,
+SHLStatus shl_continue(SHLState *state, SHLWaiting *waiting, void *host,
                        SHLValue *results, int32_t max_results, const SHLBudget *budget,
                        SHLInvocation *invocation, SHLWaiting **again);
 /// [-0, +0, -] Forgets the rest of a call. Takes the lock.
@@ -287,8 +286,9 @@ int32_t shl_raise(SHLCallback *cb, SHLValue value);
 /// [-0, +0, -] The call of this function may wait: it was started with shl_start, not inside a coroutine of the script's
 /// own, and no native function stands between.
 bool shl_can_wait(SHLCallback *cb);
-/// [-0, +0, -] Makes it wait, after it has returned: `return shl_wait(cb)`. Only when shl_can_wait.
-int32_t shl_wait(SHLCallback *cb);
+/// [-0, +0, -] Makes it wait, after it has returned: `return shl_wait(cb, then, ctx)`. `then` answers in its place when the
+/// call goes on, with no arguments and the host of the call's token. Only when shl_can_wait.
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx);
 /// [-0, +1, -] Argument i as text, as `tostring` gives it; an error in a metamethod gives the type name. Valid during the callback.
 SHLValue shl_arg_text(SHLCallback *cb, int32_t i);
 /// [-0, +0, -] File and line of the Lua code that called this function; false when not called from Lua.

@@ -58,19 +58,18 @@ final class AsyncHandler {
     }
     do throws(BridgeError) { try CallValues.prepareOriginal(script) } catch { return callback.fail(error.description) }
     wish = .original(catching: catching)
-    return shl_wait(callback.raw)
+    return shl_wait(callback.raw, Self.originalReturned, Unmanaged.passUnretained(hook.patch).toOpaque())
   }
 
-  /// What the function that waited answers. The values live as long as `scratch`.
-  func answer(_ bridge: ValueBridge, _ scratch: Scratch) -> (values: [SHLValue], raises: Bool) {
-    guard case .original(let catching) = wish else { return ([], false) }
-    if script.pointee.view.didThrow {
-      let error = shl_handle(hook.patch.classes.error, UInt64(script.pointee.view.thrownError), 0, script.pointee.serial)
-      return catching ? ([shl_bool(false), error], false) : ([error], true)
+  /// What `call:original()` answers when the original has returned.
+  private static let originalReturned: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = callback.call, let handler = script.pointee.async, case .original(let catching) = handler.wish else {
+        return callback.fail("this call is over")
+      }
+      handler.wish = .nothing
+      return CallAPI.answerOriginal(script, patch, callback, catching: catching)
     }
-    var values = catching ? [shl_bool(true)] : []
-    if !script.pointee.view.withPlan({ $0.resultIsVoid }) { values.append(CallValues.result(script, bridge, scratch)) }
-    return (values, false)
   }
 }
 
@@ -110,20 +109,15 @@ extension LuaHook {
   }
 
   private func goOn(_ handler: AsyncHandler) -> HKTOutcome {
-    let script = handler.script
-    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) { scratch in
-      let (values, raises) = handler.answer(ValueBridge(classes: patch.classes, serial: script.pointee.serial), scratch.baseAddress!)
-      handler.wish = .nothing
-      let rest = handler.waiting
-      handler.waiting = nil
-      return step(handler) { result, invocation, waiting in
-        // It has begun and must end: it waits for the lock as long as it takes.
-        var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: -1)
-        let status = shl_continue(
-          patch.state, rest, UnsafeMutableRawPointer(script), raises, values, Int32(values.count), result, 1, &budget, invocation, waiting)
-        if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_POISONED { handler.waiting = rest }
-        return status
-      }
+    let rest = handler.waiting
+    handler.waiting = nil
+    return step(handler) { result, invocation, waiting in
+      // It has begun and must end: it waits for the lock as long as it takes.
+      var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: -1)
+      let host = UnsafeMutableRawPointer(handler.script)
+      let status = shl_continue(patch.state, rest, host, result, 1, &budget, invocation, waiting)
+      if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_POISONED { handler.waiting = rest }
+      return status
     }
   }
 

@@ -213,6 +213,11 @@ enum CallAPI {
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
+    return answerOriginal(script, patch, callback, catching: catching)
+  }
+
+  /// The original has run: its result, or its error.
+  static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.thrownError
