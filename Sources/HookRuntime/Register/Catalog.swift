@@ -1,5 +1,6 @@
 // Catalog — finds the selectors a pattern means, in the images of this process or in a file on disk.
 package import SwiftMangling
+private import CHookTrampoline
 private import Glibc
 
 /// The selectors of one image. Names are demangled only when a pattern can match.
@@ -182,12 +183,24 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
-      return planner.plan(body.declaration, sharing: sharedCode.conflict(body))
+      let plan = planner.plan(body.declaration, sharing: sharedCode.conflict(body))
+      guard takesCallersActor(body, by: plan) else { return plan }
+      var declaration = body.declaration
+      declaration.takesCallersActor = true
+      return planner.plan(declaration, sharing: sharedCode.conflict(body))
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
     let plan = planner.plan(source.declaration)
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+  }
+
+  /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
+  /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
+  /// looks like any other.)
+  private func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
+    guard plan.isAsync, let own = plan.stack.integers, own < 6, let code = fileBytes(of: body, count: body.size) else { return false }
+    return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.

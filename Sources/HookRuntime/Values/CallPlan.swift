@@ -105,6 +105,8 @@ package struct ValueSelfPlan: Sendable {
 package struct StackArguments: Hashable, Sendable {
   package var bytes: Int
   package var isKnown: Bool
+  /// How many integer registers the function takes, where everything it takes is known.
+  package var integers: Int?
 }
 
 /// Who `self` is.

@@ -107,15 +107,15 @@ struct CallAssembly {
     let more = hiddenWords(function, selfPlan)
     // What is not known may still be known to fit into registers.
     let fits = more == 0 || allocator.integers + more <= 6 && allocator.floats + 4 <= 8
-    if isExact, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true) }
+    if isExact, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
     return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
   }
 
   /// At most so many words travel behind the arguments.
   private func hiddenWords(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
     var bound = 0
-    // A value self takes up to four words behind the arguments, with its metadata.
-    if case .unknown = selfPlan { bound += 6 }
+    // A value self takes up to four words behind the arguments, with its metadata; a self that is gone takes none.
+    if case .unknown = selfPlan, !signature.gone.contains(where: { $0.role == .selfValue && $0.part == nil }) { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
     if declaration.isGeneric || declaration.contextKind == .protocolType || !declaration.genericParameterCounts.isEmpty {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)

@@ -10,15 +10,14 @@ extension SILSignature {
     if let problem = unknownResult(function, lowering) { breakOff(at: parameters.count, problem) }
     if case .typed(let error) = function.thrown { addErrorAddress(error, lowering) }
     // An async function that runs where its caller does takes that actor before its arguments.
-    if case .caller = function.isolation, function.isAsync { addHidden(words: 2) }
+    if declaration.takesCallersActor { addHidden(words: 2) }
     for (index, parameter) in function.parameters.enumerated() { add(parameter, at: index, of: declaration) }
     addSelf(declaration, evidence)
   }
 
   private mutating func addHidden(words: Int) {
-    let pointer = TypeSyntax.builtin("Builtin.RawPointer")
-    let fields = (0..<words).map { _ in TupleElement(type: pointer) }
-    parameters.append(SILParameter(role: .hidden, type: SILType(words == 1 ? pointer : .tuple(fields))))
+    let fields = (0..<words).map { _ in TupleElement(type: SILTypeLowering.rawPointer) }
+    parameters.append(SILParameter(role: .hidden, type: SILType(.tuple(fields))))
   }
 
   // MARK: Results
