@@ -79,6 +79,7 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTPatching.h"
+#include "HKTFlow.h"
 #include "HKTThunk.h"
 
 #endif

@@ -27,6 +27,8 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
     var isLabel: Bool { info & 15 == 0 }
     /// STB_LOCAL.
     var isLocal: Bool { info >> 4 == 0 }
+    /// STV_DEFAULT 0, STV_HIDDEN 2, STV_PROTECTED 3.
+    var visibility: UInt8 { other & 3 }
     var isDefined: Bool { section != 0 }
   }
 

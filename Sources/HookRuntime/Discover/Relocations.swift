@@ -67,6 +67,13 @@ struct Relocations: @unchecked Sendable {  // read-only memory of a mapped file
     return nil
   }
 
+  /// Calls `visit` with every address of this file that some pointer of its data will hold.
+  func forEachAddress(_ visit: (UInt64) -> Void) {
+    func consider(_ row: Row) { if case .address(let address)? = value(row) { visit(address) } }
+    for at in 0..<sortedCount { consider(sortedRows.load(at * Self.rowSize)!) }
+    others.forEach(consider)
+  }
+
   private func search(_ count: Int, _ address: UInt64, _ offset: (Int) -> UInt64) -> Int? {
     var low = 0
     var high = count

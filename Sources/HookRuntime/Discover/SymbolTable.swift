@@ -19,6 +19,9 @@ package struct ImageSymbol: @unchecked Sendable {  // points into a read-only ma
   /// Bytes of code; 0 when the symbol does not say.
   package let size: UInt32
   package let isLocal: Bool
+  /// The object file it came from could be the only one to know it: local, and not merely hidden by the linker, which keeps
+  /// the visibility of what was global in its object file.
+  package let isObjectLocal: Bool
   /// False for a label of hand-written assembly.
   package let isFunction: Bool
   package let source: Source
@@ -28,6 +31,7 @@ package struct ImageSymbol: @unchecked Sendable {  // points into a read-only ma
     address = entry.value
     size = UInt32(clamping: entry.size)
     isLocal = entry.isLocal
+    isObjectLocal = entry.isLocal && entry.visibility == 0
     isFunction = entry.isFunction
     source = table.source
   }
@@ -41,6 +45,7 @@ package struct ImageSymbol: @unchecked Sendable {  // points into a read-only ma
     address = 0
     size = 0
     isLocal = true
+    isObjectLocal = true
     isFunction = false
     source = .symtab
   }

@@ -22,6 +22,7 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private lazy var flows = Flows(file, symbols)
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   private let lock = RecursiveLock()
@@ -183,15 +184,18 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
-      let plan = planner.plan(body.declaration, sharing: sharedCode.conflict(body))
-      guard takesCallersActor(body, by: plan) else { return plan }
-      var declaration = body.declaration
-      declaration.takesCallersActor = true
-      return planner.plan(declaration, sharing: sharedCode.conflict(body))
+      return lock.withLock {
+        let conflict = sharedCode.conflict(body)
+        let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))
+        guard takesCallersActor(body, by: plan) else { return plan }
+        var declaration = body.declaration
+        declaration.takesCallersActor = true
+        return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
+      }
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
-    let plan = planner.plan(source.declaration)
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, named: source.mangledName)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
@@ -201,6 +205,12 @@ package final class ImageCatalog: @unchecked Sendable {
   private func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
     guard plan.isAsync, let own = plan.stack.integers, own < 6, let code = fileBytes(of: body, count: body.size) else { return false }
     return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
+  }
+
+  /// What the body's code shows of its convention. To be asked under the lock.
+  /// - Parameter name: the function whose convention it is, where that is another one: a merged body has its thunks'.
+  private func evidence(_ body: Body, named name: String? = nil) -> any BodyEvidence {
+    flows.evidence(at: body.address - bias, size: body.size, name: name ?? body.mangledName, module: body.declaration.module)
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.

@@ -4,7 +4,11 @@ private import SwiftMangling
 extension CallPlan {
   /// The first of self, arguments and result that scripts cannot read, and why; nil when they read all there is.
   package var obstacle: String? {
-    if case .unknown(let reason) = selfPlan { return "self: \(reason)" }
+    switch selfPlan {
+    case .unknown(let reason): return "self: \(reason)"
+    case .value(let value): if let reason = Self.obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
+    case .none, .object, .metatype: break
+    }
     for (index, argument) in arguments.enumerated() {
       if let reason = Self.obstacle(argument.location, argument.info, argument.type) { return "argument \(index + 1): \(reason)" }
     }
@@ -15,11 +19,10 @@ extension CallPlan {
     switch location {
     case .unknown(let reason): return reason
     case .optimizedOut: return nil
-    case .parts(let parts) where !location.isWhole:
-      return parts.lazy.compactMap { if case .unknown(let reason) = $0.location { reason } else { nil } }.first
-    case .pieces, .address, .parts:
-      if info != nil || type.isVoid { return nil }
-      return "type '\(type.description(qualified: true))' is not known in this process"
+    case .parts(let parts):
+      for part in parts { if case .unknown(let reason) = part.location { return reason } }
+    case .pieces, .address: break
     }
+    return info != nil || type.isVoid ? nil : "type '\(type.description(qualified: true))' is not known in this process"
   }
 }

@@ -96,9 +96,15 @@ package struct ValueSelfPlan: Sendable {
   /// nil where the type is not known in this process.
   package var info: TypeInfo?
   package var location: Location
-  /// The body may change it in place: `location` is the address of the caller's variable.
-  package var isInout = false
-  package var isOwned = false
+  package var access = Access.unknown
+
+  package enum Access: Hashable, Sendable {
+    case borrowed, owned
+    /// The body may change it in place: `location` is the address of the caller's variable.
+    case inPlace
+    /// By address, and whether it is the caller's variable is not known.
+    case unknown
+  }
 }
 
 /// The bytes of stack arguments; an upper bound when `isKnown` is false.
@@ -199,7 +205,7 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   /// Nothing is known but that the function exists.
-  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool) -> CallPlan {
+  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
     return CallPlan(
       arguments: function.parameters.map {
@@ -207,7 +213,7 @@ package final class CallPlan: @unchecked Sendable {
       },
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
-      thrown: function.thrown, isEnterOnly: isEnterOnly,
+      thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
       stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, of: declaration)
   }
 }

@@ -10,21 +10,24 @@ package struct CallPlanner {
   package init(types: TypeResolver = .shared) { self.types = types }
 
   /// The plan for the body that `declaration` (of a base or a clone) names.
-  /// - Parameter conflict: why calls that enter the body may carry other values.
-  /// - Parameter evidence: what the machine code says where the name is silent.
-  package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: BodyEvidence = BodyEvidence()) -> CallPlan {
+  /// - Parameters:
+  ///   - conflict: why calls that enter the body may carry other values.
+  ///   - evidence: what the body's code shows where its name is silent; without it private functions are opaque, and all
+  ///     others are believed to be passed even what they do not read.
+  package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.isCoroutine
-    if let reason = conflict ?? Self.distrust(declaration, evidence) {
+    if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
     let lowering = SILTypeLowering(types: types)
-    var signature = SILSignature(declaration, evidence: evidence, lowering: lowering)
-    for step in declaration.specialization { signature.apply(step, lowering: lowering) }
-    return CallAssembly(declaration, signature, lowering).plan(isEnterOnly: isEnterOnly)
+    var signature = SILSignature(declaration, lowering: lowering)
+    for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
+    let plan = CallAssembly(declaration, signature, lowering, evidence).plan(isEnterOnly: isEnterOnly)
+    return evidence.map { PlanCheck(plan, declaration, $0).checked() } ?? plan
   }
 
-  /// Why the body's convention may differ from its mangled type.
-  static func distrust(_ declaration: Declaration, _ evidence: BodyEvidence = BodyEvidence()) -> String? {
+  /// Why the body's convention may differ from its mangled type, whatever the type.
+  static func distrust(_ declaration: Declaration, evidence: (any BodyEvidence)? = nil) -> String? {
     if declaration.isMerged { return "merged body: it takes extra arguments" }
     switch declaration.kind {
     case .function, .allocatingInit, .`init`, .`deinit`, .deallocatingDeinit, .getter, .setter, .read, .modify, .read2, .modify2,
@@ -32,14 +35,8 @@ package struct CallPlanner {
       break
     default: return "compiler-made function"
     }
-    if evidence.isVerified == false {
-      return "its code does not agree with its type" + (evidence.contradiction.map { ": \($0)" } ?? "")
-    }
     if declaration.kind.isClosure { return "closure: the optimiser may have changed its convention" }
-    if declaration.isEffectivelyPrivate, evidence.isVerified == nil { return "private: the optimiser may have changed its convention" }
-    for step in declaration.specialization {
-      if case .generic = step { return "generic specialisation" }
-    }
+    if declaration.isEffectivelyPrivate, evidence == nil { return "private: the optimiser may have changed its convention" }
     return nil
   }
 }

@@ -22,6 +22,9 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
+  /// The descriptor of a struct, enum or class by its name.
+  package func descriptor(_ name: NominalName) -> TypeDescriptor? { findDescriptor?(name) }
+
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock { info(for: metadata) }
   }

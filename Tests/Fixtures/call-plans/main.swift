@@ -2,7 +2,8 @@
 //
 // With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self,
 // result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
-// (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one.
+// (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With `--evidence` the bodies' machine code
+// is asked as well, as it is for a hook, and a column before the arguments says whether the call can throw.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -32,11 +33,12 @@ private func text(_ plan: SelfPlan) -> String {
   case .none: "none"
   case .object(let place): "object:" + text(place)
   case .metatype(let place): "metatype:" + text(place)
-  case .value(let plan): "value:" + (plan.isInout ? "&" : "") + (plan.isOwned ? "!" : "") + text(plan.location)
+  case .value(let plan): "value:" + (plan.access == .inPlace ? "&" : plan.access == .owned ? "!" : plan.access == .unknown ? "~" : "") + text(plan.location)
   case .unknown(let reason): "?" + reason
   }
 }
 
+private let asksCode = CommandLine.arguments.contains("--evidence")
 private let arguments = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
 for path in arguments {
   guard dlopen(path, RTLD_NOW | RTLD_GLOBAL) != nil else { fatalError("cannot open '\(path)': \(String(cString: dlerror()))") }
@@ -48,11 +50,12 @@ private var share = Share()
 for image in ProcessCatalog.shared.current() where wanted.contains(String(image.path.split(separator: "/").last ?? "")) {
   for family in image.families(where: { _ in true }) {
     for body in family.bodies {
-      let plan = planner.plan(body.declaration)
+      let plan = asksCode ? image.plan(of: body, in: family) : planner.plan(body.declaration)
       share.count(plan, body)
       if CommandLine.arguments.contains("--share") { continue }
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
-      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)] + arguments
+      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)]
+        + (asksCode ? [plan.thrown == .never ? "never" : "throws"] : []) + arguments
       print(columns.joined(separator: "\t"))
     }
   }

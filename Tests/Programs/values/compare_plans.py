@@ -77,14 +77,14 @@ def returned(text):
 
 def signatures(paths):
     found = {}
-    pattern = re.compile(r'^define (.*?)swift(?:tail)?cc (.*?) @"?(\$s[^"(]*)"?\((.*?)\) (?:#|\{|comdat|!|personality|align)')
+    pattern = re.compile(r'^define (.*?)swift(?:tail)?cc (.*?) @"?(\$s[^"(]*)"?\((.*?)\) (?:(?:local_)?unnamed_addr )?(?:#|\{|comdat|!|personality|align)')
     for path in paths:
         for line in open(path):
             if not line.startswith("define"): continue
             m = pattern.match(line)
             if not m: continue
             result = m.group(2)
-            result = re.sub(r"\b(noalias|zeroext|signext|noundef|nonnull|returned)\b ?", "", result)
+            result = re.sub(r"\b(noalias|zeroext|signext|noundef|nonnull|returned|align \d+|\w+\(.*?\))(?=\s) ?", "", result).strip()
             parameters = []
             for p in split(m.group(4)):
                 t = re.match(r"<[^>]*>|\S+", p).group(0)
@@ -153,4 +153,4 @@ def main():
     sys.exit(1 if wrong else 0)
 
 
-main()
+if __name__ == "__main__": main()

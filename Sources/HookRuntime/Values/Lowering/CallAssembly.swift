@@ -5,15 +5,17 @@ struct CallAssembly {
   private let declaration: Declaration
   private let signature: SILSignature
   private let lowering: SILTypeLowering
+  private let evidence: (any BodyEvidence)?
   private var allocator = PlaceAllocator()
   /// Parallel to the signature's parameters.
   private var locations: [Location] = []
   private var isExact = true
 
-  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering) {
+  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?) {
     self.declaration = declaration
     self.signature = signature
     self.lowering = lowering
+    self.evidence = evidence
     switch declaration.kind {
     case .modify, .read: _ = allocator.takeInteger()  // the coroutine buffer
     case .modify2, .read2: (_, _) = (allocator.takeInteger(), allocator.takeInteger())  // buffer and allocator
@@ -49,6 +51,11 @@ struct CallAssembly {
         locations.append(.address(.indirectResult))
         continue
       }
+      if parameter.role == .selfValue, signature.selfIsUndecided {
+        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter))
+        if case .unknown(let reason) = locations.last { lost = lost ?? reason }
+        continue
+      }
       // The register of self does not depend on what went before.
       if signature.broken?.from != index, let register = selfRegister(parameter) { locations.append(register); continue }
       if lost == nil, case .failure(let problem) = lowering.passing(of: parameter) { lost = problem.description }
@@ -61,6 +68,44 @@ struct CallAssembly {
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
       return $0.role == .selfValue || $0.role == .error || $0.role == .hidden
+    }
+  }
+
+  // MARK: Self of structs and enums
+
+  /// How the body took `self`, for what comes of it.
+  private var selfAccess = ValueSelfPlan.Access.borrowed
+
+  /// By value behind the arguments, or by address in its register where the member is mutating: the code tells.
+  private mutating func decideSelf(_ parameter: SILParameter) -> Location {
+    let passing: Passing
+    switch lowering.passing(of: parameter) {
+    case .failure(let problem): return .unknown(problem.description)
+    case .success(let found): passing = found
+    }
+    guard case .direct(let scalars) = passing else {
+      selfAccess = .unknown
+      return .address(signature.isMethod ? .selfRegister : allocator.takeInteger())
+    }
+    if scalars.isEmpty { return .pieces([]) }
+    let silent = "whether it is mutating is not in its name"
+    guard let evidence else { return .unknown(silent) }
+    var byValue = allocator
+    let words = byValue.take(passing)
+    let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
+    // In a generic body, what follows the arguments may be metadata.
+    let takesWords = !signature.takesMetadata(declaration) && words.places.contains { place in
+      Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false
+    }
+    switch (takesAddress, takesWords && signature.isMethod) {
+    case (true, false):
+      selfAccess = .inPlace
+      return .address(.selfRegister)
+    case (false, true):
+      allocator = byValue
+      return words
+    case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
+    case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
     }
   }
 
@@ -127,7 +172,7 @@ struct CallAssembly {
   // MARK: Arguments
 
   private func argument(_ index: Int, _ parameter: Parameter) -> ArgumentPlan {
-    let type = parameter.valueType.substituting(signature.substitutions)
+    let type = lowering.concrete(parameter.valueType.substituting(signature.substitutions))
     var plan = ArgumentPlan(
       label: parameter.label, type: type, info: lowering.info(type), location: .unknown(""), isInout: parameter.isInout)
     let parts = self.parts(of: .argument(index))
@@ -185,8 +230,8 @@ struct CallAssembly {
   // MARK: Self
 
   private func selfPlan() -> SelfPlan {
-    guard let type = declaration.selfType else { return .none }
     let placed = parts(of: .selfValue)
+    guard let type = placed.first?.parameter.type.instance else { return .none }
     guard declaration.hasInstance else { return metatypePlan(placed, type) }
     switch type {
     case .nominal(_, .classType, _):
@@ -200,9 +245,8 @@ struct CallAssembly {
       let info = lowering.info(type)
       let location = join(placed, info)
       if case .unknown(let reason) = location { return .unknown(reason) }
-      let isInout = placed.contains { $0.parameter.convention == .address }
-      let isOwned = placed.contains { $0.parameter.convention == .owned }
-      return .value(ValueSelfPlan(type: type, info: info, location: location, isInout: isInout, isOwned: isOwned))
+      let isOwned = placed.contains { $0.parameter.convention == .owned && $0.location != .optimizedOut }
+      return .value(ValueSelfPlan(type: type, info: info, location: location, access: isOwned ? .owned : selfAccess))
     default: return .unknown("whatever conforms to the protocol")
     }
   }
@@ -219,7 +263,7 @@ struct CallAssembly {
   // MARK: Result
 
   private func result(_ function: FunctionType) -> ResultPlan {
-    let type = function.result.substituting(signature.substitutions)
+    let type = lowering.concrete(function.result.substituting(signature.substitutions))
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     plan.isOwned = signature.results.allSatisfy(\.isOwned)
     plan.location = resultLocation(function, plan.info)

@@ -3,7 +3,7 @@ package import SwiftMangling
 
 extension SILSignature {
   /// - Parameter lowering: tells which results are written through an address.
-  init(_ declaration: Declaration, evidence: BodyEvidence, lowering: SILTypeLowering) {
+  init(_ declaration: Declaration, lowering: SILTypeLowering) {
     let function = declaration.functionType
     // What a coroutine accessor yields is no result.
     if !declaration.isCoroutine { addResults(function.result, path: [], lowering) }
@@ -12,7 +12,7 @@ extension SILSignature {
     // An async function that runs where its caller does takes that actor before its arguments.
     if declaration.takesCallersActor { addHidden(words: 2) }
     for (index, parameter) in function.parameters.enumerated() { add(parameter, at: index, of: declaration) }
-    addSelf(declaration, evidence)
+    addSelf(declaration, lowering)
   }
 
   private mutating func addHidden(words: Int) {
@@ -82,8 +82,8 @@ extension SILSignature {
 
   // MARK: Self
 
-  private mutating func addSelf(_ declaration: Declaration, _ evidence: BodyEvidence) {
-    guard let type = declaration.selfType else { return }
+  private mutating func addSelf(_ declaration: Declaration, _ lowering: SILTypeLowering) {
+    guard let type = lowering.selfType(of: declaration) else { return }
     isMethod = true
     guard declaration.hasInstance else {
       parameters.append(SILParameter(role: .selfValue, type: SILType(.metatype(type))))
@@ -94,15 +94,7 @@ extension SILSignature {
     case .`init`, .deallocatingDeinit: parameter.convention = .owned
     default: break
     }
-    switch declaration.contextKind {
-    case .classType, .protocolType: break
-    default:
-      switch evidence.takesSelfByAddress ?? declaration.mutatesSelf {
-      case true?: parameter.convention = .address
-      case false?: break
-      case nil: breakOff(at: parameters.count, "whether it is mutating is not in its name")
-      }
-    }
+    selfIsUndecided = declaration.contextKind != .classType && declaration.contextKind != .protocolType
     parameters.append(parameter)
   }
 }
@@ -127,15 +119,4 @@ extension Declaration {
 
   /// `self` is a value, not a metatype.
   package var hasInstance: Bool { kind != .allocatingInit && !isStatic }
-
-  /// The type the declaration is a member of; nil for free functions.
-  var selfType: TypeSyntax? {
-    guard let context, let contextKind else { return nil }
-    // Whatever conforms: the first parameter of the protocol's own signature.
-    if contextKind == .protocolType { return .genericParameter(depth: 0, index: 0) }
-    return .nominal(context, kind: contextKind, arguments: [])
-  }
-
-  /// Whether a member of a struct or enum takes self by address; nil where the name does not tell.
-  fileprivate var mutatesSelf: Bool? { nil }
 }

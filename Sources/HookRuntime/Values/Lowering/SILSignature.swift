@@ -75,6 +75,8 @@ package struct SILSignature: Sendable {
   package var results: [SILResult] = []
   /// `self` (the last parameter before captures) goes where methods have it.
   package var isMethod = false
+  /// `self` is a struct or enum and may be passed by value or by address: no name tells whether a member is mutating.
+  package var selfIsUndecided = false
   /// Why places are not known, and the number of parameters that still are.
   package var broken: (reason: String, from: Int)?
   /// Generic parameters this body was compiled for.
@@ -85,6 +87,19 @@ package struct SILSignature: Sendable {
     if let broken, broken.from <= index { return }
     broken = (reason, index)
   }
+}
+
+extension SILSignature {
+  /// Metadata of generic parameters comes behind all parameters.
+  func takesMetadata(_ declaration: Declaration) -> Bool {
+    guard substitutions.isEmpty else { return false }
+    return declaration.isGeneric || parameters.contains { $0.type.type.isGeneric }
+  }
+}
+
+extension SILType {
+  /// The type that a metatype is of, or the type itself.
+  var instance: TypeSyntax { if case .metatype(let instance) = type { instance } else { type } }
 }
 
 extension TypeSyntax {

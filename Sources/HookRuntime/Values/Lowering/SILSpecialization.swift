@@ -6,10 +6,10 @@ internal import SwiftMangling
 
 extension SILSignature {
   /// Steps are applied in the order the optimiser took them: from the declaration outwards.
-  mutating func apply(_ step: Specialization, lowering: SILTypeLowering) {
+  mutating func apply(_ step: Specialization, of declaration: Declaration, lowering: SILTypeLowering) {
     switch step {
     case .signature(let changes, let result, _): apply(changes, result)
-    case .generic: breakOff(at: 0, "generic specialisation")
+    case .generic(let step): apply(step, of: declaration, lowering)
     case .merged: breakOff(at: 0, "merged body: it takes extra arguments")
     }
   }
@@ -26,7 +26,11 @@ extension SILSignature {
     broken = nil
     for (index, (var parameter, change)) in zip(old.0, changes).enumerated() {
       if let (reason, from) = old.1, from == index { breakOff(at: kept.count, reason) }
-      if parameter.role == .selfValue, change != .unchanged { isMethod = false }
+      if parameter.role == .selfValue, change != .unchanged {
+        isMethod = false
+        // Only a value is owned or taken apart, never the caller's variable.
+        if change != .dead { selfIsUndecided = false }
+      }
       switch change {
       case .unchanged: kept.append(parameter)
       case .ownedToGuaranteed:

@@ -1,0 +1,61 @@
+// HKTFlow — which values a body certainly takes at its entry, and which results a caller certainly uses.
+//
+// Everything answered is a proof, never a guess: a bit is set when an instruction that can only exist for the value
+// reads its register or stack slot while, on every path to it, that still holds what it held at the entry (or after
+// the call). A clear bit says nothing.
+#ifndef HKT_FLOW_H
+#define HKT_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "HKTThunk.h"
+
+/// Places as bits: 0-15 the general registers by their number in the instruction set (0 rax, 1 rcx, 2 rdx, 3 rbx, 4 rsp, 5 rbp,
+/// 6 rsi, 7 rdi, 8-15 r8-r15), 16-31 xmm0-15, 32-63 the 8-byte stack slots above the return address.
+typedef uint64_t HKTPlaces;
+
+#define HKT_GPR(n) (UINT64_C(1) << (n))
+#define HKT_XMM(n) (UINT64_C(1) << (16 + (n)))
+#define HKT_STACK_SLOT(n) (UINT64_C(1) << (32 + (n)))
+
+/// The code of one function.
+typedef struct HKTCode {
+  const uint8_t *bytes;
+  uint64_t size;
+  uint64_t address;  // where `bytes` run
+} HKTCode;
+
+/// What the reader asks while it reads. Either function may be null.
+typedef struct HKTFlowHost {
+  void *context;
+  /// Places the function at `target` certainly takes; 0 when unknown.
+  HKTPlaces (*taken)(void *context, uint64_t target);
+  /// `size` constant bytes at an address (tables of jumps); null when there are none.
+  const void *(*data)(void *context, uint64_t address, uint64_t size);
+} HKTFlowHost;
+
+typedef struct HKTFlow {
+  HKTPlaces reads;      // certainly taken from where the value came
+  HKTPlaces returned;   // still there at a return or a jump out of the function
+  bool is_whole;        // every path was followed; else `reads` is what the first straight line shows
+  bool saves_r12;       // the function saves the error register: it is not its own way to report an error
+  bool uses_r12;        // names it otherwise
+  bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
+} HKTFlow;
+
+/// What the function takes at its entry. Stops as soon as all of `wanted` is known to be taken: most functions put their
+/// arguments away in the first few instructions. Ask for HKT_GPR(12) to have r12 looked at in the whole function.
+bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *host, HKTFlow *flow);
+
+/// What the function takes of the results (rax rdx rcx r8, xmm0-3) of its own direct call, or jump, at `call`. False when there
+/// is no such instruction there.
+bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow);
+
+/// Byte sequences in a code range that read as an instruction computing (`lea`, relative to rip) one of the (sorted) addresses.
+/// It may find more than there are. Answers how many; stores the first `capacity`.
+size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
+                          HKTBranch *found, size_t capacity);
+
+#endif

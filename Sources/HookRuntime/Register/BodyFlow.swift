@@ -1,0 +1,228 @@
+// BodyFlow — asks a body's code, and its callers', what the optimiser made of its convention.
+//
+// One per image; answers are remembered. Reads the file, never memory that may hold our own diversions.
+private import CHookTrampoline
+private import SwiftMangling
+
+/// The functions of one image and who calls them. Confined to its catalog's lock.
+final class Flows {
+  private let file: ELFFile
+  private let symbols: SymbolTable
+  private var parser = SymbolParser()
+  private lazy var reader = MetadataReader(file: file)
+  private lazy var relocations = Relocations(file)
+  /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
+  private var taken: [UInt64: (asked: UInt64, found: UInt64)] = [:]
+  private lazy var callers = Callers(file, symbols)
+  /// What imported functions take, by name.
+  private var imported: [String: UInt64] = [:]
+  private let planner = CallPlanner()
+  private lazy var pointedTo = findPointedTo()
+  private var depth = 0
+
+  init(_ file: ELFFile, _ symbols: SymbolTable) {
+    self.file = file
+    self.symbols = symbols
+  }
+
+  func evidence(at address: UInt64, size: Int, name: String, module: String) -> BodyFlow {
+    BodyFlow(self, address: address, size: size, name: name, module: module)
+  }
+
+  // MARK: What a function takes
+
+  /// How far the values are followed through functions that only hand them on.
+  private static let deepest = 4
+
+  fileprivate func code(_ address: UInt64, _ size: Int) -> HKTCode? {
+    guard size > 0, let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
+    return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address)
+  }
+
+  fileprivate func taken(_ wanted: UInt64, at address: UInt64, size: Int) -> UInt64 {
+    let known = taken[address] ?? (0, 0)
+    let new = wanted & ~known.asked
+    guard new != 0, var code = code(address, size) else { return known.found & wanted }
+    taken[address] = (known.asked | new, known.found)
+    var flow = HKTFlow()
+    depth += 1
+    _ = withHost { host in hkt_read_flow(&code, new, host, &flow) }
+    depth -= 1
+    let found = known.found | flow.reads
+    taken[address] = (known.asked | new, found)
+    return found & wanted
+  }
+
+  fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
+    guard var code = code(address, size) else { return .unknown }
+    var flow = HKTFlow()
+    guard hkt_read_flow(&code, Places.errorRegister.rawValue, nil, &flow) else { return .unknown }
+    return flow.saves_r12 ? .never : flow.uses_r12 ? .reported : .unknown
+  }
+
+  private func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
+    var host = HKTFlowHost(
+      context: Unmanaged.passUnretained(self).toOpaque(),
+      // The context is this object, which outlives the call that hands it over.
+      taken: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().takenByCallee($1) },
+      data: { context, address, size in
+        Unmanaged<Flows>.fromOpaque(context!).takeUnretainedValue().file.bytes(at: address, count: Int(size))?.baseAddress
+      })
+    return body(&host)
+  }
+
+  /// What a callee takes: a function of this image, or one of the runtime's that take one object.
+  private func takenByCallee(_ target: UInt64) -> UInt64 {
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
+      guard depth < Self.deepest else { return 0 }
+      return taken(Self.registers, at: target, size: Int(symbol.size))
+    }
+    guard let name = reader.importStub(at: target).map({ String(decoding: $0, as: UTF8.self) }) else { return 0 }
+    if let known = imported[name] { return known }
+    let found = takenByImport(name)
+    imported[name] = found
+    return found
+  }
+
+  /// What a function of another image takes, by its name: its callers here know no more of it.
+  private func takenByImport(_ name: String) -> UInt64 {
+    if Self.takeOneObject.contains(name) { return Places(argument: .integer(0))!.rawValue }
+    guard let declaration = parser.declaration(name), !declaration.isEffectivelyPrivate else { return 0 }
+    return planner.plan(declaration).argumentPlaces.intersection(Places(rawValue: Self.registers)).rawValue
+  }
+
+  private static let registers: UInt64 =
+    Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.rawValue
+
+  private static let takeOneObject: Set<String> = [
+    "swift_retain", "swift_release", "swift_bridgeObjectRetain", "swift_bridgeObjectRelease", "swift_unknownObjectRetain",
+    "swift_unknownObjectRelease", "swift_errorRetain", "swift_errorRelease", "swift_isUniquelyReferenced_native",
+    "swift_isUniquelyReferenced_nonNull_native", "swift_weakLoadStrong", "swift_getObjectType", "swift_beginAccess",
+    "swift_unownedRetain", "swift_unownedRelease", "swift_unownedRetainStrong",
+  ]
+
+  // MARK: Who calls
+
+  /// Direct calls and jumps to the function, with the functions they are in; nil when one of them lies in no known function.
+  fileprivate func sites(to address: UInt64) -> [(function: ImageSymbol, at: UInt64)]? {
+    var found: [(ImageSymbol, UInt64)] = []
+    for site in callers.sites(to: address) {
+      guard let function = symbols.symbol(containing: site), function.size > 0 else { return nil }
+      found.append((function, site))
+    }
+    return found
+  }
+
+  /// Places of the results of the call at `site` that the calling function takes, or returns as its own.
+  fileprivate func results(of site: UInt64, in function: ImageSymbol) -> HKTFlow? {
+    guard var code = code(function.address, Int(function.size)) else { return nil }
+    var flow = HKTFlow()
+    return withHost { hkt_read_results(&code, site, $0, &flow) } ? flow : nil
+  }
+
+  /// The caller cannot have been compiled together with functions of `module`: it is another module's, and no copy that a
+  /// third one made of it.
+  fileprivate func isStranger(_ caller: ImageSymbol, to module: String) -> Bool {
+    guard let declaration = parser.declaration(caller.nameText) else { return false }
+    if case .compilerMade = declaration.kind { return false }
+    return declaration.module != module && declaration.specialization.isEmpty
+  }
+
+  // MARK: Whose address is known
+
+  /// A pointer in the image's data holds the function's address.
+  fileprivate func isPointedTo(_ address: UInt64) -> Bool { pointedTo.contains(address) }
+
+  private func findPointedTo() -> Set<UInt64> {
+    let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
+    var found: Set<UInt64> = []
+    relocations.forEachAddress { address in
+      if code.contains(where: { $0.contains(address) }) { found.insert(address) }
+    }
+    return found
+  }
+}
+
+/// The direct branches of an image, by where they go. Made whole at the first question: one pass over the code.
+private struct Callers {
+  /// Sorted by `to`.
+  private var branches: [HKTBranch] = []
+
+  init(_ file: ELFFile, _ symbols: SymbolTable) {
+    var targets: [UInt64] = []
+    for symbol in symbols where symbol.isFunction && symbol.address != targets.last { targets.append(symbol.address) }
+    for section in file.sections where section.isExecutable {
+      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
+      let size = UInt64(code.count)
+      let count = hkt_find_branches(start, size, section.address, targets, targets.count, nil, 0)
+      branches += [HKTBranch](unsafeUninitializedCapacity: count) { buffer, made in
+        made = hkt_find_branches(start, size, section.address, targets, targets.count, buffer.baseAddress, count)
+      }
+    }
+    branches.sort { ($0.to, $0.from) < ($1.to, $1.from) }
+  }
+
+  /// Addresses of the opcodes of what reads as a branch to `address`.
+  func sites(to address: UInt64) -> [UInt64] {
+    var low = 0
+    var high = branches.count
+    while low < high {
+      let middle = (low + high) / 2
+      if branches[middle].to < address { low = middle + 1 } else { high = middle }
+    }
+    return branches[low...].prefix { $0.to == address }.map(\.from)
+  }
+}
+
+/// The evidence about one body of an image. Addresses are the file's.
+final class BodyFlow: BodyEvidence {
+  private let flows: Flows
+  private let address: UInt64
+  private let size: Int
+  private let name: String
+  private let module: String
+
+  fileprivate init(_ flows: Flows, address: UInt64, size: Int, name: String, module: String) {
+    self.flows = flows
+    self.address = address
+    self.size = size
+    self.name = name
+    self.module = module
+  }
+
+  private(set) lazy var keptBecause: String? = flows.whyKept(name, at: address)
+
+  func taken(_ places: Places) -> Places { Places(rawValue: flows.taken(places.rawValue, at: address, size: size)) }
+
+  private lazy var sites = flows.sites(to: address)
+
+  private(set) lazy var hasCloseCallers: Bool = {
+    guard let sites else { return true }
+    return sites.contains { !flows.isStranger($0.function, to: module) }
+  }()
+
+  func used(_ places: Places) -> Places {
+    var found: Places = []
+    for site in sites ?? [] where !found.isSuperset(of: places) {
+      guard let flow = flows.results(of: site.at, in: site.function) else { continue }
+      found.formUnion(Places(rawValue: flow.reads).intersection(places))
+    }
+    return found
+  }
+
+  private(set) lazy var error: ErrorEvidence = {
+    let own = flows.errorRegister(at: address, size: size)
+    if own != .unknown { return own }
+    for site in sites ?? [] where flows.results(of: site.at, in: site.function)?.tests_error == true { return .reported }
+    return .unknown
+  }()
+}
+
+extension Flows {
+  fileprivate func whyKept(_ name: String, at address: UInt64) -> String? {
+    let own = symbols.symbols(at: address).filter { $0.nameText == name }
+    if own.contains(where: { !$0.isObjectLocal }) { return "other object files could call it" }
+    if isPointedTo(address) { return "its address is in the program's data" }
+    return nil
+  }
+}

@@ -1,0 +1,69 @@
+// BodyEvidence — what machine code shows of a body's calling convention.
+//
+// After the names are given, LLVM still changes functions that nobody outside their object file can call: arguments and
+// results (each register by itself) that turn out dead are dropped, and what follows moves up. For all others, callers
+// compiled together with the body leave registers unset that the body never reads. Nothing else happens to swiftcc
+// functions in Swift 6.3's pipelines (docs/abi-notes.md, "After the names are given").
+//
+// So a register is an argument for certain when the body takes it, and a list of arguments is complete when its last
+// register is taken.
+
+/// Registers and stack slots, as the flow reader numbers them.
+package struct Places: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt64
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  static let argumentRegisters: [UInt64] = [7, 6, 2, 1, 8, 9]  // rdi rsi rdx rcx r8 r9
+  static let resultRegisters: [UInt64] = [0, 2, 1, 8]  // rax rdx rcx r8
+  package static let errorRegister = Places(rawValue: 1 << 12)
+  package static let selfRegister = Places(rawValue: 1 << 13)
+  package static let nothing: Places = []
+
+  /// The place of an argument; nil for a stack slot beyond those that are followed.
+  package init?(argument place: Place) {
+    switch place {
+    case .integer(let i): self.init(rawValue: 1 << Self.argumentRegisters[i])
+    case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
+    case .stack(let i):
+      guard i < 32 else { return nil }
+      self.init(rawValue: 1 << UInt64(32 + i))
+    case .selfRegister: self = .selfRegister
+    case .indirectResult: self.init(rawValue: 1)
+    }
+  }
+
+  /// The place of a result on return.
+  package init?(result place: Place) {
+    switch place {
+    case .integer(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
+    case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
+    default: return nil
+    }
+  }
+}
+
+/// Whether a function uses the error register.
+package enum ErrorEvidence: Sendable, Equatable {
+  case reported
+  /// It saves the register for its caller.
+  case never
+  case unknown
+}
+
+/// The evidence about one body. Answers are proofs: what is not shown is unknown. Used by one thread at a time.
+package protocol BodyEvidence: AnyObject {
+  /// Why the optimiser must have kept the convention that the type spells; nil when it may have changed it.
+  var keptBecause: String? { get }
+  /// Those of the places whose value at entry the body certainly takes.
+  func taken(_ places: Places) -> Places
+  /// Those of the result registers that some caller certainly uses after a call.
+  func used(_ places: Places) -> Places
+  var error: ErrorEvidence { get }
+  /// Callers that were compiled together with the body enter it directly: they pass nothing for what it does not read.
+  var hasCloseCallers: Bool { get }
+}
+
+extension BodyEvidence {
+  /// The value is there in every call: the body takes it, or its callers do not know the body.
+  func arePassed(_ places: Places) -> Bool { taken(places) == places || !hasCloseCallers }
+}

@@ -1,0 +1,76 @@
+// SILSpecialization+Generic — what knowing the generic arguments makes of a signature.
+//
+// Source of the rules: ReabstractionInfo in Generics.cpp of the optimiser.
+internal import SwiftMangling
+
+extension SILSignature {
+  mutating func apply(_ step: GenericSpecialization, of declaration: Declaration, _ lowering: SILTypeLowering) {
+    guard !step.isPartial, substitutions.isEmpty else { return giveUp("specialised in part") }
+    guard let keys = lowering.parameters(of: declaration) else { return giveUp("its generic parameters are not known") }
+    guard keys.count == step.types.count else {
+      return giveUp("its name has \(step.types.count) generic arguments where the declaration has \(keys.count) parameters")
+    }
+    var table: [GenericParameterKey: TypeSyntax] = [:]
+    for (key, type) in zip(keys, step.types) { table[key] = type }
+    for (key, type) in lowering.fixedParameters(of: declaration) { table[key] = lowering.concrete(type.substituting(table)) }
+    substitutions = table
+    for index in parameters.indices { parameters[index].type.substitute(table, step, lowering) }
+    for index in gone.indices { gone[index].type.substitute(table, step, lowering) }
+    for index in results.indices { results[index].type.substitute(table, step, lowering) }
+    drop(step)
+    decideResults(step, lowering)
+    learnSelf()
+  }
+
+  private mutating func giveUp(_ reason: String) {
+    isMethod = false
+    breakOff(at: 0, "generic specialisation: " + reason)
+  }
+
+  /// Where nothing is returned directly, one result that was written through an address for being generic alone is.
+  private mutating func decideResults(_ step: GenericSpecialization, _ lowering: SILTypeLowering) {
+    guard step.isReabstracted, results.allSatisfy(\.isIndirect) else { return }
+    for index in results.indices {
+      guard case .success(.some) = lowering.scalars(of: results[index].type) else { continue }
+      results[index].isIndirect = false
+      results[index].type.isAbstract = false
+      let path = results[index].path
+      if let address = parameters.firstIndex(where: { $0.role == .result && $0.path == path }) { remove(address) }
+      return
+    }
+  }
+
+  private mutating func drop(_ step: GenericSpecialization) {
+    var dropped = Set(step.droppedParameters)
+    if step.dropsMetatypes {
+      for (index, parameter) in parameters.enumerated() { if case .metatype = parameter.type.pattern { dropped.insert(index) } }
+    }
+    for index in dropped.sorted(by: >) where parameters.indices.contains(index) {
+      if parameters[index].role == .selfValue { isMethod = false }
+      gone.append(parameters[index])
+      remove(index)
+    }
+  }
+
+  private mutating func remove(_ index: Int) {
+    parameters.remove(at: index)
+    if let (reason, from) = broken, from > index { broken = (reason, from - 1) }
+  }
+
+  /// Members of protocols do not tell whether they are mutating either.
+  private mutating func learnSelf() {
+    guard let own = parameters.first(where: { $0.role == .selfValue }), own.type.pattern.isOpaquePattern else { return }
+    selfIsUndecided = true
+  }
+}
+
+extension SILType {
+  fileprivate mutating func substitute(
+    _ table: [GenericParameterKey: TypeSyntax], _ step: GenericSpecialization, _ lowering: SILTypeLowering
+  ) {
+    type = lowering.concrete(type.substituting(table))
+    // What can be loaded once it is known goes in registers.
+    guard isAbstract, step.isReabstracted else { return }
+    if case .success(.some) = lowering.scalars(of: self) { isAbstract = false }
+  }
+}
