@@ -46,11 +46,14 @@ uint32_t hkt_async_depth(HKTCall *call) {
   return depth;
 }
 
-uint64_t hkt_async_task(void) {
-  // swift_task_getCurrent, where the runtime is: this target links nothing of Swift's.
-  extern void *swift_task_getCurrent(void) __attribute__((weak));
-  return swift_task_getCurrent ? (uint64_t)swift_task_getCurrent() : 0;
-}
+// What the Swift runtime has, where it is: this target links nothing of Swift's.
+extern void *swift_task_getCurrent(void) __attribute__((weak));
+typedef struct Executor { uint64_t identity, implementation; } Executor;
+extern Executor swift_task_getCurrentExecutor(void) __attribute__((weak));
+/// (r14 context, rdi resume function, rsi and rdx executor): an async function itself.
+extern void swift_task_switch(void) __attribute__((weak));
+
+uint64_t hkt_async_task(void) { return swift_task_getCurrent ? (uint64_t)swift_task_getCurrent() : 0; }
 
 // MARK: The argument area
 
@@ -99,6 +102,11 @@ static void enter_callee(HKTAsyncCall *r, const Activation *a) {
   c->context->parent = &c->header;
   c->context->resume_parent = (void *)hkt_async_return;
   c->frame.async_context = (uint64_t)c->context;
+  if (swift_task_getCurrentExecutor && swift_task_switch) {
+    Executor here = swift_task_getCurrentExecutor();
+    c->executor[0] = here.identity;
+    c->executor[1] = here.implementation;
+  }
   *a->move = (HKTAsyncMove){
     .target = c->target, .frame = &c->frame, .pop = a->area - area(c->stack_bytes), .stack = c->stack, .words = c->stack_bytes / 8,
   };
@@ -194,14 +202,17 @@ static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord 
   return record && !record->is_callee && hkt_hands_on_to(record->call.body, body);
 }
 
-/// The call was made, however indirectly, by a handler that awaits it: such calls pass through unseen.
-static bool is_host_work(const HKTFrame *frame) {
-  if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return false;
+/// The first layer of a call: one that a handler of the same selector awaits goes to the layers below that handler.
+static uint32_t first_layer(const HKTFrame *frame, const HKTBodyRecord *body, const HKTThread *t) {
+  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) return t->top->index + 1;
+  if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return 0;
   for (HKTAsyncContext *c = (HKTAsyncContext *)frame->async_context; c; c = c->parent) {
     HKTAsyncCall *record = record_of(c);
-    if (record && record->is_callee) return true;
+    if (!record) continue;
+    HKTAsyncCall *owner = record->is_callee ? ((HKTAsyncCallee *)record)->owner : NULL;
+    return owner && owner->call.body->family == body->family ? owner->call.index + 1 : 0;
   }
-  return false;
+  return 0;
 }
 
 static HKTAsyncCall *make_record(const HKTCall *call) {
@@ -241,15 +252,16 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   if (hkt_passes_through(t)) return;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
   while (body && !hkt_is_call_of(body, here)) body = body->next;
-  if (!body || continues_delivered_call(here, body) || is_host_work(here)) return;
+  if (!body || continues_delivered_call(here, body)) return;
   HKTLayers *layers = hkt_layers_hold(t, body);
   if (!layers) return;
   hkt_count_call(t, body);
 
   here->indirect_result = here->integer[0];  // where the plan says the result's address is
   here->results.error = 0;
-  HKTCall call = {.frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth};
-  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) call.first = t->top->index + 1;
+  HKTCall call = {
+    .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .first = first_layer(here, body, t),
+  };
   bool enter_only = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
   if (enter_only && !run_enter_only(&call) && !(body->flags & HKT_BODY_FORWARDS)) return hkt_layers_let_go(layers);
 
@@ -266,10 +278,20 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
 
 // MARK: Return
 
-/// A call that a handler awaited is over: the handler goes on.
-static void callee_returned(HKTAsyncCallee *c, HKTThread *t, const Activation *a) {
+/// A call that a handler awaited is over: back to where it was made, as every caller goes.
+static void callee_returned(HKTAsyncCallee *c, HKTFrame *here, HKTAsyncMove *move) {
+  take_results(&c->frame, here);
+  *move = (HKTAsyncMove){.target = (void *)hkt_async_switched, .frame = here};
+  if (!swift_task_getCurrentExecutor || !swift_task_switch) return;
+  move->target = (void *)swift_task_switch;
+  here->integer[0] = (uint64_t)hkt_async_switched;
+  here->integer[1] = c->executor[0];
+  here->integer[2] = c->executor[1];
+}
+
+/// The handler goes on.
+static void handler_goes_on(HKTAsyncCallee *c, HKTThread *t, const Activation *a) {
   HKTAsyncCall *r = c->owner;
-  take_results(&c->frame, a->here);
   r->call.thread = t;
   bool ran = r->call.state & HKT_CALL_ORIGINAL_RAN;
   // As on the way up, but what the original left is what it was.
@@ -295,12 +317,19 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   HKTAsyncCall *r = (HKTAsyncCall *)context->parent;
   HKTThread *t = hkt_thread();
   Activation a = {here, move, NO_ARGUMENTS};
-  if (r->is_callee) return callee_returned((HKTAsyncCallee *)r, t, &a);
+  if (r->is_callee) return callee_returned((HKTAsyncCallee *)r, here, move);
   *context = r->header;
   take_results(&r->frame, here);
   r->call.thread = t;
   r->call.depth = t->depth;
   advance(r, r->call.layers->count, true, &a);
+}
+
+/// On the executor of the handler that awaited a call.
+__attribute__((visibility("hidden"))) void hkt_async_go_on(HKTFrame *here, HKTAsyncMove *move) {
+  HKTAsyncContext *context = (HKTAsyncContext *)here->async_context;
+  Activation a = {here, move, NO_ARGUMENTS};
+  handler_goes_on((HKTAsyncCallee *)context->parent, hkt_thread(), &a);
 }
 
 // MARK: Calling in

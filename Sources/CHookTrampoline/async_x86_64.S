@@ -4,7 +4,9 @@
 // hkt_async_return  stands in a hooked call's context as "resume parent": the callee jumps here with r14 = its own
 //                   context and its results where arguments go.
 //
-// Both leave by a jump that async.c describes in an HKTAsyncMove. What must stay true:
+// hkt_async_switched  the same for a call that a handler awaited, once it is back on the handler's executor.
+//
+// All leave by a jump that async.c describes in an HKTAsyncMove. What must stay true:
 //   1. rbx, rbp, r12 and r15 leave as they came: they belong to whoever called into the task.
 //   2. The return address stays the one that was found, and what lies above it is the argument area of the function
 //      that is jumped to: each function takes its own area (8 bytes more than a multiple of 16) off the stack.
@@ -98,6 +100,26 @@ hkt_async_return:
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_returned
+        jmp     .Lleave
+        .cfi_endproc
+        .size   hkt_async_return, . - hkt_async_return
+
+        .globl  hkt_async_switched
+        .hidden hkt_async_switched
+        .type   hkt_async_switched, @function
+        .p2align 5
+hkt_async_switched:
+        .cfi_startproc
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        sub     $SPACE, %rsp
+        SAVE_REGISTERS
+        mov     %rsp, %rdi
+        lea     MOVE(%rsp), %rsi
+        call    hkt_async_go_on
 
 .Lleave:
         mov     MOVE+HKT_MOVE_TARGET(%rsp), %r11
@@ -142,6 +164,6 @@ hkt_async_return:
         LOAD_REGISTERS
         jmp     *%r11
         .cfi_endproc
-        .size   hkt_async_return, . - hkt_async_return
+        .size   hkt_async_switched, . - hkt_async_switched
 
         .section .note.GNU-stack, "", @progbits

@@ -425,12 +425,27 @@ int shl_collect_handle(lua_State *L) {
   return 0;
 }
 
+/// [-0, +0|1, -] The live handle of a unique class with this first word.
+static bool push_live(lua_State *L, SHLState *S, uint32_t cls, uint64_t a) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, S->classes[cls]->unique);
+  lua_rawgetp(L, -1, (void *)a);
+  const SHLHandle *h = lua_touserdata(L, -1);
+  if (!h || h->a != a) {  // none, or one that was let go
+    lua_settop(L, -3);
+    return false;
+  }
+  lua_rotate(L, -2, 1);
+  lua_settop(L, -2);
+  return true;
+}
+
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
   SHLClassRecord *c = S->classes[v->cls];
   bool unique = c->ops.flags & SHL_UNIQUE;
   luaL_checkstack(L, 5, NULL);
+  if (SHL_UNLIKELY(c->stand_in && S->classes[c->stand_in]->unique_count) && push_live(L, S, c->stand_in, v->h.a)) return;
   if (unique) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
     lua_rawgetp(L, -1, (void *)v->h.a);
@@ -460,6 +475,14 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
     lua_rotate(L, -2, 1);
     lua_settop(L, -2);
   }
+}
+
+bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found) {
+  SHLState *S = scope->state;
+  if (cls == 0 || cls >= S->class_count || !S->classes[cls]->unique || !lua_checkstack(scope->L, 3)) return false;
+  if (!push_live(scope->L, S, cls, a)) return false;
+  *found = (SHLValue){.tag = SHL_OTHER, .slot = lua_gettop(scope->L)};
+  return true;
 }
 
 // ---------------------------------------------------------------- registration
@@ -592,12 +615,13 @@ SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
     shl_error_free(S, inv.error);
     return status;
   }
-  if (S->class_count >= SHL_CLASS_MAX) {
+  if (S->class_count >= SHL_CLASS_MAX || d->stands_in_for >= S->class_count) {
     status = SHL_BAD_ARGUMENT;
   } else {
     Registering r = {.S = S, .record = record_make(d, S->class_count)};
     if (r.record && shl_protect(inv.scope.L, class_body, &r, 0, 0) == LUA_OK) {
       S->classes[S->class_count] = r.record;
+      if (d->stands_in_for) S->classes[d->stands_in_for]->stand_in = S->class_count;
       *cls = S->class_count++;
     } else {
       status = SHL_NO_MEMORY;

@@ -106,6 +106,7 @@ typedef struct SHLClassRecord {
   SHLRef members;           // name -> function or integer id
   SHLRef unique;            // weak values: first word -> userdata
   int32_t unique_count;     // made since the table is new
+  uint32_t stand_in;        // the class whose live handles are given out instead, 0: none
 } SHLClassRecord;
 
 typedef struct SHLRelease { uint32_t cls; uint64_t a, b, c; } SHLRelease;

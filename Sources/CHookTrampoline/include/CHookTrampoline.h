@@ -78,6 +78,7 @@ void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes);
 void hkt_trampoline(void);
 
 #include "HKTCalls.h"
+#include "HKTRuntime.h"
 #include "HKTPatching.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"

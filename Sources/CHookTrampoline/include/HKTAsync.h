@@ -43,6 +43,7 @@ typedef struct HKTAsyncCallee {
   void *target;
   HKTAsyncContext *context;   // inside the same block
   const uint64_t *stack;      // room for the stack arguments, inside the same block
+  uint64_t executor[2];       // where the handler runs: the call's own code expects to go on there
   HKTFrame frame;             // arguments in, results out; `stack` points at the room
 } HKTAsyncCallee;
 
@@ -80,5 +81,6 @@ void hkt_async_callee_free(HKTAsyncCallee *callee);
 // From async_x86_64.S, not callable from C.
 void hkt_async_entry(void);
 void hkt_async_return(void);
+void hkt_async_switched(void);
 
 #endif

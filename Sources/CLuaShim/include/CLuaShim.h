@@ -377,6 +377,8 @@ enum {
 typedef struct SHLClass {
   const char *name;          ///< shown in messages; copied
   uint32_t flags;
+  uint32_t stands_in_for;    ///< 0, or a unique class: this unique class's live handles are given out instead of its new ones
+                             ///< with the same first word
   void *ctx;                 ///< passed to every operation; must outlive the state
   SHLFunction index;         ///< (h, key): for keys that are not methods made with shl_method
   SHLFunction newindex;      ///< (h, key, value)
@@ -394,6 +396,8 @@ typedef struct SHLClass {
 
 /// [-0, +0, -] Adds a class; its id (>= 1) in *cls. Takes the lock itself.
 SHLStatus shl_class(SHLState *state, const SHLClass *description, uint32_t *cls);
+/// [-0, +0|1, -] The live handle of a unique class with this first word, to be returned or kept; false when there is none.
+bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found);
 /// [-0, +0, -] Sets the operations of call tokens (index, newindex, tostring).
 SHLStatus shl_call_class(SHLState *state, const SHLClass *description);
 /// [-0, +0, -] `h:name(…)` calls fn with the receiver as argument 0 (and cb->host for calls). No allocation per use.

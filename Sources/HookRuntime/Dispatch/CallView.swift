@@ -23,8 +23,9 @@ package struct CallView {
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard withPlan({ $0.mayThrow }) else { return 0 }
-    return UInt(frame.pointee.results.error)
+    guard withPlan({ $0.mayReturnError }) else { return 0 }
+    let error = frame.pointee.results.error
+    return error == frame.pointee.error_register ? 0 : UInt(error)
   }
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }

@@ -5,11 +5,16 @@
 // hold no relocations, so the file's bytes tell.
 
 struct AsyncEntries {
+  package struct Record: Sendable {
+    /// The file's address of the async function pointer.
+    package let address: UInt64
+    package let contextSize: UInt32
+  }
   /// By the file's address of the entry.
-  private let contextSizes: [UInt64: UInt32]
+  private let records: [UInt64: Record]
 
   init(_ file: ELFFile, _ symbols: SymbolTable) {
-    var sizes: [UInt64: UInt32] = [:]
+    var records: [UInt64: Record] = [:]
     for table in symbols.tables {
       for index in 0..<table.count {
         let entry = table[index]
@@ -17,12 +22,12 @@ struct AsyncEntries {
           let record = file.bytes(at: entry.value, count: 8)?.baseAddress
         else { continue }
         let code = entry.value &+ UInt64(bitPattern: Int64(record.loadUnaligned(as: Int32.self)))
-        sizes[code] = record.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+        records[code] = Record(address: entry.value, contextSize: record.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
       }
     }
-    contextSizes = sizes
+    self.records = records
   }
 
-  /// Bytes of the context for the async function that starts at the file's address; nil when none is known there.
-  func contextSize(at address: UInt64) -> UInt32? { contextSizes[address] }
+  /// The record of the async function that starts at the file's address; nil when none is known there.
+  func record(at address: UInt64) -> Record? { records[address] }
 }

@@ -135,7 +135,7 @@ package final class ImageCatalog: @unchecked Sendable {
     let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
     var declaration = match.declaration
     // Effects of accessors are not in their names.
-    declaration.isAsyncAccessor = declaration.kind == .getter && asyncEntries.contextSize(at: symbol.address) != nil
+    declaration.isAsyncAccessor = declaration.kind == .getter && asyncEntries.record(at: symbol.address) != nil
     return Body(
       form: Self.form(declaration), declaration: declaration,
       mangledName: String(decoding: symbol.name, as: UTF8.self), address: symbol.address + bias, size: Int(symbol.size),
@@ -202,7 +202,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
   /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
   /// looks like any other.)
-  private func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
+  func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
     guard plan.isAsync, let own = plan.stack.integers, own < 6, let code = fileBytes(of: body, count: body.size) else { return false }
     return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
   }

@@ -149,7 +149,10 @@ package final class CallPlan: @unchecked Sendable {
   package let resultSlot: ValueSlot
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
+  /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
+  package let mayReturnError: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
@@ -175,6 +178,8 @@ package final class CallPlan: @unchecked Sendable {
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
     mayThrow = thrown == .any
+    // Whether a getter throws is not in its name.
+    mayReturnError = mayThrow || declaration.kind == .getter
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 

@@ -385,3 +385,101 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     Metadata.named(pointer, count, context: owner.descriptor?.pointer, arguments: owner.genericArguments)
   }
 }
+
+// MARK: Virtual tables
+
+extension TypeDescriptor {
+  /// The vtable descriptor of a class: {first word in the metadata, count}, then {flags, relative implementation} each.
+  struct VirtualTable {
+    fileprivate let header: UnsafeRawPointer
+    /// Words from the start of the class metadata.
+    let offset: Int
+    var count: Int { Int(header.load(fromByteOffset: 4, as: UInt32.self)) }
+    fileprivate var end: UnsafeRawPointer { entry(count) }
+
+    func entry(_ index: Int) -> UnsafeRawPointer { header + 8 + 8 * index }
+    /// 0 for a method nobody calls virtually.
+    func implementation(_ index: Int) -> UInt {
+      let place = entry(index) + 4
+      let distance = place.load(as: Int32.self)
+      return distance == 0 ? 0 : UInt(bitPattern: place + Int(distance))
+    }
+    /// The entry at an address of this table.
+    func index(of address: UnsafeRawPointer) -> Int? {
+      let distance = address - entry(0)
+      return distance >= 0 && distance < 8 * count && distance % 8 == 0 ? distance / 8 : nil
+    }
+  }
+
+  struct Override {
+    /// Descriptor of the class whose table has the entry.
+    let introducer: UnsafeRawPointer
+    /// The entry that is overridden.
+    let entry: UnsafeRawPointer
+    let implementation: UInt
+  }
+
+  private var classFlags: UInt32 { flags >> 16 }
+
+  /// What comes after the fixed part of a class descriptor and before its tables; nil where it has a form not read here.
+  private var tables: UnsafeRawPointer? {
+    guard isClass else { return nil }
+    var at = pointer + 44
+    if isGeneric {
+      // Instantiation cache and pattern, then counts of parameters, requirements, key arguments, and flags.
+      let parameters = Int(at.load(fromByteOffset: 8, as: UInt16.self))
+      let requirements = Int(at.load(fromByteOffset: 10, as: UInt16.self))
+      guard at.load(fromByteOffset: 14, as: UInt16.self) == 0 else { return nil }
+      at += 16 + (parameters + 3) / 4 * 4 + 12 * requirements
+    }
+    if classFlags & 1 << 13 != 0 { at += 4 }  // resilient superclass
+    switch classFlags & 3 {
+    case 1: at += 12  // singleton initialisation: cache, pattern, completion
+    case 2: at += 4  // foreign initialisation: completion
+    default: break
+    }
+    return at
+  }
+
+  /// Where the immediate members of a class with a superclass of unknown size begin, in words; 0 for other classes.
+  private var firstMember: Int? {
+    guard classFlags & 1 << 13 != 0 else { return 0 }
+    let distance = Int((pointer + 24).load(as: Int32.self))
+    // Stored class metadata bounds: byte offset of the immediate members first; 0 until the class is in use.
+    let bytes = (pointer + 24 + distance).load(as: Int.self)
+    return bytes == 0 ? nil : bytes / 8
+  }
+
+  var virtualTable: VirtualTable? {
+    guard classFlags & 1 << 15 != 0, let header = tables, let first = firstMember else { return nil }
+    return VirtualTable(header: header, offset: first + Int(header.load(as: UInt32.self)))
+  }
+
+  /// The override descriptors: a count, then relative references to class, entry (both may be indirect) and implementation.
+  var overrides: [Override] {
+    guard classFlags & 1 << 14 != 0, var at = tables else { return [] }
+    if classFlags & 1 << 15 != 0 { at = VirtualTable(header: at, offset: 0).end }
+    func target(_ place: UnsafeRawPointer) -> UnsafeRawPointer? {
+      let distance = place.load(as: Int32.self)
+      guard distance != 0 else { return nil }
+      let target = place + Int(distance & ~1)
+      return distance & 1 == 0 ? target : target.load(as: UnsafeRawPointer?.self)
+    }
+    let count = Int(at.load(as: UInt32.self))
+    return (0..<count).compactMap { index in
+      let place = at + 4 + 12 * index
+      guard let introducer = target(place), let entry = target(place + 4) else { return nil }
+      let distance = (place + 8).load(as: Int32.self)
+      let implementation = distance == 0 ? 0 : UInt(bitPattern: place + 8 + Int(distance))
+      return Override(introducer: introducer, entry: entry, implementation: implementation)
+    }
+  }
+
+  /// An actor's methods run on its executor.
+  package var isActor: Bool { isClass && classFlags & 1 << 7 != 0 }
+}
+
+extension Metadata {
+  /// Bytes of an instance: class metadata has {flags, address point, size} at +16.
+  package var instanceSize: Int { Int(pointer.load(fromByteOffset: 24, as: UInt32.self)) }
+}

@@ -12,6 +12,11 @@ package struct OwnedValue {
     memory = .allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(info.size, 16))
   }
+  /// Takes over a value made by another OwnedValue that was forgotten bit by bit.
+  package init(adopting memory: UnsafeMutableRawPointer, _ info: TypeInfo) {
+    self.memory = memory
+    self.info = info
+  }
   /// Ends the value and frees its memory.
   package func destroy() {
     if !info.isTrivial { info.metadata.destroy(memory) }
@@ -170,8 +175,11 @@ package struct ValueWriter {
       value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
       release(value)
     }
-    frame.pointee.results.error = 0
+    frame.pointee.results.error = frame.pointee.error_register
   }
+
+  /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
+  package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
 
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {

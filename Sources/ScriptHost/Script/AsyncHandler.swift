@@ -15,6 +15,8 @@ final class AsyncHandler {
     case nothing
     /// `call:original()`, or `call:try()`, which answers the error.
     case original(catching: Bool)
+    /// An async function of the program.
+    case call(AwaitedCall)
   }
 
   let hook: LuaHook
@@ -33,6 +35,7 @@ final class AsyncHandler {
 
   deinit {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
+    if case .call(let call) = wish { call.discard() }
     if !script.pointee.changesNothing { script.pointee.forgetChanges() }
     script.deallocate()
   }
@@ -133,7 +136,9 @@ extension LuaHook {
       guard status == SHL_WAITING else { return ended(handler.script, status, &result, invocation.baseAddress!) }
       handler.waiting = waiting
       hkt_async_layer(handler.script.pointee.view.call).pointee.state = Unmanaged.passRetained(handler).toOpaque()
-      return HKT_PROCEED
+      guard case .call(let awaited) = handler.wish else { return HKT_PROCEED }
+      hkt_async_call(handler.script.pointee.view.call).pointee.callee = awaited.callee
+      return HKT_AWAIT
     }
   }
 }

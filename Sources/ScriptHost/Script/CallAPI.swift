@@ -33,6 +33,7 @@ enum CallAPI {
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
     check(shl_method(state, call, "original", original, context))
     check(shl_method(state, call, "try", tryOriginal, context))
+    check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
   }
 
   // MARK: Fields
@@ -42,13 +43,13 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
+          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
-        guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
+        guard let object = script.pointee.view.selfObject else { return selfValue(script, bridge, callback) }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
       case .selector: return callback.done(script.pointee.hook.selector)
@@ -72,9 +73,26 @@ enum CallAPI {
     return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
   }
 
-  private static func selfSubstitute(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge) -> SHLValue {
-    if case .none = script.pointee.plan.selfPlan { return shl_nil() }
-    return shl_handle(bridge.classes.value, 2, 0, 0)
+  /// The struct or enum the method runs on, lent where it is; nil for a function that has no self.
+  private static func selfValue(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    switch script.pointee.plan.selfPlan {
+    case .none: return callback.done(shl_nil())
+    case .value(let plan):
+      guard let info = plan.info else { break }
+      let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      if plan.location.isWhole {
+        let done = ValueAPI.withScratch { scratch in
+          script.pointee.withMemory(of: lent) { callback.done(bridge.lua($0, info, lent: lent, scratch: scratch)) } ?? -2
+        }
+        if done != -2 { return done }
+      } else if case .parts = plan.location {
+        let (a, b, c) = lent.words()
+        return callback.done(shl_handle(bridge.classes.value, a, b, c))
+      }
+      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
+    default: break
+    }
+    return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))
   }
 
   private static func errorHandle(_ patch: Patch, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
@@ -100,7 +118,7 @@ enum CallAPI {
       guard script.pointee.phase != HKT_ENTER else {
         return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       do throws(BridgeError) {
         try CallValues.stageResult(callback[2], script, bridge)
         return callback.done()
@@ -138,7 +156,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
         callback.done(CallValues.argument(index, script, bridge, $0.baseAddress!))
       }
@@ -166,7 +184,7 @@ enum CallAPI {
   private static func stage(
     _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
       return 0
@@ -218,7 +236,7 @@ enum CallAPI {
 
   /// The original has run: its result, or its error.
   static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.thrownError
       let handle = errorHandle(patch, script, error)
@@ -230,14 +248,6 @@ enum CallAPI {
     if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
-    }
-  }
-
-  static let errorToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      let handle = callback[0]
-      guard ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
-      return callback.done(ValuePrinter.error(UInt(handle.h.a)))
     }
   }
 }

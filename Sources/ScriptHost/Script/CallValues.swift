@@ -60,6 +60,8 @@ enum CallValues {
   static let optimizedOutMark: UInt64 = 1
   static let notDecodedMark: UInt64 = 2
   static let consumedMark: UInt64 = 3
+  /// Let go by the script.
+  static let releasedMark: UInt64 = 4
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -113,6 +115,7 @@ enum CallValues {
       switch root {
       case .argument(let index): plan.arguments[index].info
       case .result: plan.result.info
+      case .selfValue: nil
       case .memory: nil
       }
     guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
@@ -204,6 +207,28 @@ enum CallValues {
       if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) }
     }
     writer.setResult(result, to: value)
+  }
+
+  /// Makes the error in `box` what the call throws. False, with nothing changed, when the original's result or what it
+  /// consumes is out of reach.
+  static func applyError(_ box: UInt, _ script: Call) -> Bool {
+    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
+    let writer = ValueWriter(script.pointee.view.call)
+    if ran {
+      let thrown = script.pointee.view.thrownError
+      if thrown == box { dropStaged(script); dropHeld(script); return true }
+      let result = script.pointee.plan.result
+      guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
+      if thrown != 0 { writer.retireError() } else { writer.retireResult(result) }
+    } else {
+      guard consumeOwned(script) else { return false }
+    }
+    // The script's handle keeps the box until now; the caller gets a reference of its own.
+    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
+    dropStaged(script)
+    dropHeld(script)
+    writer.setError(box)
+    return true
   }
 
   static func dropStaged(_ script: Call) {

@@ -98,6 +98,7 @@ final class LuaHook: @unchecked Sendable {
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
       if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+      if script.pointee.loans != nil { script.pointee.endLoans() }
       return outcome
     }
   }
@@ -163,8 +164,8 @@ final class LuaHook: @unchecked Sendable {
     if position == .around, invocation.pointee.count > 0 {
       returned = CallValues.returnDirectly(result.pointee, script)
       if !returned {
-        let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
-        do throws(BridgeError) { try CallValues.stageResult(result.pointee, script, bridge) } catch {
+        let reading = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
+        do throws(BridgeError) { try CallValues.stageResult(result.pointee, script, reading) } catch {
           shl_invoke_end(invocation)
           return fail(script, "the handler's result: \(error.description)")
         }
@@ -202,13 +203,12 @@ final class LuaHook: @unchecked Sendable {
       patch.skipped(selector, String(cString: shl_status_text(status)))
       return abandon(script)
     }
-    if status == SHL_ERROR, let error = invocation.error, error.pointee.value.tag == SHL_HANDLE,
-      error.pointee.value.cls == patch.classes.error, script.pointee.originalRuns > 0
+    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
+      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow })
     {
-      // The original's own Swift error, raised by call:original() and not caught: it passes on, nobody failed.
-      CallValues.dropHeld(script)
-      CallValues.dropStaged(script)
-      return HKT_HANDLED
+      // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
+      if CallValues.applyError(box, script) { return HKT_HANDLED }
+      return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
     }
     let text =
       invocation.error.map {

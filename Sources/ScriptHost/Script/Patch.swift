@@ -17,9 +17,13 @@ package final class Patch: @unchecked Sendable {
   let state: OpaquePointer
   // Written while the patch is made; calls read it without the check of exclusive access.
   @exclusivity(unchecked) var classes = HandleClasses()
+  /// What names mean for the program's types; guarded by the state's lock.
+  let callIns = MemberCache()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
+  /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
+  var nextFunction: SHLRef = 0
   var hooks: [HookToken] = []
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []

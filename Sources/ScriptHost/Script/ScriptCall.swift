@@ -17,6 +17,8 @@ struct ScriptCall {
   unowned(unsafe) var async: AsyncHandler?
   /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
   private(set) var changes: Unmanaged<CallChanges>?
+  /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
+  private(set) var loans: Unmanaged<Loans>?
 
   init(view: CallView, hook: LuaHook, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?) {
     self.view = view
@@ -56,6 +58,19 @@ struct ScriptCall {
     return made
   }
 
+  mutating func lend() -> Loans {
+    if let loans { return loans.takeUnretainedValue() }
+    let made = Loans()
+    loans = .passRetained(made)
+    return made
+  }
+
+  /// Gives back what the handler was lent: no handle to it is valid any more.
+  mutating func endLoans() {
+    loans?.release()
+    loans = nil
+  }
+
   /// Ends the record of changes; the values in it were given away or destroyed before.
   mutating func forgetChanges() {
     changes?.release()
@@ -78,13 +93,24 @@ struct ScriptCall {
     case .argument(let index):
       if isConsumed(index) { return nil }
       if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
-      guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info else { return nil }
-      return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { body($0 + lent.offset) }
+      guard plan.arguments.indices.contains(index) else { return nil }
+      return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
+    case .selfValue:
+      guard case .value(let plan) = plan.selfPlan else { return nil }
+      // The callee ended what it owned.
+      if plan.access == .owned, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
+      return read(plan.location, plan.info, lent, body)
     case .result:
       if let value = stagedResult { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
       return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
     }
+  }
+
+  /// The part of a value in the frame that `lent` is, if the optimiser left it there.
+  private func read<R>(_ location: Location, _ info: TypeInfo?, _ lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
+    guard let info, location.has(offset: lent.offset, size: lent.info.size) else { return nil }
+    return view.reader.withParts(location, info, isResult: false) { body($0 + lent.offset) }
   }
 }
 
@@ -99,6 +125,7 @@ final class CallChanges {
 struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
+  fileprivate var text: OwnedValue?
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 
@@ -128,4 +155,11 @@ struct ScriptThread {
   }
 
   static func isCurrent(_ serial: UInt64) -> Bool { call(serial) != nil }
+
+  /// Keeps a text until the thread has another: it is pushed before.
+  static func hold(_ text: OwnedValue) {
+    guard let thread = current() else { return }
+    thread.pointee.text?.destroy()
+    thread.pointee.text = text
+  }
 }
