@@ -258,7 +258,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   hkt_count_call(t, body);
 
   here->indirect_result = here->integer[0];  // where the plan says the result's address is
-  here->results.error = 0;
+  here->results.error = here->error_register = 0;  // 0 is no error; r12 itself stays as it is
   HKTCall call = {
     .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .first = first_layer(here, body, t),
   };

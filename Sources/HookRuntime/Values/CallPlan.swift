@@ -179,7 +179,7 @@ package final class CallPlan: @unchecked Sendable {
     resultIsVoid = result.type.isVoid
     mayThrow = thrown == .any
     // Whether a getter throws is not in its name.
-    mayReturnError = mayThrow || declaration.kind == .getter
+    mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 

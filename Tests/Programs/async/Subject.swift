@@ -109,6 +109,10 @@ public final class Box: Sendable {
   if n < 0 { throw Sad(n) }
   return n
 }
+@inline(never) public func typedFree(_ n: Int) async -> Int {
+  await Task.yield()
+  return n
+}
 @inline(never) public func generic<T>(_ value: T, _ n: Int) async -> T {
   await rest()
   return value
