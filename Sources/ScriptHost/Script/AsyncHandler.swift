@@ -37,6 +37,7 @@ final class AsyncHandler {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
     if case .call(let call) = wish { call.discard() }
     if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+    if script.pointee.loans != nil { script.pointee.endLoans() }
     script.deallocate()
   }
 

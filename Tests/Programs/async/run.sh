@@ -19,7 +19,7 @@ for level in -Onone -O; do
   capture alone ./program alone "$crowd"
   check "$level: the program itself is right" [ "$(cat alone.status)" = 0 ]
   check "$level: nothing is wrong" sh -c '! grep WRONG alone.out'
-  for mode in watch args result instead twice failing; do
+  for mode in watch args result instead twice failing await; do
     capture "$mode" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./program "$mode" "$crowd"
     check "$level $mode: exits as alone" [ "$(cat "$mode.status")" = 0 ]
     check "$level $mode: reaches the end" grep -q '^[0-9]* checks$' "$mode.out"
