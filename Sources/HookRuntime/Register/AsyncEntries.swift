@@ -18,7 +18,7 @@ struct AsyncEntries {
     for table in symbols.tables {
       for index in 0..<table.count {
         let entry = table[index]
-        guard !entry.isFunction, entry.isDefined, entry.size == 8, table.name(entry, endsWith: "Tu"),
+        guard !entry.isFunction, entry.isDefined, entry.size >= 8, table.name(entry, endsWith: "Tu"),
           let record = file.bytes(at: entry.value, count: 8)?.baseAddress
         else { continue }
         let code = entry.value &+ UInt64(bitPattern: Int64(record.loadUnaligned(as: Int32.self)))
