@@ -81,3 +81,12 @@ public struct Counter {
   await Task.yield()
   return n * 2
 }
+
+// MARK: Async
+
+@inline(never) public func later(_ n: Int, _ s: String) async throws -> String {
+  if n < 0 { throw Refused() }
+  for _ in 0..<n % 3 { await Task.yield() }
+  return s + "\(n)"
+}
+public struct Refused: Error { public init() {} }
