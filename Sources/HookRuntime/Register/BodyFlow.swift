@@ -25,8 +25,9 @@ final class Flows {
     self.symbols = symbols
   }
 
-  func evidence(at address: UInt64, size: Int, name: String, module: String) -> BodyFlow {
-    BodyFlow(self, address: address, size: size, name: name, module: module)
+  /// - Parameter ignored: registers that carry something else than the function's own arguments.
+  func evidence(at address: UInt64, size: Int, name: String, module: String, ignoring ignored: Places = .nothing) -> BodyFlow {
+    BodyFlow(self, address: address, size: size, name: name, module: module, ignoring: ignored)
   }
 
   // MARK: What a function takes
@@ -181,9 +182,11 @@ final class BodyFlow: BodyEvidence {
   private let size: Int
   private let name: String
   private let module: String
+  private let ignored: Places
 
-  fileprivate init(_ flows: Flows, address: UInt64, size: Int, name: String, module: String) {
+  fileprivate init(_ flows: Flows, address: UInt64, size: Int, name: String, module: String, ignoring ignored: Places) {
     self.flows = flows
+    self.ignored = ignored
     self.address = address
     self.size = size
     self.name = name
@@ -192,7 +195,9 @@ final class BodyFlow: BodyEvidence {
 
   private(set) lazy var keptBecause: String? = flows.whyKept(name, at: address)
 
-  func taken(_ places: Places) -> Places { Places(rawValue: flows.taken(places.rawValue, at: address, size: size)) }
+  func taken(_ places: Places) -> Places {
+    Places(rawValue: flows.taken(places.subtracting(ignored).rawValue, at: address, size: size))
+  }
 
   private lazy var sites = flows.sites(to: address)
 

@@ -195,7 +195,7 @@ package final class ImageCatalog: @unchecked Sendable {
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
-    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, named: source.mangledName)) }
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, of: source, behind: thunk)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
@@ -208,9 +208,13 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// What the body's code shows of its convention. To be asked under the lock.
-  /// - Parameter name: the function whose convention it is, where that is another one: a merged body has its thunks'.
-  private func evidence(_ body: Body, named name: String? = nil) -> any BodyEvidence {
-    flows.evidence(at: body.address - bias, size: body.size, name: name ?? body.mangledName, module: body.declaration.module)
+  /// - Parameters:
+  ///   - source: the function whose convention it is, where that is another one: a merged body has its thunks'.
+  ///   - thunk: what hands on to a merged body; the registers it fills are no arguments of the source.
+  private func evidence(_ body: Body, of source: Body? = nil, behind thunk: MergeThunk? = nil) -> any BodyEvidence {
+    flows.evidence(
+      at: body.address - bias, size: body.size, name: (source ?? body).mangledName, module: body.declaration.module,
+      ignoring: thunk?.places ?? .nothing)
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
