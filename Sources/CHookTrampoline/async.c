@@ -319,6 +319,10 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   Activation a = {here, move, NO_ARGUMENTS};
   if (r->is_callee) return callee_returned((HKTAsyncCallee *)r, here, move);
   *context = r->header;
+  if (!t) {  // no memory even for a thread's record: the caller gets its result, our record is lost
+    *move = (HKTAsyncMove){.target = context->resume_parent, .frame = here};
+    return;
+  }
   take_results(&r->frame, here);
   r->call.thread = t;
   r->call.depth = t->depth;

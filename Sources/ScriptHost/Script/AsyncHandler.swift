@@ -46,7 +46,8 @@ final class AsyncHandler {
     let thread = ScriptThread.of(script.pointee.view.call.pointee.thread)
     script.pointee.up = thread.pointee.top
     thread.pointee.top = script
-    defer { thread.pointee.top = script.pointee.up }
+    // `script` is this object's memory: the object outlives the step, whoever else lets go of it.
+    defer { withExtendedLifetime(self) { thread.pointee.top = script.pointee.up } }
     return body()
   }
 
