@@ -5,7 +5,7 @@
 // place takes the value: compilers emit no instruction for a value that does not exist. The exceptions, which name a
 // register and care nothing for what is in it, are `ignores_value` below.
 //
-// Code that the analysis does not understand proves nothing beyond its first straight line.
+// Code that the analysis does not understand proves nothing.
 //
 // Leaves to the caller what a place means and which functions call which.
 #include "HKTFlow.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_BODY = 1 << 20, MOST_TABLES = 64, MOST_TABLE_ENTRIES = 4096, NO_OFFSET = INT32_MIN };
+enum { LARGEST_BODY = 1 << 20, MOST_TABLES = 512, MOST_TABLE_ENTRIES = 4096, NO_OFFSET = INT32_MIN };
 
 static const HKTPlaces PRESERVED_BY_CALLS =
   HKT_GPR(3) | HKT_GPR(4) | HKT_GPR(5) | HKT_GPR(13) | HKT_GPR(14) | HKT_GPR(15) | UINT64_C(0xffffffff00000000);
@@ -33,9 +33,11 @@ typedef struct Step {
   int8_t stack_base;       // 4 or 5: touches [rsp+…] or [rbp+…]; else -1
   bool reads_stack, writes_stack;
   bool clears_r12, tests_r12;
+  bool loads_table;        // reads an entry of a table that may be one of jumps
   uint8_t stack_size;      // bytes touched there
   int32_t stack_offset;
   HKTPlaces reads;         // registers read for their value
+  HKTPlaces names;         // registers read in any way
   HKTPlaces writes;
   int32_t rsp_change;      // NO_OFFSET: unknown
   bool frame_set, frame_drop;  // mov rbp, rsp or lea rbp, [rsp+n]; mov rsp, rbp or leave
@@ -197,6 +199,7 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
   for (int i = 0; i < in.operand_count; i++) {
     if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
       HKTPlaces place = place_of(op[i].reg.value);
+      if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !constant) step->names |= place;
       if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !constant && !ignores_value(&in, op, i)) step->reads |= place;
       if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) step->writes |= place;
     } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && in.mnemonic != ZYDIS_MNEMONIC_NOP) {
@@ -204,11 +207,16 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
       note_stack(step, &in, &op[i]);
     }
   }
+  step->names |= step->reads;
   step->reads &= ~(HKT_GPR(4) | HKT_GPR(5));
   bool on_r12 = in.operand_count_visible == 2 && same_register(&op[0], &op[1]) && place_of(op[0].reg.value) == HKT_GPR(12);
   step->clears_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_XOR;
   step->tests_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_TEST;
   note_frame(step, &in, op);
+  const ZydisDecodedOperand *source = &op[in.mnemonic == ZYDIS_MNEMONIC_JMP ? 0 : 1];
+  step->loads_table = (in.mnemonic == ZYDIS_MNEMONIC_MOVSXD || in.mnemonic == ZYDIS_MNEMONIC_JMP) &&
+                      source->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                      (in.mnemonic == ZYDIS_MNEMONIC_MOVSXD || source->mem.index != ZYDIS_REGISTER_NONE);
   if (step->kind == JUMP || step->kind == BRANCH || step->kind == CALL)
     step->target = code->address + offset + in.length + (uint64_t)op[0].imm.value.s;
   if (in.mnemonic == ZYDIS_MNEMONIC_LEA && op[1].mem.base == ZYDIS_REGISTER_RIP)
@@ -238,6 +246,8 @@ typedef struct Reading {
   uint32_t queued;
   uint64_t tables[MOST_TABLES];
   uint32_t table_count;
+  bool too_many_tables;
+  bool has_tables;     // else a jump to a computed address leaves the function
   uint64_t call;       // offset of the call whose results are followed; UINT64_MAX: the entry's values
   bool is_whole;
 } Reading;
@@ -316,10 +326,11 @@ static bool read_steps(Reading *r, const ZydisDecoder *decoder) {
     Step *step = &r->steps[r->count];
     if (!read_step(decoder, r->code, offset, step)) return false;
     r->at[offset] = (int32_t)r->count++;
+    r->has_tables |= step->loads_table;
     if (step->kind == NEXT && step->target) {
       uint32_t k = 0;
       while (k < r->table_count && r->tables[k] != step->target) k++;
-      if (k == MOST_TABLES) r->is_whole = false;
+      if (k == MOST_TABLES) r->too_many_tables = true;
       else if (k == r->table_count) r->tables[r->table_count++] = step->target;
     }
     offset += step->length;
@@ -357,6 +368,7 @@ static void arrive_at(Reading *r, uint64_t address, const State *state) {
 /// Where a jump through a table may go: every table whose address the function computes and whose first entry lies in the
 /// function is followed to its end. One too many only weakens what is known.
 static void arrive_by_table(Reading *r, const State *state) {
+  if (!r->has_tables) return;
   bool found = false;
   for (uint32_t t = 0; t < r->table_count && r->host && r->host->data; t++) {
     for (uint32_t entry = 0; entry < MOST_TABLE_ENTRIES; entry++) {
@@ -370,7 +382,7 @@ static void arrive_by_table(Reading *r, const State *state) {
       found = true;
     }
   }
-  if (!found) r->is_whole = false;
+  if (!found || r->too_many_tables) r->is_whole = false;
 }
 
 /// Finds the state before every step that can be reached.
@@ -417,6 +429,7 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
     note_error_register(r);
     settle(r, r->call == UINT64_MAX ? &ENTRY : &nothing);
     r->flow->is_whole = r->is_whole;
+    r->flow->reads = 0;
     for (uint32_t i = 0; r->is_whole && i < r->count; i++)
       if (r->states[i].is_reached) collect(r, &r->steps[i], &r->states[i]);
   }
@@ -429,16 +442,37 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
 
 // MARK: The questions
 
-/// The entry's first straight line: what it takes is taken whatever the rest of the function does.
-static void read_first_line(Reading *r, const ZydisDecoder *decoder, HKTPlaces wanted) {
+/// Some bytes of the code could be a branch to its first `end` bytes, or to right behind them.
+static bool may_go_back(const HKTCode *code, uint64_t end) {
+  for (uint64_t i = 0; i + 2 <= code->size; i++) {
+    uint8_t op = code->bytes[i];
+    if ((op >= 0x70 && op <= 0x7f) || op == 0xeb || (op >= 0xe0 && op <= 0xe3)) {
+      uint64_t target = i + 2 + (uint64_t)(int64_t)(int8_t)code->bytes[i + 1];
+      if (target <= end) return true;
+    }
+    if (op != 0xe9 && !(i > 0 && code->bytes[i - 1] == 0x0f && op >= 0x80 && op <= 0x8f)) continue;
+    if (i + 5 > code->size) continue;
+    int32_t distance;
+    memcpy(&distance, code->bytes + i + 1, 4);
+    if (i + 5 + (uint64_t)(int64_t)distance <= end) return true;
+  }
+  return false;
+}
+
+/// The entry's first straight line: when nothing leads back to it, what it takes is taken whatever the rest does.
+/// Answers whether that is all of `wanted`.
+static bool read_first_line(Reading *r, const ZydisDecoder *decoder, HKTPlaces wanted) {
   State state = ENTRY;
   Step step;
-  for (uint64_t offset = 0; offset < r->code->size && wanted & ~r->flow->reads; offset += step.length) {
-    if (!read_step(decoder, r->code, offset, &step)) return;
+  uint64_t offset = 0;
+  for (; offset < r->code->size && wanted & ~r->flow->reads; offset += step.length) {
+    if (!read_step(decoder, r->code, offset, &step)) return false;
     collect(r, &step, &state);
-    if (step.kind != NEXT && step.kind != CALL && step.kind != CALL_ELSEWHERE) return;
+    if (step.kind != NEXT && step.kind != CALL && step.kind != CALL_ELSEWHERE) break;
     pass(r, &step, &state);
   }
+  r->flow->returned = 0;
+  return !(wanted & ~r->flow->reads) && !may_go_back(r->code, offset);
 }
 
 bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *host, HKTFlow *flow) {
@@ -447,9 +481,8 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
   if (code->size == 0 || code->size > LARGEST_BODY) return false;
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = UINT64_MAX, .is_whole = true};
-  read_first_line(&r, &decoder, wanted);
-  flow->returned = 0;
-  if (!(wanted & ~flow->reads) && !(wanted & HKT_GPR(12))) return true;
+  // The error register is looked at in the whole function.
+  if (!(wanted & HKT_GPR(12)) && read_first_line(&r, &decoder, wanted)) return true;
   return read_all_paths(&r, &decoder);
 }
 
@@ -460,6 +493,49 @@ bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *hos
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = call - code->address, .is_whole = true};
   return read_all_paths(&r, &decoder);
+}
+
+/// The branches of the function lead to step `to` from elsewhere.
+static bool is_branched_to(const Reading *r, uint32_t to) {
+  uint64_t address = r->code->address + r->steps[to].offset;
+  for (uint32_t i = 0; i < r->count; i++)
+    if ((r->steps[i].kind == JUMP || r->steps[i].kind == BRANCH) && r->steps[i].target == address) return true;
+  return false;
+}
+
+/// Goes back from the call through its straight line. A register written and then read by nobody but the callee was written for
+/// it: the compiler leaves no other write of a register that the call destroys.
+static HKTPlaces written_for(const Reading *r, uint32_t call) {
+  HKTPlaces written = 0, done = 0, named = 0;
+  for (uint32_t i = call; i-- > 0 && !is_branched_to(r, i + 1) && r->steps[i].kind == NEXT;) {
+    const Step *step = &r->steps[i];
+    HKTPlaces fresh = step->writes & ~done;
+    // An instruction with several results may have been meant for another one.
+    if (fresh == step->writes && (fresh & (fresh - 1)) == 0) written |= fresh & ~named;
+    done |= step->writes;
+    named |= step->names;
+  }
+  return written & ~PRESERVED_BY_CALLS;
+}
+
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written) {
+  *written = 0;
+  ZydisDecoder decoder;
+  uint64_t offset = call - code->address;
+  if (offset >= code->size) return false;
+  if (code->size > LARGEST_BODY) return true;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  Reading r = {.code = code, .call = offset, .is_whole = true};
+  r.steps = malloc(code->size * sizeof *r.steps);
+  r.at = malloc(code->size * sizeof *r.at);
+  bool is_read = r.steps && r.at && read_steps(&r, &decoder);
+  Kind kind = is_read && r.at[offset] >= 0 ? r.steps[r.at[offset]].kind : NEXT;
+  // The cases of a switch start where no branch tells.
+  if ((kind == CALL || kind == JUMP) && !r.has_tables) *written = written_for(&r, (uint32_t)r.at[offset]);
+  bool is_call = !is_read || kind == CALL || kind == JUMP || kind == BRANCH;
+  free(r.steps);
+  free(r.at);
+  return is_call;
 }
 
 size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,

@@ -39,7 +39,7 @@ typedef struct HKTFlowHost {
 typedef struct HKTFlow {
   HKTPlaces reads;      // certainly taken from where the value came
   HKTPlaces returned;   // still there at a return or a jump out of the function
-  bool is_whole;        // every path was followed; else `reads` is what the first straight line shows
+  bool is_whole;        // every path was followed; else `reads` is empty
   bool saves_r12;       // the function saves the error register: it is not its own way to report an error
   bool uses_r12;        // names it otherwise
   bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
@@ -52,6 +52,10 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
 /// What the function takes of the results (rax rdx rcx r8, xmm0-3) of its own direct call, or jump, at `call`. False when there
 /// is no such instruction there.
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow);
+
+/// Registers that the function certainly writes for its own direct call, or jump, at `call` and for nothing else; none
+/// where the function is not understood. False when there is certainly no such instruction there.
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written);
 
 /// Byte sequences in a code range that read as an instruction computing (`lea`, relative to rip) one of the (sorted) addresses.
 /// It may find more than there are. Answers how many; stores the first `capacity`.

@@ -398,6 +398,8 @@ typedef struct SHLClass {
 SHLStatus shl_class(SHLState *state, const SHLClass *description, uint32_t *cls);
 /// [-0, +0|1, -] The live handle of a unique class with this first word, to be returned or kept; false when there is none.
 bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found);
+/// [-0, +0|1, -] Makes a handle now instead of when it is returned, so that what it owns has an owner; false: no memory.
+bool shl_handle_make(SHLScope *scope, SHLValue handle, SHLValue *made);
 /// [-0, +0, -] Sets the operations of call tokens (index, newindex, tostring).
 SHLStatus shl_call_class(SHLState *state, const SHLClass *description);
 /// [-0, +0, -] `h:name(…)` calls fn with the receiver as argument 0 (and cb->host for calls). No allocation per use.

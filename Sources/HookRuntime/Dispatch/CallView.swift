@@ -8,8 +8,10 @@ package struct CallView {
   package init(_ call: UnsafeMutablePointer<HKTCall>) { self.call = call }
 
   package var frame: UnsafeMutablePointer<HKTFrame> { call.pointee.frame }
-  /// The plan of the body that was entered.
-  package var plan: CallPlan { unmanagedPlan.takeUnretainedValue() }
+  /// The plan of the body that was entered, with the types of this call where it is generic.
+  package var plan: CallPlan {
+    unmanagedPlan.takeUnretainedValue().concrete(in: call.pointee.frame, isOver: call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0)
+  }
   /// The same, without counting a reference.
   @inline(__always)
   func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
@@ -27,6 +29,20 @@ package struct CallView {
     let error = frame.pointee.results.error
     return error == frame.pointee.error_register ? 0 : UInt(error)
   }
+  /// The original ran and threw, so its result is not there.
+  package var didThrow: Bool { withPlan { $0.mayThrow || $0.throwsTyped } && frame.pointee.results.error != 0 }
+
+  /// The error the original threw, as any function would throw it: one reference, valid until the call is over. 0 for none,
+  /// and where the type of a typed error is not known.
+  package func errorBox() -> UInt {
+    if withPlan({ $0.mayThrow }) { return thrownError }
+    guard didThrow, let thrown = plan.thrownValue, let info = thrown.info else { return 0 }
+    let box = reader.withMemory(thrown.location, info, isResult: true) { ErrorBox.copying($0, info) } ?? nil
+    guard let box else { return 0 }
+    ValueWriter(call).keepUntilEnd(box)
+    return box.memory.load(as: UInt.self)
+  }
+
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.

@@ -25,11 +25,6 @@ final class Flows {
     self.symbols = symbols
   }
 
-  /// - Parameter ignored: registers that carry something else than the function's own arguments.
-  func evidence(at address: UInt64, size: Int, name: String, module: String, ignoring ignored: Places = .nothing) -> BodyFlow {
-    BodyFlow(self, address: address, size: size, name: name, module: module, ignoring: ignored)
-  }
-
   // MARK: What a function takes
 
   /// How far the values are followed through functions that only hand them on.
@@ -121,6 +116,13 @@ final class Flows {
     return withHost { hkt_read_results(&code, site, $0, &flow) } ? flow : nil
   }
 
+  /// Places that the calling function certainly sets for the call at `site`; nil when that is no call after all.
+  fileprivate func written(for site: UInt64, in function: ImageSymbol) -> UInt64? {
+    guard var code = code(function.address, Int(function.size)) else { return 0 }
+    var written: UInt64 = 0
+    return hkt_read_call_site(&code, site, &written) ? written : nil
+  }
+
   /// The caller cannot have been compiled together with functions of `module`: it is another module's, and no copy that a
   /// third one made of it.
   fileprivate func isStranger(_ caller: ImageSymbol, to module: String) -> Bool {
@@ -131,8 +133,14 @@ final class Flows {
 
   // MARK: Whose address is known
 
-  /// A pointer in the image's data holds the function's address.
-  fileprivate func isPointedTo(_ address: UInt64) -> Bool { pointedTo.contains(address) }
+  /// Why the function at `address`, called `name`, must have kept the convention it was declared with; nil when nothing shows that.
+  func whyKept(_ name: String, at address: UInt64) -> String? {
+    // Another name of the same code may be known elsewhere; that says nothing of this one.
+    if symbols.symbols(at: address).contains(where: { !$0.isObjectLocal && $0.nameText == name }) {
+      return "other object files could call it"
+    }
+    return pointedTo.contains(address) ? "its address is in the program's data" : nil
+  }
 
   private func findPointedTo() -> Set<UInt64> {
     let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
@@ -180,31 +188,37 @@ final class BodyFlow: BodyEvidence {
   private let flows: Flows
   private let address: UInt64
   private let size: Int
-  private let name: String
   private let module: String
-  private let ignored: Places
+  let keptBecause: String?
 
-  fileprivate init(_ flows: Flows, address: UInt64, size: Int, name: String, module: String, ignoring ignored: Places) {
+  /// What merging put in: it says nothing of the function's own arguments.
+  private let extra: Places
+
+  init(_ flows: Flows, address: UInt64, size: Int, module: String, keptBecause: String?, besides extra: UInt32) {
+    self.keptBecause = keptBecause
+    self.extra = (0..<6).filter { extra & 1 << $0 != 0 }.reduce(into: .nothing) { $0.formUnion(Places(argument: .integer($1))!) }
     self.flows = flows
-    self.ignored = ignored
     self.address = address
     self.size = size
-    self.name = name
     self.module = module
   }
 
-  private(set) lazy var keptBecause: String? = flows.whyKept(name, at: address)
-
   func taken(_ places: Places) -> Places {
-    Places(rawValue: flows.taken(places.subtracting(ignored).rawValue, at: address, size: size))
+    Places(rawValue: flows.taken(places.subtracting(extra).rawValue, at: address, size: size)).subtracting(extra)
   }
 
   private lazy var sites = flows.sites(to: address)
 
-  private(set) lazy var hasCloseCallers: Bool = {
-    guard let sites else { return true }
-    return sites.contains { !flows.isStranger($0.function, to: module) }
-  }()
+  /// Calls from functions that may have been compiled together with this one; nil when some cannot be told.
+  private lazy var closeSites = sites?.filter { !flows.isStranger($0.function, to: module) }
+
+  func arePassed(_ places: Places) -> Bool {
+    if taken(places) == places { return true }
+    guard let closeSites else { return false }
+    return closeSites.allSatisfy { site in
+      flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(rawValue: $0).union(taken(places))) } ?? true
+    }
+  }
 
   func used(_ places: Places) -> Places {
     var found: Places = []
@@ -221,13 +235,4 @@ final class BodyFlow: BodyEvidence {
     for site in sites ?? [] where flows.results(of: site.at, in: site.function)?.tests_error == true { return .reported }
     return .unknown
   }()
-}
-
-extension Flows {
-  fileprivate func whyKept(_ name: String, at address: UInt64) -> String? {
-    let own = symbols.symbols(at: address).filter { $0.nameText == name }
-    if own.contains(where: { !$0.isObjectLocal }) { return "other object files could call it" }
-    if isPointedTo(address) { return "its address is in the program's data" }
-    return nil
-  }
 }

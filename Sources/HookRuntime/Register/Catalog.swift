@@ -195,7 +195,7 @@ package final class ImageCatalog: @unchecked Sendable {
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
-    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, of: source, behind: thunk)) }
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.mask)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
@@ -207,14 +207,22 @@ package final class ImageCatalog: @unchecked Sendable {
     return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
   }
 
+  /// Why a private body is believed to be called as its type says; nil for all others.
+  func whyTrusted(_ body: Body) -> String? {
+    guard body.declaration.isEffectivelyPrivate else { return nil }
+    return lock.withLock { evidence(body).keptBecause.map { "private, with its declared convention: \($0)" } }
+      ?? "private to its object file; its code shows that no argument was dropped"
+  }
+
   /// What the body's code shows of its convention. To be asked under the lock.
   /// - Parameters:
-  ///   - source: the function whose convention it is, where that is another one: a merged body has its thunks'.
-  ///   - thunk: what hands on to a merged body; the registers it fills are no arguments of the source.
-  private func evidence(_ body: Body, of source: Body? = nil, behind thunk: MergeThunk? = nil) -> any BodyEvidence {
-    flows.evidence(
-      at: body.address - bias, size: body.size, name: (source ?? body).mangledName, module: body.declaration.module,
-      ignoring: thunk?.places ?? .nothing)
+  ///   - source: the body whose convention it has, where that is another one: a merged body has its thunks'.
+  ///   - extra: the argument registers that hold what is no argument of that function, as bits.
+  private func evidence(_ body: Body, as source: Body? = nil, besides extra: UInt32 = 0) -> any BodyEvidence {
+    let source = source ?? body
+    return BodyFlow(
+      flows, address: body.address - bias, size: body.size, module: body.declaration.module,
+      keptBecause: flows.whyKept(source.mangledName, at: source.address - bias), besides: extra)
   }
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.

@@ -44,10 +44,17 @@ package enum Explanation {
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"
       )
     }
-    if let reason = CallPlanner.distrust(family.declaration) ?? family.bodies.lazy.compactMap({ image.sharedCode.conflict($0) }).first {
-      lines.append("  arguments  not decoded: \(reason)")
-    }
+    lines += conventions(family, image)
     return lines.joined(separator: "\n")
+  }
+
+  /// For bodies that do not have to keep to their type: what shows that they do, or that nothing does.
+  private static func conventions(_ family: Family, _ image: ImageCatalog) -> [String] {
+    family.bodies.compactMap { body in
+      if let reason = image.plan(of: body, in: family).opaqueBecause { return "\(body.form.words): not decoded: \(reason)" }
+      return image.whyTrusted(body).map { "\(body.form.words): \($0)" }
+    }
+    .uniqued().map { "  arguments  \($0)" }
   }
 
   private static func listed(_ names: [String]) -> String {

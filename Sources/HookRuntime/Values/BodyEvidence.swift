@@ -18,6 +18,8 @@ package struct Places: OptionSet, Sendable, Hashable {
   package static let errorRegister = Places(rawValue: 1 << 12)
   package static let selfRegister = Places(rawValue: 1 << 13)
   package static let nothing: Places = []
+  /// A place that is not followed: nothing takes it, nobody sets it. (The stack pointer's.)
+  static let untold = Places(rawValue: 1 << 4)
 
   /// The place of an argument; nil for a stack slot beyond those that are followed.
   package init?(argument place: Place) {
@@ -59,11 +61,8 @@ package protocol BodyEvidence: AnyObject {
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places
   var error: ErrorEvidence { get }
-  /// Callers that were compiled together with the body enter it directly: they pass nothing for what it does not read.
-  var hasCloseCallers: Bool { get }
-}
-
-extension BodyEvidence {
-  /// The value is there in every call: the body takes it, or its callers do not know the body.
-  func arePassed(_ places: Places) -> Bool { taken(places) == places || !hasCloseCallers }
+  /// Every call sets the places: the body takes them, or its callers set them all the same, or do not know the body.
+  ///
+  /// Callers compiled together with a body set nothing for what it does not read.
+  func arePassed(_ places: Places) -> Bool
 }

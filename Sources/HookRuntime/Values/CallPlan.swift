@@ -102,7 +102,8 @@ package struct ValueSelfPlan: Sendable {
     case borrowed, owned
     /// The body may change it in place: `location` is the address of the caller's variable.
     case inPlace
-    /// By address, and whether it is the caller's variable is not known.
+    /// By address, and whether it is the caller's variable is not known; or by value, and a method may be consuming, so that
+    /// the value may be gone when it returns.
     case unknown
   }
 }
@@ -141,6 +142,19 @@ package final class CallPlan: @unchecked Sendable {
   package let isAsync: Bool
   package let stack: StackArguments
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  private let declaration: Declaration
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
+
+  /// What generic values are, each call tells.
+  package var learnsTypesFromCalls: Bool { generics != nil }
+
+  /// Why nothing of the call is known; nil when something may be.
+  package let opaqueBecause: String?
 
   // What every call asks for: plain values, so that asking costs no reference count.
   package let argumentCount: Int
@@ -153,13 +167,20 @@ package final class CallPlan: @unchecked Sendable {
   package let mayThrow: Bool
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
+  package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
-    isExact: Bool, of declaration: Declaration
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
+    opaqueBecause: String? = nil, of declaration: Declaration
   ) {
+    self.opaqueBecause = opaqueBecause
+    hiddenArguments = hidden
+    self.thrownValue = thrownValue
+    self.generics = generics
+    self.declaration = declaration
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
@@ -180,6 +201,7 @@ package final class CallPlan: @unchecked Sendable {
     mayThrow = thrown == .any
     // Whether a getter throws is not in its name.
     mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
@@ -206,7 +228,40 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
+  }
+
+  /// The plan with parts of it replaced.
+  func changed(
+    arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
+    generics: GenericCall? = nil
+  ) -> CallPlan {
+    CallPlan(
+      arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack, isExact: isExact, hidden: hiddenArguments,
+      thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
+  }
+
+  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
+  func located(like checked: CallPlan, not original: CallPlan) -> CallPlan {
+    if checked === original { return self }
+    var arguments = arguments
+    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
+      arguments[index].location = checked.arguments[index].location
+    }
+    var result = result
+    if checked.result.location != original.result.location { result.location = checked.result.location }
+    var selfPlan = selfPlan
+    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
+      known.location != first.location
+    {
+      value.location = known.location
+      selfPlan = .value(value)
+    } else if case .unknown = checked.selfPlan {
+      selfPlan = checked.selfPlan
+    }
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
   }
 
   /// Nothing is known but that the function exists.
@@ -219,7 +274,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, of: declaration)
+      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

@@ -63,9 +63,13 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var stride: Int { witnesses.load(fromByteOffset: 72, as: Int.self) }
   private var witnessFlags: UInt32 { witnesses.load(fromByteOffset: 80, as: UInt32.self) }
   package var alignment: Int { Int(witnessFlags & 0xFF) + 1 }
+  /// Bit patterns that are no value of the type.
+  package var extraInhabitants: Int { Int(witnesses.load(fromByteOffset: 84, as: UInt32.self)) }
   /// No retain or release is needed to copy or destroy a value.
   package var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
   package var isBitwiseTakable: Bool { witnessFlags & 0x10_0000 == 0 }
+  /// Values must be borrowed where they lie: they always go by address.
+  package var isAddressOnly: Bool { !isBitwiseTakable || witnessFlags & 0x100_0000 != 0 }
   package var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
 
   private typealias Destroy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
@@ -225,6 +229,8 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
     return distance == 0 ? nil : pointer + offset + Int(distance)
   }
 
+  /// The metadata accessor.
+  var accessor: UnsafeRawPointer? { relative(12) }
   private typealias Accessor = @convention(c) (UInt) -> UnsafeRawPointer
 
   /// Calls the metadata accessor of a non-generic type (blocking until the metadata is complete).
@@ -329,13 +335,17 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     switch pointer.load(fromByteOffset: 1, as: UInt8.self) {
     case UInt8(ascii: "p"), UInt8(ascii: "b"), UInt8(ascii: "o"), UInt8(ascii: "B"), UInt8(ascii: "O"): return .pointer
     case UInt8(ascii: "w"): return .integer(bits: 64)
-    case UInt8(ascii: "i") where hasVectorSuffix, UInt8(ascii: "f") where hasVectorSuffix: return vectorBytes.map { .vector(bytes: $0) }
+    case UInt8(ascii: "i") where hasVectorSuffix, UInt8(ascii: "f") where hasVectorSuffix:
+      let isFloat = pointer.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "f")
+      return vectorParts.map { .vector(elementSize: ($0.bits + 7) / 8, count: $0.count, isFloat: isFloat) }
+    case UInt8(ascii: "j"), UInt8(ascii: "c"): return .pointer  // a job, a continuation
+    case UInt8(ascii: "e"): return .executor
     case UInt8(ascii: "i"): return number.map { .integer(bits: $0) }
     case UInt8(ascii: "f"): return number.map { .float(bits: $0) }
     default: return nil
     }
   }
-  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int), vector(bytes: Int) }
+  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int), vector(elementSize: Int, count: Int, isFloat: Bool), executor }
 
   /// A vector's name is its element's and a count: `Bf32_Bv4_`.
   private var vectorParts: (bits: Int, count: Int)? {
@@ -347,7 +357,6 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return (bits, n)
   }
   private var hasVectorSuffix: Bool { vectorParts != nil }
-  private var vectorBytes: Int? { vectorParts.map { ($0.bits + 7) / 8 * $0.count } }
 
   private var number: Int? {
     var value = 0
@@ -360,20 +369,8 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return nil
   }
 
-  /// For the name of a metatype whose instance type has but one: whether it is spelled out (`SiXMt`, `Sim`), so that the
-  /// compiler gave it no bits, or comes from a generic parameter, which keeps it a word. nil where neither is certain.
-  package var isThinMetatype: Bool? {
-    // Generic parameters: `x`, `q_`, `q0_`, `qd…`; of one alone the metatype is a word.
-    guard count > 0 else { return nil }
-    let first = pointer.load(as: UInt8.self)
-    if first == UInt8(ascii: "x") || first == UInt8(ascii: "q") {
-      return count <= 4 ? false : nil
-    }
-    guard hasSuffix("m") else { return nil }
-    // A symbolic reference to a type, or a standard library type's letters, and nothing else in front.
-    if first <= 2, count == 6 { return true }
-    return first == UInt8(ascii: "S") && count == 3 ? true : nil
-  }
+  /// The type is found by calling a function, control byte 9.
+  package var isAccessorReference: Bool { count > 0 && pointer.load(as: UInt8.self) == 9 }
 
   /// For messages alone.
   package var text: String {

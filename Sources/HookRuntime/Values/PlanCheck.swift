@@ -11,7 +11,11 @@ struct PlanCheck {
   private let declaration: Declaration
   private let evidence: any BodyEvidence
 
-  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence) {
+  /// Where everything is that the body is passed.
+  private let places: Result<[Place], UnknownPlaces>
+
+  init(_ plan: CallPlan, _ declaration: Declaration, _ evidence: any BodyEvidence, places: Result<[Place], UnknownPlaces>) {
+    self.places = places
     self.plan = plan
     self.declaration = declaration
     self.evidence = evidence
@@ -27,33 +31,41 @@ struct PlanCheck {
     }
     var result = plan.result
     if !isKept {
-      if !resultIsUsed(result.location) { result.location = .unknown("private, and no caller shows that it still returns its result") }
+      if !resultIsUsed(result.location) { result.location = .unknown("private to its object file, and no caller shows that it still returns its result") }
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
-      if !isPassed(argument.location) { argument.location = .optimizedOut }
+      argument.location = passed(argument.location)
       return argument
     }
-    return plan.changed(arguments, selfPlan(), result, thrown, declaration)
+    return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)
   }
 
   // MARK: Values nobody passes
 
   private func isPassed(_ location: Location) -> Bool {
-    guard let places = location.argumentPlaces else { return !evidence.hasCloseCallers }
-    return evidence.arePassed(places)
+    evidence.arePassed(location.argumentPlaces ?? .untold)
+  }
+
+  /// What is left of a value: its words are passed by themselves.
+  private func passed(_ location: Location) -> Location {
+    if isPassed(location) { return location }
+    guard case .pieces(let pieces) = location, pieces.count > 1 else { return .optimizedOut }
+    let parts = pieces.map { piece in
+      let own = Location.pieces([piece])
+      return ValuePart(offset: piece.offset, size: piece.size, location: isPassed(own) ? own : .optimizedOut)
+    }
+    return parts.allSatisfy { $0.location == .optimizedOut } ? .optimizedOut : .parts(parts)
   }
 
   private func selfPlan() -> SelfPlan {
     switch plan.selfPlan {
     case .object(let place), .metatype(let place):
-      isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
-    case .value(var value) where !isPassed(value.location):
-      {
-        value.location = .optimizedOut
-        return .value(value)
-      }()
-    case .value, .none, .unknown: plan.selfPlan
+      return isPassed(.address(place)) ? plan.selfPlan : .unknown(CallPlan.gone)
+    case .value(var value):
+      value.location = passed(value.location)
+      return .value(value)
+    case .none, .unknown: return plan.selfPlan
     }
   }
 
@@ -61,67 +73,32 @@ struct PlanCheck {
 
   /// Why registers may be missing from the signature; nil when none is.
   private func uncertainty() -> String? {
-    if plan.isAsync { return "a private async function: what it passes to its caller's resume function cannot be followed" }
-    if !declaration.localContext.isEmpty { return "a local function of one object file: what it captures is not in its name" }
-    if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty {
-      return "a private generic function of one object file: the optimiser may have changed its convention"
+    let privately = "private to its object file, and"
+    if plan.isAsync { return "\(privately) what an async function passes to its caller's resume function cannot be followed" }
+    if !declaration.localContext.isEmpty { return "\(privately) what the local function captures is not in its name" }
+    switch places {
+    case .failure(let unknown): return "\(privately) not everything it is passed has a known place: \(unknown.reason)"
+    case .success(let places):
+      guard let last = last(of: places) else { return "\(privately) its stack arguments are too many to follow" }
+      guard evidence.taken(last) == last else { return "\(privately) its code does not show that no argument was dropped" }
     }
-    if case .typed = plan.thrown { return "a private function of one object file with a typed error" }
-    if case .unknown(let why) = plan.selfPlan, why != CallPlan.gone { return "private, known to one object file only, and self is not located: \(why)" }
-    guard plan.isExact else { return "private, known to one object file only, and of unknown layout" }
-    guard let last = lastPlaces() else { return "private, known to one object file only, with stack arguments of 16 bytes" }
-    let missing = last.subtracting(evidence.taken(last))
-    if !missing.isEmpty { return "private, and the optimiser may have dropped an argument: its code does not show that it takes the last one" }
-    if plan.thrown == .any, evidence.error == .unknown { return "private, and its code does not show whether it still throws" }
+    if plan.thrown == .any, evidence.error == .unknown { return "\(privately) its code does not show whether it still throws" }
     return nil
   }
 
-  /// The last place of each kind that the signature uses. Nil where alignment may hide a missing one.
-  private func lastPlaces() -> Places? {
-    var integers = -1
-    var floats = -1
-    var slots = -1
-    func note(_ place: Place) {
-      switch place {
-      case .integer(let i): integers = max(integers, i)
-      case .float(let i): floats = max(floats, i)
-      case .stack(let i): slots = max(slots, i)
-      case .selfRegister, .indirectResult: break
-      }
+  /// The last place of each kind; all of them taken, none is missing. Nil when one cannot be followed.
+  private func last(of places: [Place]) -> Places? {
+    var last: [Place] = []
+    if let register = places.compactMap({ if case .integer(let i) = $0 { i } else { nil } }).max() { last.append(.integer(register)) }
+    if let register = places.compactMap({ if case .float(let i) = $0 { i } else { nil } }).max() { last.append(.float(register)) }
+    if let slot = places.compactMap({ if case .stack(let i) = $0 { i } else { nil } }).max() { last.append(.stack(slot)) }
+    if places.contains(.indirectResult) { last.append(.indirectResult) }
+    var found: Places = []
+    for place in last {
+      guard let bit = Places(argument: place) else { return nil }
+      found.formUnion(bit)
     }
-    for argument in plan.arguments {
-      switch argument.location {
-      case .pieces(let pieces):
-        pieces.forEach { note($0.place) }
-        // Wide values are aligned on the stack, and skip a register.
-        if pieces.contains(where: { if case .stack = $0.place { $0.size > 8 } else { false } }) { return nil }
-        if argument.info.map({ $0.alignment > 8 }) ?? false { return nil }
-      case .address(let place): note(place)
-      case .parts: argument.location.places.forEach(note)
-      case .optimizedOut, .unknown: break
-      }
-    }
-    switch plan.selfPlan {
-    case .object(let place), .metatype(let place): note(place)
-    case .value(let value): value.location.places.forEach(note)
-    default: break
-    }
-    var last: Places = []
-    func need(_ place: Place) -> Bool {
-      guard let bit = Places(argument: place) else { return false }
-      last.formUnion(bit)
-      return true
-    }
-    if slots >= 0, !need(.stack(slots)) { return nil }
-    if integers >= 0, integers < 5 || slots < 0, !need(.integer(integers)) { return nil }
-    if floats >= 0, floats < 7 || slots < 0, !need(.float(floats)) { return nil }
-    // With arguments on the stack it is not told here whose they are: both kinds show their last register as well.
-    if slots >= 0 {
-      if integers >= 0, !need(.integer(integers)) { return nil }
-      if floats >= 0, !need(.float(floats)) { return nil }
-    }
-    if plan.result.location == .address(.indirectResult) { _ = need(.indirectResult) }
-    return last
+    return found
   }
 
   /// Some caller uses the last register of each kind that the result comes in.
@@ -146,24 +123,12 @@ struct PlanCheck {
 extension Location {
   /// The places at entry of an argument; nil when one cannot be followed.
   fileprivate var argumentPlaces: Places? {
-    switch self {
-    case .pieces(let pieces):
-      var all: Places = []
-      for piece in pieces {
-        guard let place = Places(argument: piece.place) else { return nil }
-        all.formUnion(place)
-      }
-      return all
-    case .address(let place): return Places(argument: place)
-    case .parts(let parts):
-      var all: Places = []
-      for part in parts {
-        guard let places = part.location.argumentPlaces else { return nil }
-        all.formUnion(places)
-      }
-      return all
-    case .optimizedOut, .unknown: return .nothing
+    var all: Places = []
+    for place in places {
+      guard let place = Places(argument: place) else { return nil }
+      all.formUnion(place)
     }
+    return all
   }
 }
 
@@ -173,12 +138,4 @@ extension CallPlan {
 
   /// The places of all arguments that are known and can be followed.
   package var argumentPlaces: Places { arguments.reduce(into: .nothing) { $0.formUnion($1.location.argumentPlaces ?? .nothing) } }
-
-  fileprivate func changed(
-    _ arguments: [ArgumentPlan], _ selfPlan: SelfPlan, _ result: ResultPlan, _ thrown: Thrown, _ declaration: Declaration
-  ) -> CallPlan {
-    CallPlan(
-      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stack: stack,
-      isExact: isExact, of: declaration)
-  }
 }

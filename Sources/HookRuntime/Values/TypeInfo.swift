@@ -51,7 +51,24 @@ package final class TypeInfo: Sendable {
   }
 
   /// - Parameter size: where values lie otherwise than the metadata says (a metatype without bits).
+  /// The type asks more of its values than `metadata` tells: only a value that was of this type before may become one.
+  package let isConstrained: Bool
+
+  /// A type with the values of `base` that meet requirements which no metadata here speaks of.
+  init(constraining base: TypeInfo, name: String) {
+    metadata = base.metadata
+    kind = base.kind
+    scalars = base.scalars
+    passing = base.passing
+    size = base.size
+    alignment = base.alignment
+    isTrivial = base.isTrivial
+    self.name = name
+    isConstrained = true
+  }
+
   init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil) {
+    isConstrained = false
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars

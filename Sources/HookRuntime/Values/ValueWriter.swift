@@ -178,34 +178,56 @@ package struct ValueWriter {
     frame.pointee.results.error = frame.pointee.error_register
   }
 
+  /// Ends a typed error the original threw, wherever it is. False, with nothing changed, when its type is not known.
+  package func retireTypedError(_ thrown: ResultPlan) -> Bool {
+    guard let info = thrown.info, frame.pointee.results.error != 0 else { return false }
+    let isThere: Void? = ValueReader(frame).withMemory(thrown.location, info, isResult: true) {
+      // Moved out of the registers, or out of the caller's memory: the caller is told that there is no error.
+      let value = OwnedValue(uninitialized: info)
+      value.memory.copyMemory(from: $0, byteCount: info.size)
+      release(value)
+    }
+    guard isThere != nil else { return false }
+    frame.pointee.results.error = 0
+    return true
+  }
+
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
   package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
 
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {
     switch result.location {
-    case .optimizedOut, .unknown, .parts: return value.destroy()
+    case .optimizedOut, .unknown: return value.destroy()
     case .address:
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.indirect_result)) else { return value.destroy() }
       target.copyMemory(from: value.memory, byteCount: value.info.size)
       frame.pointee.results.integer.0 = frame.pointee.indirect_result
-    case .pieces(let pieces):
-      let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
-      for piece in pieces {
-        if case .float(let i) = piece.place, piece.size > 8 {
-          (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).copyMemory(
-            from: value.memory + piece.offset, byteCount: min(16, piece.size))
-          continue
-        }
-        let word = Self.word(value.memory + piece.offset, piece.size)
-        switch piece.place {
-        case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
-        case .float(let i): (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).storeBytes(of: word, as: UInt64.self)
-        default: break
+    case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+    case .parts(let parts):
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+        case .address(let place):
+          guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
+          target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+        case .optimizedOut, .unknown, .parts: continue
         }
       }
     }
     value.forget()
+  }
+
+  private func setResult(_ piece: Piece, _ memory: UnsafeRawPointer) {
+    let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
+    let vectors = base + MemoryLayout<HKTResults>.offset(of: \.xmm)!
+    switch piece.place {
+    case .float(let i) where piece.size > 8:
+      (vectors + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
+    case .float(let i): (vectors + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
+    case .integer(let i): (base + 8 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
+    case .stack, .selfRegister, .indirectResult: break
+    }
   }
 }
 

@@ -56,7 +56,7 @@ enum CallAPI {
       case .args: return callback.done(shl_handle(patch.classes.arguments, 0, 0, script.pointee.serial))
       case .result: return result(script, bridge, callback)
       case .error:
-        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.thrownError : 0
+        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.errorBox() : 0
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
@@ -80,9 +80,12 @@ enum CallAPI {
     case .value(let plan):
       guard let info = plan.info else { break }
       let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      let isFixed = plan.access == .borrowed || plan.access == .owned
       if plan.location.isWhole {
         let done = ValueAPI.withScratch { scratch in
-          script.pointee.withMemory(of: lent) { callback.done(bridge.lua($0, info, lent: lent, scratch: scratch)) } ?? -2
+          script.pointee.withMemory(of: lent) {
+            callback.done(isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch))
+          } ?? -2
         }
         if done != -2 { return done }
       } else if case .parts = plan.location {
@@ -103,7 +106,7 @@ enum CallAPI {
     if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
     }
-    if script.pointee.view.thrownError != 0 && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
+    if script.pointee.view.didThrow && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
     }
@@ -167,7 +170,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      guard script.pointee.phase != HKT_EXIT, script.pointee.originalRuns == 0 || script.pointee.phase == HKT_AROUND else {
+      guard script.pointee.phase != HKT_EXIT || script.pointee.plan.arguments[index].isInout else {
         return callback.fail("the original has run; its arguments cannot be changed any more")
       }
       return stage(index, callback[2], script, patch, callback)
@@ -238,7 +241,7 @@ enum CallAPI {
   static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
-      let error = script.pointee.view.thrownError
+      let error = script.pointee.view.errorBox()
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))

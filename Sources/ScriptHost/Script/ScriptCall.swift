@@ -77,6 +77,34 @@ struct ScriptCall {
     changes = nil
   }
 
+  /// Where handles to an argument look once the frame holds another.
+  func original(_ index: Int) -> UnsafeRawPointer? { changes?.takeUnretainedValue().originals[index] }
+  /// Of the result in the frame, among those of this call.
+  var resultNumber: Int { max(0, originalRuns - 1) & 0x7F }
+  /// Lets handles to the result go on showing it, before the original runs again.
+  mutating func rememberResult() {
+    guard let info = plan.result.info, !info.isPlain else { return }
+    let changes = made()
+    let run = resultNumber
+    _ = view.reader.withMemory(plan.result.location, info, isResult: true) { changes.rememberBits($0, info, ofResult: run) }
+  }
+  /// Bit i: a handle to argument i was given out.
+  var lentArguments: UInt64 = 0
+
+  /// Lets handles to an argument go on showing what was lent, before the frame gets another.
+  mutating func remember(_ index: Int) {
+    guard phase == HKT_AROUND, index < 64, lentArguments & 1 << UInt64(index) != 0, original(index) == nil, let info = plan.arguments[index].info,
+      !plan.arguments[index].isInout
+    else { return }
+    let changes = made()
+    if let held = changes.held?[index] { changes.originals[index] = UnsafeRawPointer(held.memory); return }
+    if case .address(let place) = plan.arguments[index].location {
+      changes.originals[index] = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place)))
+    } else {
+      _ = view.reader.withParts(plan.arguments[index].location, info, isResult: false) { changes.rememberBits($0, info, of: index) }
+    }
+  }
+
   /// The value of an argument that is no longer, or not only, in the frame.
   func current(_ index: Int) -> OwnedValue? { staged[index] ?? held?[index] }
 
@@ -92,16 +120,17 @@ struct ScriptCall {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
     case .argument(let index):
       if isConsumed(index) { return nil }
-      if let value = current(index) { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if let memory = original(index) { return body(memory + lent.offset) }
+      if let value = held?[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard plan.arguments.indices.contains(index) else { return nil }
       return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
-      // The callee ended what it owned.
-      if plan.access == .owned, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
+      // The callee ended what it owned, or may have.
+      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
       return read(plan.location, plan.info, lent, body)
-    case .result:
-      if let value = stagedResult { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+    case .result(let run):
+      if run != resultNumber { return changes?.takeUnretainedValue().results[run].map { body($0 + lent.offset) } }
       guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
       return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
     }
@@ -116,6 +145,26 @@ struct ScriptCall {
 
 /// What a handler changed, or holds, until it returns.
 final class CallChanges {
+  /// Arguments as they were lent, by index, once the frame holds others; their owners keep them alive.
+  var originals: [Int: UnsafeRawPointer] = [:]
+  /// Bits of such arguments that were in registers.
+  private var copies: [UnsafeMutableRawPointer] = []
+
+  /// The value keeps its owner; only where its bits are changes.
+  func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, of index: Int) {
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
+    copy.copyMemory(from: memory, byteCount: info.size)
+    copies.append(copy)
+    originals[index] = UnsafeRawPointer(copy)
+  }
+  /// Results of former runs; the call keeps them alive to its end.
+  var results: [Int: UnsafeRawPointer] = [:]
+  func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, ofResult run: Int) {
+    rememberBits(memory, info, of: -1 - run)
+    results[run] = originals.removeValue(forKey: -1 - run)
+  }
+  deinit { for copy in copies { copy.deallocate() } }
+
   var staged: [Int: OwnedValue] = [:]
   var stagedResult: OwnedValue?
   var held: [Int: OwnedValue]?

@@ -27,6 +27,11 @@ def poisoned(path):
     return found
 
 
+def places_of(text):
+    """The places a column of a plan names, in all their spellings."""
+    return re.findall(r"(?<!\w)([ifs]\d+|self):\d", text) + re.findall(r"(?:\*|^object:|^metatype:)(\w+)", text)
+
+
 def kind(p): return p[0] if p in ("self", "sret") else p[0][0] if isinstance(p, tuple) else p[0]
 
 
@@ -54,8 +59,8 @@ def main():
         for a in arguments:
             a = a.lstrip("!&")
             if a.startswith("?") or a in ("-", "()"): continue
-            claims += [a[1:]] if a.startswith("*") else [p.split(":")[0] for p in a.split("+")]
-        if self_plan.startswith(("object:", "metatype:")): claims.append(self_plan.split(":")[1])
+            claims += places_of(a)
+        if not self_plan.startswith("?"): claims += places_of(self_plan)
         problems = []
         for c in claims:
             if c not in [p[0] for p in new_flat]: problems.append(f"{c} is not in the signature")

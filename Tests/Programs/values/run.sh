@@ -50,6 +50,41 @@ for level in $levels; do
     checks=$((checks + $(wc -l <plans)))
   fi
 done
+# What the optimiser makes of functions: its clones as they are before LLVM's passes, for tricky functions and for the
+# random ones. Private functions and the machine code itself are other suites' matter.
+for level in -O -Osize; do
+  mkdir -p "clones$level" && cd "clones$level"
+  compile=(swiftc -swift-version 6 -wmo "$level" -I. -suppress-warnings -parse-as-library)
+  cp "$here/Clones.swift" ../Kit.swift ../Types.swift ../Subject.swift .
+  for module in Kit Types Subject Clones; do
+    "${compile[@]}" -emit-module -emit-object -module-name $module $module.swift -o $module.o
+    "${compile[@]}" -emit-irgen -module-name $module $module.swift -o $module.ll
+  done
+  swiftc -emit-library -o libClones.so Kit.o Types.o Subject.o Clones.o
+  "$products/call-plans" --evidence ./libClones.so >plans
+  echo "clones $level: $(cut -f 1 plans | grep -c 'T[fg][0-9]' || true) specialised bodies"
+  python3 "$here/compare_plans.py" plans *.ll || failed=1
+  checks=$((checks + $(wc -l <plans)))
+  cd ..
+done
+# Structs and enums as self, by value and in place. A body that the optimiser left only parts of self may say so.
+for level in -Onone -O; do
+  swiftc -swift-version 6 "$level" -parse-as-library -module-name Selves "$here/Selves.swift" -o selves
+  timeout 60 "$products/scripthost" run -v --state "$work/state" --patches "$here/selves" -- ./selves >/dev/null 2>selves.err || failed=1
+  grep -o '@ Selves.*' selves.err >selves.said || true
+  [ "$level" = -Onone ] || sed -i '/<not decoded>$/d' selves.said
+  while IFS= read -r line; do
+    checks=$((checks + 1))
+    grep -qxF "$line" <<'SAID' || { echo "selves $level: $line" && failed=1; }
+@ Selves.Point.show(_:) Point(x: 3, y: 2.5, name: "pp")
+@ Selves.Point.move(_:) Point(x: 3, y: 2.5, name: "pp")
+@ Selves.Point.twice.get Point(x: 7, y: 2.5, name: "pp")
+@ Selves.Shape.area(_:) .circle(…)
+@ Selves.Shape.area(_:) .named(…)
+SAID
+  done <selves.said
+  [ "$level" = -O ] || [ "$(wc -l <selves.said)" -eq 5 ] || { echo "selves: $(wc -l <selves.said) of 5 calls seen" && failed=1; }
+done
 # What a million calls with replaced arguments and results leave behind.
 rounds=${VALUES_ROUNDS:-40000}
 swiftc -swift-version 6 -O -parse-as-library -module-name Lifetimes "$here/Lifetimes.swift" -o lifetimes

@@ -32,7 +32,7 @@ extension SILSignature {
     } else if case .success(nil) = lowering.scalars(of: result.type) {
       result.isIndirect = true
     }
-    if type.isGenericValue { result.isIndirect = true }
+    if type.isGenericValue, lowering.environment == nil { result.isIndirect = true }
     results.append(result)
     if result.isIndirect { parameters.append(SILParameter(role: .result, path: path, type: result.type, convention: .address)) }
   }
@@ -94,7 +94,7 @@ extension SILSignature {
     case .`init`, .deallocatingDeinit: parameter.convention = .owned
     default: break
     }
-    selfIsUndecided = declaration.contextKind != .classType && declaration.contextKind != .protocolType
+    selfIsUndecided = declaration.contextKind != .classType
     parameters.append(parameter)
   }
 }

@@ -26,7 +26,11 @@ enum ErrorAPI {
     unsafeBitCast(box, to: (any Error).self)
   }
 
-  private static func box(of error: any Error) -> UInt { unsafeBitCast(error, to: UInt.self) }
+  private static func box(of error: any Error) -> UInt {
+    // In a struct: passed by itself, the error would be opened to what it holds.
+    struct Holder { let error: any Error }
+    return withUnsafeBytes(of: Holder(error: error)) { $0.load(as: UInt.self) }
+  }
 
   /// `e.type`, `e.message`, `e.value`; a case or a field of the error's own value otherwise.
   static let index: SHLFunction = { context, callback in
@@ -34,7 +38,7 @@ enum ErrorAPI {
       let receiver = callback[0]
       guard let box = patch.classes.errorBox(receiver), box != 0 else { return callback.fail(ObjectAPI.expired) }
       guard let (memory, type) = opened(box) else { return callback.fail("the type of this error is not known") }
-      let bridge = ValueBridge(classes: patch.classes, serial: patch.classes.serial(receiver), scope: callback.scope)
+      let bridge = ValueBridge(reading: receiver, patch, callback.scope)
       switch callback.name {
       case "type": return callback.done(type.name)
       case "message": return callback.done(message(box, callback))

@@ -20,6 +20,8 @@ enum FieldAccess {
       guard case .success(let info) = field.type else {
         return .failure(.notMadeHere(type: owner(), why: "the type of field '\(field.name)' is not known"))
       }
+      // A variable of an object may change while the script has a handle to its value.
+      if field.isVar, case .classType = field.owner.kind { return .success(bridge.snapshot(memory, info, scratch)) }
       return .success(bridge.lua(memory, info, lent: lent.part(info, at: field.offset), scratch: scratch))
     case .weak:
       // Loading a weak reference retains what it finds; nil once that object's deinit began.

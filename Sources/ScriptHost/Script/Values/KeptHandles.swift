@@ -129,6 +129,16 @@ enum KeptHandles {
 }
 
 extension ValueBridge {
+  /// For what is read out of a receiver: lent as long as that, or by the handler that runs, or the script's own.
+  init(reading receiver: SHLValue, _ patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
+    let classes = patch.classes
+    if receiver.cls == classes.object || receiver.cls == classes.value || receiver.cls == classes.error {
+      self.init(classes: classes, serial: receiver.h.c, scope: scope)
+    } else {
+      self.init(running: patch, scope)
+    }
+  }
+
   /// For what a script asks outside of a receiver: lent by the handler that runs, or the script's own.
   init(running patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
     var serial: UInt64 = 0

@@ -38,9 +38,6 @@ struct HandleClasses {
 
   /// The value a handle stands for; nil for other handles, and for a value that is not there.
   func lentValue(_ value: SHLValue) -> LentValue? { isValue(value) && value.h.b != 0 ? LentValue(value) : nil }
-
-  /// Serial for what is read out of a receiver: its call's, or 0 for what the script owns.
-  func serial(_ value: SHLValue) -> UInt64 { value.cls == object || value.cls == self.value || value.cls == error ? value.h.c : 0 }
 }
 
 /// Where a value lives while its call lasts: an argument, the result or `self` of the frame, or memory that stays as long as
@@ -49,7 +46,8 @@ struct HandleClasses {
 struct LentValue {
   enum Root: Equatable {
     case argument(Int)
-    case result
+    /// The result of the run of the original with this number, from 0.
+    case result(Int)
     /// The struct or enum the method runs on.
     case selfValue
     case memory(UInt)
@@ -60,14 +58,14 @@ struct LentValue {
   var serial: UInt64
 
   private static let memoryMark: UInt64 = 1 << 63
-  private static let resultMark: UInt64 = 0x7FFF
+  private static let resultMark: UInt64 = 0x7F00
   private static let selfMark: UInt64 = 0x7FFE
 
   func words() -> (UInt64, UInt64, UInt64) {
     let info = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self.info).toOpaque()))
     switch root {
     case .argument(let index): return (UInt64(index) << 32 | UInt64(offset), info, serial)
-    case .result: return (Self.resultMark << 32 | UInt64(offset), info, serial)
+    case .result(let run): return ((Self.resultMark + UInt64(run & 0x7F)) << 32 | UInt64(offset), info, serial)
     case .selfValue: return (Self.selfMark << 32 | UInt64(offset), info, serial)
     case .memory(let address): return (Self.memoryMark | UInt64(address + UInt(offset)), info, serial)
     }
@@ -91,7 +89,7 @@ struct LentValue {
     } else {
       offset = Int(a & 0xFFFF_FFFF)
       switch a >> 32 {
-      case Self.resultMark: root = .result
+      case Self.resultMark..<Self.resultMark + 0x80: root = .result(Int(a >> 32 - Self.resultMark))
       case Self.selfMark: root = .selfValue
       default: root = .argument(Int(a >> 32))
       }

@@ -56,7 +56,8 @@ extension ValueBridge {
     case .float16: memory.initializeMemory(as: Float16.self, to: Float16(try number(value, "Float16", largest: Double(Float16.greatestFiniteMagnitude))))
     case .float80: memory.initializeMemory(as: Float80.self, to: Float80(try number(value, "Float80", largest: .infinity)))
     case .anyHashable:
-      guard let made = try any(value) as? AnyHashable else { throw .noConformance(describe(value), type: "AnyHashable") }
+      let given = try any(value)
+      guard let made = given as? AnyHashable else { throw .noConformance(_typeName(Swift.type(of: given), qualified: true), type: "AnyHashable") }
       memory.initializeMemory(as: AnyHashable.self, to: made)
     }
   }

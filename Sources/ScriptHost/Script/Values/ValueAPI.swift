@@ -16,8 +16,17 @@ enum ValueAPI {
     }
   }
 
+  /// Why a handle that once was good has no memory now.
+  static func gone(_ lent: LentValue) -> String {
+    guard let call = ScriptThread.call(lent.serial) else { return ObjectAPI.expired }
+    if case .argument(let index) = lent.root, call.pointee.isConsumed(index) {
+      return "the original consumed this argument; read it in 'before' or before call:original()"
+    }
+    return "<optimized out>: this body was compiled without that part of the value"
+  }
+
   static func bridge(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> ValueBridge {
-    ValueBridge(classes: patch.classes, serial: patch.classes.serial(receiver), scope: callback.scope)
+    ValueBridge(reading: receiver, patch, callback.scope)
   }
 
   static func withScratch(_ body: (Scratch) -> Int32) -> Int32 {
@@ -33,7 +42,9 @@ enum ValueAPI {
       let lent = LentValue(receiver)
       let bridge = bridge(receiver, patch, callback)
       if let collection = CollectionType.of(lent.info) {
-        if callback.name == "table", collection.key?.isString != true { return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory") }
+        if callback.name == "table", !hasKey("table", lent, collection, bridge) {
+          return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        }
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
@@ -41,7 +52,7 @@ enum ValueAPI {
       case .enumeration: return payload(lent, bridge, callback)
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
-        return payload.isOptional ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(ObjectAPI.expired)
+        return payload.isOptional ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
       default: return noMember(lent, callback)
       }
     }
@@ -72,7 +83,7 @@ enum ValueAPI {
         case .success(let value): callback.done(value)
         case .failure(let problem): callback.fail(problem.description)
         }
-      } ?? callback.fail(ObjectAPI.expired)
+      } ?? callback.fail(gone(lent))
     }
   }
 
@@ -98,7 +109,7 @@ enum ValueAPI {
       }
       return info.withPayload(of: memory) { memory, _ in give(memory, type, position, bridge, callback) } ?? callback.done(shl_nil())
     }
-    return done ?? callback.fail(ObjectAPI.expired)
+    return done ?? callback.fail(gone(lent))
   }
 
   private static func give(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ position: Int64?, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
@@ -117,22 +128,7 @@ enum ValueAPI {
 
   /// A value whose memory ends with this call: what is no plain value is copied.
   static func push(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ callback: LuaCallback, isElement: Bool = false) -> Int32 {
-    withScratch { callback.done(value(memory, type, bridge, $0, isElement: isElement)) }
-  }
-
-  static func value(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
-    let isWhole =
-      switch type.kind {
-      case .structure: StandardType.of(type) == nil
-      case .enumeration, .tuple, .metatype, .closure, .opaque: true
-      default: false
-      }
-    if isWhole { return bridge.copied(memory, type) }
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: type, serial: bridge.serial)
-    let made = bridge.lua(memory, type, lent: lent, scratch: scratch, isElement: isElement)
-    // A handle to the place would outlive it.
-    if bridge.serial != 0, made.tag == SHL_HANDLE, made.cls == bridge.classes.value, made.h.a == lent.words().0 { return bridge.copied(memory, type) }
-    return made
+    withScratch { callback.done(bridge.snapshot(memory, type, $0, isElement: isElement)) }
   }
 
   // MARK: Collections
@@ -145,7 +141,7 @@ enum ValueAPI {
       let done = lent.withMemory { memory -> Int32? in
         collection.withElement(memory, Int(index) - 1) { push($0, collection.element, bridge, callback, isElement: true) }
       }
-      guard let done else { return callback.fail(ObjectAPI.expired) }
+      guard let done else { return callback.fail(gone(lent)) }
       return done ?? callback.done(shl_nil())
     }
     return withKey(key, collection, bridge, callback) { keyMemory in
@@ -154,9 +150,15 @@ enum ValueAPI {
           collection.key == nil ? callback.done(shl_bool(true)) : push($0, collection.element, bridge, callback, isElement: true)
         }
       }
-      guard let done else { return callback.fail(ObjectAPI.expired) }
+      guard let done else { return callback.fail(gone(lent)) }
       return done ?? callback.done(collection.key == nil ? shl_bool(false) : shl_nil())
     }
+  }
+
+  /// A dictionary by name has that name: its value comes before our method.
+  private static func hasKey(_ name: String, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
+    guard collection.key?.isString == true else { return false }
+    return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } } == .some(true)
   }
 
   private static func position(_ key: SHLValue) -> Int64? {
@@ -187,7 +189,7 @@ enum ValueAPI {
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       if let collection = CollectionType.of(lent.info) {
-        return lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(ObjectAPI.expired)
+        return lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(lent))
       }
       guard case .tuple = lent.info.kind else { return callback.fail("a value of type \(lent.info.name) has no length") }
       return callback.done(shl_int(Int64(lent.info.fields.count)))
@@ -223,7 +225,7 @@ enum ValueAPI {
             return push($0, collection.element, bridge, callback, isElement: true)
           }
         }
-        guard let done else { return callback.fail(ObjectAPI.expired) }
+        guard let done else { return callback.fail(gone(lent)) }
         return done ?? callback.done(shl_nil())
       }
       if callback[1].tag == SHL_NIL { return entry(after: nil, lent, collection, bridge, callback) }
@@ -240,7 +242,7 @@ enum ValueAPI {
         return collection.key == nil ? callback.done(shl_bool(true)) : push(value, collection.element, bridge, callback, isElement: true)
       }
     }
-    guard let done else { return callback.fail(ObjectAPI.expired) }
+    guard let done else { return callback.fail(gone(lent)) }
     return done ?? callback.done(shl_nil())
   }
 
@@ -256,7 +258,7 @@ enum ValueAPI {
         case .success(let value): callback.done(value.tag == SHL_NIL ? ValueBridge.null : value)
         case .failure: callback.done("<not readable>")
         }
-      } ?? callback.fail(ObjectAPI.expired)
+      } ?? callback.fail(gone(lent))
     }
   }
 
@@ -266,15 +268,33 @@ enum ValueAPI {
       let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
-      guard callback.name == "table", let collection = CollectionType.of(lent.info) else {
+      guard callback.name == "table" else {
         return callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
       }
-      var most = Int.max
-      if callback[1].tag == SHL_INT, callback[1].i >= 0 { most = Int(callback[1].i) } else if callback[1].tag != SHL_NIL {
-        return callback.fail("'table' takes the most elements to copy, got \(ValueBridge.describe(callback[1]))")
-      }
-      return table(lent, collection, most, bridge(receiver, patch, callback), callback)
+      return copy(lent, patch, callback)
     }
+  }
+
+  /// `swift.table(c, max)`: the same for a dictionary that has the key "table".
+  static let tableOf: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      if patch.classes.isValue(callback[0]), let text = missing(callback[0]) { return callback.fail(text) }
+      guard let lent = patch.classes.lentValue(callback[0]) else {
+        return callback.fail("'swift.table' takes a Swift collection, got \(ValueBridge.describe(callback[0]))")
+      }
+      return copy(lent, patch, callback)
+    }
+  }
+
+  private static func copy(_ lent: LentValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    guard let collection = CollectionType.of(lent.info) else { return callback.fail("a value of type \(lent.info.name) is no collection") }
+    var most = Int.max
+    if callback[1].tag == SHL_INT, callback[1].i >= 0 {
+      most = Int(callback[1].i)
+    } else if callback[1].tag != SHL_NIL {
+      return callback.fail("'table' takes the most elements to copy, got \(ValueBridge.describe(callback[1]))")
+    }
+    return table(lent, collection, most, bridge(callback[0], patch, callback), callback)
   }
 
   private static func table(_ lent: LentValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
@@ -288,7 +308,7 @@ enum ValueAPI {
         func set(_ key: SHLValue, _ part: UnsafeRawPointer) -> Bool {
           let mark = shl_mark(callback.scope)
           defer { shl_drop(callback.scope, mark) }
-          let status = shl_table_set(callback.scope, table, key, value(part, collection.element, bridge, first + 1, isElement: true))
+          let status = shl_table_set(callback.scope, table, key, bridge.snapshot(part, collection.element, first + 1, isElement: true))
           failed = failed || status != SHL_OK
           return !failed
         }
@@ -298,14 +318,14 @@ enum ValueAPI {
         } else if count > 0 {
           collection.forEach(memory) { key, part in
             index += 1
-            let name = collection.key.map { value(key, $0, bridge, first, isElement: true) } ?? shl_int(Int64(index))
+            let name = collection.key.map { bridge.snapshot(key, $0, first, isElement: true) } ?? shl_int(Int64(index))
             return set(name, part) && index < count
           }
         }
       }
       return table
     }
-    guard let made else { return callback.fail(ObjectAPI.expired) }
+    guard let made else { return callback.fail(gone(lent)) }
     return failed || made.tag == SHL_NIL ? callback.fail("out of memory") : callback.done(made)
   }
 
@@ -385,7 +405,11 @@ enum ValueAPI {
     var text = ""
     let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
     let done: Void? = lent.withMemory { memory in
-      if let wide = WideInteger(memory, lent.info) { text = wide.description } else { printer.print(memory, lent.info, into: &text) }
+      if let wide = WideInteger(memory, lent.info) {
+        text = wide.description
+      } else if case .metatype = lent.info.kind, lent.info.size >= 8 {
+        text = ValuePrinter.short(_typeName(Metadata(memory.load(as: UnsafeRawPointer.self)).type, qualified: true))
+      } else { printer.print(memory, lent.info, into: &text) }
     }
     return done == nil ? "<\(lent.info.name)>" : text
   }

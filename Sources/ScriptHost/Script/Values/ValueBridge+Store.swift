@@ -10,7 +10,7 @@ extension ValueBridge {
     case .bool:
       if value.tag != SHL_BOOL { return try storeHandle(value, info, memory, "Bool") }
       memory.storeBytes(of: value.b ? 1 : 0, as: UInt8.self)
-    case .integer(let bits, let signed): try storeInteger(value, bits, signed, memory)
+    case .integer(let bits, let signed): try storeInteger(value, bits, signed, info, memory)
     case .float(32): memory.storeBytes(of: Float(try number(value, "Float", largest: Double(Float.greatestFiniteMagnitude))), as: Float.self)
     case .float: memory.storeBytes(of: try number(value, "Double", largest: .infinity), as: Double.self)
     case .string:
@@ -101,10 +101,9 @@ extension ValueBridge {
     }
   }
 
-  private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    let name = (signed ? "Int" : "UInt") + (bits == 64 ? "" : "\(bits)")
-    if !signed, bits == 64 { return memory.storeBytes(of: try exact(value, name) as UInt64, as: UInt64.self) }
-    let number: Int64 = try exact(value, name)
+  private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
+    if !signed, bits == 64 { return memory.storeBytes(of: try exact(value, ValuePrinter.short(info.name)) as UInt64, as: UInt64.self) }
+    let number: Int64 = try exact(value, ValuePrinter.short(info.name))
     let fits =
       switch (bits, signed) {
       case (8, true): Int8(exactly: number) != nil
@@ -115,22 +114,22 @@ extension ValueBridge {
       case (32, false): UInt32(exactly: number) != nil
       default: true
       }
-    guard fits else { throw .outOfRange(value: "\(number)", type: name) }
+    guard fits else { throw .outOfRange(value: "\(number)", type: ValuePrinter.short(info.name)) }
     withUnsafeBytes(of: number.littleEndian) { memory.copyMemory(from: $0.baseAddress!, byteCount: bits / 8) }
   }
 
   /// An integer, from a Lua number or a handle of any integer type.
-  func exact<I: FixedWidthInteger>(_ value: SHLValue, _ type: String) throws(BridgeError) -> I {
+  func exact<I: FixedWidthInteger>(_ value: SHLValue, _ type: @autoclosure () -> String) throws(BridgeError) -> I {
     switch value.tag {
     case SHL_INT:
-      guard let exact = I(exactly: value.i) else { throw .outOfRange(value: "\(value.i)", type: type) }
+      guard let exact = I(exactly: value.i) else { throw .outOfRange(value: "\(value.i)", type: type()) }
       return exact
     case SHL_NUMBER:
-      guard let exact = I(exactly: value.n) else { throw .outOfRange(value: "\(value.n)", type: type) }
+      guard let exact = I(exactly: value.n) else { throw .outOfRange(value: "\(value.n)", type: type()) }
       return exact
     default:
-      guard let wide = WideInteger(value, classes) else { throw wrong(type, value) }
-      guard let exact = I(exactly: wide) else { throw .outOfRange(value: wide.description, type: type) }
+      guard let wide = WideInteger(value, classes) else { throw wrong(type(), value) }
+      guard let exact = I(exactly: wide) else { throw .outOfRange(value: wide.description, type: type()) }
       return exact
     }
   }

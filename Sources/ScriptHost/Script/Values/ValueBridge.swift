@@ -68,7 +68,8 @@ struct ValueBridge {
 
   /// A handle to the value where it lies, or to a copy where nothing is lent.
   func handle(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
-    if serial == 0 { return copied(memory, lent.info) }
+    // What the script owns may be collected at any time: a part of it is copied as well.
+    if serial == 0 || lent.serial == 0 { return copied(memory, lent.info) }
     let (a, b, c) = lent.words()
     return shl_handle(classes.value, a, b, c)
   }
@@ -79,6 +80,24 @@ struct ValueBridge {
     let copy = OwnedValue(uninitialized: info)
     info.metadata.initialize(copy.memory, copying: memory)
     return own(copy)
+  }
+
+  /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
+  func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
+    let isWhole =
+      switch info.kind {
+      case .structure: StandardType.of(info) == nil
+      case .enumeration, .tuple, .metatype, .closure, .opaque: true
+      default: false
+      }
+    let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
+    if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
+    if !info.metadata.isCopyable, serial != 0 {
+      let (a, b, c) = place.words()
+      return shl_handle(classes.value, a, b, c)
+    }
+    return copied(memory, info)
   }
 
   /// A handle to a new value: the call's while one runs, else the script's own.
@@ -120,8 +139,12 @@ struct ValueBridge {
     if let scope, shl_handle_find(scope, cls, UInt64(address), &found) { return found }
     if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
     // Alive: somebody we read it from owns it. The handle's release gives this back.
-    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
-    return shl_handle(cls, UInt64(address), 0, 0)
+    let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
+    let handle = shl_handle(cls, UInt64(address), 0, 0)
+    guard let scope else { return handle }
+    if shl_handle_make(scope, handle, &found) { return found }
+    object.release()
+    return shl_nil()
   }
 
   // MARK: Numbers and text
@@ -195,6 +218,14 @@ struct ValueBridge {
 }
 
 extension TypeInfo {
+  /// Seen as a plain Lua value or an object, never as a handle to the place.
+  var isPlain: Bool {
+    switch kind {
+    case .void, .bool, .float, .string, .object: true
+    case .integer(let bits, let signed): bits < 64 || signed
+    default: false
+    }
+  }
   /// A reference to any object, without witness tables.
   var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
   /// `Any`: any value, without witness tables.
