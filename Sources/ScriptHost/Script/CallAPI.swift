@@ -242,11 +242,13 @@ enum CallAPI {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.errorBox()
+      script.pointee.typedErrorBox = script.pointee.view.withPlan { $0.throwsTyped } ? error : 0
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))
       return callback.done(handle)
     }
+    script.pointee.typedErrorBox = 0
     if catching { _ = shl_return(callback.raw, shl_bool(true)) }
     if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {

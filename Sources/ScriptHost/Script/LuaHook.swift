@@ -210,6 +210,15 @@ final class LuaHook: @unchecked Sendable {
       if CallValues.applyError(box, script) { return HKT_HANDLED }
       return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
     }
+    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value),
+      script.pointee.originalRuns > 0, script.pointee.view.withPlan({ $0.throwsTyped }), script.pointee.view.didThrow,
+      box == script.pointee.typedErrorBox
+    {
+      // The original's typed error is still where it left it.
+      CallValues.dropStaged(script)
+      CallValues.dropHeld(script)
+      return HKT_HANDLED
+    }
     let text =
       invocation.error.map {
         withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
