@@ -12,6 +12,7 @@ typedef struct Frame {
   int32_t nresults;
   int32_t failed;             // 1: text, 2: value
   bool method;                // the answer is a method of the name that was asked for
+  bool waits;                 // the coroutine waits; it goes on with what shl_continue passes
   uint32_t text_used;
   SHLValue results[RESULTS_MAX];
   SHLValue raised;
@@ -169,6 +170,14 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
 }
 
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
+  SHLEntry *entry = ((SHLInner *)cb->scope.state->run)->entry;
+  entry->then = then;
+  entry->then_ctx = ctx;
+  frame_of(cb)->waits = true;
+  return 0;
+}
+
 // ---------------------------------------------------------------- the trampoline
 
 /// The host's frames are gone: raise what it asked for, text with the position of the Lua caller before it.
@@ -200,6 +209,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   f->nresults = 0;
   f->failed = 0;
   f->method = false;
+  f->waits = false;
   f->text_used = 0;
   SHLRun *run = S->run;
   if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
@@ -219,6 +229,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
   if (SHL_UNLIKELY(answer < 0 || f->failed)) raise_failure(L, S, f);
   if (f->method) return -1;
+  if (SHL_UNLIKELY(f->waits)) return shl_yield_host(L);
   int32_t n = f->nresults;
   if (n == 0) return 0;
   luaL_checkstack(L, n + 2, NULL);
@@ -265,6 +276,17 @@ static int call_function(lua_State *L) {
   f.cb.name = NULL;
   f.cb.name_length = 0;
   return run_host(L, S, h->fn, h->ctx, &f);
+}
+
+int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host) {
+  Frame f;
+  lua_settop(L, 0);
+  f.cb.host = host;
+  f.cb.argc = 0;
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  return run_host(L, shl_state_of(L), fn, ctx, &f);
 }
 
 /// A method given out by shl_return_method. Upvalue 1: its name.

@@ -44,6 +44,7 @@ typedef enum SHLStatus {
   SHL_TOO_DEEP,             ///< native re-entry cap reached; nothing ran
   SHL_POISONED,             ///< the state was given up; nothing ran
   SHL_BAD_ARGUMENT,         ///< our caller's mistake: a value that cannot be pushed, a stale reference
+  SHL_WAITING,              ///< the call stopped in the middle, see shl_start
 } SHLStatus;
 
 // ---------------------------------------------------------------- values
@@ -218,6 +219,25 @@ static inline void shl_invoke_end(SHLInvocation *invocation) {
 SHLStatus shl_enter(SHLState *state, const SHLBudget *budget, SHLInvocation *invocation);
 
 void shl_error_free(SHLState *state, SHLError *error);
+
+// ---------------------------------------------------------------- calls that wait
+
+/// A call that stopped in the middle: a coroutine in nobody's hands. Goes on once, or is dropped once.
+typedef struct SHLWaiting SHLWaiting;
+
+/// [-0, +0, -] As shl_invoke, for a function that may wait: SHL_WAITING with the rest of the call in *waiting, the lock
+/// free and nothing to end. At most 32 arguments.
+SHLStatus shl_start(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
+                    SHLValue *results, int32_t max_results, const SHLBudget *budget,
+                    SHLInvocation *invocation, SHLWaiting **waiting);
+/// [-0, +0, -] Goes on, on any thread, with a budget of its own: what the function that waited named runs and answers in
+/// its place. `host` is what call tokens made with SHL_CALL_HERE stand for from now on; while the call waited they
+/// stood for nothing. On SHL_BUSY, SHL_STACK_LOW, SHL_TOO_DEEP and SHL_POISONED nothing ran and `waiting` is as it was.
+SHLStatus shl_continue(SHLState *state, SHLWaiting *waiting, void *host,
+                       SHLValue *results, int32_t max_results, const SHLBudget *budget,
+                       SHLInvocation *invocation, SHLWaiting **again);
+/// [-0, +0, -] Forgets the rest of a call. Takes the lock.
+void shl_drop_waiting(SHLState *state, SHLWaiting *waiting);
 /// The status as a lower-case phrase ("stopped: ran too long").
 const char *shl_status_text(SHLStatus status);
 
@@ -263,6 +283,12 @@ SHLStatus shl_return_method(SHLCallback *cb);
 int32_t shl_fail(SHLCallback *cb, const char *text, size_t length);
 /// [-0, +0, -] The call fails with a value as the error object (a handle made of a Swift error). Returns -1.
 int32_t shl_raise(SHLCallback *cb, SHLValue value);
+/// [-0, +0, -] The call of this function may wait: it was started with shl_start, not inside a coroutine of the script's
+/// own, and no native function stands between.
+bool shl_can_wait(SHLCallback *cb);
+/// [-0, +0, -] Makes it wait, after it has returned: `return shl_wait(cb, then, ctx)`. `then` answers in its place when the
+/// call goes on, with no arguments and the host of the call's token. Only when shl_can_wait.
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx);
 /// [-0, +1, -] Argument i as text, as `tostring` gives it; an error in a metamethod gives the type name. Valid during the callback.
 SHLValue shl_arg_text(SHLCallback *cb, int32_t i);
 /// [-0, +0, -] File and line of the Lua code that called this function; false when not called from Lua.

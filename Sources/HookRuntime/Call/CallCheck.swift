@@ -10,7 +10,8 @@ package enum CallCheck {
     if let open = open(in: range), open == .modifying || !callable.isGetter {
       throw .accessOpen(selector: callable.selector, type: name(type), isModifying: open == .modifying)
     }
-    if let descriptor = type.descriptor, descriptor.isActor, !isInside(object) {
+    // Async methods go to their actor themselves.
+    if !callable.isAsync, let descriptor = type.descriptor, descriptor.isActor, !isInside(object) {
       throw .outsideActor(selector: callable.selector, type: name(type))
     }
   }

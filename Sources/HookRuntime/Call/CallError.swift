@@ -2,7 +2,10 @@
 
 /// Why a function cannot be called by name, whatever the arguments.
 package enum CallRefusal: Error, Equatable, Sendable {
+  /// Its async function pointer is not found.
   case isAsync
+  /// It runs on its caller's actor.
+  case needsActor
   case coroutine
   case deinitialiser
   case neverReturns
@@ -24,7 +27,8 @@ package enum CallRefusal: Error, Equatable, Sendable {
 extension CallRefusal: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .isAsync: "it is async; it can only be awaited"
+    case .isAsync: "it is async, and how large its context has to be is not known"
+    case .needsActor: "it runs on the actor of its caller, and a handler has none"
     case .coroutine: "it is a coroutine accessor; use the property's '.get' or '.set'"
     case .deinitialiser: "a 'deinit' is run by the runtime alone"
     case .neverReturns: "it never returns"
@@ -66,6 +70,8 @@ public enum CallError: Error, Sendable {
   case changedCopy(selector: String)
   /// The methods of an actor run on its executor, where this thread is not.
   case outsideActor(selector: String, type: String)
+  /// An async function, called where nobody can wait.
+  case cannotWait(selector: String)
 }
 
 extension CallError: CustomStringConvertible {
@@ -84,6 +90,8 @@ extension CallError: CustomStringConvertible {
         + "read its stored fields, or call when the access is over"
     case .changedCopy(let selector):
       "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
+    case .cannotWait(let selector):
+      "'\(selector)' is async: only an 'around' handler of an async function can wait for it, in the handler itself"
     case .outsideActor(let selector, let type):
       "cannot call '\(selector)' here: '\(type)' is an actor, and its code runs on its own executor; call it from a hook on one of its methods"
     }

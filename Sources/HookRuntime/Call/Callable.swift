@@ -48,6 +48,8 @@ package final class Callable: @unchecked Sendable {
   package let hasInout: Bool
   /// Reads, and nothing else, as far as its name tells: a getter.
   package let isGetter: Bool
+  /// The address of its async function pointer in this process; nil for what is not async.
+  package let asyncPointer: UInt?
 
   /// Where in the block a struct's or enum's `self` goes.
   package let selfOffset: Int
@@ -57,7 +59,7 @@ package final class Callable: @unchecked Sendable {
   private let returnCount: Int
   private let resultIsIndirect: Bool
   private let receiverOffset: Int?
-  private let stackSlots: Int
+  let stackSlots: Int
   private let lent: [(offset: Int, info: TypeInfo)]
   private let thrown: Thrown?
   /// Results that go through an address beside others: the frame's place, and the offset in the result.
@@ -111,7 +113,10 @@ package final class Callable: @unchecked Sendable {
   // MARK: Making
 
   /// - Parameter entry: the body's address.
-  init(_ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt) throws(CallRefusal) {
+  init(
+    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil
+  ) throws(CallRefusal) {
+    self.asyncPointer = asyncPointer
     self.declaration = declaration
     self.selector = selector
     self.plan = plan
@@ -330,20 +335,38 @@ package final class Callable: @unchecked Sendable {
     var frame = HKTFrame()
     frame.stack = stack
     return withUnsafeMutablePointer(to: &frame) { frame in
-      let base = UnsafeMutableRawPointer(frame)
-      for index in 0..<moveCount { fill(moves[index], base, block, stack) }
-      if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
-      if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
-      if let result {
-        for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
-      }
+      load(frame, block, receiver, result, stack)
       ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
-      for (offset, info) in lent { info.metadata.destroy(block + offset) }
       // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
-      if frame.pointee.results.error != 0 { return error(UInt(frame.pointee.results.error), base, block) }
-      if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
-      return 0
+      return unload(frame, block, result, UInt(frame.pointee.results.error))
     }
+  }
+
+  /// Puts what the callee takes into the registers and stack slots.
+  @inline(__always)
+  func load(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ receiver: UInt, _ result: UnsafeMutableRawPointer?,
+    _ stack: UnsafeMutablePointer<UInt64>?
+  ) {
+    let base = UnsafeMutableRawPointer(frame)
+    for index in 0..<moveCount { fill(moves[index], base, block, stack) }
+    if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
+    if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
+    if let result {
+      for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
+    }
+  }
+
+  /// Ends what was lent, and takes the result out of the registers unless there is an error, whose box is answered.
+  @inline(__always)
+  func unload(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ error: UInt
+  ) -> UInt {
+    for (offset, info) in lent { info.metadata.destroy(block + offset) }
+    let base = UnsafeMutableRawPointer(frame)
+    if error != 0 { return self.error(error, base, block) }
+    if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
+    return 0
   }
 
   /// The box of what was thrown: the error register has it, or says that a typed error is in its place.
@@ -351,15 +374,9 @@ package final class Callable: @unchecked Sendable {
     guard let thrown else { return register }
     let memory = block + thrown.offset
     for move in thrown.returns { empty(move, frame, memory) }
-    func box<E: Error>(_: E.Type) -> UInt {
-      // `any Error` is one reference to a box; the one made here is the caller's.
-      let error = UnsafeMutablePointer<any Error>.allocate(capacity: 1)
-      defer { error.deallocate() }
-      error.initialize(to: memory.assumingMemoryBound(to: E.self).move())
-      return UnsafeRawPointer(error).load(as: UInt.self)
-    }
-    guard let type = thrown.info.metadata.type as? any Error.Type else { fatalError("internal error: a typed error that is no Error; please report it") }
-    return box(type)
+    let box = thrown.info.metadata.box(memory)
+    guard box != 0 else { fatalError("internal error: a typed error that is no Error; please report it") }
+    return box
   }
 
   @inline(__always)
@@ -376,7 +393,7 @@ package final class Callable: @unchecked Sendable {
   }
 
   @inline(__always)
-  private func empty(_ move: Move, _ frame: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer) {
+  private func empty(_ move: Move, _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {
     let source = frame + Int(move.place)
     let target = result + Int(move.memory)
     if move.size == 8 { return target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self) }

@@ -43,7 +43,14 @@ package final class CallableLookup: @unchecked Sendable {
     do throws(CallRefusal) {
       let body = try Self.body(of: family, in: image)
       let (plan, selfPlan) = try plan(body, family, image)
-      return try Callable(body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address))
+      guard plan.isAsync else {
+        return try Callable(body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address))
+      }
+      guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
+      if image.takesCallersActor(body, by: plan) { throw .needsActor }
+      return try Callable(
+        body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address),
+        asyncPointer: UInt(record.address + image.bias))
     } catch { throw .refused(selector: selector, reason: error.description) }
   }
 
@@ -82,7 +89,7 @@ package final class CallableLookup: @unchecked Sendable {
     if declaration.kind.isDeinit { throw .deinitialiser }
     if declaration.isCoroutine { throw .coroutine }
     let function = declaration.functionType
-    if function.isAsync { throw .isAsync }
+    if case .typed = function.thrown, function.isAsync { throw .isAsync }
     if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty { throw .generic }
     if declaration.contextKind == .protocolType { throw .receiver("it is a member of a protocol; name the type's own") }
     guard let base = base(of: family) else {

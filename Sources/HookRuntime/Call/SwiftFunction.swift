@@ -23,7 +23,10 @@ public struct SwiftFunction: Sendable {
 
   /// Finds the function. Throws when there is none, when several have the name, and when it cannot be called by name: async,
   /// generic, private and coroutine functions, and those of which the compiler left no body of the declared convention.
-  public init(_ selector: String) throws(CallError) { callable = try CallableLookup.shared.callable(selector) }
+  public init(_ selector: String) throws(CallError) {
+    callable = try CallableLookup.shared.callable(selector)
+    if callable.isAsync { throw .cannotWait(selector: selector) }
+  }
 
   package init(_ callable: Callable) { self.callable = callable }
 

@@ -16,9 +16,9 @@ package enum VirtualCall {
   }
   private static let known = Mutex<[Key: UInt]>([:])
 
-  /// The code that objects of `type` (or `type` itself, for class methods) run for `callable`.
+  /// The code that objects of `type` (or `type` itself, for class methods) run for `callable`; an async function's pointer.
   package static func entry(of callable: Callable, for type: Metadata) -> UInt {
-    guard let owner = callable.owner, owner != type, callable.declaration.kind != .allocatingInit else { return callable.entry }
+    guard let owner = callable.owner, owner != type, callable.declaration.kind != .allocatingInit else { return callable.target }
     let key = Key(callable: ObjectIdentifier(callable), type: type)
     if let entry = known.withLock({ $0[key] }) { return entry }
     let entry = find(callable, owner, type)
@@ -27,9 +27,11 @@ package enum VirtualCall {
   }
 
   private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> UInt {
-    guard let slot = slot(of: callable.entry, in: owner) else { return callable.entry }
+    guard let slot = slot(of: callable.target, in: owner) else { return callable.target }
     let found = type.pointer.load(fromByteOffset: 8 * slot, as: UInt.self)
-    return found != callable.entry && isFunction(found, like: callable.declaration) ? found : callable.entry
+    if found == callable.target { return found }
+    let code = callable.isAsync ? Callable.code(of: found) : found
+    return isFunction(code, like: callable.declaration) ? found : callable.target
   }
 
   /// The metadata word where `owner` keeps the method with this body.
@@ -62,6 +64,9 @@ package enum VirtualCall {
 }
 
 extension Callable {
+  /// What virtual tables hold for it.
+  package var target: UInt { asyncPointer ?? entry }
+
   /// The class whose member it is.
   package var owner: Metadata? {
     switch receiver {

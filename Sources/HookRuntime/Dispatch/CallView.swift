@@ -18,8 +18,8 @@ package struct CallView {
   // HookedBody retained the plan for ever when it filled in the record.
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
-  /// Hooked calls around this one on the thread.
-  package var depth: Int { Int(call.pointee.depth) }
+  /// Hooked calls around this one on the thread; around an async call, in its task.
+  package var depth: Int { Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : call.pointee.depth) }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
   package var reader: ValueReader { ValueReader(call.pointee.frame) }
 

@@ -111,6 +111,14 @@ package struct ValueSelfPlan: Sendable {
   }
 }
 
+/// The bytes of stack arguments; an upper bound when `isKnown` is false.
+package struct StackArguments: Hashable, Sendable {
+  package var bytes: Int
+  package var isKnown: Bool
+  /// How many integer registers the function takes, where everything it takes is known.
+  package var integers: Int?
+}
+
 /// Who `self` is.
 package enum SelfPlan: Sendable {
   case none
@@ -131,10 +139,11 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Async functions and coroutine accessors: their results are not there when the entry returns.
+  /// Coroutine accessors: what they yield is not there when the entry returns.
   package let isEnterOnly: Bool
-  /// Bytes of stack arguments; an upper bound when `isExact` is false.
-  package let stackBytes: Int
+  /// The results are those of an async function: they come back as arguments of the function that is resumed.
+  package let isAsync: Bool
+  package let stack: StackArguments
   package let isExact: Bool
   /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
   package let thrownValue: ResultPlan?
@@ -162,14 +171,14 @@ package final class CallPlan: @unchecked Sendable {
   let changesSelfInPlace: Bool
   /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
-  package let throwsTyped: Bool
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
+  package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
   init(
-    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
+    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
     isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
     opaqueBecause: String? = nil, of declaration: Declaration
   ) {
@@ -183,7 +192,8 @@ package final class CallPlan: @unchecked Sendable {
     self.result = result
     self.thrown = thrown
     self.isEnterOnly = isEnterOnly
-    self.stackBytes = stackBytes
+    isAsync = declaration.functionType.isAsync
+    self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
@@ -203,9 +213,9 @@ package final class CallPlan: @unchecked Sendable {
       changesSelfInPlace = false
     }
     mayThrow = thrown == .any
-    throwsTyped = if case .typed = thrown { true } else { false }
     // Whether a getter throws is not in its name.
-    mayReturnError = mayThrow || declaration.kind == .getter
+    mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
@@ -243,7 +253,7 @@ package final class CallPlan: @unchecked Sendable {
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
-      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes, isExact: isExact, hidden: hiddenArguments,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack, isExact: isExact, hidden: hiddenArguments,
       thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
   }
 
@@ -278,7 +288,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, opaqueBecause: reason, of: declaration)
+      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 
@@ -288,6 +298,7 @@ extension Declaration {
     switch kind {
     case .getter, .read, .read2, .modify, .modify2, .willSet, .didSet, .setter:
       var function = FunctionType()
+      function.isAsync = isAsyncAccessor
       var element = type ?? .tuple([])
       if case .function(let subscripting)? = type, name == "subscript" {
         function.parameters = subscripting.parameters

@@ -15,7 +15,7 @@ package struct CallPlanner {
   ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
-    let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
+    let isEnterOnly = declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }

@@ -16,7 +16,7 @@ extension FunctionPlan {
     code: UInt, context: UInt, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>, result: UnsafeMutableRawPointer
   ) -> UInt {
     let size = MemoryLayout<HKTFrame>.size
-    return withUnsafeTemporaryAllocation(byteCount: size + call.stackBytes, alignment: 16) { memory in
+    return withUnsafeTemporaryAllocation(byteCount: size + call.stack.bytes, alignment: 16) { memory in
       memset(memory.baseAddress!, 0, memory.count)
       let frame = memory.baseAddress!.bindMemory(to: HKTFrame.self, capacity: 1)
       frame.pointee.stack = (memory.baseAddress! + size).assumingMemoryBound(to: UInt64.self)
@@ -43,7 +43,7 @@ extension FunctionPlan {
   }
 
   private func run(_ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer) -> UInt {
-    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), call.stackBytes)
+    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), call.stack.bytes)
     if shape.isThrowing, frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
     guard let info = call.result.info else { return 0 }
     switch call.result.location {

@@ -28,7 +28,7 @@ package final class FunctionPlan: @unchecked Sendable {
     record = .allocate(capacity: 1)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.plan = Unmanaged.passRetained(call).toOpaque()
-    record.pointee.stack_bytes = UInt32(call.stackBytes)
+    record.pointee.stack_bytes = UInt32(call.stack.bytes)
   }
 
   package var isGeneral: Bool { type.isGeneral }
@@ -95,7 +95,7 @@ private struct FunctionPlanner {
     let plan = CallPlan(
       arguments: arguments, selfPlan: .none, result: result,
       thrown: !shape.isThrowing ? .never : shape.thrown.map { .typed(.unknown(_typeName($0.type, qualified: true))) } ?? .any,
-      isEnterOnly: false, stackBytes: 8 * places.slots, isExact: true, of: Declaration(kind: .function, module: "", name: "closure"))
+      isEnterOnly: false, stack: StackArguments(bytes: 8 * places.slots, isKnown: true), isExact: true, of: Declaration(kind: .function, module: "", name: "closure"))
     return FunctionPlan(type: type, shape: shape, call: plan, error: error)
   }
 

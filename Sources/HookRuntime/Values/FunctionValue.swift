@@ -72,7 +72,7 @@ package final class FunctionValue: Sendable {
     let frame = call.pointee.frame!
     let (context, error) = (frame.pointee.self_register, frame.pointee.results.error)
     frame.pointee.self_register = UInt64(self.context)
-    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), plan.call.stackBytes)
+    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), plan.call.stack.bytes)
     // What the caller expects of a callee: its own context back, and no error where none can be.
     frame.pointee.results.self_register = context
     if !plan.shape.isThrowing { frame.pointee.results.error = error }

@@ -7,7 +7,7 @@ internal import SwiftMangling
 
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
-    case self_, type, selector, args, result, error, duration, depth, thread, ctx
+    case self_, type, selector, args, result, error, duration, depth, thread, task, ctx
     var name: String {
       switch self {
       case .self_: "self"
@@ -60,10 +60,17 @@ enum CallAPI {
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
+      case .task: return task(callback)
       case .thread: return callback.done(shl_int(Int64(hkt_thread().pointee.tid)))
       case .ctx: return CallContext.table(script, patch, callback)
       }
     }
+  }
+
+  /// A number for the task the call runs in, nil outside of tasks.
+  private static func task(_ callback: LuaCallback) -> Int32 {
+    let task = hkt_async_task()
+    return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
   }
 
   /// The struct or enum the method runs on, lent where it is; nil for a function that has no self.
@@ -221,19 +228,27 @@ enum CallAPI {
         if outcome < 0 { return outcome }
       }
     }
+    if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
     let unlocked = shl_unlock_all(callback.scope)
     var problem: BridgeError?
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
+    return answerOriginal(script, patch, callback, catching: catching)
+  }
+
+  /// The original has run: its result, or its error.
+  static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.errorBox()
+      script.pointee.typedErrorBox = script.pointee.view.withPlan { $0.throwsTyped } ? error : 0
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))
       return callback.done(handle)
     }
+    script.pointee.typedErrorBox = 0
     if catching { _ = shl_return(callback.raw, shl_bool(true)) }
     if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {

@@ -11,7 +11,7 @@ internal import LuaBridge
 /// One function of one type, ready to be called again.
 struct BoundCall {
   let callable: Callable
-  /// The type's own implementation.
+  /// The type's own implementation; of an async function, its async function pointer.
   let entry: UInt
 }
 
@@ -36,14 +36,10 @@ enum CallInAPI {
       isObject = true
       do throws(CallError) { try CallCheck.object(receiver, for: callable) } catch { return fail(error, callback) }
     }
+    if callable.isAsync { return AwaitedCall.begin(bound, on: receiver, isObject, callback, first: first, patch, catching: catching) }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
-      for index in 0..<given {
-        if let problem = store(callback[first + index], index, callable, block, patch, callback) {
-          for made in 0..<index { callable.arguments[made].destroy(block) }
-          return problem
-        }
-      }
+      if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
       if case .value(let info) = callable.receiver {
         let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
         guard made != nil else {
@@ -61,31 +57,13 @@ enum CallInAPI {
       let error = callable.run(block, receiver: receiver, entry: bound.entry, result: result)
       if kept != nil { ProgramCall.release(receiver) }
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
-      if error != 0 {
-        home?.forget()
-        if callable.hasInout { for index in 0..<given where callable.arguments[index].isInout { callable.arguments[index].destroy(block) } }
-        let handle = shl_handle(patch.classes.keptError, UInt64(error), 0, 0)
-        guard catching else { return shl_raise(callback.raw, handle) }
-        callback.give(shl_bool(false))
-        return callback.done(handle)
-      }
-      if callable.mayChangeSelf, bits(callable, block) != before {
+      if error == 0, callable.mayChangeSelf, bits(callable, block) != before {
         // Its results speak of a value that is gone.
         if let info = callable.result, let result { ProgramCall.asProgram { info.metadata.destroy(result) } }
         home?.forget()
         return fail(.changedCopy(selector: callable.selector), callback)
       }
-      if catching { callback.give(shl_bool(true)) }
-      let owned = OwnedResult(patch: patch, callback: callback)
-      if let info = callable.result {
-        if let home { owned.give(home) } else if let result { owned.give(result, info, callable.resultKind) }
-      }
-      if callable.hasInout {
-        for index in 0..<given where callable.arguments[index].isInout {
-          owned.give(block + callable.arguments[index].offset, callable.arguments[index].info, callable.arguments[index].kind)
-        }
-      }
-      return callback.done()
+      return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
   }
 
@@ -95,8 +73,52 @@ enum CallInAPI {
     return Array(UnsafeRawBufferPointer(start: block + callable.selfOffset, count: info.size))
   }
 
+  /// Makes all arguments in the block; answers the failure, with nothing left there, when one cannot be made.
+  @inline(__always)
+  static func store(
+    _ given: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, first: Int, _ patch: Patch, _ callback: LuaCallback
+  ) -> Int32? {
+    for index in 0..<given {
+      if let problem = store(callback[first + index], index, callable, block, patch, callback) {
+        for made in 0..<index { callable.arguments[made].destroy(block) }
+        return problem
+      }
+    }
+    return nil
+  }
+
+  /// The call has returned: its results, or its error, become the script's.
+  /// - Parameter home: the result's memory, where it has some of its own.
+  @inline(__always)
+  static func answer(
+    _ callable: Callable, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ home: OwnedValue?, _ error: UInt,
+    _ patch: Patch, _ callback: LuaCallback, catching: Bool
+  ) -> Int32 {
+    if error != 0 {
+      home?.forget()
+      if callable.hasInout {
+        for index in 0..<callable.argumentCount where callable.arguments[index].isInout { callable.arguments[index].destroy(block) }
+      }
+      let handle = shl_handle(patch.classes.keptError, UInt64(error), 0, 0)
+      guard catching else { return shl_raise(callback.raw, handle) }
+      callback.give(shl_bool(false))
+      return callback.done(handle)
+    }
+    if catching { callback.give(shl_bool(true)) }
+    let owned = OwnedResult(patch: patch, callback: callback)
+    if let info = callable.result {
+      if let home { owned.give(home) } else if let result { owned.give(result, info, callable.resultKind) }
+    }
+    if callable.hasInout {
+      for index in 0..<callable.argumentCount where callable.arguments[index].isInout {
+        owned.give(block + callable.arguments[index].offset, callable.arguments[index].info, callable.arguments[index].kind)
+      }
+    }
+    return callback.done()
+  }
+
   /// Room for a result in front of its home: two words, and a tag.
-  private static let resultRoom = 32
+  static let resultRoom = 32
 
   /// Makes argument `index` in the block; answers the failure when it cannot be made.
   @inline(__always)
@@ -198,7 +220,7 @@ enum CallInAPI {
       }
       let receiver = callable.owner.map { UInt(bitPattern: $0.pointer) } ?? 0
       return perform(
-        BoundCall(callable: callable, entry: callable.entry), on: receiver, callback, first: first, patch, catching: catching)
+        BoundCall(callable: callable, entry: callable.target), on: receiver, callback, first: first, patch, catching: catching)
     } catch { return fail(error, callback) }
   }
 

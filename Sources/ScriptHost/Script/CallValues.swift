@@ -338,12 +338,16 @@ enum CallValues {
     let view = script.pointee.view
     guard script.pointee.originalRuns == 0, script.pointee.changesNothing, script.pointee.lentArguments == 0,
       !view.withPlan({ $0.consumesArguments })
-    else { return try runOriginalByPlan(script) }
+    else {
+      try prepareOriginal(script)
+      return hkt_call_proceed(view.call)
+    }
     script.pointee.originalRuns = 1
     hkt_call_proceed(view.call)
   }
 
-  private static func runOriginalByPlan(_ script: Call) throws(BridgeError) {
+  /// The frame holds what the next run of the original is to see.
+  static func prepareOriginal(_ script: Call) throws(BridgeError) {
     let plan = script.pointee.plan
     let writer = ValueWriter(script.pointee.view.call)
     let owned = ownedIndices(plan)
@@ -363,7 +367,6 @@ enum CallValues {
       }
     }
     script.pointee.originalRuns += 1
-    hkt_call_proceed(script.pointee.view.call)
   }
 
   /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.

@@ -56,19 +56,18 @@ package final class Patch: @unchecked Sendable {
     }
   }
 
-  /// False from the moment the patch is unloaded: closures made of its functions stop calling them.
+  /// False from the moment the patch is unloaded: closures made of its functions stop calling them, and its handlers that
+  /// wait are dropped when their call goes on.
   var isLive: Bool { live.load(ordering: .relaxed) }
   private let live = Atomic<Bool>(true)
 
   /// Ends the patch for the program: its hooks are removed, its closures do what was agreed on. The Lua state ends when
   /// the last call in flight has left it.
-  package func unload() {
-    live.store(false, ordering: .relaxed)
-    removeAll()
-  }
+  package func unload() { removeAll() }
 
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
+    live.store(false, ordering: .relaxed)
     for token in hooks { HookEngine.shared.remove(token) }
     hooks = []
   }

@@ -226,8 +226,8 @@ enum PatchAPI {
       let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
       hooks[family.key] = hook
       return LayerSpec(
-        function: luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, priority: wishes.priority,
-        owner: patch.id
+        function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
+        priority: wishes.priority, canWait: hook.mayWait, owner: patch.id
       ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)

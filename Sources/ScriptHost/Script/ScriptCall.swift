@@ -17,6 +17,11 @@ struct ScriptCall {
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
   var originalRuns = 0
+  /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
+  /// cannot be boxed.
+  var typedErrorBox: UInt = 0
+  /// Of an `around` handler of an async call, which owns this.
+  unowned(unsafe) var async: AsyncHandler?
   /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
   private(set) var changes: Unmanaged<CallChanges>?
   /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.

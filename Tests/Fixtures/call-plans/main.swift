@@ -55,7 +55,7 @@ for image in ProcessCatalog.shared.current() where wanted.contains(String(image.
       share.count(plan, body)
       if CommandLine.arguments.contains("--share") { continue }
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
-      var columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)]
+      var columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)]
       if asksCode { columns.append(plan.thrown == .never ? "never" : "throws") }
       columns += arguments
       if let thrown = plan.thrownValue { columns.append("error=" + text(thrown.location)) }

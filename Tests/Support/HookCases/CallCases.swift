@@ -92,7 +92,7 @@ private func refusal(_ body: () throws -> Void) -> String {
       check(
         refusal { _ = try speak.call(1) as String }, "self of '\(module).Animal.speak(_:)': expected \(module).Animal, got none; use call(on:)",
         "no object")
-      check(refusal { _ = try SwiftFunction("\(module).later(_:)") }, "cannot call '\(module).later(_:)': it is async; it can only be awaited", "async")
+      check(refusal { _ = try SwiftFunction("\(module).later(_:)") }, "'\(module).later(_:)' is async: only an 'around' handler of an async function can wait for it, in the handler itself", "async")
       check(refusal { _ = try SwiftFunction("\(module).ad(_:_:)") }.contains("did you mean '\(module).add(_:_:)'"), true, "a near miss")
       check(refusal { _ = try SwiftFunction("\(module).*") }.contains("is a pattern"), true, "a glob")
     }

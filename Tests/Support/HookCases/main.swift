@@ -305,7 +305,7 @@ let cases: [(String, () throws -> Void)] = [
       )
       check(sentence("Nowhere.nothing()"), "no selector 'Nowhere.nothing()' in this program", "far miss")
       check(sentence("\(module).Animal.speek(_:)"), "no selector 'speek(_:)' in \(module).Animal; did you mean 'speak(_:)'?", "member")
-      check(sentence("\(module).later(_:)").contains("only 'before' can be hooked"), true, "async: \(sentence("\(module).later(_:)"))")
+      check(sentence("\(module).later(_:)").contains("an 'around' closure cannot wait"), true, "async: \(sentence("\(module).later(_:)"))")
     }
   ),
   (
@@ -390,7 +390,7 @@ final class Thread {
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in cases + callCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+for (name, body) in cases + callCases + asyncCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
     failures += 1

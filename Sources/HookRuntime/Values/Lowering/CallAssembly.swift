@@ -46,7 +46,7 @@ struct CallAssembly: Sendable {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
-      result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
+      result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stack: stack(function, selfPlan),
       isExact: isExact, hidden: hidden, thrownValue: thrownValue(function), of: declaration)
   }
 
@@ -69,6 +69,13 @@ struct CallAssembly: Sendable {
 
   private mutating func place(_ evidence: (any BodyEvidence)?) {
     var lost: String?
+    if declaration.functionType.isAsync {
+      switch directResultsAreInMemory {
+      case true?: _ = allocator.takeInteger()
+      case false?: break
+      case nil: lost = "async result of unknown type"
+      }
+    }
     for (index, parameter) in signature.parameters.enumerated() {
       if let (reason, from) = signature.broken, from <= index { lost = lost ?? reason }
       if parameter.role == .error { locations.append(.unknown("typed throws")); continue }  // it comes last of all
@@ -163,6 +170,23 @@ struct CallAssembly: Sendable {
   /// result of an async function always is.
   private var returnsThroughRegister: Bool { signature.results.count == 1 && !declaration.functionType.isAsync }
 
+  /// Results that do not go by address for their type's sake are too large for registers together: where results are
+  /// arguments of a resume function, their address comes before all arguments. nil: not known.
+  private var directResultsAreInMemory: Bool? {
+    let direct = signature.results.filter { !$0.isIndirect && !$0.isGone }
+    let passings = direct.map { lowering.passing(of: $0.type) }
+    if direct.count > 1, direct.count == signature.results.count, let whole = lowering.info(declaration.functionType.result) {
+      return whole.passing == .indirect
+    }
+    var registers = 0
+    for passing in passings {
+      guard case .success(let passing) = passing else { return nil }
+      guard case .direct(let scalars) = passing else { return true }
+      registers += scalars.count
+    }
+    return registers <= 4 ? false : nil
+  }
+
   /// Where methods have `self`: an object, a metatype with bits or an address in r13; nil when it is an ordinary argument.
   private func selfRegister(_ parameter: SILParameter) -> Location? {
     guard signature.isMethod, parameter.role == .selfValue, parameter.part == nil else { return nil }
@@ -178,20 +202,28 @@ struct CallAssembly: Sendable {
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
   /// caller's own frame, which is harmless; copying too little would lose arguments.
-  private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
-    var bound = allocator.slots
-    if !isExact { bound += 16 + 4 * function.parameters.count }
+  private func stack(_ function: FunctionType, _ selfPlan: SelfPlan) -> StackArguments {
+    let more = hiddenWords(function, selfPlan)
+    // What is not known may still be known to fit into registers.
+    let fits = more == 0 || allocator.integers + more <= 6 && allocator.floats + 4 <= 8
+    if isExact, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
+    return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
+  }
+
+  /// At most so many words travel behind the arguments.
+  private func hiddenWords(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
+    var bound = 0
     // What a local function captures comes last, and no name tells how much that is.
     if !declaration.localContext.isEmpty || declaration.kind.isClosure { bound += 128 }
-    // A value self takes up to four words behind the arguments, with its metadata.
-    if case .unknown = selfPlan { bound += 6 }
+    // A value self takes up to four words behind the arguments, with its metadata; a self that is gone takes none.
+    if case .unknown = selfPlan, !signature.gone.contains(where: { $0.role == .selfValue && $0.part == nil }) { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
     if !hiddenAreExact || genericProblem != nil {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
       if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
     if case .typed = function.thrown { bound += 1 }
-    return min(bound, 512) * 8
+    return bound
   }
 
   // MARK: Arguments
@@ -298,9 +330,11 @@ struct CallAssembly: Sendable {
     return plan
   }
 
+  /// The results of an async function are arguments of the function that is resumed, in the order of registers that
+  /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
     if declaration.isCoroutine { return .unknown("coroutine") }
-    if function.isAsync { return .unknown("async") }
+    if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
       guard let result = signature.results.first else { return .pieces([]) }

@@ -5,20 +5,19 @@ extension SILSignature {
   /// - Parameter lowering: tells which results are written through an address.
   init(_ declaration: Declaration, lowering: SILTypeLowering) {
     let function = declaration.functionType
-    // An async function that runs where its caller does takes that actor first.
-    if case .caller = function.isolation, function.isAsync { addHidden(words: 2) }
     // What a coroutine accessor yields is no result.
     if !declaration.isCoroutine { addResults(function.result, path: [], lowering) }
     if let problem = unknownResult(function, lowering) { breakOff(at: parameters.count, problem) }
     if case .typed(let error) = function.thrown { addErrorAddress(error, lowering) }
+    // An async function that runs where its caller does takes that actor before its arguments.
+    if declaration.takesCallersActor { addHidden(words: 2) }
     for (index, parameter) in function.parameters.enumerated() { add(parameter, at: index, of: declaration) }
     addSelf(declaration, lowering)
   }
 
   private mutating func addHidden(words: Int) {
-    let pointer = TypeSyntax.builtin("Builtin.RawPointer")
-    let fields = (0..<words).map { _ in TupleElement(type: pointer) }
-    parameters.append(SILParameter(role: .hidden, type: SILType(words == 1 ? pointer : .tuple(fields))))
+    let fields = (0..<words).map { _ in TupleElement(type: SILTypeLowering.rawPointer) }
+    parameters.append(SILParameter(role: .hidden, type: SILType(.tuple(fields))))
   }
 
   // MARK: Results

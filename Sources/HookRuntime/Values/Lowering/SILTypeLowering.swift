@@ -78,9 +78,14 @@ struct SILTypeLowering: Sendable {
 
   func passing(of parameter: SILParameter) -> Result<Passing, TypeProblem> {
     if parameter.role == .result || parameter.role == .error || parameter.convention == .address { return .success(.indirect) }
+    // The actor an async function runs on: an object and its witness table.
+    if parameter.role == .hidden, case .tuple(let words) = parameter.type.type, words.allSatisfy({ $0.type == Self.rawPointer }) {
+      return .success(.direct(words.indices.map { Self.word.moved(by: 8 * $0) }))
+    }
     return parameter.part.map { .success($0.info.passing) } ?? passing(of: parameter.type)
   }
 
+  static let rawPointer = TypeSyntax.builtin("Builtin.RawPointer")
   private static let word = Scalar(offset: 0, size: 8, kind: .integer)
 }
 
