@@ -122,6 +122,18 @@ package final class TypeResolver: @unchecked Sendable {
     mangled(syntax)?.withUnsafeBytes { Metadata.named($0.baseAddress!, $0.count) }
   }
 
+  private var withoutBits: [Metadata: TypeInfo] = [:]
+  /// A metatype as code passes it where the declaration spells it: its only value needs no bits, whatever metadata says.
+  func metatypeWithoutBits(_ syntax: TypeSyntax) -> TypeInfo? {
+    lock.withLock {
+      guard let metadata = try? metadata(for: syntax).get() else { return nil }
+      if let known = withoutBits[metadata] { return known }
+      let made = TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)
+      withoutBits[metadata] = made
+      return made
+    }
+  }
+
   /// The metadata alone, where the layout may be unknown.
   func metadata(_ syntax: TypeSyntax) -> Metadata? { lock.withLock { try? metadata(for: syntax).get() } }
 

@@ -237,6 +237,7 @@ struct CallAssembly: Sendable {
     plan.isOwned = conventions.contains(.owned)
     plan.hasMixedOwnership = conventions.count > 1
     plan.location = join(parts, plan.info)
+    if parameter.valueType.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
     // The address of a variable without bits leads nowhere.
     if plan.isInout, type.isThinMetatype { plan.info = nil }
     return plan
@@ -325,6 +326,7 @@ struct CallAssembly: Sendable {
   private func result(_ function: FunctionType) -> ResultPlan {
     let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
+    if function.result.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
     plan.isOwned = signature.results.allSatisfy(\.isOwned)
     plan.location = resultLocation(function, plan.info)
     return plan

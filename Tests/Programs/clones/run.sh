@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Tests/Programs/clones/run.sh: what the optimiser makes of functions, and structs and enums as self.
+#
+# Compares the plans of optimised bodies and their clones with the compiler's own lowering before LLVM's passes, then reads
+# self of structs and enums in a program that runs.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+checks=0
+cd "$work"
+for level in -O -Osize; do
+  compile=(swiftc -swift-version 6 -wmo "$level" -suppress-warnings -parse-as-library -module-name Clones)
+  "${compile[@]}" -emit-library -o libClones.so "$here/Clones.swift"
+  "${compile[@]}" -emit-irgen -o Clones.ll "$here/Clones.swift"
+  "$products/call-plans" --evidence ./libClones.so >plans
+  specialised=$(cut -f 1 plans | grep -c 'T[fg][0-9]' || true)
+  echo "$level: $specialised specialised bodies"
+  [ "$specialised" -ge 50 ] || { echo 'the compiler specialises less than it did' && failed=1; }
+  python3 "$root/Tests/Programs/values/compare_plans.py" plans Clones.ll || failed=1
+  checks=$((checks + $(wc -l <plans)))
+done
+# By value and in place. A body that the optimiser left only parts of self may say so.
+for level in -Onone -O; do
+  swiftc -swift-version 6 "$level" -parse-as-library -module-name Selves "$here/Selves.swift" -o selves
+  timeout 60 "$products/scripthost" run -v --state "$work/state" --patches "$here/patch" -- ./selves >/dev/null 2>selves.err || failed=1
+  grep -o '@ Selves.*' selves.err >said || true
+  [ "$level" = -Onone ] || sed -i '/<not decoded>$/d' said
+  [ "$level" = -O ] || [ "$(wc -l <said)" -eq 5 ] || { echo "selves: $(wc -l <said) of 5 calls seen" && failed=1; }
+  while IFS= read -r line; do
+    checks=$((checks + 1))
+    grep -qxF "$line" <<'SAID' || { echo "selves $level: $line" && failed=1; }
+@ Selves.Point.show(_:) Point(x: 3, y: 2.5, name: "pp")
+@ Selves.Point.move(_:) Point(x: 3, y: 2.5, name: "pp")
+@ Selves.Point.twice.get Point(x: 7, y: 2.5, name: "pp")
+@ Selves.Shape.area(_:) .circle(…)
+@ Selves.Shape.area(_:) .named(…)
+SAID
+  done <said
+done
+[ "$failed" -eq 0 ] || exit 1
+echo "$checks checks"
