@@ -43,7 +43,8 @@ package struct ValuePrinter {
     case .optional(let payload): optional(memory, info, payload, depth, &text)
     case .object: object(memory.load(as: UInt.self), info, &text)
     case .closure: text += "{…}"
-    case .metatype: text += "\(Self.short(info.name))"
+    // Where it needs no bits the type alone says what it is of.
+    case .metatype: text += Self.short(info.size == 0 ? info.metadata.instanceType.name : info.name)
     case .structure: structure(memory, info, depth, &text)
     case .enumeration: enumeration(memory, info, depth, &text)
     case .tuple: tuple(memory, info, depth, &text)
