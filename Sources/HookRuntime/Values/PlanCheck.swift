@@ -82,6 +82,10 @@ struct PlanCheck {
       guard let last = last(of: places) else { return "\(privately) its stack arguments are too many to follow" }
       guard evidence.taken(last) == last else { return "\(privately) its code does not show that no argument was dropped" }
     }
+    // Result and typed error share registers: without the error register nothing tells them apart.
+    if case .typed = plan.thrown, !plan.isAsync, evidence.error != .reported {
+      return "\(privately) its code does not show whether it still throws its error"
+    }
     if plan.thrown == .any, evidence.error == .unknown { return "\(privately) its code does not show whether it still throws" }
     return nil
   }
