@@ -4,7 +4,7 @@ internal import ScriptHost
 extension Subcommand {
   static let coverage = Subcommand(
     name: "coverage", summary: "tell how much of a program can be hooked and decoded",
-    synopsis: "[--library FILE]… [--list] [--json] [--state DIR] PROGRAM",
+    synopsis: "[--library FILE]… [--list [--places]] [--json] [--state DIR] PROGRAM",
     description: [
       "Judges every source function, initialiser, deinitialiser, accessor and closure of PROGRAM: can all its bodies be hooked, and can self, every argument and the result be read? What cannot is counted by reason. Functions the compiler made are not counted.",
       "Types are only known where they are loaded, so PROGRAM is started, and ended before its main function runs. With --library, the libraries are opened in PROGRAM and judged instead of it.",
@@ -12,6 +12,7 @@ extension Subcommand {
     options: [
       Option(long: "library", value: "FILE", repeats: true, help: "Judges this library instead of the program.", completion: .file),
       Option(long: "list", help: "Lists every selector with its first obstacle instead of the table."),
+      Option(long: "places", help: "With --list --json: adds in which registers and stack slots each body has its values."),
       Option(long: "json", help: "Prints one JSON object per line."),
       Option(long: "state", value: "DIR", help: "Keeps the index of names here; see run.", completion: .directory),
     ],
@@ -38,6 +39,10 @@ extension Subcommand {
       launch.settings.add(.coverageLibrary, path.bytes)
     }
     if arguments.has("--list") { launch.settings.add(.coverageList) }
+    if arguments.has("--places") {
+      guard arguments.has("--list"), arguments.has("--json") else { throw Failure.usage("'--places' needs --list and --json") }
+      launch.settings.add(.coveragePlaces)
+    }
     if arguments.has("--json") { launch.settings.add(.coverageJSON) }
     if let state = StateDirectory.resolve(chosen: arguments.path("--state")?.absolute()) { launch.settings.add(.state, state.bytes) }
     try launch.exec()

@@ -5,9 +5,9 @@ extension CallPlan {
   /// The first of self, arguments and result that scripts cannot read, and why; nil when they read all there is.
   package var obstacle: String? {
     switch selfPlan {
+    case .unknown(CallPlan.gone): break
     case .unknown(let reason): return "self: \(reason)"
-    case .value(let plan):
-      if let reason = Self.obstacle(plan.location, plan.info, plan.type) { return "self: \(reason)" }
+    case .value(let value): if let reason = Self.obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
     case .none, .object, .metatype: break
     }
     for (index, argument) in arguments.enumerated() {
@@ -20,9 +20,10 @@ extension CallPlan {
     switch location {
     case .unknown(let reason): return reason
     case .optimizedOut: return nil
-    case .pieces, .address, .parts:
-      if info != nil || type.isVoid { return nil }
-      return "type '\(type.description(qualified: true))' is not known in this process"
+    case .parts(let parts):
+      for part in parts { if case .unknown(let reason) = part.location { return reason } }
+    case .pieces, .address: break
     }
+    return info != nil || type.isVoid ? nil : "type '\(type.description(qualified: true))' is not known in this process"
   }
 }

@@ -71,6 +71,8 @@ extension BootSettings.Key {
   package static let coverageLibrary = Self("coverage.library")
   /// Present when every selector is listed.
   package static let coverageList = Self("coverage.list")
+  /// Present when the list tells registers and stack slots.
+  package static let coveragePlaces = Self("coverage.places")
   /// Present when JSON is wanted.
   package static let coverageJSON = Self("coverage.json")
   /// Present when the start is a trace.

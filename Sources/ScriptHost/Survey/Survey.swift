@@ -4,6 +4,7 @@
 // nothing of its own runs but constructors and metadata accessors.
 private import Glibc
 internal import HookRuntime
+private import SwiftMangling
 
 /// What `scripthost coverage` asks for.
 struct Survey {
@@ -11,11 +12,13 @@ struct Survey {
   private let libraries: [RawPath]
   private let isList: Bool
   private let isJSON: Bool
+  private let showsPlaces: Bool
 
   init(_ settings: BootSettings) {
     libraries = settings.allBytes(.coverageLibrary).map { RawPath($0) }
     isList = settings.has(.coverageList)
     isJSON = settings.has(.coverageJSON)
+    showsPlaces = settings.has(.coveragePlaces)
   }
 
   /// Prints the report on stdout and ends the process.
@@ -43,7 +46,7 @@ struct Survey {
     var table = SurveyTable(image: String(decoding: RawPath(image.path).lastComponent, as: UTF8.self))
     image.coverage { selector in
       table.add(selector)
-      if isList { write(isJSON ? Self.json(selector, image) : Self.text(selector, image)) }
+      if isList { write(isJSON ? Self.json(selector, image, withPlaces: showsPlaces) : Self.text(selector, image)) }
     }
     table.compilerMade = image.compilerMadeCount()
     if !isList { write(isJSON ? table.json : table.text) }
@@ -68,13 +71,32 @@ struct Survey {
     return "\(selector.obstacle.map { "not decoded: " + $0 } ?? "decoded")  \(hooks)  \(image.fullName(selector.family, typed: true))"
   }
 
-  private static func json(_ selector: SelectorCoverage, _ image: ImageCatalog) -> String {
+  private static func json(_ selector: SelectorCoverage, _ image: ImageCatalog, withPlaces: Bool) -> String {
     var line = "{\"selector\":"
     EventText.append(json: image.fullName(selector.family, typed: true), to: &line)
     line += ",\"kind\":\"\(selector.kind)\",\"generic\":\(selector.isGeneric),\"bodies\":\(selector.family.bodies.count)"
     line += ",\"refused\":[" + selector.refusals.map { "\"\($0.code)\"" }.joined(separator: ",") + "],\"symbols\":["
     line += selector.family.bodies.map { "\"\($0.mangledName)\"" }.joined(separator: ",") + "],\"obstacle\":"
     if let obstacle = selector.obstacle { EventText.append(json: obstacle, to: &line) } else { line += "null" }
-    return line + "}"
+    return line + (withPlaces ? ",\"places\":[" + places(selector.family, image) + "]" : "") + "}"
+  }
+
+  /// For each body: its address in the file, and where the plan has self, the arguments and the result.
+  private static func places(_ family: Family, _ image: ImageCatalog) -> String {
+    family.bodies.map { body in
+      let plan = image.plan(of: body, in: family)
+      var text = "{\"address\":\(body.address - image.bias),\"merged\":\(body.form == .merged),\"self\":"
+      EventText.append(json: plan.selfPlan.notation, to: &text)
+      text += ",\"result\":"
+      EventText.append(json: plan.result.location.notation, to: &text)
+      let arguments = plan.arguments.map { argument in
+        var text = "["
+        EventText.append(json: argument.type.description(qualified: true), to: &text)
+        text += argument.isInout ? ",true," : ",false,"
+        EventText.append(json: argument.location.notation, to: &text)
+        return text + "]"
+      }
+      return text + ",\"arguments\":[" + arguments.joined(separator: ",") + "]}"
+    }.joined(separator: ",")
   }
 }
