@@ -11,6 +11,7 @@
 //      record and the undo copy of a handler's first change.
 #define _GNU_SOURCE 1
 #include "HKTCalls.h"
+#include "calls_internal.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -184,11 +185,11 @@ void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {
 }
 
 static bool in_use(HKTLayers *layers) {
-  if (atomic_load(&layers->deep_users) > 0) return true;
   for (HKTThread *t = atomic_load(&all_threads); t; t = t->next)
     for (int i = 0; i < HAZARDS; i++)
       if (atomic_load_explicit(&t->hazard[i], memory_order_acquire) == layers) return true;
-  return false;
+  // Last: an async call counts itself before it gives its thread's slot back.
+  return atomic_load(&layers->deep_users) > 0;
 }
 
 static void free_layers(HKTLayers *layers) {
@@ -440,4 +441,40 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
     t->forwarded.return_address = frame->stack[-1];
   }
   return HKT_CONTINUE;
+}
+
+// MARK: For async.c
+
+bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
+bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
+bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
+bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }
+void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
+
+HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record) {
+  HKTLayers *layers = protect_layers(t, record);
+  if (layers) atomic_fetch_add(&layers->deep_users, 1);
+  release_layers(t, layers);
+  return layers;
+}
+void hkt_layers_let_go(HKTLayers *layers) { atomic_fetch_sub(&layers->deep_users, 1); }
+
+HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
+  HKTThread *t = call->thread;
+  drop_abandoned(t, (HKTFrame *)__builtin_frame_address(0));
+  call->up = t->top;
+  t->top = call;
+  t->depth++;
+  HKTOutcome outcome = run_handler(call, layer, phase);
+  t->depth--;
+  t->top = call->up;
+  return outcome;
+}
+
+void hkt_release_kept(HKTCall *call) {
+  if (!call->releases && !call->scratch) return;
+  call->thread->host++;
+  if (call->releases) release_values(call->releases);
+  if (call->scratch) release_scratch(call->scratch);
+  call->thread->host--;
 }

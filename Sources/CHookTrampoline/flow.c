@@ -40,7 +40,8 @@ typedef struct Step {
   HKTPlaces names;         // registers read in any way
   HKTPlaces writes;
   int32_t rsp_change;      // NO_OFFSET: unknown
-  bool frame_set, frame_drop;  // mov rbp, rsp; mov rsp, rbp or leave
+  bool frame_set, frame_drop;  // mov rbp, rsp or lea rbp, [rsp+n]; mov rsp, rbp or leave
+  int32_t frame_above;     // that n
   int32_t frame_lea;       // lea rsp, [rbp+n]; NO_OFFSET when it is none
   uint64_t target;         // JUMP, BRANCH, CALL: where to; NEXT: what a lea computes from rip, or 0
 } Step;
@@ -159,6 +160,11 @@ static void note_frame(Step *step, const ZydisDecodedInstruction *in, const Zydi
       }
       break;
     case ZYDIS_MNEMONIC_LEA:
+      // Async functions keep their context below the frame pointer.
+      if (is_register(&op[0], ZYDIS_REGISTER_RBP) && op[1].mem.base == ZYDIS_REGISTER_RSP && op[1].mem.index == ZYDIS_REGISTER_NONE) {
+        step->frame_set = true;
+        step->frame_above = (int32_t)op[1].mem.disp.value;
+      }
       if (is_register(&op[0], ZYDIS_REGISTER_RSP) && op[1].mem.index == ZYDIS_REGISTER_NONE) {
         if (op[1].mem.base == ZYDIS_REGISTER_RSP) { step->rsp_change = (int32_t)op[1].mem.disp.value; return; }
         if (op[1].mem.base == ZYDIS_REGISTER_RBP) { step->frame_lea = (int32_t)op[1].mem.disp.value; return; }
@@ -292,7 +298,7 @@ static void move_stack(const Step *step, State *state) {
   if (step->frame_lea != NO_OFFSET) state->rsp = state->rbp == NO_OFFSET ? NO_OFFSET : state->rbp + step->frame_lea;
   else if (step->rsp_change == NO_OFFSET) state->rsp = NO_OFFSET;
   else if (state->rsp != NO_OFFSET) state->rsp += step->rsp_change;
-  if (step->frame_set) state->rbp = state->rsp;
+  if (step->frame_set) state->rbp = state->rsp == NO_OFFSET ? NO_OFFSET : state->rsp + step->frame_above;
   else if (step->writes & HKT_GPR(5)) state->rbp = NO_OFFSET;
 }
 

@@ -158,7 +158,10 @@ struct HKTSite *hkt_prepare(const HKTBody *body, HKTRefusal *refusal) {
 
 // MARK: On and off
 
-void hkt_enable(struct HKTSite *site) { __atomic_store_n(&site->entry, (void *)hkt_trampoline, __ATOMIC_RELEASE); }
+void hkt_enable(struct HKTSite *site) {
+  void *entry = site->flags & HKT_SITE_ASYNC ? (void *)hkt_async_entry : (void *)hkt_trampoline;
+  __atomic_store_n(&site->entry, entry, __ATOMIC_RELEASE);
+}
 void hkt_disable(struct HKTSite *site) { __atomic_store_n(&site->entry, site->original, __ATOMIC_RELEASE); }
 bool hkt_is_enabled(const struct HKTSite *site) {
   return __atomic_load_n(&site->entry, __ATOMIC_ACQUIRE) != site->original;

@@ -31,4 +31,12 @@
 #define HKT_RESULT_R13 (HKT_FRAME_RESULTS + 40)
 #define HKT_RESULT_XMM(n) (HKT_FRAME_RESULTS + 48 + 16 * (n))
 
+// HKTAsyncMove, asserted in async.c.
+#define HKT_MOVE_TARGET 0
+#define HKT_MOVE_FRAME 8
+#define HKT_MOVE_POP 16
+#define HKT_MOVE_STACK 24
+#define HKT_MOVE_WORDS 32
+#define HKT_MOVE_SIZE 40
+
 #endif

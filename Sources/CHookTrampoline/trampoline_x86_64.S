@@ -13,7 +13,7 @@
 //
 // The upper halves of ymm and zmm registers are not saved: swiftcc never passes
 // values there, C functions that take 32-byte vectors must not be diverted.
-#include "trampoline_offsets.h"
+#include "frame_x86_64.h"
 
 // The frame, the site and 8 bytes that keep rsp a multiple of 16 at the call.
 #define SAVED_SITE HKT_FRAME_SIZE
@@ -34,35 +34,7 @@ hkt_trampoline:
         .cfi_def_cfa_register %rbp
         sub     $SPACE, %rsp
 
-        // Integer arguments; rax is the indirect result (or al of a C variadic call).
-        mov     %rdi, HKT_FRAME_RDI(%rsp)
-        mov     %rsi, HKT_FRAME_RSI(%rsp)
-        mov     %rdx, HKT_FRAME_RDX(%rsp)
-        mov     %rcx, HKT_FRAME_RCX(%rsp)
-        mov     %r8, HKT_FRAME_R8(%rsp)
-        mov     %r9, HKT_FRAME_R9(%rsp)
-        mov     %rax, HKT_FRAME_RAX(%rsp)
-        // Swift's context registers and the static chain.
-        mov     %r13, HKT_FRAME_R13(%rsp)
-        mov     %r12, HKT_FRAME_R12(%rsp)
-        mov     %r14, HKT_FRAME_R14(%rsp)
-        mov     %r10, HKT_FRAME_R10(%rsp)
-        // A handler that returns without a call must not disturb r12 and r13, callee-saved in C.
-        mov     %r12, HKT_RESULT_R12(%rsp)
-        mov     %r13, HKT_RESULT_R13(%rsp)
-        // Floating point arguments.
-        movaps  %xmm0, HKT_FRAME_XMM(0)(%rsp)
-        movaps  %xmm1, HKT_FRAME_XMM(1)(%rsp)
-        movaps  %xmm2, HKT_FRAME_XMM(2)(%rsp)
-        movaps  %xmm3, HKT_FRAME_XMM(3)(%rsp)
-        movaps  %xmm4, HKT_FRAME_XMM(4)(%rsp)
-        movaps  %xmm5, HKT_FRAME_XMM(5)(%rsp)
-        movaps  %xmm6, HKT_FRAME_XMM(6)(%rsp)
-        movaps  %xmm7, HKT_FRAME_XMM(7)(%rsp)
-        // Stack arguments start above the saved rbp and the return address.
-        lea     16(%rbp), %rax
-        mov     %rax, HKT_FRAME_STACK(%rsp)
-
+        SAVE_ARGUMENTS
         mov     %r11, SAVED_SITE(%rsp)
         mov     %rsp, %rdi
         mov     %r11, %rsi
@@ -100,16 +72,7 @@ hkt_trampoline:
 .Lreturn:
         // HKT_RETURN: the results the handler left, or hkt_invoke stored.
         .cfi_restore_state
-        mov     HKT_RESULT_RAX(%rsp), %rax
-        mov     HKT_RESULT_RDX(%rsp), %rdx
-        mov     HKT_RESULT_RCX(%rsp), %rcx
-        mov     HKT_RESULT_R8(%rsp), %r8
-        mov     HKT_RESULT_R12(%rsp), %r12
-        mov     HKT_RESULT_R13(%rsp), %r13
-        movaps  HKT_RESULT_XMM(0)(%rsp), %xmm0
-        movaps  HKT_RESULT_XMM(1)(%rsp), %xmm1
-        movaps  HKT_RESULT_XMM(2)(%rsp), %xmm2
-        movaps  HKT_RESULT_XMM(3)(%rsp), %xmm3
+        LOAD_RESULTS
         leave
         .cfi_def_cfa %rsp, 8
         .cfi_restore %rbp

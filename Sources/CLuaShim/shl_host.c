@@ -12,6 +12,7 @@ typedef struct Frame {
   int32_t nresults;
   int32_t failed;             // 1: text, 2: value
   bool method;                // the answer is a method of the name that was asked for
+  bool waits;                 // the coroutine waits; it goes on with what shl_continue passes
   uint32_t text_used;
   SHLValue results[RESULTS_MAX];
   SHLValue raised;
@@ -169,6 +170,14 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
 }
 
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
+  SHLEntry *entry = ((SHLInner *)cb->scope.state->run)->entry;
+  entry->then = then;
+  entry->then_ctx = ctx;
+  frame_of(cb)->waits = true;
+  return 0;
+}
+
 // ---------------------------------------------------------------- the trampoline
 
 /// The host's frames are gone: raise what it asked for, text with the position of the Lua caller before it.
@@ -200,6 +209,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   f->nresults = 0;
   f->failed = 0;
   f->method = false;
+  f->waits = false;
   f->text_used = 0;
   SHLRun *run = S->run;
   if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
@@ -219,6 +229,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
   if (SHL_UNLIKELY(answer < 0 || f->failed)) raise_failure(L, S, f);
   if (f->method) return -1;
+  if (SHL_UNLIKELY(f->waits)) return shl_yield_host(L);
   int32_t n = f->nresults;
   if (n == 0) return 0;
   luaL_checkstack(L, n + 2, NULL);
@@ -265,6 +276,17 @@ static int call_function(lua_State *L) {
   f.cb.name = NULL;
   f.cb.name_length = 0;
   return run_host(L, S, h->fn, h->ctx, &f);
+}
+
+int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host) {
+  Frame f;
+  lua_settop(L, 0);
+  f.cb.host = host;
+  f.cb.argc = 0;
+  f.cb.field = -1;
+  f.cb.name = NULL;
+  f.cb.name_length = 0;
+  return run_host(L, shl_state_of(L), fn, ctx, &f);
 }
 
 /// A method given out by shl_return_method. Upvalue 1: its name.
@@ -403,12 +425,27 @@ int shl_collect_handle(lua_State *L) {
   return 0;
 }
 
+/// [-0, +0|1, -] The live handle of a unique class with this first word.
+static bool push_live(lua_State *L, SHLState *S, uint32_t cls, uint64_t a) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, S->classes[cls]->unique);
+  lua_rawgetp(L, -1, (void *)a);
+  const SHLHandle *h = lua_touserdata(L, -1);
+  if (!h || h->a != a) {  // none, or one that was let go
+    lua_settop(L, -3);
+    return false;
+  }
+  lua_rotate(L, -2, 1);
+  lua_settop(L, -2);
+  return true;
+}
+
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
   SHLClassRecord *c = S->classes[v->cls];
   bool unique = c->ops.flags & SHL_UNIQUE;
   luaL_checkstack(L, 5, NULL);
+  if (SHL_UNLIKELY(c->stand_in && S->classes[c->stand_in]->unique_count) && push_live(L, S, c->stand_in, v->h.a)) return;
   if (unique) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
     lua_rawgetp(L, -1, (void *)v->h.a);
@@ -438,6 +475,14 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
     lua_rotate(L, -2, 1);
     lua_settop(L, -2);
   }
+}
+
+bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found) {
+  SHLState *S = scope->state;
+  if (cls == 0 || cls >= S->class_count || !S->classes[cls]->unique || !lua_checkstack(scope->L, 3)) return false;
+  if (!push_live(scope->L, S, cls, a)) return false;
+  *found = (SHLValue){.tag = SHL_OTHER, .slot = lua_gettop(scope->L)};
+  return true;
 }
 
 // ---------------------------------------------------------------- registration
@@ -570,12 +615,13 @@ SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
     shl_error_free(S, inv.error);
     return status;
   }
-  if (S->class_count >= SHL_CLASS_MAX) {
+  if (S->class_count >= SHL_CLASS_MAX || d->stands_in_for >= S->class_count) {
     status = SHL_BAD_ARGUMENT;
   } else {
     Registering r = {.S = S, .record = record_make(d, S->class_count)};
     if (r.record && shl_protect(inv.scope.L, class_body, &r, 0, 0) == LUA_OK) {
       S->classes[S->class_count] = r.record;
+      if (d->stands_in_for) S->classes[d->stands_in_for]->stand_in = S->class_count;
       *cls = S->class_count++;
     } else {
       status = SHL_NO_MEMORY;

@@ -7,6 +7,7 @@
 //   shl_budget.c    the count hook, charging, the kill
 //   shl_state.c     open, close, coroutine pool, statistics
 //   shl_invoke.c    entering, calling, leaving, error records
+//   shl_wait.c      calls that stop in the middle
 //   shl_value.c     values to and from Lua, tables, references
 //   shl_host.c      host functions, handles, call tokens
 //   shl_load.c      source checks and compiling
@@ -78,6 +79,8 @@ typedef struct SHLEntry {
   int32_t hook_count;       // what its hook was set to
   uint32_t slot;            // its own call token slot
   bool doomed;              // not reusable
+  SHLFunction then;         // while it waits: what the function that waits goes on with
+  void *then_ctx;
 } SHLEntry;
 
 /// A call token's target. Valid while `host` is set and generations match.
@@ -103,6 +106,7 @@ typedef struct SHLClassRecord {
   SHLRef members;           // name -> function or integer id
   SHLRef unique;            // weak values: first word -> userdata
   int32_t unique_count;     // made since the table is new
+  uint32_t stand_in;        // the class whose live handles are given out instead, 0: none
 } SHLClassRecord;
 
 typedef struct SHLRelease { uint32_t cls; uint64_t a, b, c; } SHLRelease;
@@ -267,6 +271,21 @@ size_t shl_escape(char *out, size_t capacity, const char *text, size_t length);
 /// [-nargs, +nresults, -] Runs `body` under pcall with the top `nargs` values and then `ud` as a light userdata.
 /// On failure nothing is pushed.
 int shl_protect(lua_State *L, lua_CFunction body, void *ud, int nargs, int nresults);
+
+/// Takes the lock and `given`, or a coroutine of the pool. On SHL_OK: leave with one of the two below.
+SHLStatus shl_enter_with(SHLState *S, const SHLBudget *budget, SHLEntry *given, SHLInvocation *inv);
+void shl_leave(SHLInvocation *inv, bool failed);
+/// Leaves the coroutine as it is, in nobody's hands.
+void shl_leave_waiting(SHLInvocation *inv);
+/// [-0, +0, -] Keeps where a failed coroutine failed, which no message handler saw.
+void shl_describe_failure(lua_State *L, SHLRun *run);
+
+// ---- shl_wait.c
+/// Ends a host function's call by making its coroutine wait. Does not return when it can.
+int shl_yield_host(lua_State *L);
+
+/// [-all, +n, e] Calls a host function in the place of one that waited.
+int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host);
 
 // ---- shl_value.c
 /// [-0, +1, -] Pushes what needs no memory; false: it needs some, or cannot be pushed.

@@ -97,6 +97,7 @@ static const char *const phrases[] = {
     [SHL_TOO_DEEP] = "too many nested calls between scripts and the program",
     [SHL_POISONED] = "given up after an earlier failure",
     [SHL_BAD_ARGUMENT] = "a value cannot be passed",
+    [SHL_WAITING] = "waits",
 };
 const char *shl_status_text(SHLStatus status) {
   return (size_t)status < sizeof phrases / sizeof *phrases ? phrases[status] : "unknown status";
@@ -227,7 +228,8 @@ static SHL_NOINLINE SHLStatus entry_slow(SHLState *S, SHLEntry **entry) {
 }
 
 /// Takes the lock and a coroutine. On SHL_OK everything must be given back with `leave`.
-static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const SHLBudget *b, bool load, SHLInvocation *inv) {
+/// `given`: a coroutine that waited, instead of one from the pool.
+static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const SHLBudget *b, bool load, SHLInvocation *inv, SHLEntry *given) {
   inv->scope.state = S;
   inv->count = 0;
   inv->open = 0;
@@ -245,8 +247,9 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
     return SHL_POISONED;
   }
   SHLInner *in = shl_inner(inv);
-  SHLEntry *entry = S->idle;
-  if (SHL_LIKELY(entry != NULL)) {
+  SHLEntry *entry = given ? given : S->idle;
+  if (given) {
+  } else if (SHL_LIKELY(entry != NULL)) {
     S->idle = entry->next;
     S->idle_count--;
   } else if (entry_slow(S, &entry) != SHL_OK) {
@@ -296,7 +299,8 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   SHLState *S = inv->scope.state;
   SHLInner *in = shl_inner(inv);
   SHLEntry *entry = in->entry;
-  lua_settop(entry->L, 1);  // no to-be-closed slot is ever made at this level
+  bool doomed = entry->doomed;
+  if (SHL_LIKELY(!doomed)) lua_settop(entry->L, 1);  // no to-be-closed slot is ever made at this level
   if (SHL_UNLIKELY(failed || in->run.kill || in->run.error)) mend(S, in);
   if (in->here) {
     S->slots[entry->slot].host = NULL;
@@ -305,7 +309,7 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   S->run = in->saved_run;
   if (SHL_UNLIKELY(in->run.deadline != 0) && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
   in->thread->reentry--;
-  shl_entry_give(S, entry, false);
+  shl_entry_give(S, entry, doomed);
   inv->open = 0;
   if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
   shl_unlock(S);
@@ -315,9 +319,35 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
 void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false); }
 
 SHLStatus shl_enter(SHLState *S, const SHLBudget *budget, SHLInvocation *inv) {
-  SHLStatus status = enter(S, budget, false, inv);
+  SHLStatus status = enter(S, budget, false, inv, NULL);
   if (status == SHL_OK) inv->open = 1;
   return status;
+}
+
+// ---------------------------------------------------------------- for shl_wait.c
+
+SHLStatus shl_enter_with(SHLState *S, const SHLBudget *budget, SHLEntry *given, SHLInvocation *inv) {
+  return enter(S, budget, false, inv, given);
+}
+void shl_leave(SHLInvocation *inv, bool failed) { leave(inv, failed); }
+
+void shl_leave_waiting(SHLInvocation *inv) {
+  SHLState *S = inv->scope.state;
+  SHLInner *in = shl_inner(inv);
+  S->slots[in->entry->slot].host = NULL;  // the token comes back to life when the call goes on
+  S->run = in->saved_run;
+  if (in->run.deadline != 0 && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
+  in->thread->reentry--;
+  if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
+  shl_unlock(S);
+  if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && S->owner != shl_self()) shl_drain(S);
+}
+
+void shl_describe_failure(lua_State *L, SHLRun *run) {
+  if (!run->error) run->error = calloc(1, sizeof *run->error);
+  if (!run->error) return;
+  run->error->line = 0;
+  describe_stack(L, run->error, 0);  // of a coroutine that ended nothing is made, so nothing is raised
 }
 
 // ---------------------------------------------------------------- calling
@@ -400,7 +430,7 @@ static SHL_NOINLINE int slow_call(SHLState *S, lua_State *L, const SHLValue *fn,
 
 SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
                      const SHLBudget *budget, SHLInvocation *inv) {
-  SHLStatus status = enter(S, budget, false, inv);
+  SHLStatus status = enter(S, budget, false, inv, NULL);
   if (SHL_UNLIKELY(status != SHL_OK)) return status;
   SHLInner *in = shl_inner(inv);
   lua_State *L = inv->scope.L;
@@ -424,6 +454,12 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
     if (SHL_LIKELY(push_all(L, S, args, nargs, here))) {
       outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
       goto called;
+    }
+    // The handles pushed so far are pushed again: only one of two equal ones may give back what it holds.
+    for (int i = lua_gettop(L); i > 2; i--) {
+      if (lua_type(L, i) != LUA_TUSERDATA) continue;
+      lua_pushnil(L);
+      lua_setmetatable(L, i);
     }
   }
   SHLValue target = shl_ref_value(fn);
@@ -521,7 +557,7 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
   if (!error) error = &dummy;
   *error = NULL;
   *ref = 0;
-  SHLStatus status = enter(S, budget, true, &inv);
+  SHLStatus status = enter(S, budget, true, &inv, NULL);
   if (status != SHL_OK) goto done;
   char why[256], text[512];
   if (shl_check_source(S, &bytes, &length, why, sizeof why)) {

@@ -16,7 +16,7 @@ _Static_assert(LUA_VERSION_NUM == 504, "the shim follows the stack rules and the
   X(lua_concat) X(lua_copy) X(lua_createtable) X(lua_error) X(lua_gc) X(lua_getfield)             \
   X(lua_gethookcount) X(lua_geti) X(lua_getinfo) X(lua_getmetatable) X(lua_getstack)              \
   X(lua_gettable) X(lua_gettop) X(lua_isinteger)                                                  \
-  X(lua_isstring) X(lua_load) X(lua_newstate) X(lua_newthread)                                    \
+  X(lua_isstring) X(lua_isyieldable) X(lua_load) X(lua_newstate) X(lua_newthread)                                    \
   X(lua_newuserdatauv) X(lua_next) X(lua_pcallk) X(lua_pushboolean) X(lua_pushcclosure)           \
   X(lua_pushfstring) X(lua_pushinteger) X(lua_pushlightuserdata) X(lua_pushlstring)               \
   X(lua_pushnil) X(lua_pushnumber) X(lua_pushstring) X(lua_pushthread) X(lua_pushvalue)           \
@@ -63,6 +63,7 @@ extern SHLLua shl_lua __attribute__((visibility("hidden")));
 #define lua_gettop shl_lua.lua_gettop
 #define lua_isinteger shl_lua.lua_isinteger
 #define lua_isstring shl_lua.lua_isstring
+#define lua_isyieldable shl_lua.lua_isyieldable
 #define lua_load shl_lua.lua_load
 #define lua_newstate shl_lua.lua_newstate
 #define lua_newthread shl_lua.lua_newthread

@@ -133,6 +133,12 @@ static bool push_any(SHLScope *scope, const SHLValue *v) {
   return shl_protect(scope->L, push_body, &w, 0, 1) == LUA_OK;
 }
 
+bool shl_handle_make(SHLScope *scope, SHLValue handle, SHLValue *made) {
+  if (handle.tag != SHL_HANDLE || !push_any(scope, &handle)) return false;
+  *made = (SHLValue){.tag = SHL_OTHER, .slot = lua_gettop(scope->L)};
+  return true;
+}
+
 /// [-2, +0, m] (value, work)
 static int keep_body(lua_State *L) {
   Work *w = lua_touserdata(L, 2);

@@ -35,6 +35,11 @@ package struct LuaCallback {
     raw.pointee.name.map { String(decoding: UnsafeRawBufferPointer(start: $0, count: raw.pointee.name_length), as: UTF8.self) }
   }
 
+  /// The bytes of that key, valid until the function returns. Lua keeps short strings once, at one address.
+  package var rawName: UnsafeRawBufferPointer? {
+    raw.pointee.name.map { UnsafeRawBufferPointer(start: $0, count: raw.pointee.name_length) }
+  }
+
   /// File and line of the Lua code that called.
   package var caller: (source: String, line: Int) {
     var line: Int32 = 0

@@ -1,5 +1,6 @@
-/// Tells what the descriptor is that a reference of the kind `control` (the byte in the name) leads to, and its address.
-package typealias ReferenceResolver = (_ control: UInt8, _ target: UnsafeRawPointer) -> (kind: NominalKind, address: UInt)?
+/// Tells what the descriptor is that a reference of the kind `control` (the byte in the name) leads to, and its address,
+/// behind the same of the types around it, outermost first.
+package typealias ReferenceResolver = (_ control: UInt8, _ target: UnsafeRawPointer) -> [(kind: NominalKind, address: UInt)]?
 
 /// Reads mangled names. Keeps its memory between names: make one and reuse it.
 ///

@@ -45,7 +45,7 @@ private struct TypeMangler {
       append("QP")
     case .integer(let value): append("$" + (value < 0 ? "n" : "") + index(Int(value.magnitude)))
     case .constrainedExistential(let base, let requirements): appendConstrained(base, requirements)
-    case .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult, .packExpansion, .constrainedSelf, .unknown:
+    case .genericParameter, .dependentMember, .dynamicSelf, .opaqueResult, .packExpansion, .known, .constrainedSelf, .unknown:
       isComplete = false
     }
   }
@@ -132,7 +132,7 @@ private struct TypeMangler {
   private mutating func appendModule(_ module: String) {
     switch module {
     case "Swift": append("s")
-    case NominalName.referenceModule: isComplete = false
+    case NominalName.referenceModule, "Builtin": isComplete = false
     case "__C": append("So")
     case "__C_Synthesized": append("SC")
     default: appendIdentifier(module)

@@ -54,7 +54,7 @@ typedef HKTAction (*HKTHandler)(HKTFrame *frame, struct HKTSite *site);
 /// One diverted body. Lives in ordinary memory for ever (sites are never freed: a thread may be about to enter one).
 /// `entry` is read by the stub's indirect jump: swapping it is what enabling and disabling means.
 typedef struct HKTSite {
-  void *entry;          // +0   hkt_trampoline, or `original` while disabled
+  void *entry;          // +0   hkt_trampoline (hkt_async_entry), or `original` while disabled
   void *original;       // +8   the relocated prologue: call it to call the unhooked body
   HKTHandler handler;   // +16
   void *layers;         // +24  owned by HookRuntime/Dispatch
@@ -62,8 +62,13 @@ typedef struct HKTSite {
   uint64_t body;        // +40  address of the body's first byte
   uint32_t body_size;   // +48  bytes, as the symbol says
   uint32_t window;      // +52  bytes of the body that were moved (5...)
-  uint64_t flags;       // +56  owned by HookRuntime/Dispatch
+  uint64_t flags;       // +56  HKT_SITE_*
 } HKTSite;
+
+enum {
+  /// The body is an async function's: entered through hkt_async_entry, not hkt_trampoline. Set before the site is enabled.
+  HKT_SITE_ASYNC = 1,
+};
 
 /// Calls `target` with the registers of `frame` and a copy of `stack_bytes` bytes of its stack arguments
 /// (a multiple of 8), and stores the results in frame->results. The argument fields of the frame stay as they were.
@@ -73,6 +78,8 @@ void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes);
 void hkt_trampoline(void);
 
 #include "HKTCalls.h"
+#include "HKTClosures.h"
+#include "HKTRuntime.h"
 #include "HKTPatching.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"

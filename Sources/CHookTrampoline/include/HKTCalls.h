@@ -12,6 +12,9 @@ typedef enum HKTPhase : uint32_t {
   HKT_ENTER = 0,   // before the original
   HKT_AROUND = 1,  // instead of it; may call hkt_call_proceed
   HKT_EXIT = 2,    // after it; frame->results hold what it returned
+  // Async bodies only, to an HKT_ON_AROUND layer that waits:
+  HKT_RESUME = 3,  // what it waited for has returned
+  HKT_DROP = 4,    // the call goes on without it: forget what was kept
 } HKTPhase;
 
 /// Which phases a layer takes part in, and what it needs: HKT_TIMED has calls note when they began.
@@ -21,6 +24,9 @@ typedef enum HKTOutcome : int32_t {
   HKT_HANDLED = 0,
   /// The handler failed, and left arguments and results as it found them: the original runs if it did not run yet.
   HKT_FAILED = 1,
+  // Async bodies only, answers to HKT_AROUND and HKT_RESUME:
+  HKT_PROCEED = 2,  // run the layers below and the original, then call me with HKT_RESUME
+  HKT_AWAIT = 3,    // run HKTAsyncCall.callee, then call me with HKT_RESUME
 } HKTOutcome;
 
 struct HKTCall;
@@ -72,10 +78,12 @@ typedef struct HKTBodyRecord {
 } HKTBodyRecord;
 
 enum {
-  /// Results cannot be taken on return (async, coroutine): only HKT_ON_ENTER layers, left by a jump.
+  /// Results cannot be taken on return (coroutine): only HKT_ON_ENTER layers, left by a jump.
   HKT_BODY_ENTER_ONLY = 1,
   /// This body hands its call on to a sibling: that sibling's entry is the same call.
   HKT_BODY_FORWARDS = 2,
+  /// The stack arguments of an async body are `stack_bytes` exactly.
+  HKT_BODY_STACK_KNOWN = 4,
 };
 
 enum { HKT_CALL_IN_HANDLER = 1, HKT_CALL_ORIGINAL_RAN = 2, HKT_CALL_FORWARDING = 4, HKT_CALL_MUST_RETURN = 8 };
@@ -92,9 +100,11 @@ typedef struct HKTCall {
   uint32_t state;          // HKT_CALL_*
   uint32_t depth;          // hooked calls around this one on the thread
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
+  uint32_t is_async;       // part of an HKTAsyncCall; on no stack
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
+  uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
 /// Calls of one body that a thread has delivered and not yet added to the body's own counter, which all threads share.
@@ -166,5 +176,7 @@ void hkt_layers_retire(HKTLayers *layers);
 uint32_t hkt_layers_waiting(void);
 /// After fork, in the child: every hooked function passes through until asked otherwise.
 void hkt_set_passive(bool passive);
+
+#include "HKTAsync.h"
 
 #endif

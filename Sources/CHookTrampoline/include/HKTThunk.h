@@ -29,4 +29,8 @@ typedef struct HKTBranch {
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity);
 
+/// Bit i: the function reads argument register i (rdi rsi rdx rcx r8 r9) before it writes it, on the path from its start
+/// that takes no branch, up to the first call, jump or return. Those bits are certain; others may be missing.
+uint32_t hkt_entry_reads(const uint8_t *code, uint64_t size);
+
 #endif

@@ -44,6 +44,7 @@ typedef enum SHLStatus {
   SHL_TOO_DEEP,             ///< native re-entry cap reached; nothing ran
   SHL_POISONED,             ///< the state was given up; nothing ran
   SHL_BAD_ARGUMENT,         ///< our caller's mistake: a value that cannot be pushed, a stale reference
+  SHL_WAITING,              ///< the call stopped in the middle, see shl_start
 } SHLStatus;
 
 // ---------------------------------------------------------------- values
@@ -218,6 +219,25 @@ static inline void shl_invoke_end(SHLInvocation *invocation) {
 SHLStatus shl_enter(SHLState *state, const SHLBudget *budget, SHLInvocation *invocation);
 
 void shl_error_free(SHLState *state, SHLError *error);
+
+// ---------------------------------------------------------------- calls that wait
+
+/// A call that stopped in the middle: a coroutine in nobody's hands. Goes on once, or is dropped once.
+typedef struct SHLWaiting SHLWaiting;
+
+/// [-0, +0, -] As shl_invoke, for a function that may wait: SHL_WAITING with the rest of the call in *waiting, the lock
+/// free and nothing to end. At most 32 arguments.
+SHLStatus shl_start(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
+                    SHLValue *results, int32_t max_results, const SHLBudget *budget,
+                    SHLInvocation *invocation, SHLWaiting **waiting);
+/// [-0, +0, -] Goes on, on any thread, with a budget of its own: what the function that waited named runs and answers in
+/// its place. `host` is what call tokens made with SHL_CALL_HERE stand for from now on; while the call waited they
+/// stood for nothing. On SHL_BUSY, SHL_STACK_LOW, SHL_TOO_DEEP and SHL_POISONED nothing ran and `waiting` is as it was.
+SHLStatus shl_continue(SHLState *state, SHLWaiting *waiting, void *host,
+                       SHLValue *results, int32_t max_results, const SHLBudget *budget,
+                       SHLInvocation *invocation, SHLWaiting **again);
+/// [-0, +0, -] Forgets the rest of a call. Takes the lock.
+void shl_drop_waiting(SHLState *state, SHLWaiting *waiting);
 /// The status as a lower-case phrase ("stopped: ran too long").
 const char *shl_status_text(SHLStatus status);
 
@@ -263,6 +283,12 @@ SHLStatus shl_return_method(SHLCallback *cb);
 int32_t shl_fail(SHLCallback *cb, const char *text, size_t length);
 /// [-0, +0, -] The call fails with a value as the error object (a handle made of a Swift error). Returns -1.
 int32_t shl_raise(SHLCallback *cb, SHLValue value);
+/// [-0, +0, -] The call of this function may wait: it was started with shl_start, not inside a coroutine of the script's
+/// own, and no native function stands between.
+bool shl_can_wait(SHLCallback *cb);
+/// [-0, +0, -] Makes it wait, after it has returned: `return shl_wait(cb, then, ctx)`. `then` answers in its place when the
+/// call goes on, with no arguments and the host of the call's token. Only when shl_can_wait.
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx);
 /// [-0, +1, -] Argument i as text, as `tostring` gives it; an error in a metamethod gives the type name. Valid during the callback.
 SHLValue shl_arg_text(SHLCallback *cb, int32_t i);
 /// [-0, +0, -] File and line of the Lua code that called this function; false when not called from Lua.
@@ -351,6 +377,8 @@ enum {
 typedef struct SHLClass {
   const char *name;          ///< shown in messages; copied
   uint32_t flags;
+  uint32_t stands_in_for;    ///< 0, or a unique class: this unique class's live handles are given out instead of its new ones
+                             ///< with the same first word
   void *ctx;                 ///< passed to every operation; must outlive the state
   SHLFunction index;         ///< (h, key): for keys that are not methods made with shl_method
   SHLFunction newindex;      ///< (h, key, value)
@@ -368,6 +396,10 @@ typedef struct SHLClass {
 
 /// [-0, +0, -] Adds a class; its id (>= 1) in *cls. Takes the lock itself.
 SHLStatus shl_class(SHLState *state, const SHLClass *description, uint32_t *cls);
+/// [-0, +0|1, -] The live handle of a unique class with this first word, to be returned or kept; false when there is none.
+bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found);
+/// [-0, +0|1, -] Makes a handle now instead of when it is returned, so that what it owns has an owner; false: no memory.
+bool shl_handle_make(SHLScope *scope, SHLValue handle, SHLValue *made);
 /// [-0, +0, -] Sets the operations of call tokens (index, newindex, tostring).
 SHLStatus shl_call_class(SHLState *state, const SHLClass *description);
 /// [-0, +0, -] `h:name(…)` calls fn with the receiver as argument 0 (and cb->host for calls). No allocation per use.

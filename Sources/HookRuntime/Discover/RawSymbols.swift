@@ -76,6 +76,15 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
     (strings.base + Int(entry.name)).assumingMemoryBound(to: UInt8.self)
   }
 
+  /// Whether the entry's name is Swift's and ends so.
+  func name(_ entry: Entry, endsWith suffix: StaticString) -> Bool {
+    guard Int(entry.name) < strings.count else { return false }
+    // The string table ends with NUL.
+    let name = UnsafeBufferPointer(start: namePointer(entry), count: strlen(strings.base + Int(entry.name)))
+    let size = suffix.utf8CodeUnitCount
+    return SwiftNames.isSwift(name) && name.count > size && memcmp(name.baseAddress! + name.count - size, suffix.utf8Start, size) == 0
+  }
+
   /// Whether the table defines or imports `name`; nil when it does neither.
   func definition(of name: StaticString) -> Definition? {
     let size = name.utf8CodeUnitCount

@@ -8,24 +8,44 @@ package struct CallView {
   package init(_ call: UnsafeMutablePointer<HKTCall>) { self.call = call }
 
   package var frame: UnsafeMutablePointer<HKTFrame> { call.pointee.frame }
-  /// The plan of the body that was entered.
-  package var plan: CallPlan { unmanagedPlan.takeUnretainedValue() }
+  /// The plan of the body that was entered, with the types of this call where it is generic.
+  package var plan: CallPlan {
+    unmanagedPlan.takeUnretainedValue().concrete(in: call.pointee.frame, isOver: call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0)
+  }
   /// The same, without counting a reference.
   @inline(__always)
   func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
   // HookedBody retained the plan for ever when it filled in the record.
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
-  /// Hooked calls around this one on the thread.
-  package var depth: Int { Int(call.pointee.depth) }
+  /// Hooked calls around this one on the thread; around an async call, in its task.
+  package var depth: Int { Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : call.pointee.depth) }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
   package var reader: ValueReader { ValueReader(call.pointee.frame) }
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.
   package var thrownError: UInt {
-    guard withPlan({ $0.mayThrow }) else { return 0 }
-    return UInt(frame.pointee.results.error)
+    guard withPlan({ $0.mayReturnError }) else { return 0 }
+    let error = frame.pointee.results.error
+    // A getter that throws a typed error has 1 there, and its name tells neither that it throws nor what.
+    return error == frame.pointee.error_register || error == 1 ? 0 : UInt(error)
   }
+  /// The original ran and threw, so its result is not there.
+  package var didThrow: Bool {
+    withPlan { $0.mayReturnError || $0.throwsTyped } && frame.pointee.results.error != frame.pointee.error_register
+  }
+
+  /// The error the original threw, as any function would throw it: one reference, valid until the call is over. 0 for none,
+  /// and where the type of a typed error is not known.
+  package func errorBox() -> UInt {
+    if withPlan({ !$0.throwsTyped }) { return thrownError }
+    guard didThrow, let thrown = plan.thrownValue, let info = thrown.info else { return 0 }
+    let box = reader.withMemory(thrown.location, info, isResult: true) { ErrorBox.copying($0, info) } ?? nil
+    guard let box else { return 0 }
+    ValueWriter(call).keepUntilEnd(box)
+    return box.memory.load(as: UInt.self)
+  }
+
   /// A `deinit`: there is no self any more when it is over.
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.

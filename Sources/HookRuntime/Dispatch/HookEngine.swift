@@ -158,10 +158,12 @@ extension HookedFamily {
 
   /// Why a layer cannot take part in this selector's calls.
   func refusal(of spec: LayerSpec) -> HookRefusal? {
-    if spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.kind.isDeinit { return .aroundDeinit }
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
+      if family.declaration.kind.isDeinit { return .aroundDeinit }
+      if !spec.canWait, bodies.contains(where: \.plan.isAsync) { return .cannotWait }
+    }
     guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
-    return .resultNotObservable(
-      family.declaration.isCoroutine ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation")
+    return .resultNotObservable("a coroutine accessor yields in the middle")
   }
 }
 

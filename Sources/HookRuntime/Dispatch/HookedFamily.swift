@@ -20,8 +20,9 @@ final class HookedBody {
     // Sites and records are never freed: a thread may be about to enter one.
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.plan = Unmanaged.passRetained(plan).toOpaque()
-    record.pointee.stack_bytes = UInt32(plan.stackBytes)
-    record.pointee.flags = plan.isEnterOnly ? UInt32(HKT_BODY_ENTER_ONLY) : 0
+    record.pointee.stack_bytes = UInt32(plan.stack.bytes)
+    record.pointee.flags = UInt32((plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0) | (plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0))
+    if plan.isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
       record.pointee.guard_mask = thunk.mask
       withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in

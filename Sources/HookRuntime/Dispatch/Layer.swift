@@ -13,6 +13,8 @@ package struct LayerSpec {
   package var priority: Int
   /// The hooks this layer makes are ScriptHost's own work: hooked functions it calls pass through unseen.
   package var isHostWork: Bool
+  /// An `around` layer that answers HKT_PROCEED instead of calling hkt_call_proceed where the body is async.
+  package var canWait: Bool
   /// Who made it: shown in lists, and the key for removing all of an owner's hooks.
   package var owner: String
   /// Called once when no call in flight can use the layer any more, on any thread.
@@ -22,13 +24,14 @@ package struct LayerSpec {
 
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
-    isHostWork: Bool = true, owner: String, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
+    isHostWork: Bool = true, canWait: Bool = false, owner: String, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
     self.context = context
     self.phases = phases
     self.priority = priority
     self.isHostWork = isHostWork
+    self.canWait = canWait
     self.owner = owner
     self.release = release
   }

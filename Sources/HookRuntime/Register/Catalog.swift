@@ -1,5 +1,6 @@
 // Catalog — finds the selectors a pattern means, in the images of this process or in a file on disk.
 package import SwiftMangling
+private import CHookTrampoline
 private import Glibc
 
 /// The selectors of one image. Names are demangled only when a pattern can match.
@@ -17,6 +18,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package let isLoaded: Bool
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
+  private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
@@ -131,8 +133,11 @@ package final class ImageCatalog: @unchecked Sendable {
   private func body(_ match: Match) -> Body {
     let symbol = match.symbol
     let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
+    var declaration = match.declaration
+    // Effects of accessors are not in their names.
+    declaration.isAsyncAccessor = declaration.kind == .getter && asyncEntries.record(at: symbol.address) != nil
     return Body(
-      form: Self.form(match.declaration), declaration: match.declaration,
+      form: Self.form(declaration), declaration: declaration,
       mangledName: String(decoding: symbol.name, as: UTF8.self), address: symbol.address + bias, size: Int(symbol.size),
       available: Int(next - symbol.address))
   }
@@ -179,12 +184,27 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
-      return lock.withLock { planner.plan(body.declaration, sharing: sharedCode.conflict(body), evidence: evidence(body)) }
+      return lock.withLock {
+        let conflict = sharedCode.conflict(body)
+        let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))
+        guard takesCallersActor(body, by: plan) else { return plan }
+        var declaration = body.declaration
+        declaration.takesCallersActor = true
+        return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
+      }
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
     let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.places)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+  }
+
+  /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
+  /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
+  /// looks like any other.)
+  func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
+    guard plan.isAsync, let own = plan.stack.integers, own < 6, let code = fileBytes(of: body, count: body.size) else { return false }
+    return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
   }
 
   /// Why a private body is believed to be called as its type says; nil for all others.

@@ -37,11 +37,8 @@ package enum Explanation {
       lines.append(
         "  shared     \(listed(jumpers)) only jump\(jumpers.count == 1 ? "s" : "") here: their calls are seen as calls of this selector")
     }
-    if family.declaration.isCoroutine || family.declaration.functionType.isAsync {
-      lines.append(
-        "  positions  before only: "
-          + (family.declaration.isCoroutine
-            ? "a coroutine accessor yields in the middle" : "an async function returns through its continuation"))
+    if family.declaration.isCoroutine {
+      lines.append("  positions  before only: a coroutine accessor yields in the middle")
     } else if !family.declaration.functionType.result.isVoid {
       lines.append(
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"

@@ -70,6 +70,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case noBody
   case sharedBody(with: String)
   case resultNotObservable(String)
+  /// The handler runs to its end at once, the original of an async function does not.
+  case cannotWait
   case noMemory
   /// `deinit` takes before and after only.
   case aroundDeinit
@@ -84,6 +86,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .noBody: "no-body"
     case .sharedBody: "shared-body"
     case .resultNotObservable: "result-not-observable"
+    case .cannotWait: "cannot-wait"
     case .noMemory: "no-memory"
     case .aroundDeinit: "around-deinit"
     case .mergedBody: "merged-body"
@@ -98,6 +101,7 @@ extension HookRefusal: CustomStringConvertible {
     case .code(let refusal): refusal.description
     case .noBody: "no body of it is left in the program: every call was inlined"
     case .sharedBody(let other): "its code is shared with '\(other)', which is hooked already"
+    case .cannotWait: "an 'around' closure cannot wait for an async function; use 'before' and 'after'"
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
     case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"

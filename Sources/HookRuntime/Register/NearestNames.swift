@@ -59,7 +59,7 @@ package enum NearestNames {
 
   package static func types(to name: String, most: Int = 2) -> [String] { closest(TypeCatalog.shared.all, to: name, most: most) }
 
-  static func closest(_ names: [String], to text: String, most: Int) -> [String] {
+  package static func closest(_ names: [String], to text: String, most: Int) -> [String] {
     let wanted = Array(text.utf8)
     let bound = max(1, wanted.count / 5)
     let near = names.uniqued().compactMap { name -> (Int, String)? in

@@ -85,6 +85,8 @@ package final class TypeCatalog: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var names: [String: TypeDescriptor] = [:]
   private var seen: Set<String> = []
+  /// The reverse of `names`, filled when asked for.
+  private var byDescriptor: [TypeDescriptor: String] = [:]
 
   private func refresh() {
     let loaded = LoadedImages.snapshot()
@@ -104,6 +106,15 @@ package final class TypeCatalog: @unchecked Sendable {
   package func descriptor(_ name: String) -> TypeDescriptor? {
     lock.withLock {
       refresh(); return names[name]
+    }
+  }
+  /// The name of the type with this descriptor.
+  package func name(of descriptor: TypeDescriptor) -> String? {
+    lock.withLock {
+      if let known = byDescriptor[descriptor] { return known }
+      refresh()
+      for (name, descriptor) in names { byDescriptor[descriptor] = name }
+      return byDescriptor[descriptor]
     }
   }
   package var all: [String] {

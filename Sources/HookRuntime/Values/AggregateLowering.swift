@@ -27,6 +27,18 @@ package enum Passing: Hashable, Sendable {
   case indirect
 }
 
+extension Scalar {
+  /// A SIMD vector: as many 16-byte vectors as it has, and its elements one by one where it has less than one.
+  /// Source: clang's `swiftcall::legalizeVectorType` with x86-64's legal sizes.
+  static func vector(at offset: Int, elementSize: Int, count: Int, isFloat: Bool) -> [Scalar] {
+    let size = elementSize * count
+    if size >= 16, size % 16 == 0 {
+      return stride(from: 0, to: size, by: 16).map { Scalar(offset: offset + $0, size: 16, kind: .vector) }
+    }
+    return (0..<count).map { Scalar(offset: offset + elementSize * $0, size: elementSize, kind: isFloat ? .float : .integer) }
+  }
+}
+
 enum AggregateLowering {
   static let unit = 8
   static let mostRegisters = 4
@@ -36,6 +48,18 @@ enum AggregateLowering {
     let pieces = merge(scalars.sorted { $0.offset < $1.offset })
     let registers = pieces.reduce(0) { $0 + ($1.kind == .integer ? ($1.size + 7) / 8 : ($1.size + 15) / 16) }
     return pieces.count > 1 && registers > mostRegisters ? .indirect : .direct(pieces)
+  }
+
+  /// No member of a C struct that Swift has no name for (a bit-field, a union) can need a register of its own: wherever
+  /// one might hide, an integer of the same unit would take it in.
+  static func hidesNothing(_ scalars: [Scalar], size: Int) -> Bool {
+    var covered = [Bool](repeating: false, count: size)
+    var hasInteger = [Bool](repeating: false, count: size / unit + 1)
+    for scalar in scalars where scalar.offset + scalar.size <= size {
+      for byte in scalar.offset..<scalar.offset + scalar.size { covered[byte] = true }
+      if merges(scalar.kind) { hasInteger[scalar.offset / unit] = true }
+    }
+    return covered.indices.allSatisfy { covered[$0] || hasInteger[$0 / unit] }
   }
 
   private static func sameUnit(_ a: Int, _ b: Int) -> Bool { a / unit == b / unit }

@@ -1,4 +1,5 @@
 // CallPlan — where the arguments and results of one body are when it is entered and left (swiftcc, x86-64).
+private import CHookTrampoline
 package import SwiftMangling
 
 /// A register or stack slot at entry, or a result register on return.
@@ -15,6 +16,8 @@ package struct Piece: Hashable, Sendable {
   package var place: Place
   package var offset: Int
   package var size: Int
+  /// Bytes of the place before the piece: results that share a register.
+  package var skip = 0
 }
 
 /// Where a value is.
@@ -102,9 +105,18 @@ package struct ValueSelfPlan: Sendable {
     case borrowed, owned
     /// The body may change it in place: `location` is the address of the caller's variable.
     case inPlace
-    /// By address, and whether it is the caller's variable is not known.
+    /// By address, and whether it is the caller's variable is not known; or by value, and a method may be consuming, so that
+    /// the value may be gone when it returns.
     case unknown
   }
+}
+
+/// The bytes of stack arguments; an upper bound when `isKnown` is false.
+package struct StackArguments: Hashable, Sendable {
+  package var bytes: Int
+  package var isKnown: Bool
+  /// How many integer registers the function takes, where everything it takes is known.
+  package var integers: Int?
 }
 
 /// Who `self` is.
@@ -127,11 +139,22 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Async functions and coroutine accessors: their results are not there when the entry returns.
+  /// Coroutine accessors: what they yield is not there when the entry returns.
   package let isEnterOnly: Bool
-  /// Bytes of stack arguments; an upper bound when `isExact` is false.
-  package let stackBytes: Int
+  /// The results are those of an async function: they come back as arguments of the function that is resumed.
+  package let isAsync: Bool
+  package let stack: StackArguments
   package let isExact: Bool
+  /// Where a typed error is when r12 says that there is one; nil for functions that throw any error, or none.
+  package let thrownValue: ResultPlan?
+  /// Metadata and witness tables behind the arguments of a generic body.
+  package let hiddenArguments: [HiddenArgument]
+  private let declaration: Declaration
+  /// How to find the types of one call, where the body is generic.
+  let generics: GenericCall?
+
+  /// What generic values are, each call tells.
+  package var learnsTypesFromCalls: Bool { generics != nil }
 
   /// Why nothing of the call is known; nil when something may be.
   package let opaqueBecause: String?
@@ -143,21 +166,34 @@ package final class CallPlan: @unchecked Sendable {
   package let resultSlot: ValueSlot
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// The integer register or r13 that holds the address of a struct's or enum's `self`, by its offset in the frame; -1 for none.
+  let selfAddressOffset: Int
+  let changesSelfInPlace: Bool
+  /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
+  /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
+  package let mayReturnError: Bool
+  package let throwsTyped: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
   init(
-    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stackBytes: Int,
-    isExact: Bool, opaqueBecause: String? = nil, of declaration: Declaration
+    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
+    isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
+    opaqueBecause: String? = nil, of declaration: Declaration
   ) {
     self.opaqueBecause = opaqueBecause
+    hiddenArguments = hidden
+    self.thrownValue = thrownValue
+    self.generics = generics
+    self.declaration = declaration
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result
     self.thrown = thrown
     self.isEnterOnly = isEnterOnly
-    self.stackBytes = stackBytes
+    isAsync = declaration.functionType.isAsync
+    self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
@@ -165,10 +201,21 @@ package final class CallPlan: @unchecked Sendable {
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)
-    resultSlot = .result(result)
+    // The registers may hold a typed error instead, which is looked at by plan.
+    if case .typed = thrown { resultSlot = .none } else { resultSlot = .result(result) }
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
+    if case .value(let value) = selfPlan, case .address(let place) = value.location {
+      selfAddressOffset = place == .selfRegister ? MemoryLayout<HKTFrame>.offset(of: \.self_register)! : -1
+      changesSelfInPlace = value.access == .inPlace
+    } else {
+      selfAddressOffset = -1
+      changesSelfInPlace = false
+    }
     mayThrow = thrown == .any
+    // Whether a getter throws is not in its name.
+    mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
@@ -195,7 +242,40 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
+    for argument in hiddenArguments { argument.location.places.forEach(add) }
     return mask
+  }
+
+  /// The plan with parts of it replaced.
+  func changed(
+    arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
+    generics: GenericCall? = nil
+  ) -> CallPlan {
+    CallPlan(
+      arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack, isExact: isExact, hidden: hiddenArguments,
+      thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
+  }
+
+  /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
+  func located(like checked: CallPlan, not original: CallPlan) -> CallPlan {
+    if checked === original { return self }
+    var arguments = arguments
+    for index in arguments.indices where checked.arguments[index].location != original.arguments[index].location {
+      arguments[index].location = checked.arguments[index].location
+    }
+    var result = result
+    if checked.result.location != original.result.location { result.location = checked.result.location }
+    var selfPlan = selfPlan
+    if case .value(var value) = selfPlan, case .value(let known) = checked.selfPlan, case .value(let first) = original.selfPlan,
+      known.location != first.location
+    {
+      value.location = known.location
+      selfPlan = .value(value)
+    } else if case .unknown = checked.selfPlan {
+      selfPlan = checked.selfPlan
+    }
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
   }
 
   /// Nothing is known but that the function exists.
@@ -208,7 +288,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stackBytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isExact: false, opaqueBecause: reason, of: declaration)
+      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 
@@ -218,6 +298,7 @@ extension Declaration {
     switch kind {
     case .getter, .read, .read2, .modify, .modify2, .willSet, .didSet, .setter:
       var function = FunctionType()
+      function.isAsync = isAsyncAccessor
       var element = type ?? .tuple([])
       if case .function(let subscripting)? = type, name == "subscript" {
         function.parameters = subscripting.parameters

@@ -15,17 +15,32 @@ package struct CallPlanner {
   ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
-    let isEnterOnly = declaration.functionType.isAsync || declaration.isCoroutine
+    let isEnterOnly = declaration.isCoroutine
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
-    let lowering = SILTypeLowering(types: types)
+    var lowering = SILTypeLowering(types: types)
+    var problem: TypeProblem?
+    if declaration.mayBeGeneric {
+      do throws(TypeProblem) { lowering.environment = try GenericEnvironment(declaration, types: types) } catch { problem = error }
+    }
+    var declaration = declaration
+    if let environment = lowering.environment { declaration.type = declaration.type?.mappingMembers { environment.naming($0) } }
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
-    let assembly = CallAssembly(declaration, signature, lowering, evidence)
-    let plan = assembly.plan(isEnterOnly: isEnterOnly)
-    guard let evidence else { return plan }
-    return PlanCheck(plan, declaration, evidence, places: assembly.allPlaces).checked()
+    let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
+    let made = assembly.plan(isEnterOnly: isEnterOnly)
+    let plan = evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } ?? made
+    // Metadata that nobody reads, callers that know the body need not pass.
+    let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
+    if sources.isEmpty || plan.opaqueBecause != nil { return plan }
+    // What the values of one call are does not change where they are, or which of them are missing.
+    return plan.changed(
+      generics: GenericCall(sources) { [declaration, lowering, signature, assembly, plan, made] actual in
+        var known = lowering
+        known.actual = actual
+        return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
+      })
   }
 
   /// Why the body's convention may differ from its mangled type.
@@ -44,6 +59,9 @@ package struct CallPlanner {
 }
 
 extension Declaration {
+  /// It, or a type around it, has generic parameters; whether types do, only their descriptors tell.
+  fileprivate var mayBeGeneric: Bool { isGeneric || !genericParameterCounts.isEmpty || context != nil }
+
   /// `modify` and `read` yield in the middle: what the entry returns is not their result.
   package var isCoroutine: Bool {
     switch kind {

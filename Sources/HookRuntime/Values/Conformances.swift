@@ -27,6 +27,7 @@ extension Metadata {
 extension TypeResolver {
   /// The protocol of this name, nil where no loaded image has it or it exists for the compiler only.
   package func protocolDescriptor(_ name: NominalName) -> ProtocolDescriptor? {
+    if let address = name.reference { return UnsafeRawPointer(bitPattern: address).map(ProtocolDescriptor.init) }
     guard case .success(let info) = type(.existential(protocols: [name], superclass: nil, isClassBound: false)) else { return nil }
     return info.metadata.protocols.first
   }

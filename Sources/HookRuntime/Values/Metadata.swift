@@ -63,9 +63,13 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var stride: Int { witnesses.load(fromByteOffset: 72, as: Int.self) }
   private var witnessFlags: UInt32 { witnesses.load(fromByteOffset: 80, as: UInt32.self) }
   package var alignment: Int { Int(witnessFlags & 0xFF) + 1 }
+  /// Bit patterns that are no value of the type.
+  package var extraInhabitants: Int { Int(witnesses.load(fromByteOffset: 84, as: UInt32.self)) }
   /// No retain or release is needed to copy or destroy a value.
   package var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
   package var isBitwiseTakable: Bool { witnessFlags & 0x10_0000 == 0 }
+  /// Values must be borrowed where they lie: they always go by address.
+  package var isAddressOnly: Bool { !isBitwiseTakable || witnessFlags & 0x100_0000 != 0 }
   package var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
 
   private typealias Destroy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
@@ -225,6 +229,8 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
     return distance == 0 ? nil : pointer + offset + Int(distance)
   }
 
+  /// The metadata accessor.
+  var accessor: UnsafeRawPointer? { relative(12) }
   private typealias Accessor = @convention(c) (UInt) -> UnsafeRawPointer
 
   /// Calls the metadata accessor of a non-generic type (blocking until the metadata is complete).
@@ -323,19 +329,36 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return count >= n && memcmp(pointer + (count - n), suffix.utf8Start, n) == 0
   }
 
+  /// True for a generic parameter or an Optional of one (`x`, `q_`, `q0_Sg`), false for a type that mentions none, nil
+  /// where that cannot be told from the bytes.
+  package var isGenericParameter: Bool? {
+    let bytes = UnsafeRawBufferPointer(start: pointer, count: count)
+    // Symbolic references are followed by address bytes, which may look like anything.
+    if bytes.contains(where: { $0 < 0x20 }) { return nil }
+    if !bytes.contains(UInt8(ascii: "x")), !bytes.contains(UInt8(ascii: "q")), !bytes.contains(UInt8(ascii: "Q")) { return false }
+    var rest = String(decoding: bytes, as: UTF8.self)[...]
+    while rest.hasSuffix("Sg") { rest = rest.dropLast(2) }
+    if rest == "x" { return true }
+    return rest.first == "q" && rest.last == "_" && rest.dropFirst().dropLast().allSatisfy(\.isNumber) ? true : nil
+  }
+
   /// The Builtin type this name spells, when it is one: `Bi64_`, `Bp`, `Bb`, `Bo`, `Bf64_`.
   package var builtin: Builtin? {
     guard count >= 2, pointer.load(as: UInt8.self) == UInt8(ascii: "B") else { return nil }
     switch pointer.load(fromByteOffset: 1, as: UInt8.self) {
     case UInt8(ascii: "p"), UInt8(ascii: "b"), UInt8(ascii: "o"), UInt8(ascii: "B"), UInt8(ascii: "O"): return .pointer
     case UInt8(ascii: "w"): return .integer(bits: 64)
-    case UInt8(ascii: "i") where hasVectorSuffix, UInt8(ascii: "f") where hasVectorSuffix: return vectorBytes.map { .vector(bytes: $0) }
+    case UInt8(ascii: "i") where hasVectorSuffix, UInt8(ascii: "f") where hasVectorSuffix:
+      let isFloat = pointer.load(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "f")
+      return vectorParts.map { .vector(elementSize: ($0.bits + 7) / 8, count: $0.count, isFloat: isFloat) }
+    case UInt8(ascii: "j"), UInt8(ascii: "c"): return .pointer  // a job, a continuation
+    case UInt8(ascii: "e"): return .executor
     case UInt8(ascii: "i"): return number.map { .integer(bits: $0) }
     case UInt8(ascii: "f"): return number.map { .float(bits: $0) }
     default: return nil
     }
   }
-  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int), vector(bytes: Int) }
+  package enum Builtin { case pointer, integer(bits: Int), float(bits: Int), vector(elementSize: Int, count: Int, isFloat: Bool), executor }
 
   /// A vector's name is its element's and a count: `Bf32_Bv4_`.
   private var vectorParts: (bits: Int, count: Int)? {
@@ -347,7 +370,6 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return (bits, n)
   }
   private var hasVectorSuffix: Bool { vectorParts != nil }
-  private var vectorBytes: Int? { vectorParts.map { ($0.bits + 7) / 8 * $0.count } }
 
   private var number: Int? {
     var value = 0
@@ -360,20 +382,8 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return nil
   }
 
-  /// For the name of a metatype whose instance type has but one: whether it is spelled out (`SiXMt`, `Sim`), so that the
-  /// compiler gave it no bits, or comes from a generic parameter, which keeps it a word. nil where neither is certain.
-  package var isThinMetatype: Bool? {
-    // Generic parameters: `x`, `q_`, `q0_`, `qd…`; of one alone the metatype is a word.
-    guard count > 0 else { return nil }
-    let first = pointer.load(as: UInt8.self)
-    if first == UInt8(ascii: "x") || first == UInt8(ascii: "q") {
-      return count <= 4 ? false : nil
-    }
-    guard hasSuffix("m") else { return nil }
-    // A symbolic reference to a type, or a standard library type's letters, and nothing else in front.
-    if first <= 2, count == 6 { return true }
-    return first == UInt8(ascii: "S") && count == 3 ? true : nil
-  }
+  /// The type is found by calling a function, control byte 9.
+  package var isAccessorReference: Bool { count > 0 && pointer.load(as: UInt8.self) == 9 }
 
   /// For messages alone.
   package var text: String {
@@ -384,4 +394,102 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
   package func resolve(in owner: Metadata) -> Metadata? {
     Metadata.named(pointer, count, context: owner.descriptor?.pointer, arguments: owner.genericArguments)
   }
+}
+
+// MARK: Virtual tables
+
+extension TypeDescriptor {
+  /// The vtable descriptor of a class: {first word in the metadata, count}, then {flags, relative implementation} each.
+  struct VirtualTable {
+    fileprivate let header: UnsafeRawPointer
+    /// Words from the start of the class metadata.
+    let offset: Int
+    var count: Int { Int(header.load(fromByteOffset: 4, as: UInt32.self)) }
+    fileprivate var end: UnsafeRawPointer { entry(count) }
+
+    func entry(_ index: Int) -> UnsafeRawPointer { header + 8 + 8 * index }
+    /// 0 for a method nobody calls virtually.
+    func implementation(_ index: Int) -> UInt {
+      let place = entry(index) + 4
+      let distance = place.load(as: Int32.self)
+      return distance == 0 ? 0 : UInt(bitPattern: place + Int(distance))
+    }
+    /// The entry at an address of this table.
+    func index(of address: UnsafeRawPointer) -> Int? {
+      let distance = address - entry(0)
+      return distance >= 0 && distance < 8 * count && distance % 8 == 0 ? distance / 8 : nil
+    }
+  }
+
+  struct Override {
+    /// Descriptor of the class whose table has the entry.
+    let introducer: UnsafeRawPointer
+    /// The entry that is overridden.
+    let entry: UnsafeRawPointer
+    let implementation: UInt
+  }
+
+  private var classFlags: UInt32 { flags >> 16 }
+
+  /// What comes after the fixed part of a class descriptor and before its tables; nil where it has a form not read here.
+  private var tables: UnsafeRawPointer? {
+    guard isClass else { return nil }
+    var at = pointer + 44
+    if isGeneric {
+      // Instantiation cache and pattern, then counts of parameters, requirements, key arguments, and flags.
+      let parameters = Int(at.load(fromByteOffset: 8, as: UInt16.self))
+      let requirements = Int(at.load(fromByteOffset: 10, as: UInt16.self))
+      guard at.load(fromByteOffset: 14, as: UInt16.self) == 0 else { return nil }
+      at += 16 + (parameters + 3) / 4 * 4 + 12 * requirements
+    }
+    if classFlags & 1 << 13 != 0 { at += 4 }  // resilient superclass
+    switch classFlags & 3 {
+    case 1: at += 12  // singleton initialisation: cache, pattern, completion
+    case 2: at += 4  // foreign initialisation: completion
+    default: break
+    }
+    return at
+  }
+
+  /// Where the immediate members of a class with a superclass of unknown size begin, in words; 0 for other classes.
+  private var firstMember: Int? {
+    guard classFlags & 1 << 13 != 0 else { return 0 }
+    let distance = Int((pointer + 24).load(as: Int32.self))
+    // Stored class metadata bounds: byte offset of the immediate members first; 0 until the class is in use.
+    let bytes = (pointer + 24 + distance).load(as: Int.self)
+    return bytes == 0 ? nil : bytes / 8
+  }
+
+  var virtualTable: VirtualTable? {
+    guard classFlags & 1 << 15 != 0, let header = tables, let first = firstMember else { return nil }
+    return VirtualTable(header: header, offset: first + Int(header.load(as: UInt32.self)))
+  }
+
+  /// The override descriptors: a count, then relative references to class, entry (both may be indirect) and implementation.
+  var overrides: [Override] {
+    guard classFlags & 1 << 14 != 0, var at = tables else { return [] }
+    if classFlags & 1 << 15 != 0 { at = VirtualTable(header: at, offset: 0).end }
+    func target(_ place: UnsafeRawPointer) -> UnsafeRawPointer? {
+      let distance = place.load(as: Int32.self)
+      guard distance != 0 else { return nil }
+      let target = place + Int(distance & ~1)
+      return distance & 1 == 0 ? target : target.load(as: UnsafeRawPointer?.self)
+    }
+    let count = Int(at.load(as: UInt32.self))
+    return (0..<count).compactMap { index in
+      let place = at + 4 + 12 * index
+      guard let introducer = target(place), let entry = target(place + 4) else { return nil }
+      let distance = (place + 8).load(as: Int32.self)
+      let implementation = distance == 0 ? 0 : UInt(bitPattern: place + 8 + Int(distance))
+      return Override(introducer: introducer, entry: entry, implementation: implementation)
+    }
+  }
+
+  /// An actor's methods run on its executor.
+  package var isActor: Bool { isClass && classFlags & 1 << 7 != 0 }
+}
+
+extension Metadata {
+  /// Bytes of an instance: class metadata has {flags, address point, size} at +16.
+  package var instanceSize: Int { Int(pointer.load(fromByteOffset: 24, as: UInt32.self)) }
 }

@@ -24,8 +24,8 @@ struct PlanCheck {
   /// The plan as far as the code bears it out; opaque when its places are not certain.
   func checked() -> CallPlan {
     let isKept = evidence.keptBecause != nil || !declaration.isEffectivelyPrivate
-    // A function that cannot fail leaves its caller's value in the error register.
-    let thrown = isKept || plan.thrown != .any || evidence.error == .reported ? plan.thrown : .never
+    // A function that cannot fail leaves its caller's value in the error register. (Async functions report elsewhere.)
+    let thrown = isKept || plan.isAsync || plan.thrown != .any || evidence.error == .reported ? plan.thrown : .never
     if !isKept, let reason = uncertainty() {
       return .opaque(declaration, reason: reason, isEnterOnly: plan.isEnterOnly, thrown: thrown)
     }
@@ -38,7 +38,7 @@ struct PlanCheck {
       argument.location = passed(argument.location)
       return argument
     }
-    return plan.changed(arguments, selfPlan(), result, thrown, declaration)
+    return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)
   }
 
   // MARK: Values nobody passes
@@ -74,6 +74,7 @@ struct PlanCheck {
   /// Why registers may be missing from the signature; nil when none is.
   private func uncertainty() -> String? {
     let privately = "private to its object file, and"
+    if plan.isAsync { return "\(privately) what an async function passes to its caller's resume function cannot be followed" }
     if !declaration.localContext.isEmpty { return "\(privately) what the local function captures is not in its name" }
     switch places {
     case .failure(let unknown): return "\(privately) not everything it is passed has a known place: \(unknown.reason)"
@@ -137,12 +138,4 @@ extension CallPlan {
 
   /// The places of all arguments that are known and can be followed.
   package var argumentPlaces: Places { arguments.reduce(into: .nothing) { $0.formUnion($1.location.argumentPlaces ?? .nothing) } }
-
-  fileprivate func changed(
-    _ arguments: [ArgumentPlan], _ selfPlan: SelfPlan, _ result: ResultPlan, _ thrown: Thrown, _ declaration: Declaration
-  ) -> CallPlan {
-    CallPlan(
-      arguments: arguments, selfPlan: selfPlan, result: result, thrown: thrown, isEnterOnly: isEnterOnly, stackBytes: stackBytes,
-      isExact: isExact, of: declaration)
-  }
 }

@@ -34,6 +34,9 @@ package final class TypeInfo: Sendable {
   package let isTrivial: Bool
   /// Swift's spelling, qualified: `Shop.Cart`.
   package let name: String
+  /// Closures in the value take and return everything by address: the value is, or was, of generic type where it lies.
+  /// Two descriptions of one type differ in this only; see `TypeResolver.general`.
+  package let isGeneral: Bool
 
   /// Found when first asked for.
   private let lazyMembers = Mutex<Members?>(nil)
@@ -44,14 +47,35 @@ package final class TypeInfo: Sendable {
   var members: Members {
     lazyMembers.withLock {
       if let known = $0 { return known }
-      let made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
+      var made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
+      // The elements of a tuple have the tuple's form.
+      if isGeneral { made.fields = made.fields.map(\.general) }
       $0 = made
       return made
     }
   }
 
   /// - Parameter size: where values lie otherwise than the metadata says (a metatype without bits).
-  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil) {
+  /// The type asks more of its values than `metadata` tells: only a value that was of this type before may become one.
+  package let isConstrained: Bool
+
+  /// A type with the values of `base` that meet requirements which no metadata here speaks of.
+  init(constraining base: TypeInfo, name: String) {
+    metadata = base.metadata
+    kind = base.kind
+    scalars = base.scalars
+    passing = base.passing
+    size = base.size
+    alignment = base.alignment
+    isTrivial = base.isTrivial
+    self.name = name
+    isConstrained = true
+    isGeneral = base.isGeneral
+  }
+
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil, isGeneral: Bool = false) {
+    isConstrained = false
+    self.isGeneral = isGeneral
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars

@@ -15,18 +15,28 @@ package struct StoredField: Sendable {
   package let reference: Reference
   /// The class or struct that declares it; the tuple.
   package let owner: Metadata
-  private let source: Source
+  private var source: Source
 
   private enum Source: Sendable {
     case record(MangledBytes)
     case element(Metadata)
+    case generalElement(Metadata)
     case none
+  }
+
+  /// The element of a tuple that lies where a generic type is expected.
+  var general: StoredField {
+    guard case .element(let metadata) = source else { return self }
+    var field = self
+    field.source = .generalElement(metadata)
+    return field
   }
 
   /// The field's type; of a weak field the Optional it reads as. Found anew each time, by a table lookup after the first.
   package var type: Result<TypeInfo, TypeProblem> {
     switch source {
     case .element(let metadata): TypeResolver.shared.type(of: metadata)
+    case .generalElement(let metadata): TypeResolver.shared.type(of: metadata).map(TypeResolver.shared.general)
     case .none: .failure(.layout(name))
     case .record(let bytes): TypeResolver.shared.type(ofField: reference == .value ? bytes : bytes.dropLast(2), in: owner)
     }
@@ -169,7 +179,8 @@ extension TypeInfo {
       return (memory, type)
     case .opaque:
       guard let dynamic = memory.load(fromByteOffset: 24, as: UnsafeRawPointer?.self) else { return nil }
-      guard case .success(let type) = TypeResolver.shared.type(of: Metadata(dynamic)) else { return nil }
+      guard case .success(let known) = TypeResolver.shared.type(of: Metadata(dynamic)) else { return nil }
+      let type = TypeResolver.shared.general(known)
       // Values that fit the three words and can be moved bit by bit are inline; others are in a box.
       if type.size <= 24, type.alignment <= 8, type.metadata.isBitwiseTakable { return (memory, type) }
       return memory.load(as: UnsafeRawPointer?.self).map { ($0 + type.boxOffset, type) }

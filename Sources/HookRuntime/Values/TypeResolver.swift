@@ -9,6 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
+  private var generalByMetadata: [Metadata: TypeInfo] = [:]
   private var byField: [FieldKey: Result<TypeInfo, TypeProblem>] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
@@ -16,17 +17,50 @@ package final class TypeResolver: @unchecked Sendable {
   package func type(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
       if let known = bySyntax[syntax] { return known }
-      let found = metadata(for: syntax).flatMap { info(for: $0) }
+      let found = constrained(syntax) ?? metadata(for: syntax).flatMap { info(for: $0) }
       bySyntax[syntax] = found
       return found
     }
   }
 
-  /// The descriptor of a struct, enum or class by its name.
-  package func descriptor(_ name: NominalName) -> TypeDescriptor? { findDescriptor?(name) }
+  /// `any Collection<Int>`: the runtime does not find it by name, but its values are those of `any Collection`.
+  private func constrained(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem>? {
+    guard case .constrainedExistential(let base, _) = syntax, syntax.deepestParameter < 0 else { return nil }
+    return type(base).map { TypeInfo(constraining: $0, name: syntax.description(qualified: true)) }
+  }
 
   package func type(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock { info(for: metadata) }
+  }
+
+  /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
+  /// keeps closures there in their most general form; a type that holds none is the same everywhere.
+  package func general(_ info: TypeInfo) -> TypeInfo {
+    lock.withLock {
+      if info.isGeneral { return info }
+      if let known = generalByMetadata[info.metadata] { return known }
+      guard let kind = generalKind(info) else { return info }
+      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, isGeneral: true)
+      generalByMetadata[info.metadata] = made
+      return made
+    }
+  }
+
+  /// nil when no closure lies in the value itself.
+  private func generalKind(_ info: TypeInfo) -> ValueKind? {
+    switch info.kind {
+    case .closure: return .closure
+    case .optional(let payload):
+      let general = general(payload)
+      return general === payload ? nil : .optional(general)
+    case .tuple:
+      let holds = info.metadata.tupleElements.contains { element in
+        guard case .success(let part) = type(of: element.metadata) else { return false }
+        return general(part) !== part
+      }
+      return holds ? .tuple : nil
+    default: return nil
+    }
   }
 
   /// The type of a stored property or payload of `owner`, as it lies there: a metatype that needs no bits has none.
@@ -42,11 +76,24 @@ package final class TypeResolver: @unchecked Sendable {
 
   private func fieldType(_ name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     guard let metadata = name.resolve(in: owner) else { return .failure(.unresolved(name.text)) }
+    // Of a non-copyable type, fields record a function that knows it, which tells nobody but newer runtimes.
+    if name.isAccessorReference, metadata == Metadata(Void.self) { return .failure(.layout(owner.name)) }
     if metadata.mentionsOneMetatype {
-      guard let isThin = name.isThinMetatype else { return .failure(.layout(metadata.name)) }
-      if isThin { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+      guard let syntax = syntax(name) else { return .failure(.layout(metadata.name)) }
+      // Of a generic parameter alone, or its metatype, it is a word; spelled out it has no bits.
+      var isWord = false
+      if case .genericParameter = syntax { isWord = true }
+      if case .metatype(let instance) = syntax, instance.deepestParameter >= 0 { isWord = true }
+      guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
+      if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
     }
-    return info(for: metadata)
+    let found = info(for: metadata)
+    // Closures lie in the form the declaration asks for, which for a generic type's is not that of their own type.
+    // Optionals keep the form of what is around them.
+    guard case .success(let type) = found, owner.descriptor?.isGeneric == true, general(type) !== type else { return found }
+    if case .optional = owner.kind { return found }
+    guard let isGeneral = name.isGenericParameter else { return .failure(.layout(type.name)) }
+    return .success(isGeneral ? general(type) : type)
   }
 
   private struct FieldKey: Hashable {
@@ -57,17 +104,26 @@ package final class TypeResolver: @unchecked Sendable {
   // MARK: Names to metadata
 
   private func metadata(for syntax: TypeSyntax) -> Result<Metadata, TypeProblem> {
-    if syntax.isGeneric { return .failure(.generic) }
+    if case .known(let address) = syntax, let pointer = UnsafeRawPointer(bitPattern: address) { return .success(Metadata(pointer)) }
+    if syntax.deepestParameter >= 0 || syntax.isGeneric && !syntax.isMemberOfKnown { return .failure(.generic) }
     if case .tuple(let elements) = syntax, elements.isEmpty { return .success(Metadata(Void.self)) }
-    if let mangled = mangled(syntax), let found = mangled.withUnsafeBytes({ Metadata.named($0.baseAddress!, $0.count) }) {
-      return .success(found)
-    }
+    if case .dynamicSelf(let type) = syntax { return metadata(for: type) }
+    if let found = named(syntax) { return .success(found) }
     // The runtime does not find private types by name: their descriptors tell.
     if case .nominal(let name, _, let arguments) = syntax, arguments.isEmpty, let found = findDescriptor?(name)?.metadata() {
       return .success(found)
     }
+    if let built = MetadataBuilder(types: self).metadata(syntax) { return .success(built) }
     return .failure(.unresolved(syntax.description(qualified: true)))
   }
+
+  /// What the runtime finds by the type's name alone.
+  func named(_ syntax: TypeSyntax) -> Metadata? {
+    mangled(syntax)?.withUnsafeBytes { Metadata.named($0.baseAddress!, $0.count) }
+  }
+
+  /// The metadata alone, where the layout may be unknown.
+  func metadata(_ syntax: TypeSyntax) -> Metadata? { lock.withLock { try? metadata(for: syntax).get() } }
 
   // MARK: Metadata to layout
 
@@ -165,13 +221,19 @@ package final class TypeResolver: @unchecked Sendable {
     if metadata.pointer == Metadata(String.self).pointer {
       return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
     }
+    // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
+    if metadata.isAddressOnly { return Layout(kind: .structure, scalars: nil) }
+    let isImported = name().hasPrefix("__C.")
+    // More words than registers, whatever they are: an imported type without vectors goes by address.
+    if isImported, metadata.size > 8 * AggregateLowering.mostRegisters, metadata.alignment <= 8 {
+      return Layout(kind: .structure, scalars: TypeShape.integers(metadata.size))
+    }
     let fields = descriptor.fields
     guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
       if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
       throw .layout(name())
     }
-    // A type with a non-copyable or address-only body is passed by address; its fields cannot tell (raw layouts).
-    if !metadata.isBitwiseTakable { return Layout(kind: .structure, scalars: nil) }
+    if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     var all: [Scalar] = []
     for (index, field) in fields.enumerated() {
       let offset = Int((metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
@@ -182,9 +244,8 @@ package final class TypeResolver: @unchecked Sendable {
         case .integer(let bits): all.append(Self.integer(offset: offset, size: (bits + 7) / 8))
         case .float(let bits):
           all.append(Scalar(offset: offset, size: (bits + 7) / 8, kind: bits <= 64 ? .float : .extended))
-        case .vector(let bytes):
-          guard bytes == 16 else { throw .layout(name()) }  // others are taken apart in ways of their own
-          all.append(Scalar(offset: offset, size: 16, kind: .vector))
+        case .vector(let size, let count, let isFloat): all += Scalar.vector(at: offset, elementSize: size, count: count, isFloat: isFloat)
+        case .executor: all += [Self.pointer.moved(by: offset), Self.pointer.moved(by: offset + 8)]
         }
         continue
       }
@@ -193,11 +254,11 @@ package final class TypeResolver: @unchecked Sendable {
         all.append(Self.pointer.moved(by: offset))
         continue
       }
-      guard let scalars = try type(ofField: typeName, in: metadata).get().scalars else { return Layout(kind: .structure, scalars: nil) }
+      guard let scalars = try fieldScalars(typeName, in: metadata) else { return Layout(kind: .structure, scalars: nil) }
       all += scalars.map { $0.moved(by: offset) }
     }
     // A C struct may have parts Swift has no name for, such as bit-fields and unions.
-    if name().hasPrefix("__C."), all.reduce(0, { $0 + $1.size }) != metadata.size { throw .layout(name()) }
+    if isImported, !AggregateLowering.hidesNothing(all, size: metadata.size) { throw .layout(name()) }
     return Layout(kind: .structure, scalars: all)
   }
 
@@ -205,6 +266,25 @@ package final class TypeResolver: @unchecked Sendable {
   private static func integer(offset: Int, size: Int) -> Scalar {
     let isWhole = size & (size - 1) == 0 && size <= 16 && offset % max(size, 1) == 0
     return Scalar(offset: offset, size: size, kind: isWhole ? .integer : .opaque)
+  }
+
+  private func fieldScalars(_ name: MangledBytes, in owner: Metadata) throws(TypeProblem) -> [Scalar]? {
+    if let spelled = syntax(name), spelled.deepestParameter < 0, spelled.holdsMetatype {
+      var reader = ShapeReader(types: self, environment: nil)
+      return try reader.shape(spelled)?.scalars
+    }
+    return try type(ofField: name, in: owner).get().scalars
+  }
+
+  /// Its elements one after the other.
+  private func inlineArray(_ metadata: Metadata) throws(TypeProblem) -> [Scalar]? {
+    guard let arguments = metadata.genericArguments else { throw .layout(metadata.name) }
+    let count = arguments.load(as: Int.self)
+    let element = try part(Metadata(arguments.load(fromByteOffset: 8, as: UnsafeRawPointer.self)))
+    guard count >= 0, let scalars = element.scalars else { return nil }
+    // Many elements need more registers than there are, whatever they are.
+    if count > 64, !scalars.isEmpty { return TypeShape.integers(metadata.size) }
+    return (0..<count).flatMap { index in scalars.map { $0.moved(by: index * element.metadata.stride) } }
   }
 
   private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
@@ -233,7 +313,7 @@ package final class TypeResolver: @unchecked Sendable {
     }
     var kind = ValueKind.enumeration
     if case .optional = metadata.kind, let only { kind = .optional(only) }
-    if addressOnly || !metadata.isBitwiseTakable { return Layout(kind: kind, scalars: nil) }
+    if addressOnly || metadata.isAddressOnly { return Layout(kind: kind, scalars: nil) }
     if payloads == 1, descriptor.emptyCases == 0, let only, !cases[0].isIndirectCase {
       return Layout(kind: kind, scalars: only.scalars)  // a single case is laid out as its payload
     }
@@ -246,6 +326,23 @@ package final class TypeResolver: @unchecked Sendable {
     }
     if size > payloadSize { scalars.append(Self.integer(offset: payloadSize, size: size - payloadSize)) }
     return Layout(kind: kind, scalars: scalars)
+  }
+
+  private var parser = SymbolParser()
+  private var bySpelling: [MangledBytes: TypeSyntax?] = [:]
+  /// The type that a name in metadata spells.
+  func syntax(_ bytes: MangledBytes) -> TypeSyntax? {
+    lock.withLock {
+      if let known = bySpelling[bytes] { return known }
+      let found = bytes.syntax(&parser)
+      bySpelling[bytes] = found
+      return found
+    }
+  }
+
+  /// The declared type goes by address everywhere, whatever its arguments.
+  func isAddressOnlyOutside(_ descriptor: TypeDescriptor, _ name: NominalName) throws(TypeProblem) -> Bool {
+    try isResilient(name.reference == nil ? name.description : TypeCatalog.shared.name(of: descriptor) ?? name.description)
   }
 
   /// The type is public in a library that may change its layout, so everybody passes it by address.
@@ -284,6 +381,8 @@ package final class TypeResolver: @unchecked Sendable {
 }
 
 extension Metadata {
+  fileprivate var isInlineArray: Bool { name.hasPrefix("Swift.InlineArray<") }
+
   /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
   fileprivate var mentionsOneMetatype: Bool {
     switch kind {
@@ -323,6 +422,28 @@ extension ValueKind {
 }
 
 extension TypeSyntax {
+  /// The only generic part is an associated type of a type that is known.
+  fileprivate var isMemberOfKnown: Bool { deepestParameter < 0 && !mentions { if case .packExpansion = $0 { true } else if case .pack = $0 { true } else if case .opaqueResult = $0 { true } else { false } } }
+
+  /// Some part of the type is such a one.
+  func mentions(_ wanted: (TypeSyntax) -> Bool) -> Bool {
+    if wanted(self) { return true }
+    switch self {
+    case .dependentMember(let base, _, _): return base.mentions(wanted)
+    case .nominal(_, _, let arguments): return arguments.contains { $0.mentions(wanted) }
+    case .tuple(let elements): return elements.contains { $0.type.mentions(wanted) }
+    case .function(let function):
+      return function.result.mentions(wanted) || function.parameters.contains { $0.type.mentions(wanted) }
+    case .existential(_, let superclass, _): return superclass?.mentions(wanted) ?? false
+    case .constrainedExistential(let base, _): return base.mentions(wanted)
+    case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
+      .unmanaged(let type), .packExpansion(let type):
+      return type.mentions(wanted)
+    case .pack(let types): return types.contains { $0.mentions(wanted) }
+    case .genericParameter, .builtin, .opaqueResult, .integer, .known, .constrainedSelf, .unknown: return false
+    }
+  }
+
   /// The type mentions generic parameters, so only a caller knows its layout.
   package var isGeneric: Bool {
     switch self {
@@ -335,7 +456,7 @@ extension TypeSyntax {
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGeneric
-    case .builtin, .integer, .constrainedSelf, .unknown: false
+    case .builtin, .integer, .known, .constrainedSelf, .unknown: false
     }
   }
 }

@@ -89,7 +89,7 @@ package struct ValueReader {
       return
     }
     withUnsafeBytes(of: isResult ? resultWord(piece.place) : argumentWord(piece.place)) {
-      (memory + piece.offset).copyMemory(from: $0.baseAddress!, byteCount: min(piece.size, value.count - piece.offset, 8))
+      (memory + piece.offset).copyMemory(from: $0.baseAddress! + piece.skip, byteCount: min(piece.size, value.count - piece.offset, 8))
     }
   }
 }

@@ -76,7 +76,7 @@ package struct ValueSlot: Sendable {
 }
 
 extension ValueSlot.Kind {
-  fileprivate init?(_ kind: ValueKind) {
+  init?(_ kind: ValueKind) {
     switch kind {
     case .void: self = .void
     case .bool: self = .bool

@@ -12,6 +12,11 @@ package struct OwnedValue {
     memory = .allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(info.size, 16))
   }
+  /// Takes over a value made by another OwnedValue that was forgotten bit by bit.
+  package init(adopting memory: UnsafeMutableRawPointer, _ info: TypeInfo) {
+    self.memory = memory
+    self.info = info
+  }
   /// Ends the value and frees its memory.
   package func destroy() {
     if !info.isTrivial { info.metadata.destroy(memory) }
@@ -46,6 +51,16 @@ package struct ValueWriter {
     call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
   }
 
+  /// Frees the memory after the call; the callee ends what is in it.
+  private func keepMemory(_ memory: UnsafeMutableRawPointer) {
+    // Left by a jump, the call ends where we do not see it, and needs the memory until then.
+    guard canReleaseAfterCall else { return }
+    if call.pointee.releases == nil { call.pointee.releases = Unmanaged.passRetained(ReleaseBox()).toOpaque() }
+    // Only this file stores `releases`.
+    Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue().memories.append(memory)
+    call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
+  }
+
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
   package var canReleaseAfterCall: Bool { call.pointee.body.pointee.flags & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
 
@@ -56,8 +71,14 @@ package struct ValueWriter {
     case .parts(let parts): replace(parts, of: argument, with: value)
     case .address(let place):
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
-      if argument.isInout || argument.isOwned {
-        // The caller's variable, or memory whose value the callee consumes: the old value ends here.
+      if argument.isOwned, !argument.isInout {
+        // The callee ends the value, but the memory may be the caller's variable still: a value too large for registers is
+        // retained once more and its variable's address given. So the new value has memory of its own.
+        if !value.info.isTrivial { value.info.metadata.destroy(target) }
+        setArgument(place, UInt64(UInt(bitPattern: value.memory)))
+        keepMemory(value.memory)
+      } else if argument.isInout {
+        // The caller's variable: the old value ends here.
         if !value.info.isTrivial { value.info.metadata.destroy(target) }
         target.copyMemory(from: value.memory, byteCount: value.info.size)
         value.forget()
@@ -103,6 +124,12 @@ package struct ValueWriter {
     switch argument.location {
     case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
     case .address(let place):
+      if argument.isOwned, !argument.isInout {
+        let copy = OwnedValue(uninitialized: value.info)
+        copy.memory.copyMemory(from: value.memory, byteCount: value.info.size)
+        setArgument(place, UInt64(UInt(bitPattern: copy.memory)))
+        return keepMemory(copy.memory)
+      }
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return }
       target.copyMemory(from: value.memory, byteCount: value.info.size)
     case .parts(let parts):
@@ -125,16 +152,19 @@ package struct ValueWriter {
     return word
   }
 
+  private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) { Self.set(piece, memory, in: frame) }
+  private func setArgument(_ place: Place, _ word: UInt64) { Self.set(place, word, in: frame) }
+
   /// Part of the value at `memory`; a vector fills its register.
-  private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) {
+  static func set(_ piece: Piece, _ memory: UnsafeRawPointer, in frame: UnsafeMutablePointer<HKTFrame>) {
     if case .float(let i) = piece.place, piece.size > 8 {
       let target = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i
       return target.copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
     }
-    setArgument(piece.place, Self.word(memory + piece.offset, piece.size))
+    set(piece.place, word(memory + piece.offset, piece.size), in: frame)
   }
 
-  private func setArgument(_ place: Place, _ word: UInt64) {
+  static func set(_ place: Place, _ word: UInt64, in frame: UnsafeMutablePointer<HKTFrame>) {
     let base = UnsafeMutableRawPointer(frame)
     switch place {
     case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
@@ -143,6 +173,13 @@ package struct ValueWriter {
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
     }
+  }
+
+  /// Ends what a call without a dispatcher kept alive.
+  func endCall() {
+    guard let list = call.pointee.releases else { return }
+    call.pointee.releases = nil
+    Unmanaged<ReleaseBox>.fromOpaque(list).release()
   }
 
   /// Keeps a value alive until the call is over, for those who were lent it.
@@ -164,45 +201,82 @@ package struct ValueWriter {
   /// Takes the thrown error out of the results and keeps it until the call is over.
   package func retireError() {
     guard frame.pointee.results.error != 0 else { return }
-    if case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) {
+    keepReferenceUntilEnd(UInt(frame.pointee.results.error))
+    frame.pointee.results.error = frame.pointee.error_register
+  }
+
+  /// Ends a typed error the original threw, wherever it is. False, with nothing changed, when its type is not known.
+  package func retireTypedError(_ thrown: ResultPlan) -> Bool {
+    guard let info = thrown.info, frame.pointee.results.error != 0 else { return false }
+    let isThere: Void? = ValueReader(frame).withMemory(thrown.location, info, isResult: true) {
+      // Moved out of the registers, or out of the caller's memory: the caller is told that there is no error.
       let value = OwnedValue(uninitialized: info)
-      // The word is an owned reference to an error box, which is what `any Error` is.
-      value.memory.storeBytes(of: frame.pointee.results.error, as: UInt64.self)
+      value.memory.copyMemory(from: $0, byteCount: info.size)
       release(value)
     }
+    guard isThere != nil else { return false }
     frame.pointee.results.error = 0
+    return true
   }
+
+  /// Keeps an owned reference, to an error box or a closure's context, until the call is over.
+  package func keepReferenceUntilEnd(_ object: UInt) {
+    guard object != 0, case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) else { return }
+    let value = OwnedValue(uninitialized: info)
+    // `any Error` is one reference to a native object, and so is a context.
+    value.memory.storeBytes(of: object, as: UInt.self)
+    release(value)
+  }
+  /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
+  package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
 
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {
     switch result.location {
-    case .optimizedOut, .unknown, .parts: return value.destroy()
+    case .optimizedOut, .unknown: return value.destroy()
     case .address:
       guard let target = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.indirect_result)) else { return value.destroy() }
       target.copyMemory(from: value.memory, byteCount: value.info.size)
       frame.pointee.results.integer.0 = frame.pointee.indirect_result
-    case .pieces(let pieces):
-      let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
-      for piece in pieces {
-        if case .float(let i) = piece.place, piece.size > 8 {
-          (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).copyMemory(
-            from: value.memory + piece.offset, byteCount: min(16, piece.size))
-          continue
-        }
-        let word = Self.word(value.memory + piece.offset, piece.size)
-        switch piece.place {
-        case .integer(let i): (base + 8 * i).storeBytes(of: word, as: UInt64.self)
-        case .float(let i): (base + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i).storeBytes(of: word, as: UInt64.self)
-        default: break
+    case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+    case .parts(let parts):
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+        case .address(let place):
+          guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
+          target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+        case .optimizedOut, .unknown, .parts: continue
         }
       }
     }
     value.forget()
+  }
+
+  /// Part of the value at `memory`; a vector fills its register.
+  private func setResult(_ piece: Piece, _ memory: UnsafeRawPointer) {
+    let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
+    let floats = base + MemoryLayout<HKTResults>.offset(of: \.xmm)!
+    switch piece.place {
+    case .float(let i) where piece.size > 8: (floats + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
+    case .float(let i): (floats + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
+    case .integer(let i):
+      let word = Self.word(memory + piece.offset, piece.size)
+      // What comes before it in the register was stored before.
+      let low = piece.skip == 0 ? 0 : (base + 8 * i).load(as: UInt64.self) & (1 << UInt64(8 * piece.skip) - 1)
+      (base + 8 * i).storeBytes(of: low | word << UInt64(8 * piece.skip), as: UInt64.self)
+    default: break
+    }
   }
 }
 
 /// The values one call keeps alive; destroyed when the dispatcher lets go of it.
 private final class ReleaseBox {
   var values: [OwnedValue] = []
-  deinit { for value in values { value.destroy() } }
+  /// Of values that were given away.
+  var memories: [UnsafeMutableRawPointer] = []
+  deinit {
+    for value in values { value.destroy() }
+    for memory in memories { memory.deallocate() }
+  }
 }

@@ -52,7 +52,8 @@ package final class HostLog: Sendable {
     if isVerbose { say("\(source):\(line): \(level == "print" ? "" : level + ": ")\(message)\(shown)") }
   }
 
-  package func failure(patch: String, selector: String, position: String, message: String) {
+  /// - Parameter instead: what happens in place of what failed; nil for a handler.
+  package func failure(patch: String, selector: String, position: String, message: String, instead: String? = nil) {
     append(.failure, "handler failed") { fields in
       fields.add("patch", patch)
       fields.add("selector", selector)
@@ -60,7 +61,7 @@ package final class HostLog: Sendable {
       fields.add("message", message)
     }
     if isVerbose {
-      say("\(message) (in \(position) '\(selector)'; \(position == "after" ? "the result stands" : "the original runs instead"))")
+      say("\(message) (in \(position) '\(selector)'; \(instead ?? (position == "after" ? "the result stands" : "the original runs instead")))")
     }
   }
 

@@ -7,7 +7,7 @@ internal import SwiftMangling
 
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
-    case self_, type, selector, args, result, error, duration, depth, thread, ctx
+    case self_, type, selector, args, result, error, duration, depth, thread, task, ctx
     var name: String {
       switch self {
       case .self_: "self"
@@ -33,6 +33,7 @@ enum CallAPI {
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
     check(shl_method(state, call, "original", original, context))
     check(shl_method(state, call, "try", tryOriginal, context))
+    check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
   }
 
   // MARK: Fields
@@ -42,32 +43,59 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try()")
+          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
-        guard let object = script.pointee.view.selfObject else { return callback.done(selfSubstitute(script, bridge)) }
+        guard let object = script.pointee.view.selfObject else { return selfValue(script, bridge, callback) }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
       case .selector: return callback.done(script.pointee.hook.selector)
       case .args: return callback.done(shl_handle(patch.classes.arguments, 0, 0, script.pointee.serial))
       case .result: return result(script, bridge, callback)
       case .error:
-        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.thrownError : 0
+        let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.errorBox() : 0
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
+      case .task: return task(callback)
       case .thread: return callback.done(shl_int(Int64(hkt_thread().pointee.tid)))
       case .ctx: return CallContext.table(script, patch, callback)
       }
     }
   }
 
-  private static func selfSubstitute(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge) -> SHLValue {
-    if case .none = script.pointee.plan.selfPlan { return shl_nil() }
-    return shl_handle(bridge.classes.value, 2, 0, 0)
+  /// A number for the task the call runs in, nil outside of tasks.
+  private static func task(_ callback: LuaCallback) -> Int32 {
+    let task = hkt_async_task()
+    return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
+  }
+
+  /// The struct or enum the method runs on, lent where it is; nil for a function that has no self.
+  private static func selfValue(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    switch script.pointee.plan.selfPlan {
+    case .none: return callback.done(shl_nil())
+    case .value(let plan):
+      guard let info = plan.info else { break }
+      let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      let isFixed = plan.access == .borrowed || plan.access == .owned
+      if plan.location.isWhole {
+        let done = ValueAPI.withScratch { scratch in
+          script.pointee.withMemory(of: lent) {
+            callback.done(isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch))
+          } ?? -2
+        }
+        if done != -2 { return done }
+      } else if case .parts = plan.location {
+        let (a, b, c) = lent.words()
+        return callback.done(shl_handle(bridge.classes.value, a, b, c))
+      }
+      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
+    default: break
+    }
+    return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))
   }
 
   private static func errorHandle(_ patch: Patch, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
@@ -78,7 +106,7 @@ enum CallAPI {
     if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
     }
-    if script.pointee.view.thrownError != 0 && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
+    if script.pointee.view.didThrow && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
     }
@@ -93,7 +121,7 @@ enum CallAPI {
       guard script.pointee.phase != HKT_ENTER else {
         return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
       }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       do throws(BridgeError) {
         try CallValues.stageResult(callback[2], script, bridge)
         return callback.done()
@@ -131,7 +159,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
         callback.done(CallValues.argument(index, script, bridge, $0.baseAddress!))
       }
@@ -142,7 +170,7 @@ enum CallAPI {
     withPatch(context, callback) { patch, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
       guard let index = position(callback[1], script, callback) else { return unknownArgument(script, callback) }
-      guard script.pointee.phase != HKT_EXIT, script.pointee.originalRuns == 0 || script.pointee.phase == HKT_AROUND else {
+      guard script.pointee.phase != HKT_EXIT || script.pointee.plan.arguments[index].isInout else {
         return callback.fail("the original has run; its arguments cannot be changed any more")
       }
       return stage(index, callback[2], script, patch, callback)
@@ -159,7 +187,7 @@ enum CallAPI {
   private static func stage(
     _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     do throws(BridgeError) {
       try CallValues.stageArgument(index, value, script, bridge)
       return 0
@@ -200,31 +228,31 @@ enum CallAPI {
         if outcome < 0 { return outcome }
       }
     }
+    if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
     let unlocked = shl_unlock_all(callback.scope)
     var problem: BridgeError?
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
-    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
+    return answerOriginal(script, patch, callback, catching: catching)
+  }
+
+  /// The original has run: its result, or its error.
+  static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
+    let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
-      let error = script.pointee.view.thrownError
+      let error = script.pointee.view.errorBox()
+      script.pointee.typedErrorBox = script.pointee.view.withPlan { $0.throwsTyped } ? error : 0
       let handle = errorHandle(patch, script, error)
       guard catching else { return shl_raise(callback.raw, handle) }
       _ = shl_return(callback.raw, shl_bool(false))
       return callback.done(handle)
     }
+    script.pointee.typedErrorBox = 0
     if catching { _ = shl_return(callback.raw, shl_bool(true)) }
     if script.pointee.view.withPlan({ $0.resultIsVoid }) { return callback.done() }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
-    }
-  }
-
-  static let errorToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      let handle = callback[0]
-      guard ScriptThread.isCurrent(handle.h.c) else { return callback.done("a Swift error of a call that is over") }
-      return callback.done(ValuePrinter.error(UInt(handle.h.a)))
     }
   }
 }

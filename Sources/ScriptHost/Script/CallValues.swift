@@ -40,16 +40,26 @@ enum CallValues {
     let plan = script.pointee.plan
     let argument = plan.arguments[index]
     if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
-    if let staged = script.pointee.current(index) {
-      return bridge.lua(
-        staged.memory, staged.info, lent: LentValue(root: .argument(index), offset: 0, info: staged.info, serial: bridge.serial),
-        scratch: scratch)
-    }
+    // What the handler put there may be replaced again while it has a handle: it gets a copy.
+    if let staged = script.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
+    if argument.isInout || script.pointee.original(index) != nil {
+      let applied = script.pointee.held?[index].map { bridge.snapshot($0.memory, info, scratch) }
+      return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
+        bridge.snapshot($0, info, scratch)
+      } ?? missing(argument.location, bridge)
+    }
     let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
-    return script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
-      bridge.lua($0, info, lent: lent, scratch: scratch)
-    } ?? missing(argument.location, bridge)
+    let value = script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) }
+    if value?.tag == SHL_HANDLE, index < 64 { script.pointee.lentArguments |= 1 << UInt64(index) }
+    if value == nil, case .parts = argument.location { return lendParts(lent, bridge) }
+    return value ?? missing(argument.location, bridge)
+  }
+
+  /// A value of which the optimiser left parts: they can be read one by one.
+  private static func lendParts(_ lent: LentValue, _ bridge: ValueBridge) -> SHLValue {
+    let (a, b, c) = lent.words()
+    return shl_handle(bridge.classes.value, a, b, c)
   }
 
   /// A value that is not there: reading it raises, passing it on is harmless.
@@ -60,6 +70,8 @@ enum CallValues {
   static let optimizedOutMark: UInt64 = 1
   static let notDecodedMark: UInt64 = 2
   static let consumedMark: UInt64 = 3
+  /// Let go by the script.
+  static let releasedMark: UInt64 = 4
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -70,8 +82,10 @@ enum CallValues {
 
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
+    if script.pointee.threwTyped { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
-    let lent = LentValue(root: .result, offset: 0, info: info, serial: bridge.serial)
+    if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
+    let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
     return script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) } ?? missing(result.location, bridge)
   }
 
@@ -79,20 +93,52 @@ enum CallValues {
 
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let argument = script.pointee.plan.arguments[index]
-    if isSame(value, root: .argument(index), script, bridge) { return }
+    if script.pointee.original(index) == nil, isSame(value, root: .argument(index), script, bridge) {
+      // Back to what was passed.
+      if !script.pointee.changesNothing { script.pointee.staged.removeValue(forKey: index)?.destroy() }
+      return
+    }
     guard let info = argument.info, argument.isReplaceable else {
-      throw .notConvertible(type: argument.type.description(qualified: true))
+      throw .notReplaceable(type: argument.type.description(qualified: true))
     }
     let writer = ValueWriter(script.pointee.view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
       throw .notConvertible(type: "\(info.name) (borrowed by a coroutine or async function)")
     }
+    if ValueBridge.isNull(value), info.isAny, isUnchangedNull(index, script, bridge) { return }
     let made = OwnedValue(uninitialized: info)
-    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+    do throws(BridgeError) {
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .argument(index), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+    } catch {
       made.forget()
+      if case .notMadeHere = error, isUnchangedText(value, index, script, bridge) { return }
       throw error
     }
     script.pointee.staged.updateValue(made, forKey: index)?.destroy()
+  }
+
+  /// A function for an argument or the result: the one it replaces stands in when a Lua function fails.
+  private static func storeFunction(
+    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge
+  ) throws(BridgeError) {
+    if case .optional(let payload) = info.kind {
+      guard value.tag != SHL_NIL else { return info.metadata.injectEnumTag(memory, 1) }
+      try storeFunction(value, payload, memory, root, script, bridge)
+      return info.metadata.injectEnumTag(memory, 0)
+    }
+    guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
+    let writer = ValueWriter(script.pointee.view.call)
+    if info.isLentFunction, !writer.canReleaseAfterCall { throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)") }
+    // Where the original threw, the result registers hold something else.
+    let isThere = if case .result = root { !script.pointee.view.didThrow } else { true }
+    let replaced = !isThere ? nil : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
+    }
+    try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
+    if info.isLentFunction {
+      // The callee does not release it, so the call does.
+      writer.keepReferenceUntilEnd(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self))
+    }
   }
 
   /// The value is the one the call already has there: nothing to do, whatever its type.
@@ -106,6 +152,23 @@ enum CallValues {
     return lent.root == root && lent.offset == 0 && lent.serial == bridge.serial
   }
 
+  /// An Any with a none of some type, which swift.null does not tell, passed on.
+  private static func isUnchangedNull(_ index: Int, _ script: Call, _ bridge: ValueBridge) -> Bool {
+    guard script.pointee.current(index) == nil else { return false }
+    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      ValueBridge.isNull(argument(index, script, bridge, $0.baseAddress!))
+    }
+  }
+
+  /// A text that cannot be made anew (StaticString), and is the one that is there.
+  private static func isUnchangedText(_ value: SHLValue, _ index: Int, _ script: Call, _ bridge: ValueBridge) -> Bool {
+    guard value.tag == SHL_STRING, script.pointee.current(index) == nil else { return false }
+    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      let there = argument(index, script, bridge, $0.baseAddress!)
+      return there.tag == SHL_STRING && there.s.n == value.s.n && (value.s.n == 0 || memcmp(there.s.p, value.s.p, value.s.n) == 0)
+    }
+  }
+
   /// The instance is the one in a value of protocol type there, which could not be made anew.
   private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     let plan = script.pointee.plan
@@ -113,6 +176,7 @@ enum CallValues {
       switch root {
       case .argument(let index): plan.arguments[index].info
       case .result: plan.result.info
+      case .selfValue: nil
       case .memory: nil
       }
     guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
@@ -123,13 +187,18 @@ enum CallValues {
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
-    if result.type.isVoid { return }
-    if isSame(value, root: .result, script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
+    if result.type.isVoid || script.pointee.threwTyped { return }
+    if isSame(value, root: .result(script.pointee.resultNumber), script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
     guard let info = result.info, result.isReplaceable else {
-      throw .notConvertible(type: result.type.description(qualified: true))
+      throw .notReplaceable(type: result.type.description(qualified: true))
+    }
+    if script.pointee.view.didThrow, !canReplaceError(script.pointee.plan) {
+      throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
     }
     let made = OwnedValue(uninitialized: info)
-    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+    do throws(BridgeError) {
+      if info.holdsFunction { try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+    } catch {
       made.forget()
       throw error
     }
@@ -180,8 +249,9 @@ enum CallValues {
     guard !script.pointee.changesNothing, !script.pointee.staged.isEmpty else { return }
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
-    if script.pointee.originalRuns == 0 {
+    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
       for (index, value) in script.pointee.staged {
+        script.pointee.remember(index)
         if script.pointee.held?[index] != nil {
           if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
         } else {
@@ -190,8 +260,18 @@ enum CallValues {
       }
       script.pointee.staged = [:]
     } else {
-      dropStaged(script)
+      settleArguments(script)
     }
+  }
+
+  /// The original ran, or never will: new values of the caller's variables are put there, all others are of no use.
+  private static func settleArguments(_ script: Call) {
+    let writer = ValueWriter(script.pointee.view.call)
+    let plan = script.pointee.plan
+    for (index, value) in script.pointee.staged {
+      if plan.arguments[index].isInout { writer.replace(plan.arguments[index], with: value) } else { value.destroy() }
+    }
+    script.pointee.staged = [:]
   }
 
   static func applyResult(_ script: Call) {
@@ -201,9 +281,45 @@ enum CallValues {
     let result = script.pointee.plan.result
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     if ran {
-      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) }
+      retireOutcome(script, writer)
     }
     writer.setResult(result, to: value)
+  }
+
+  /// Takes what the original returned or threw out of the caller's reach.
+  private static func retireOutcome(_ script: Call, _ writer: ValueWriter) {
+    guard script.pointee.view.didThrow else { return writer.retireResult(script.pointee.plan.result) }
+    guard let typed = script.pointee.plan.thrownValue else { return writer.retireError() }
+    // stageResult refused a result where this could fail.
+    _ = writer.retireTypedError(typed)
+  }
+
+  /// A result can take the place of the error that the original threw.
+  private static func canReplaceError(_ plan: CallPlan) -> Bool {
+    guard let typed = plan.thrownValue else { return true }
+    return typed.info != nil && typed.location.isWhole
+  }
+
+  /// Makes the error in `box` what the call throws. False, with nothing changed, when the original's result or what it
+  /// consumes is out of reach.
+  static func applyError(_ box: UInt, _ script: Call) -> Bool {
+    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
+    let writer = ValueWriter(script.pointee.view.call)
+    if ran {
+      let thrown = script.pointee.view.thrownError
+      if thrown == box { dropStaged(script); dropHeld(script); return true }
+      let result = script.pointee.plan.result
+      guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
+      retireOutcome(script, writer)
+    } else {
+      guard consumeOwned(script) else { return false }
+    }
+    // The script's handle keeps the box until now; the caller gets a reference of its own.
+    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
+    dropStaged(script)
+    dropHeld(script)
+    writer.setError(box)
+    return true
   }
 
   static func dropStaged(_ script: Call) {
@@ -220,23 +336,29 @@ enum CallValues {
   @inline(__always)
   static func runOriginal(_ script: Call) throws(BridgeError) {
     let view = script.pointee.view
-    guard script.pointee.originalRuns == 0, script.pointee.changesNothing, !view.withPlan({ $0.consumesArguments }) else {
-      return try runOriginalByPlan(script)
+    guard script.pointee.originalRuns == 0, script.pointee.changesNothing, script.pointee.lentArguments == 0,
+      !view.withPlan({ $0.consumesArguments })
+    else {
+      try prepareOriginal(script)
+      return hkt_call_proceed(view.call)
     }
     script.pointee.originalRuns = 1
     hkt_call_proceed(view.call)
   }
 
-  private static func runOriginalByPlan(_ script: Call) throws(BridgeError) {
+  /// The frame holds what the next run of the original is to see.
+  static func prepareOriginal(_ script: Call) throws(BridgeError) {
     let plan = script.pointee.plan
     let writer = ValueWriter(script.pointee.view.call)
     let owned = ownedIndices(plan)
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
       guard plan.canRunAgain, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
-      if script.pointee.view.thrownError != 0 { writer.retireError() } else { writer.retireResult(plan.result) }
+      if !script.pointee.view.didThrow { script.pointee.rememberResult() }
+      retireOutcome(script, writer)
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
+    rememberLent(script)
     if let held = script.pointee.held {
       for (index, value) in held {
         let copy = value.copy()
@@ -245,7 +367,13 @@ enum CallValues {
       }
     }
     script.pointee.originalRuns += 1
-    hkt_call_proceed(script.pointee.view.call)
+  }
+
+  /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.
+  private static func rememberLent(_ script: Call) {
+    let call = script.pointee.view.call
+    guard script.pointee.lentArguments != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
+    for index in script.pointee.plan.arguments.indices { script.pointee.remember(index) }
   }
 
   private static func ownedIndices(_ plan: CallPlan) -> [Int] {
@@ -259,8 +387,7 @@ enum CallValues {
     if script.pointee.changesNothing, !consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
     guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
-    for value in script.pointee.staged.values { value.destroy() }
-    script.pointee.staged = [:]
+    settleArguments(script)
     hold(owned, script, copyable: false)
     return true
   }
@@ -270,6 +397,7 @@ enum CallValues {
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
     for (index, value) in script.pointee.staged {
+      script.pointee.remember(index)
       if script.pointee.held?[index] != nil {
         if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
       } else {

@@ -15,7 +15,9 @@ extension CallView {
 
   /// The original ran and threw, so its result is not there.
   @inline(__always)
-  var didThrow: Bool { withPlan { $0.mayThrow } && call.pointee.frame.pointee.results.error != 0 }
+  var didThrow: Bool {
+    withPlan { $0.mayReturnError || $0.throwsTyped } && call.pointee.frame.pointee.results.error != call.pointee.frame.pointee.error_register
+  }
 
   /// The class instance the method runs on, borrowed for the call; nil for other kinds of `self`.
   @inline(__always)

@@ -92,7 +92,7 @@ struct CapturePath: Sendable {
     switch root {
     case .duration: writer.add(name, Int64(clamping: view.durationNanoseconds))
     case .error:
-      let error = view.thrownError
+      let error = view.errorBox()
       if error == 0 { writer.addNull(name) } else { writer.add(name, ValuePrinter.error(error)) }
     case .selfObject:
       if atExit, view.selfEndsWithCall { return writer.addNull(name) }
@@ -103,6 +103,7 @@ struct CapturePath: Sendable {
       let argument = view.plan.arguments[index]
       if atExit, argument.isOwned, !(argument.info?.isTrivial ?? false) { return writer.add(name, "<consumed>") }
       value(argument.location, argument.info, view, isResult: false, name, printer, &writer)
+    case .result where view.didThrow: writer.addNull(name)
     case .result: value(view.plan.result.location, view.plan.result.info, view, isResult: true, name, printer, &writer)
     }
   }

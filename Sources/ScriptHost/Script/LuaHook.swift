@@ -54,11 +54,14 @@ final class LuaHook: @unchecked Sendable {
     }
   }
 
+  /// The handler runs around an async function.
+  var mayWait: Bool { position == .around && declaration.functionType.isAsync }
+
   // MARK: One call
 
   /// `self` is not of the class the selector names: another class's call can arrive here when bodies are shared.
   @inline(__always)
-  private func isForeign(_ view: CallView) -> Bool {
+  func isForeign(_ view: CallView) -> Bool {
     let expected = expectedClass.load(ordering: .relaxed)
     if expected == Self.anyClass { return false }
     guard let object = view.receiver else { return false }
@@ -89,17 +92,23 @@ final class LuaHook: @unchecked Sendable {
       return HKT_HANDLED
     }
     let thread = ScriptThread.of(call.pointee.thread)
-    thread.pointee.counter += 1
-    let tid = UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid))
-    var script = ScriptCall(
-      view: view, hook: self, phase: phase, serial: tid << 36 | thread.pointee.counter & 0xF_FFFF_FFFF, up: thread.pointee.top)
+    var script = ScriptCall(view: view, hook: self, patch: patch, phase: phase, serial: serial(of: call), up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
       if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+      if script.pointee.loans != nil { script.pointee.endLoans() }
       return outcome
     }
+  }
+
+  /// A number no other call's handler has.
+  @inline(__always)
+  func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 {
+    let thread = ScriptThread.of(call.pointee.thread)
+    thread.pointee.counter += 1
+    return UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid)) << 36 | thread.pointee.counter & 0xF_FFFF_FFFF
   }
 
   /// Most handlers declare few arguments: room for them costs nothing when its size is known here.
@@ -138,15 +147,25 @@ final class LuaHook: @unchecked Sendable {
     for index in 0..<count { values[index + 1] = CallValues.argument(index, script, bridge, scratch + index) }
     var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: waitsForever ? -1 : 0)
     let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, &budget, invocation)
+    return ended(script, status, values, invocation)
+  }
+
+  /// - Parameter result: the first value the handler returned, if it returned one.
+  @inline(__always)
+  func ended(
+    _ script: UnsafeMutablePointer<ScriptCall>, _ status: SHLStatus, _ result: UnsafePointer<SHLValue>,
+    _ invocation: UnsafeMutablePointer<SHLInvocation>
+  ) -> HKTOutcome {
     guard status == SHL_OK else {
       shl_invoke_end(invocation)
       return failed(script, status, &invocation.pointee)
     }
     var returned = false
     if position == .around, invocation.pointee.count > 0 {
-      returned = CallValues.returnDirectly(values[0], script)
+      returned = CallValues.returnDirectly(result.pointee, script)
       if !returned {
-        do throws(BridgeError) { try CallValues.stageResult(values[0], script, bridge) } catch {
+        let reading = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
+        do throws(BridgeError) { try CallValues.stageResult(result.pointee, script, reading) } catch {
           shl_invoke_end(invocation)
           return fail(script, "the handler's result: \(error.description)")
         }
@@ -163,6 +182,9 @@ final class LuaHook: @unchecked Sendable {
     if position == .around, script.pointee.originalRuns == 0 {
       if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
         return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
+      }
+      guard script.pointee.async == nil || script.pointee.view.withPlan({ $0.stack.isKnown }) else {
+        return fail(script, "the original of an async function must run where not all of its arguments are known")
       }
       guard CallValues.consumeOwned(script) else {
         return fail(script, "the original consumes an argument that cannot be released without it; call the original")
@@ -181,12 +203,20 @@ final class LuaHook: @unchecked Sendable {
       patch.skipped(selector, String(cString: shl_status_text(status)))
       return abandon(script)
     }
-    if status == SHL_ERROR, let error = invocation.error, error.pointee.value.tag == SHL_HANDLE,
-      error.pointee.value.cls == patch.classes.error, script.pointee.originalRuns > 0
+    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
+      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow })
     {
-      // The original's own Swift error, raised by call:original() and not caught: it passes on, nobody failed.
-      CallValues.dropHeld(script)
+      // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
+      if CallValues.applyError(box, script) { return HKT_HANDLED }
+      return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
+    }
+    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value),
+      script.pointee.originalRuns > 0, script.pointee.view.withPlan({ $0.throwsTyped }), script.pointee.view.didThrow,
+      box == script.pointee.typedErrorBox
+    {
+      // The original's typed error is still where it left it.
       CallValues.dropStaged(script)
+      CallValues.dropHeld(script)
       return HKT_HANDLED
     }
     let text =
@@ -206,7 +236,7 @@ final class LuaHook: @unchecked Sendable {
     return abandon(script)
   }
 
-  private func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
+  func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     CallValues.dropStaged(script)
     CallValues.dropHeld(script, givingBack: script.pointee.originalRuns == 0)
     return HKT_FAILED

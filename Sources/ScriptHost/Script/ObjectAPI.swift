@@ -1,168 +1,132 @@
-// ObjectAPI — what scripts read of Swift objects and values: stored fields, type name, identity. No program code runs.
+// ObjectAPI — what scripts do with Swift objects: fields, properties, methods, identity.
+//
+// Stored fields are read where they lie; no program code runs. Everything else is a call: see CallInAPI.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 
 enum ObjectAPI {
-  private static func bridge(_ patch: Patch, _ serial: UInt64) -> ValueBridge { ValueBridge(classes: patch.classes, serial: serial) }
-
-  private static func object(_ value: SHLValue) -> UnsafeRawPointer? {
-    guard ScriptThread.isCurrent(value.h.c) else { return nil }
-    return UnsafeRawPointer(bitPattern: UInt(value.h.a))
-  }
-
-  private static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
-
-  // MARK: Objects
+  static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
 
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
-      guard let object = object(receiver) else { return callback.fail(expired) }
-      guard let name = callback.name else {
+      guard let object = patch.classes.object(receiver) else { return callback.fail(expired) }
+      guard let name = callback.rawName else {
         return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
       }
-      let type = Metadata(object.load(as: UnsafeRawPointer.self))
-      switch StoredField.find(name, in: type) {
-      case .failure(let problem): return callback.fail(problem.description)
-      case .success(let field): return push(UnsafeRawPointer(object) + field.offset, field.info, receiver.h.c, patch, callback)
+      do throws(CallError) {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        switch found.use {
+        case .field:
+          if let type = found.fieldType, let owner = found.ownerType {
+            return push(object, found.fieldOffset, type, owner, receiver, patch, callback)
+          }
+        case .getter:
+          if let get = found.bound { return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch) }
+        case .method: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .other: break
+        }
+        switch found.member {
+        case .field(let field), .property(.some(let field), _, _, _): return push(object, field, receiver, patch, callback)
+        case .property(nil, .success(let get), _, _):
+          return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(nil, .failure(let error), _, _): throw error
+        case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
+    }
+  }
+
+  private static func push(
+    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, _ receiver: SHLValue, _ patch: Patch,
+    _ callback: LuaCallback
+  ) -> Int32 {
+    let bridge = ValueAPI.bridge(receiver, patch, callback)
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: owner, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
+    return ValueAPI.withScratch { callback.done(bridge.lua(object + offset, type, lent: lent.part(type, at: offset), scratch: $0)) }
+  }
+
+  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32
+  {
+    let bridge = ValueAPI.bridge(receiver, patch, callback)
+    guard case .success(let info) = TypeResolver.shared.type(of: Instance.type(object)) else {
+      return callback.fail("the class of this object is not known")
+    }
+    let lent = LentValue(
+      root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
+    return ValueAPI.withScratch { scratch in
+      switch FieldAccess.read(field, object, lent, bridge, scratch) {
+      case .success(let value): callback.done(value)
+      case .failure(let problem): callback.fail(problem.description)
       }
     }
   }
 
-  private static func push(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64, _ patch: Patch, _ callback: LuaCallback) -> Int32
-  {
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), offset: 0, info: info, serial: serial)
-    return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-      callback.done(bridge(patch, serial).lua(memory, info, lent: lent, scratch: $0.baseAddress!))
+  /// The setter where there is one, so that observers run; else the stored field itself.
+  static let newindex: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let name = callback.rawName else {
+        return callback.fail("a Swift object has named properties, got \(ValueBridge.describe(callback[1]))")
+      }
+      let shown = callback.name ?? "?"
+      do throws(CallError) {
+        switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
+        case .property(_, _, .success(let set)?, _): return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(.some(let field), _, _, isObserved: false), .field(let field): return write(field, shown, object, patch, callback)
+        case .property(_, _, .failure(let error)?, _): throw error
+        case .property: return callback.fail("property '\(shown)' of \(Instance.typeName(object)) has no setter that can be called")
+        case .methods: return callback.fail("'\(shown)' of \(Instance.typeName(object)) is a method and cannot be set")
+        case .missing(let text): return callback.fail(text)
+        }
+      } catch { return CallInAPI.fail(error, callback) }
     }
   }
 
-  static let newindex: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      callback.fail("fields of Swift objects cannot be set yet; change arguments or results instead")
+  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }
+    do throws(BridgeError) {
+      try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))
+      return callback.done()
+    } catch { return callback.fail("'\(name)': \(error.description)") }
+  }
+
+  /// `object:method(…)`.
+  static let invoke: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let name = callback.rawName else { return callback.fail("a method has a name") }
+      do throws(CallError) {
+        let found = try patch.callIns.member(name, of: Instance.type(object), callback)
+        if found.use == .method, let only = found.bound {
+          return CallInAPI.perform(only, on: UInt(bitPattern: object), callback, first: 1, patch)
+        }
+        switch found.member {
+        case .methods(let methods):
+          let bound = try ObjectMember.choose(methods, named: callback.name ?? "?", arguments: callback.count - 1)
+          return CallInAPI.perform(bound, on: UInt(bitPattern: object), callback, first: 1, patch)
+        case .missing(let text): return callback.fail(text)
+        case .field, .property: return callback.fail("'\(callback.name ?? "?")' of \(Instance.typeName(object)) is no method")
+        }
+      } catch { return CallInAPI.fail(error, callback) }
     }
   }
 
   static let tostring: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      guard let object = object(callback[0]) else { return callback.done("<a Swift object of a call that is over>") }
-      return callback.done("<\(name(of: object))>")
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[0]) else { return callback.done("<a Swift object of a call that is over>") }
+      return callback.done("<\(Instance.typeName(object))>")
     }
   }
 
   static let equal: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let a = callback[0]
-      let b = callback[1]
-      guard a.tag == SHL_HANDLE, b.tag == SHL_HANDLE, a.cls == b.cls, object(a) != nil, object(b) != nil else {
-        return callback.done(shl_bool(false))
-      }
-      return callback.done(shl_bool(a.h.a == b.h.a))
-    }
-  }
-
-  private static func name(of object: UnsafeRawPointer) -> String {
-    let type = Metadata(object.load(as: UnsafeRawPointer.self))
-    return (try? TypeResolver.shared.type(of: type).get().name) ?? "object"
-  }
-
-  // MARK: Values
-
-  static let valueIndex: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      let receiver = callback[0]
-      if let text = missing(receiver) { return callback.fail(text) }
-      let lent = LentValue(receiver)
-      guard let call = ScriptThread.call(lent.serial) else { return callback.fail(expired) }
-      guard let name = callback.name else {
-        return callback.fail("a Swift value has named fields, got \(ValueBridge.describe(callback[1]))")
-      }
-      switch StoredField.find(name, in: lent.info.metadata) {
-      case .failure(let problem): return callback.fail(problem.description)
-      case .success(let field):
-        var inner = lent
-        inner.offset += field.offset
-        inner.info = field.info
-        let done = call.pointee.withMemory(of: inner) { memory in
-          withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-            callback.done(bridge(patch, lent.serial).lua(memory, field.info, lent: inner, scratch: $0.baseAddress!))
-          }
-        }
-        return done ?? callback.fail(expired)
-      }
-    }
-  }
-
-  /// Why a value handle stands for nothing: 1 optimised out, 2 not decoded.
-  private static func missing(_ value: SHLValue) -> String? {
-    guard value.h.b == 0 else { return nil }
-    switch value.h.a {
-    case CallValues.optimizedOutMark: return "<optimized out>: this body was compiled without that value"
-    case CallValues.consumedMark: return "the original consumed this argument; read it in 'before' or before call:original()"
-    default: return "this value cannot be decoded here; see explain"
-    }
-  }
-
-  static let valueToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
-      let receiver = callback[0]
-      if receiver.h.b == 0 {
-        switch receiver.h.a {
-        case CallValues.optimizedOutMark: return callback.done("<optimized out>")
-        case CallValues.consumedMark: return callback.done("<consumed>")
-        default: return callback.done("<not decoded>")
-        }
-      }
-      let lent = LentValue(receiver)
-      var text = ""
-      let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
-      if ScriptThread.call(lent.serial)?.pointee.withMemory(of: lent, { printer.print($0, lent.info, into: &text) }) == nil {
-        text = "<\(lent.info.name)>"
-      }
-      return callback.done(text)
-    }
-  }
-
-  // MARK: swift.type, swift.is, swift.fields
-
-  private static func dynamicType(_ value: SHLValue, _ patch: Patch) -> Metadata? {
-    guard value.tag == SHL_HANDLE else { return nil }
-    if value.cls == patch.classes.object { return object(value).map { Metadata($0.load(as: UnsafeRawPointer.self)) } }
-    if value.cls == patch.classes.value, value.h.b != 0 { return LentValue(value).info.metadata }
-    return nil
-  }
-
-  static let typeName: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      guard let type = dynamicType(callback[0], patch) else { return callback.fail("'swift.type' takes a Swift object or value") }
-      return callback.done((try? TypeResolver.shared.type(of: type).get().name) ?? "?")
-    }
-  }
-
-  static let isInstance: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      guard var type = dynamicType(callback[0], patch), let name = callback.text(1) else {
-        return callback.fail("'swift.is' takes a Swift object and a type name")
-      }
-      while true {
-        if (try? TypeResolver.shared.type(of: type).get().name) == name { return callback.done(shl_bool(true)) }
-        guard let parent = type.superclass else { return callback.done(shl_bool(false)) }
-        type = parent
-      }
-    }
-  }
-
-  static let fieldNames: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      guard let type = dynamicType(callback[0], patch) else { return callback.fail("'swift.fields' takes a Swift object or value") }
-      let table = shl_table_new(callback.scope, 4, 0)
-      for (index, name) in StoredField.names(in: type).enumerated() {
-        let status = name.withCString { shl_table_set_at(callback.scope, table, Int64(index + 1), shl_string($0, name.utf8.count)) }
-        if status != SHL_OK { return callback.fail("out of memory") }
-      }
-      return callback.done(table)
+      guard let a = patch.classes.object(callback[0]), let b = patch.classes.object(callback[1]) else { return callback.done(shl_bool(false)) }
+      return callback.done(shl_bool(a == b))
     }
   }
 }

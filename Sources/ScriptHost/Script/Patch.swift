@@ -3,6 +3,7 @@ internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 private import Glibc
+private import Synchronization
 
 /// Loading is all or nothing: a patch that fails half-way leaves no hook behind.
 package final class Patch: @unchecked Sendable {
@@ -16,9 +17,13 @@ package final class Patch: @unchecked Sendable {
   let state: OpaquePointer
   // Written while the patch is made; calls read it without the check of exclusive access.
   @exclusivity(unchecked) var classes = HandleClasses()
+  /// What names mean for the program's types; guarded by the state's lock.
+  let callIns = MemberCache()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
+  /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
+  var nextFunction: SHLRef = 0
   var hooks: [HookToken] = []
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []
@@ -51,8 +56,18 @@ package final class Patch: @unchecked Sendable {
     }
   }
 
+  /// False from the moment the patch is unloaded: closures made of its functions stop calling them, and its handlers that
+  /// wait are dropped when their call goes on.
+  var isLive: Bool { live.load(ordering: .relaxed) }
+  private let live = Atomic<Bool>(true)
+
+  /// Ends the patch for the program: its hooks are removed, its closures do what was agreed on. The Lua state ends when
+  /// the last call in flight has left it.
+  package func unload() { removeAll() }
+
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
+    live.store(false, ordering: .relaxed)
     for token in hooks { HookEngine.shared.remove(token) }
     hooks = []
   }
@@ -68,12 +83,12 @@ package final class Patch: @unchecked Sendable {
   }
 
 
-  func failed(_ selector: String, _ position: String, _ message: String) {
-    log.failure(patch: id, selector: selector, position: position, message: message)
+  func failed(_ selector: String, _ position: String, _ message: String, instead: String? = nil) {
+    log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
   }
-  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64) {
+  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {
     log.say(
-      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; the program runs on with the original"
+      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; \(instead ?? "the program runs on with the original")"
     )
     log.append(.failure, "handler switched off") { fields in
       fields.add("patch", id)

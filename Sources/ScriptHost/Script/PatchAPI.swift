@@ -13,34 +13,67 @@ enum PatchAPI {
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
     func handleClass(
-      _ name: String, unique: Bool = false, index: SHLFunction? = nil, newindex: SHLFunction? = nil, tostring: SHLFunction? = nil,
-      call: SHLFunction? = nil, equal: SHLFunction? = nil, length: SHLFunction? = nil
+      _ name: String, flags: Int = 0, standsInFor: UInt32 = 0, index: SHLFunction? = nil, newindex: SHLFunction? = nil,
+      invoke: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil,
+      less: SHLFunction? = nil, lessEqual: SHLFunction? = nil, length: SHLFunction? = nil, pairs: SHLFunction? = nil,
+      release: KeptHandles.Release? = nil
     ) -> UInt32 {
       var id: UInt32 = 0
       name.withCString { text in
         var description = SHLClass()
         description.name = text
-        description.flags = unique ? UInt32(SHL_UNIQUE) : 0
+        description.flags = UInt32(flags)
+        description.stands_in_for = standsInFor
         description.ctx = context
         description.index = index
         description.newindex = newindex
+        description.invoke = invoke
         description.tostring = tostring
         description.call = call
         description.equal = equal
+        description.less = less
+        description.less_equal = lessEqual
         description.length = length
+        description.pairs = pairs
+        description.release = release
         check(shl_class(state, &description, &id))
       }
       return id
     }
-    patch.classes.object = handleClass(
-      "object", index: ObjectAPI.index, newindex: ObjectAPI.newindex, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal)
-    patch.classes.value = handleClass("value", index: ObjectAPI.valueIndex, tostring: ObjectAPI.valueToString)
+    func objectClass(standsInFor: UInt32 = 0, release: KeptHandles.Release? = nil) -> UInt32 {
+      handleClass(
+        "object", flags: SHL_UNIQUE, standsInFor: standsInFor, index: ObjectAPI.index, newindex: ObjectAPI.newindex,
+        invoke: ObjectAPI.invoke, tostring: ObjectAPI.tostring, equal: ObjectAPI.equal, release: release)
+    }
+    func valueClass(release: KeptHandles.Release? = nil) -> UInt32 {
+      handleClass(
+        "value", index: ValueAPI.index, newindex: ValueAPI.newindex, invoke: ValueAPI.invoke, tostring: ValueAPI.tostring,
+        equal: ValueAPI.equal, less: ValueAPI.less, lessEqual: ValueAPI.lessEqual, length: ValueAPI.length, pairs: ValueAPI.pairs,
+        release: release)
+    }
+    func errorClass(standsInFor: UInt32 = 0, release: KeptHandles.Release? = nil) -> UInt32 {
+      handleClass(
+        "error", flags: SHL_UNIQUE, standsInFor: standsInFor, index: ErrorAPI.index, tostring: ErrorAPI.tostring, equal: ErrorAPI.equal,
+        release: release)
+    }
+    patch.classes.object = objectClass()
+    patch.classes.keptObject = objectClass(standsInFor: patch.classes.object, release: KeptHandles.releaseObject)
+    patch.classes.weakObject = handleClass(
+      "weak handle", tostring: KeptHandles.weakToString, call: KeptHandles.callWeak, release: KeptHandles.releaseWeak)
+    patch.classes.value = valueClass()
+    patch.classes.ownedValue = valueClass(release: KeptHandles.releaseValue)
+    patch.classes.error = errorClass()
+    patch.classes.keptError = errorClass(standsInFor: patch.classes.error, release: KeptHandles.releaseObject)
     patch.classes.arguments = handleClass(
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
-    patch.classes.type = handleClass("class")
+    patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
-    patch.classes.error = handleClass("error", tostring: CallAPI.errorToString)
+    patch.classes.patch = Unmanaged.passUnretained(patch)
+    patch.classes.closure = handleClass(
+      "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
+      release: { _, word, _, _ in ClosureAPI.release(word) })
+    patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
 
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
       check(shl_method(state, patch.classes.method, position, function, context))
@@ -50,7 +83,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
-    for (name, function) in globals { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
@@ -63,7 +96,7 @@ enum PatchAPI {
     ("explain", explainFunction),
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
-    ("swift.type", ObjectAPI.typeName), ("swift.is", ObjectAPI.isInstance), ("swift.fields", ObjectAPI.fieldNames),
+    ("swift.closure", ClosureAPI.closure),
   ]
 
   // MARK: patch, method, class, explain
@@ -193,8 +226,8 @@ enum PatchAPI {
       let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
       hooks[family.key] = hook
       return LayerSpec(
-        function: luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, priority: wishes.priority,
-        owner: patch.id
+        function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
+        priority: wishes.priority, canWait: hook.mayWait, owner: patch.id
       ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)

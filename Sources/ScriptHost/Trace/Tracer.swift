@@ -148,7 +148,7 @@ package final class Tracer: @unchecked Sendable {
         if observable {
           thread.open.append(.init(text: arguments, printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
         } else {
-          output.write(json(target, view, thread, arguments: arguments, nil, 0))
+          output.write(json(target, view, thread, arguments: arguments, nil, nil))
         }
         return
       }
@@ -169,16 +169,16 @@ package final class Tracer: @unchecked Sendable {
       guard let call = thread.open.popLast() else { return }
       let elapsed = hkt_ticks_to_ns(hkt_ticks() - call.began)
       if let parent = thread.open.indices.last { thread.open[parent].children += elapsed }
-      let error = view.thrownError
-      if error != 0 { target.errors.wrappingAdd(1, ordering: .relaxed) }
+      let didThrow = view.didThrow
+      if didThrow { target.errors.wrappingAdd(1, ordering: .relaxed) }
       target.total.wrappingAdd(elapsed, ordering: .relaxed)
       target.selfTime.wrappingAdd(elapsed > call.children ? elapsed - call.children : 0, ordering: .relaxed)
       target.longest.raise(to: elapsed)
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
-      if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, error)) }
+      if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil)) }
       var outcome = ""
-      if error != 0 { outcome = "  !! " + ValuePrinter.error(error) } else { outcome = result(view) }
+      if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
       let head = call.printed ? "} " + target.title + target.suffix : call.text
       line(thread, thread.open.count, pad(head, to: 44 - 2 * min(thread.open.count, 12)) + "  " + Self.duration(elapsed) + outcome)
     }
@@ -252,6 +252,13 @@ package final class Tracer: @unchecked Sendable {
     }
   }
 
+  private func errorText(_ view: CallView) -> String {
+    guard let thrown = view.plan.thrownValue else { return ValuePrinter.error(view.thrownError) }
+    var text = ""
+    append(thrown.location, thrown.info, view, isResult: true, false, &text)
+    return text
+  }
+
   private func result(_ view: CallView) -> String {
     let result = view.plan.result
     if result.type.isVoid { return "" }
@@ -263,7 +270,7 @@ package final class Tracer: @unchecked Sendable {
   // MARK: JSON
 
   /// One call as one object on one line, written when the call ends.
-  private func json(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, arguments: String, _ elapsed: UInt64?, _ error: UInt)
+  private func json(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, arguments: String, _ elapsed: UInt64?, _ error: String?)
     -> String
   {
     var line = "{\"selector\":"
@@ -273,9 +280,9 @@ package final class Tracer: @unchecked Sendable {
     line += ",\"depth\":\(thread.open.count),\"args\":[\(arguments)]"
     if let elapsed {
       line += ",\"mono_ns\":\(hkt_now_ns() - elapsed),\"duration_ns\":\(elapsed)"
-      if error != 0 {
+      if let error {
         line += ",\"error\":"
-        EventText.append(json: ValuePrinter.error(error), to: &line)
+        EventText.append(json: error, to: &line)
       } else if !view.plan.result.type.isVoid {
         line += ",\"result\":" + jsonValue(view.plan.result.location, view.plan.result.info, view, isResult: true)
       }

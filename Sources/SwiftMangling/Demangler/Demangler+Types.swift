@@ -460,17 +460,20 @@ extension Demangler {
     guard let resolveReference, control != 0, position + 4 <= text.count, let base = text.baseAddress else { return 0 }
     let field = UnsafeRawPointer(base + position)
     position += 4
-    guard let (kind, address) = resolveReference(control, field + Int(field.loadUnaligned(as: Int32.self))) else { return 0 }
-    let nodeKind: NodeKind
-    switch kind {
-    case .structure: nodeKind = .structure
-    case .enumeration: nodeKind = .enum
-    case .classType: nodeKind = .class
-    case .protocolType: nodeKind = .protocol
-    case .other: return 0
+    guard let path = resolveReference(control, field + Int(field.loadUnaligned(as: Int32.self))), !path.isEmpty else { return 0 }
+    var context = arena.make(.module, text: "@")
+    for (kind, address) in path {
+      let nodeKind: NodeKind
+      switch kind {
+      case .structure: nodeKind = .structure
+      case .enumeration: nodeKind = .enum
+      case .classType: nodeKind = .class
+      case .protocolType: nodeKind = .protocol
+      case .other: return 0
+      }
+      context = make(nodeKind, context, makeBuilt(.identifier, String(address, radix: 16)))
     }
-    let module = arena.make(.module, text: "@")
-    let type = makeType(make(nodeKind, module, makeBuilt(.identifier, String(address, radix: 16))))
+    let type = makeType(context)
     addSubstitution(type)
     return type
   }

@@ -63,6 +63,10 @@ package struct Declaration: Sendable {
   /// The argument labels, nil for `_`, parallel to the parameters.
   package var labels: [String?]
   package var isStatic = false
+  /// A getter that is `async`, which its name does not tell: set by who knows the image.
+  package var isAsyncAccessor = false
+  /// An async function that runs where its caller does, `nonisolated(nonsending)`: nor is that in its name.
+  package var takesCallersActor = false
   /// A subscript or one of its accessors. (A property may be called `subscript` too.)
   package var isSubscript = false
   /// The file discriminator of a private declaration.

@@ -21,4 +21,10 @@ package struct GenericRequirement: Hashable, Sendable {
   package var kind: Kind
   /// As a person reads it: `A: Swift.Equatable`.
   package var description: String
+
+  package init(subject: TypeSyntax, kind: Kind, description: String = "") {
+    self.subject = subject
+    self.kind = kind
+    self.description = description
+  }
 }

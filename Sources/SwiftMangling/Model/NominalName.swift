@@ -57,8 +57,18 @@ package struct NominalName: Hashable, Sendable, CustomStringConvertible {
     return text
   }
 
-  /// Stands for the module where metadata refers to a type by its descriptor's address, which is then the only step.
+  /// `Builtin.FixedArray<count, Element>`, what InlineArray holds.
+  package static let fixedArray: NominalName = {
+    var step = Step(name: "FixedArray", kind: .structure)
+    step.argumentCount = 2
+    return NominalName(module: "Builtin", steps: [step])
+  }()
+
+  /// Stands for the module where metadata refers to a type by the addresses of descriptors: its own is the last step.
   static let referenceModule = "@"
+  package init(reference address: UInt, kind: NominalKind) {
+    self.init(module: Self.referenceModule, steps: [Step(name: String(address, radix: 16), kind: kind)])
+  }
   /// The address of the descriptor, in a name that is one.
   package var reference: UInt? { module == Self.referenceModule ? steps.last.flatMap { UInt($0.name, radix: 16) } : nil }
 

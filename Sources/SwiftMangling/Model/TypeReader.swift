@@ -68,7 +68,8 @@ struct TypeReader {
     case .dynamicSelf: return .dynamicSelf(type(first, in: arena))
     case .builtinTypeName: return .builtin(arena.string(node))
     case .builtinFixedArray:
-      return .unknown("Builtin.FixedArray")
+      let arguments = [type(first, in: arena), type(arena.child(node, 1), in: arena)]
+      return .nominal(.fixedArray, kind: .structure, arguments: arguments)
     case .weak: return .weak(type(first, in: arena))
     case .unowned: return .unowned(type(first, in: arena))
     case .unmanaged: return .unmanaged(type(first, in: arena))

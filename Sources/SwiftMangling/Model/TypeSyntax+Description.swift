@@ -45,6 +45,7 @@ extension TypeSyntax {
     case .packExpansion(let pattern): return "repeat " + pattern.description(qualified: qualified)
     case .integer(let value): return "\(value)"
     case .constrainedSelf: return "Self"
+    case .known: return "_"
     case .unknown(let what): return what
     }
   }
@@ -129,7 +130,7 @@ extension TypeSyntax {
       .packExpansion(let inner):
       inner.mentionsGenericParameter
     case .pack(let elements): elements.contains { $0.mentionsGenericParameter }
-    case .builtin, .opaqueResult, .integer, .constrainedSelf, .unknown: false
+    case .builtin, .opaqueResult, .integer, .known, .constrainedSelf, .unknown: false
     }
   }
 }

@@ -43,7 +43,25 @@ extension TypeSyntax {
     case .unmanaged(let type): return .unmanaged(apply(type))
     case .pack(let types): return .pack(types.map(apply))
     case .packExpansion(let type): return .packExpansion(apply(type))
-    case .existential, .builtin, .opaqueResult, .integer, .constrainedSelf, .unknown: return self
+    case .existential, .builtin, .opaqueResult, .integer, .known, .constrainedSelf, .unknown: return self
+    }
+  }
+
+  /// The type with each associated type replaced, innermost first.
+  package func mappingMembers(_ change: (TypeSyntax) -> TypeSyntax) -> TypeSyntax {
+    func apply(_ type: TypeSyntax) -> TypeSyntax { type.mappingMembers(change) }
+    switch self {
+    case .dependentMember(let base, let name, let owner): return change(.dependentMember(base: apply(base), name: name, of: owner))
+    case .nominal(let name, let kind, let arguments): return .nominal(name, kind: kind, arguments: arguments.map(apply))
+    case .tuple(let elements):
+      return .tuple(elements.map { TupleElement(label: $0.label, type: apply($0.type), isVariadic: $0.isVariadic) })
+    case .function(var function):
+      for index in function.parameters.indices { function.parameters[index].type = apply(function.parameters[index].type) }
+      function.result = apply(function.result)
+      return .function(function)
+    case .metatype(let type): return .metatype(apply(type))
+    case .dynamicSelf(let type): return .dynamicSelf(apply(type))
+    default: return self
     }
   }
 
@@ -59,7 +77,7 @@ extension TypeSyntax {
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGenericSyntax
-    case .builtin, .integer, .constrainedSelf, .unknown, .opaqueResult: false
+    case .builtin, .integer, .known, .constrainedSelf, .unknown, .opaqueResult: false
     }
   }
 }

@@ -23,6 +23,8 @@ package indirect enum TypeSyntax: Hashable, Sendable {
   case packExpansion(TypeSyntax)
   /// The argument of a value generic, as in `InlineArray<4, Int>`.
   case integer(Int)
+  /// A type of this process, by the address of its metadata: what a generic parameter stands for in one call.
+  case known(UInt)
   /// `Self` in the requirements of a constrained existential.
   case constrainedSelf
   /// A construct the model has no case for, named by its node kind.

@@ -14,18 +14,18 @@ struct Share {
   mutating func count(_ plan: CallPlan, _ body: Body) {
     var problem: String?
     for argument in plan.arguments {
-      if argument.location != .optimizedOut, argument.info == nil { problem = problem ?? "argument: type unknown" }
+      if argument.location != .optimizedOut, argument.info == nil, !plan.learnsTypesFromCalls { problem = problem ?? "argument: type unknown" }
       if case .unknown(let reason) = argument.location { problem = "argument: " + reason }
     }
     let argumentsAreFine = problem == nil
     switch plan.selfPlan {
     case .unknown(let reason) where reason != "<optimized out>": problem = problem ?? "self: " + reason
     case .value(let value):
-      if value.info == nil { problem = problem ?? "self: type unknown" }
+      if value.info == nil, !plan.learnsTypesFromCalls { problem = problem ?? "self: type unknown" }
       if case .unknown(let reason) = value.location { problem = problem ?? "self: " + reason }
     default: break
     }
-    if case .unknown(let reason) = plan.result.location { problem = problem ?? "result: " + reason }
+    if case .unknown(let reason) = plan.result.location, !plan.isEnterOnly { problem = problem ?? "result: " + reason }
     for name in ["all", body.declaration.isGeneric ? "generic" : "not generic", Self.name(body.form)] {
       rows[name, default: Row()].all += 1
       if argumentsAreFine { rows[name]!.arguments += 1 }

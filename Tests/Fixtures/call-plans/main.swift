@@ -1,9 +1,10 @@
 // call-plans [--share] LIBRARY… — opens libraries and prints where the plan of each body in them expects its values.
 //
 // With --share, a table of how many of them are decodable and why the rest is not. Else one line per body, columns
-// separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self, result, one column per argument. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its address), `-`
-// (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With `--evidence` the bodies' machine code
-// is asked as well, as it is for a hook, and a column before the arguments says whether the call can throw.
+// separated by tabs: mangled name, `exact` or `bound`, bytes of stack arguments, self, result, one column per argument,
+// `hidden=` with the places of metadata and witness tables, `error=` with that of a typed error. A value is `i0:8@0+f1:4@8` (place, size, offset), `*i2` (its
+// address), `-` (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With --evidence the bodies'
+// machine code is asked as well, as it is for a hook, and a column before the arguments says whether the call can throw.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -54,8 +55,13 @@ for image in ProcessCatalog.shared.current() where wanted.contains(String(image.
       share.count(plan, body)
       if CommandLine.arguments.contains("--share") { continue }
       let arguments = plan.arguments.map { ($0.isOwned ? "!" : "") + ($0.isInout ? "&" : "") + text($0.location) }
-      let columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stackBytes)", text(plan.selfPlan), text(plan.result.location)]
-        + (asksCode ? [plan.thrown == .never ? "never" : "throws"] : []) + arguments
+      var columns = [body.mangledName, plan.isExact ? "exact" : "bound", "\(plan.stack.bytes)", text(plan.selfPlan), text(plan.result.location)]
+      if asksCode { columns.append(plan.thrown == .never ? "never" : "throws") }
+      columns += arguments
+      if let thrown = plan.thrownValue { columns.append("error=" + text(thrown.location)) }
+      if !plan.hiddenArguments.isEmpty {
+        columns.append("hidden=" + plan.hiddenArguments.map { text($0.location) }.joined(separator: " "))
+      }
       print(columns.joined(separator: "\t"))
     }
   }

@@ -3,7 +3,7 @@
 
     compare_plans.py PLANS IRGEN…
 
-PLANS is what `call-plans` prints; IRGEN files are made with `swiftc -emit-irgen`, before LLVM's own passes. The
+PLANS is what `call-plans` prints (with or without --evidence); IRGEN files are made with `swiftc -emit-irgen`, before LLVM's own passes. The
 registers of each LLVM parameter are found here anew, from the x86-64 rules of swiftcc alone.
 """
 import re, sys
@@ -103,21 +103,41 @@ def machine_values(text):
 
 
 def main():
-    plans, irgen = sys.argv[1], signatures(sys.argv[2:])
+    plans, irgen = sys.argv[1], signatures([a for a in sys.argv[2:] if not a.startswith("--")])
+    hidden = hidden_opaque = 0
+    unexplained = []
     exact = partial = values = missing = wrong = opaque = results = unknown_results = 0
     for line in open(plans):
         name, kind, stack, self_plan, result, *arguments = line.rstrip("\n").split("\t")
+        if arguments and arguments[0] in ("never", "throws"): arguments.pop(0)  # the plans were made with evidence
+        planned_hidden = arguments.pop()[7:].split() if arguments and arguments[-1].startswith("hidden=") else []
+        error = arguments.pop()[6:] if arguments and arguments[-1].startswith("error=") else ""
         if name not in irgen: missing += 1; continue
         llvm_result, parameters = irgen[name]
         places, bytes_needed = place(parameters)
         flat = [p for parameter in places for p in parameter]
         problems = []
+        # Metadata and witness tables are the parameters that irgen gives names.
+        actual_hidden = [p[0][0] for (t, a), p in zip(parameters, places) if not re.search(r"%\d+$", a) and p]
+        if any(h.startswith("?") for h in planned_hidden): hidden_opaque += 1
+        elif [h.split(":")[0] for h in planned_hidden] == actual_hidden: hidden += len(actual_hidden)
+        elif not planned_hidden: hidden_opaque += 1
+        else: problems.append(f"hidden {planned_hidden} != {actual_hidden}")
+        if "--unexplained" in sys.argv and (any("?" in x for x in [result] + arguments) or actual_hidden and not planned_hidden):
+            unexplained.append(line.rstrip().replace("\t", " ") + "\n    " + " ".join(t for t, a in parameters) + " -> " + llvm_result)
         if int(stack) < bytes_needed: problems.append(f"stack {stack} < {bytes_needed}")
         if "?" not in result and result != "-":
             results += 1
-            ours = machine_values(result)
+            # Elements of a tuple that are written through addresses: those are arguments.
+            direct = re.sub(r"\d+\+\d+=\*\w+,?", "", result).replace(",]", "]") if result.startswith("[") else result
+            ours = [] if direct == "[]" else machine_values(direct)
             theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
             # A deinitialiser hands its object on to the deallocating form; no source says so.
+            if error and error[0] not in "*?":
+                # The registers hold the one or the other: integers in their order, floating-point values in theirs.
+                union = {}
+                for p, w in ours + machine_values(error): union[p] = max(w, union.get(p, 0))
+                ours, theirs = sorted(union.items()), sorted(theirs)
             if ours != theirs and not name.endswith("fd"): problems.append(f"result {ours} != {theirs}")
         else: unknown_results += 1
         # Every place of ours must be one of theirs, with its width, in their order.
@@ -125,9 +145,16 @@ def main():
         if name.endswith(("vM", "iM", "vr", "ir")): remaining = remaining[1:]  # the coroutine's buffer
         cursor = 0
         known = True
+        for a in re.findall(r"=\*(\w+)", result) if result.startswith("[") else []:
+            if remaining[:1] != [(a, 8)]: problems.append(f"result address {a} is not first of {remaining}")
+            remaining = remaining[1:]
+        if error.startswith("*"):
+            if remaining[-1:] != [(error[1:], 8)]: problems.append(f"error address {error} is not last of {remaining}")
+            remaining = remaining[:-1]
         for a in arguments:
             a = a.lstrip("!&")
             if a.startswith("?") or a == "-": opaque += 1; known = False; continue
+            if "=-" in a: known = False  # some of its words are not passed
             ours = machine_values(a)
             values += 1
             for o in ours:
@@ -137,11 +164,11 @@ def main():
             exact += 1
             # What is left must be what the plan does not speak of: a value self, metadata and witness tables.
             used = sum(len(machine_values(a)) for a in arguments)
-            if used != cursor and "in memory" not in result and "typed throws" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
+            if used != cursor and "?" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
             rest = remaining[cursor:]
-            if "typed throws" in result: rest = rest[1:]  # where an error in memory goes
-            generic = any(re.search(r"%(T|Self)\b", a) for _, a in parameters)
-            if self_plan.startswith(("object", "metatype", "none")) and rest and not generic:
+            rest = rest[: len(rest) - len(actual_hidden)]
+            generic = False
+            if self_plan.startswith(("object", "metatype", "none")) and rest and not generic and "?" not in result:
                 problems.append(f"left over {rest}")
         else: partial += 1
         if self_plan.endswith(":self") and ("self", 8) not in flat: problems.append("no self register")
@@ -150,6 +177,8 @@ def main():
             print(name, "\n  plan", line.rstrip().replace("\t", " ")[len(name):], "\n  llvm", llvm_result, [t + (" " + " ".join(x for x in ("sret", "swiftself", "swifterror") if x in a)) for t, a in parameters], "\n  ", "; ".join(problems))
     print(f"{exact + partial} bodies compared, {exact} of them whole; {values} arguments and {results} results agree but for {wrong} bodies; "
           f"{opaque} arguments and {unknown_results} results opaque; {missing} without signature")
+    print(f"{hidden} metadata and witness table arguments agree, of {hidden_opaque} bodies they are opaque")
+    for each in unexplained: print("opaque:", each)
     sys.exit(1 if wrong else 0)
 
 

@@ -93,6 +93,23 @@ let cases: [(String, () throws -> Void)] = [
     }
   ),
   (
+    "closures are called and replaced",
+    {
+      typealias Text = (Int, String) -> String
+      let hook = try engine.around("\(module).composed(_:twice:)") { call in
+        let f = call.argument(0, as: Text.self)
+        check(f?(1, "seen"), "seen 1", "argument called")
+        call.setArgument(0, to: { "<" + f!($0, $1) + ">" } as Text)
+        call.proceed()
+        let result = call.result(as: ((Int) -> String).self)
+        check(result?(2), "<<composed 2> 2>", "result called")
+        call.setResult(to: { result!($0 + 1) + "!" } as (Int) -> String)
+      }
+      check(composed({ "\($1) \($0)" }, twice: true)(4), "<<composed 5> 5>!", "result replaced")
+      hook.remove()
+    }
+  ),
+  (
     "floats, bools and optionals",
     {
       let hook = try engine.before("\(module).half(_:of:)") { call in
@@ -288,7 +305,7 @@ let cases: [(String, () throws -> Void)] = [
       )
       check(sentence("Nowhere.nothing()"), "no selector 'Nowhere.nothing()' in this program", "far miss")
       check(sentence("\(module).Animal.speek(_:)"), "no selector 'speek(_:)' in \(module).Animal; did you mean 'speak(_:)'?", "member")
-      check(sentence("\(module).later(_:)").contains("only 'before' can be hooked"), true, "async: \(sentence("\(module).later(_:)"))")
+      check(sentence("\(module).later(_:)").contains("an 'around' closure cannot wait"), true, "async: \(sentence("\(module).later(_:)"))")
     }
   ),
   (
@@ -373,7 +390,7 @@ final class Thread {
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in cases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+for (name, body) in cases + callCases + asyncCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
     failures += 1

@@ -81,3 +81,17 @@ public struct Counter {
   await Task.yield()
   return n * 2
 }
+
+/// Takes and gives closures.
+@inline(never) public func composed(_ f: @escaping (Int, String) -> String, twice: Bool) -> (Int) -> String {
+  { n in twice ? f(n, f(n, "composed")) : f(n, "composed") }
+}
+
+// MARK: Async
+
+@inline(never) public func later(_ n: Int, _ s: String) async throws -> String {
+  if n < 0 { throw Refused() }
+  for _ in 0..<n % 3 { await Task.yield() }
+  return s + "\(n)"
+}
+public struct Refused: Error { public init() {} }

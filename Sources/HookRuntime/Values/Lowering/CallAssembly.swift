@@ -4,27 +4,41 @@ internal import SwiftMangling
 /// Why it is not known where all values of a call are.
 struct UnknownPlaces: Error { let reason: String }
 
-struct CallAssembly {
+struct CallAssembly: Sendable {
   private let declaration: Declaration
   private let signature: SILSignature
-  private let lowering: SILTypeLowering
-  private let evidence: (any BodyEvidence)?
+  private var lowering: SILTypeLowering
+  private let genericProblem: TypeProblem?
   private var allocator = PlaceAllocator()
   /// Parallel to the signature's parameters.
   private var locations: [Location] = []
   private var isExact = true
+  /// Metadata and witness tables behind the parameters.
+  private(set) var hidden: [HiddenArgument] = []
+  /// Where a call tells what generic parameters stand for.
+  private(set) var sources: [GenericParameterKey: GenericSource] = [:]
 
-  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?) {
+  /// - Parameter genericProblem: why the generic signature is not known.
+  init(
+    _ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, _ evidence: (any BodyEvidence)?,
+    genericProblem: TypeProblem? = nil
+  ) {
     self.declaration = declaration
     self.signature = signature
     self.lowering = lowering
-    self.evidence = evidence
+    self.genericProblem = genericProblem
     switch declaration.kind {
     case .modify, .read: _ = allocator.takeInteger()  // the coroutine buffer
     case .modify2, .read2: (_, _) = (allocator.takeInteger(), allocator.takeInteger())  // buffer and allocator
     default: break
     }
-    place()
+    place(evidence)
+  }
+
+  /// The same places with the types of one call.
+  init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, placing other: CallAssembly) {
+    self = other
+    self.lowering = lowering
   }
 
   func plan(isEnterOnly: Bool) -> CallPlan {
@@ -32,8 +46,8 @@ struct CallAssembly {
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
-      result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stackBytes: stackBound(function, selfPlan),
-      isExact: isExact, of: declaration)
+      result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stack: stack(function, selfPlan),
+      isExact: isExact, hidden: hidden, thrownValue: thrownValue(function), of: declaration)
   }
 
   /// Where everything is that the body is passed, arguments or not, or why that is not known for certain.
@@ -53,8 +67,15 @@ struct CallAssembly {
 
   // MARK: Places
 
-  private mutating func place() {
+  private mutating func place(_ evidence: (any BodyEvidence)?) {
     var lost: String?
+    if declaration.functionType.isAsync {
+      switch directResultsAreInMemory {
+      case true?: _ = allocator.takeInteger()
+      case false?: break
+      case nil: lost = "async result of unknown type"
+      }
+    }
     for (index, parameter) in signature.parameters.enumerated() {
       if let (reason, from) = signature.broken, from <= index { lost = lost ?? reason }
       if parameter.role == .error { locations.append(.unknown("typed throws")); continue }  // it comes last of all
@@ -63,7 +84,7 @@ struct CallAssembly {
         continue
       }
       if parameter.role == .selfValue, signature.selfIsUndecided {
-        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter))
+        locations.append(lost.map { .unknown($0) } ?? decideSelf(parameter, evidence))
         if case .unknown(let reason) = locations.last { lost = lost ?? reason }
         continue
       }
@@ -76,11 +97,28 @@ struct CallAssembly {
       }
       locations.append(allocator.take(passing))
     }
+    placeHidden(lost: lost)
+    placesAreKnown = lost == nil
+    placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
       return $0.role == .selfValue || $0.role == .error || $0.role == .hidden
     }
   }
+
+  private mutating func placeHidden(lost: String?) {
+    // A body compiled for certain types takes no metadata of them.
+    guard signature.substitutions.isEmpty else { return }
+    guard let environment = lowering.environment else { return }
+    var places = HiddenArguments(environment, types: lowering.types)
+    places.place(signature.parameters, locations, in: &allocator, lost: lost)
+    hidden = places.arguments
+    sources = places.sources
+    hiddenAreExact = places.isExact
+  }
+  private var hiddenAreExact = true
+  private var placesAreKnown = true
+  private var errorLocation = Location.unknown("async")
 
   // MARK: Self of structs and enums
 
@@ -88,7 +126,7 @@ struct CallAssembly {
   private var selfAccess = ValueSelfPlan.Access.borrowed
 
   /// By value behind the arguments, or by address in its register where the member is mutating: the code tells.
-  private mutating func decideSelf(_ parameter: SILParameter) -> Location {
+  private mutating func decideSelf(_ parameter: SILParameter, _ evidence: (any BodyEvidence)?) -> Location {
     let passing: Passing
     switch lowering.passing(of: parameter) {
     case .failure(let problem): return .unknown(problem.description)
@@ -100,6 +138,12 @@ struct CallAssembly {
     }
     if scalars.isEmpty { return .pieces([]) }
     let silent = "whether it is mutating is not in its name"
+    if parameter.type.pattern.isOpaquePattern, case .reference? = lowering.environment?.representation(of: parameter.type.pattern) {
+      // Only classes conform: nothing of theirs is mutating.
+      return .pieces([Piece(place: signature.isMethod ? .selfRegister : allocator.takeInteger(), offset: 0, size: 8)])
+    }
+    // A reference and the address of a variable that holds one are in the same register.
+    if case .nominal(_, .classType, _) = parameter.type.type { return .unknown(silent) }
     guard let evidence else { return .unknown(silent) }
     var byValue = allocator
     let words = byValue.take(passing)
@@ -114,6 +158,8 @@ struct CallAssembly {
       return .address(.selfRegister)
     case (false, true):
       allocator = byValue
+      // A method may be consuming, which its name does not tell; accessors are not.
+      if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
     case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
@@ -124,15 +170,29 @@ struct CallAssembly {
   /// result of an async function always is.
   private var returnsThroughRegister: Bool { signature.results.count == 1 && !declaration.functionType.isAsync }
 
+  /// Results that do not go by address for their type's sake are too large for registers together: where results are
+  /// arguments of a resume function, their address comes before all arguments. nil: not known.
+  private var directResultsAreInMemory: Bool? {
+    let direct = signature.results.filter { !$0.isIndirect && !$0.isGone }
+    let passings = direct.map { lowering.passing(of: $0.type) }
+    if direct.count > 1, direct.count == signature.results.count, let whole = lowering.info(declaration.functionType.result) {
+      return whole.passing == .indirect
+    }
+    var registers = 0
+    for passing in passings {
+      guard case .success(let passing) = passing else { return nil }
+      guard case .direct(let scalars) = passing else { return true }
+      registers += scalars.count
+    }
+    return registers <= 4 ? false : nil
+  }
+
   /// Where methods have `self`: an object, a metatype with bits or an address in r13; nil when it is an ordinary argument.
   private func selfRegister(_ parameter: SILParameter) -> Location? {
     guard signature.isMethod, parameter.role == .selfValue, parameter.part == nil else { return nil }
     if parameter.convention == .address { return .address(.selfRegister) }
     let pointer = Location.pieces([Piece(place: .selfRegister, offset: 0, size: 8)])
-    switch parameter.type.type {
-    case .nominal(_, .classType, _), .genericParameter: return pointer
-    default: break
-    }
+    if case .nominal(_, .classType, _) = parameter.type.type { return pointer }
     switch lowering.passing(of: parameter) {
     case .success(.indirect): return .address(.selfRegister)
     case .success(.direct(let scalars)) where !declaration.hasInstance && !scalars.isEmpty: return pointer
@@ -142,25 +202,34 @@ struct CallAssembly {
 
   /// Bytes of stack arguments to copy: exact for what is known, a bound for the rest. Copying too much reads the
   /// caller's own frame, which is harmless; copying too little would lose arguments.
-  private func stackBound(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
-    var bound = allocator.slots
-    if !isExact { bound += 16 + 4 * function.parameters.count }
+  private func stack(_ function: FunctionType, _ selfPlan: SelfPlan) -> StackArguments {
+    let more = hiddenWords(function, selfPlan)
+    // What is not known may still be known to fit into registers.
+    let fits = more == 0 || allocator.integers + more <= 6 && allocator.floats + 4 <= 8
+    if isExact, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
+    return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
+  }
+
+  /// At most so many words travel behind the arguments.
+  private func hiddenWords(_ function: FunctionType, _ selfPlan: SelfPlan) -> Int {
+    var bound = 0
     // What a local function captures comes last, and no name tells how much that is.
     if !declaration.localContext.isEmpty || declaration.kind.isClosure { bound += 128 }
-    // A value self takes up to four words behind the arguments, with its metadata.
-    if case .unknown = selfPlan { bound += 6 }
+    // A value self takes up to four words behind the arguments, with its metadata; a self that is gone takes none.
+    if case .unknown = selfPlan, !signature.gone.contains(where: { $0.role == .selfValue && $0.part == nil }) { bound += 6 }
     // Metadata and witness tables of generic parameters come last, one per parameter and requirement.
-    if declaration.isGeneric || declaration.contextKind == .protocolType || !declaration.genericParameterCounts.isEmpty {
+    if !hiddenAreExact || genericProblem != nil {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
+      if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
     if case .typed = function.thrown { bound += 1 }
-    return min(bound, 512) * 8
+    return bound
   }
 
   // MARK: Arguments
 
   private func argument(_ index: Int, _ parameter: Parameter) -> ArgumentPlan {
-    let type = lowering.concrete(parameter.valueType.substituting(signature.substitutions))
+    let type = lowering.filled(parameter.valueType, signature.substitutions)
     var plan = ArgumentPlan(
       label: parameter.label, type: type, info: lowering.info(type), location: .unknown(""), isInout: parameter.isInout)
     let parts = self.parts(of: .argument(index))
@@ -168,6 +237,8 @@ struct CallAssembly {
     plan.isOwned = conventions.contains(.owned)
     plan.hasMixedOwnership = conventions.count > 1
     plan.location = join(parts, plan.info)
+    // The address of a variable without bits leads nowhere.
+    if plan.isInout, type.isThinMetatype { plan.info = nil }
     return plan
   }
 
@@ -192,12 +263,7 @@ struct CallAssembly {
       guard let span = span(of: each.parameter, in: whole) else { return .unknown("the layout of its tuple is not known") }
       parts.append(ValuePart(offset: span.offset, size: span.size, location: each.location.moved(by: span.offset)))
     }
-    var pieces: [Piece] = []
-    for part in parts {
-      guard case .pieces(let own) = part.location else { return .parts(parts) }
-      pieces += own
-    }
-    return .pieces(pieces)
+    return Location(joining: parts)
   }
 
   /// Where in its role's value a parameter lies.
@@ -235,7 +301,13 @@ struct CallAssembly {
       if case .unknown(let reason) = location { return .unknown(reason) }
       let isOwned = placed.contains { $0.parameter.convention == .owned && $0.location != .optimizedOut }
       return .value(ValueSelfPlan(type: type, info: info, location: location, access: isOwned ? .owned : selfAccess))
-    default: return .unknown("whatever conforms to the protocol")
+    default:
+      // Whatever conforms to the protocol, or to one that only classes conform to.
+      guard let place = placed.first?.location else { return .none }
+      if case .pieces(let pieces) = place, pieces.count == 1 { return .object(pieces[0].place) }
+      if case .unknown(let reason) = place { return .unknown(reason) }
+      let access: ValueSelfPlan.Access = placed.contains { $0.parameter.convention == .owned } ? .owned : selfAccess
+      return .value(ValueSelfPlan(type: type, info: lowering.info(type), location: place, access: access))
     }
   }
 
@@ -251,36 +323,142 @@ struct CallAssembly {
   // MARK: Result
 
   private func result(_ function: FunctionType) -> ResultPlan {
-    let type = lowering.concrete(function.result.substituting(signature.substitutions))
+    let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     plan.isOwned = signature.results.allSatisfy(\.isOwned)
     plan.location = resultLocation(function, plan.info)
     return plan
   }
 
+  /// The results of an async function are arguments of the function that is resumed, in the order of registers that
+  /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
     if declaration.isCoroutine { return .unknown("coroutine") }
-    if function.isAsync { return .unknown("async") }
-    // The registers may hold the error instead, which only its type tells.
-    if case .typed = function.thrown { return .unknown("typed throws") }
+    if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
-      if case .dynamicSelf = function.result { return .unknown("dynamic Self") }
       guard let result = signature.results.first else { return .pieces([]) }
-      if result.isIndirect { return result.type.type.isGeneric ? .unknown(TypeProblem.generic.description) : .address(.indirectResult) }
+      if result.isIndirect { return .address(.indirectResult) }
       switch lowering.scalars(of: result.type) {
       case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect)
       case .failure(let problem): return .unknown(problem.description)
       }
     }
-    if signature.results.contains(where: \.isIndirect) { return .unknown("a tuple with results in memory") }
-    return info.map { PlaceAllocator.returned($0.passing) } ?? .unknown("tuple result of unknown layout")
+    return tupleResult(info)
+  }
+
+  /// Direct elements are returned as one packed tuple, each of the others through an address of its own.
+  private func tupleResult(_ whole: TypeInfo?) -> Location {
+    var fields: [TypeShape] = []
+    for result in signature.results where !result.isIndirect {
+      switch lowering.returnedShape(of: result.type) {
+      case .success(let shape): fields.append(shape)
+      case .failure(let problem): return .unknown(problem.description)
+      }
+    }
+    let packed = TypeShape(fields: fields)
+    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars))
+    if fields.count == signature.results.count { return direct }
+    guard fields.isEmpty || direct.isInRegisters else { return .unknown("a tuple with more results than registers, and some in memory") }
+    var parts: [ValuePart] = []
+    var offset = 0
+    var next = fields.makeIterator()
+    for result in signature.results {
+      guard let span = span(of: SILParameter(role: .result, path: result.path, type: result.type), in: whole) else {
+        return .unknown("the layout of its tuple is not known")
+      }
+      if result.isIndirect {
+        guard let placed = resultAddress(of: result.path) else { return .unknown("a result whose address is not known") }
+        parts.append(ValuePart(offset: span.offset, size: span.size, location: placed))
+        continue
+      }
+      let field = next.next() ?? .empty
+      offset = (offset + field.alignment - 1) / field.alignment * field.alignment
+      guard let pieces = direct.pieces(from: offset, size: field.size, of: packed.scalars, movedBy: span.offset - offset) else {
+        return .unknown("two results share a register")
+      }
+      parts.append(ValuePart(offset: span.offset, size: span.size, location: .pieces(pieces)))
+      offset += field.size
+    }
+    return .parts(parts)
+  }
+
+  private func resultAddress(of path: [Int]) -> Location? {
+    for (parameter, location) in zip(signature.parameters, locations) where parameter.role == .result && parameter.path == path {
+      if case .address = location { return location }
+    }
+    return nil
+  }
+
+  // MARK: Typed errors
+
+  /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
+  /// is in memory: then through an address behind all other arguments.
+  private mutating func placeError() {
+    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    let type = SILType(error.substituting(signature.substitutions))
+    switch lowering.passing(of: type) {
+    case .failure(let problem): errorLocation = .unknown(problem.description)
+    case .success(let passing):
+      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), !resultIsInMemory {
+        errorLocation = PlaceAllocator.returned(passing)
+      } else if placesAreKnown, hiddenAreExact {
+        errorLocation = .address(allocator.takeInteger())
+      } else {
+        errorLocation = .unknown("what comes before the address of its error is not known")
+      }
+    }
+  }
+
+  private var resultIsInMemory: Bool {
+    if signature.results.contains(where: \.isIndirect) { return true }
+    var fields: [TypeShape] = []
+    for result in signature.results {
+      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return true }
+    }
+    if case .indirect = AggregateLowering.lower(TypeShape(fields: fields).scalars) { return true }
+    return false
+  }
+
+  private func thrownValue(_ function: FunctionType) -> ResultPlan? {
+    guard case .typed(let error) = function.thrown else { return nil }
+    let type = error.substituting(signature.substitutions)
+    return ResultPlan(type: type, info: lowering.info(type), location: errorLocation)
   }
 }
 
 extension Location {
+  /// Parts that are all in registers and slots are one run of pieces.
+  init(joining parts: [ValuePart]) {
+    var pieces: [Piece] = []
+    for part in parts {
+      guard case .pieces(let own) = part.location else {
+        self = .parts(parts)
+        return
+      }
+      pieces += own
+    }
+    self = .pieces(pieces)
+  }
+
+  fileprivate var isInRegisters: Bool { if case .pieces = self { true } else { false } }
+
+  /// The pieces in a range of a packed value, which none of them crosses, as those of another value.
+  fileprivate func pieces(from start: Int, size: Int, of scalars: [Scalar], movedBy distance: Int) -> [Piece]? {
+    guard case .pieces(let pieces) = self else { return nil }
+    var found: [Piece] = []
+    for piece in pieces where piece.offset < start + size && piece.offset + piece.size > start {
+      let isShared = scalars.contains {
+        ($0.offset < start || $0.offset >= start + size) && $0.offset < piece.offset + piece.size && $0.offset + $0.size > piece.offset
+      }
+      if isShared { return nil }
+      found.append(Piece(place: piece.place, offset: piece.offset + distance, size: min(piece.size, start + size - piece.offset)))
+    }
+    return found
+  }
+
   /// The pieces of a part, counted from the start of the whole.
-  fileprivate func moved(by distance: Int) -> Location {
+  func moved(by distance: Int) -> Location {
     guard case .pieces(let pieces) = self else { return self }
     return .pieces(pieces.map { Piece(place: $0.place, offset: $0.offset + distance, size: $0.size) })
   }

@@ -2,7 +2,7 @@
 
 struct PlaceAllocator {
   private(set) var integers = 0
-  private var floats = 0
+  private(set) var floats = 0
   /// 8-byte stack slots taken so far.
   private(set) var slots = 0
 

@@ -5,20 +5,19 @@ extension SILSignature {
   /// - Parameter lowering: tells which results are written through an address.
   init(_ declaration: Declaration, lowering: SILTypeLowering) {
     let function = declaration.functionType
-    // An async function that runs where its caller does takes that actor first.
-    if case .caller = function.isolation, function.isAsync { addHidden(words: 2) }
     // What a coroutine accessor yields is no result.
     if !declaration.isCoroutine { addResults(function.result, path: [], lowering) }
     if let problem = unknownResult(function, lowering) { breakOff(at: parameters.count, problem) }
     if case .typed(let error) = function.thrown { addErrorAddress(error, lowering) }
+    // An async function that runs where its caller does takes that actor before its arguments.
+    if declaration.takesCallersActor { addHidden(words: 2) }
     for (index, parameter) in function.parameters.enumerated() { add(parameter, at: index, of: declaration) }
     addSelf(declaration, lowering)
   }
 
   private mutating func addHidden(words: Int) {
-    let pointer = TypeSyntax.builtin("Builtin.RawPointer")
-    let fields = (0..<words).map { _ in TupleElement(type: pointer) }
-    parameters.append(SILParameter(role: .hidden, type: SILType(words == 1 ? pointer : .tuple(fields))))
+    let fields = (0..<words).map { _ in TupleElement(type: SILTypeLowering.rawPointer) }
+    parameters.append(SILParameter(role: .hidden, type: SILType(.tuple(fields))))
   }
 
   // MARK: Results
@@ -33,7 +32,7 @@ extension SILSignature {
     } else if case .success(nil) = lowering.scalars(of: result.type) {
       result.isIndirect = true
     }
-    if type.isGenericValue { result.isIndirect = true }
+    if type.isGenericValue, lowering.environment == nil { result.isIndirect = true }
     results.append(result)
     if result.isIndirect { parameters.append(SILParameter(role: .result, path: path, type: result.type, convention: .address)) }
   }
@@ -95,7 +94,7 @@ extension SILSignature {
     case .`init`, .deallocatingDeinit: parameter.convention = .owned
     default: break
     }
-    selfIsUndecided = declaration.contextKind != .classType && declaration.contextKind != .protocolType
+    selfIsUndecided = declaration.contextKind != .classType
     parameters.append(parameter)
   }
 }

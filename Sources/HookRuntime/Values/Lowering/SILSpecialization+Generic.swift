@@ -12,7 +12,7 @@ extension SILSignature {
     }
     var table: [GenericParameterKey: TypeSyntax] = [:]
     for (key, type) in zip(keys, step.types) { table[key] = type }
-    for (key, type) in lowering.fixedParameters(of: declaration) { table[key] = lowering.concrete(type.substituting(table)) }
+    for (key, type) in lowering.fixedParameters(of: declaration) { table[key] = lowering.filled(type, table) }
     substitutions = table
     for index in parameters.indices { parameters[index].type.substitute(table, step, lowering) }
     for index in gone.indices { gone[index].type.substitute(table, step, lowering) }
@@ -27,11 +27,16 @@ extension SILSignature {
     breakOff(at: 0, "generic specialisation: " + reason)
   }
 
-  /// Where nothing is returned directly, one result that was written through an address for being generic alone is.
+  /// Where nothing is returned directly, the first result that was written through an address for being generic alone is,
+  /// unless it is empty or has more parts than the optimiser takes apart.
   private mutating func decideResults(_ step: GenericSpecialization, _ lowering: SILTypeLowering) {
     guard step.isReabstracted, results.allSatisfy(\.isIndirect) else { return }
     for index in results.indices {
-      guard case .success(.some) = lowering.scalars(of: results[index].type) else { continue }
+      let scalars = lowering.scalars(of: results[index].type)
+      if case .failure(let problem) = scalars { return breakOff(at: 0, problem.description) }
+      guard case .success(.some) = scalars, !results[index].type.type.isVoid,
+        let info = lowering.info(results[index].type.type), info.partCount <= Self.mostParts
+      else { continue }
       results[index].isIndirect = false
       results[index].type.isAbstract = false
       let path = results[index].path
@@ -39,6 +44,9 @@ extension SILSignature {
       return
     }
   }
+
+  /// Types with more parts are never exploded, nor returned directly for being known.
+  private static let mostParts = 6
 
   private mutating func drop(_ step: GenericSpecialization) {
     var dropped = Set(step.droppedParameters)
@@ -68,9 +76,10 @@ extension SILType {
   fileprivate mutating func substitute(
     _ table: [GenericParameterKey: TypeSyntax], _ step: GenericSpecialization, _ lowering: SILTypeLowering
   ) {
-    type = lowering.concrete(type.substituting(table))
-    // What can be loaded once it is known goes in registers.
+    type = lowering.filled(type, table)
     guard isAbstract, step.isReabstracted else { return }
-    if case .success(.some) = lowering.scalars(of: self) { isAbstract = false }
+    // What can be loaded once it is known goes in registers. Of what is not known this is not known either.
+    if case .success(.none) = lowering.scalars(of: self) { return }
+    isAbstract = false
   }
 }

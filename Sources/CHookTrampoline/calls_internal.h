@@ -1,0 +1,23 @@
+// Private to this target: what async.c takes from calls.c.
+#ifndef HKT_CALLS_INTERNAL_H
+#define HKT_CALLS_INTERNAL_H
+
+#include "CHookTrampoline.h"
+
+/// Hooks do not fire on this thread now.
+bool hkt_passes_through(HKTThread *t);
+bool hkt_is_passive(void);
+bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);
+bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to);
+void hkt_count_call(HKTThread *t, HKTBodyRecord *record);
+
+/// The published set, kept from being freed on every thread until it is let go. NULL: there is none.
+HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record);
+void hkt_layers_let_go(HKTLayers *layers);
+
+/// Runs one layer with the call as the innermost of its thread, which is set. Linked only meanwhile.
+HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);
+/// Ends what the call kept alive.
+void hkt_release_kept(HKTCall *call);
+
+#endif

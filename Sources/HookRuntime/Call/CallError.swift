@@ -1,0 +1,99 @@
+// CallError — why a function of the program was not called. Facts here, words below; nothing ran when one is thrown.
+
+/// Why a function cannot be called by name, whatever the arguments.
+package enum CallRefusal: Error, Equatable, Sendable {
+  /// Its async function pointer is not found.
+  case isAsync
+  /// It runs on its caller's actor.
+  case needsActor
+  case coroutine
+  case deinitialiser
+  case neverReturns
+  /// The compiler left bodies with changed arguments only.
+  case onlyClones([String])
+  case noBody
+  case generic
+  case thrown(String)
+  /// Its convention is not known: private, merged, compiler-made.
+  case convention(String)
+  case argument(position: Int, label: String?, reason: String)
+  case result(String)
+  case receiver(String)
+  /// A mutating method needs the place where the value lives.
+  case mutating
+  case ownMachinery(String)
+}
+
+extension CallRefusal: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .isAsync: "it is async, and how large its context has to be is not known"
+    case .needsActor: "it runs on the actor of its caller, and a handler has none"
+    case .coroutine: "it is a coroutine accessor; use the property's '.get' or '.set'"
+    case .deinitialiser: "a 'deinit' is run by the runtime alone"
+    case .neverReturns: "it never returns"
+    case .onlyClones(let forms):
+      "only bodies with changed arguments are left of it (\(forms.joined(separator: ", "))); its callers were compiled for those"
+    case .noBody: "no body of it is left in the program: every call was inlined"
+    case .generic: "it is generic, and its type arguments are not in its name"
+    case .thrown(let reason): "the error it throws: \(reason)"
+    case .convention(let reason): reason
+    case .argument(let position, let label, let reason): "argument \(argumentName(position, label)): \(reason)"
+    case .result(let reason): "its result: \(reason)"
+    case .receiver(let reason): "its self: \(reason)"
+    case .mutating: "it is mutating, and this value is a copy; call it where the value lives, or change a copy with swift.with"
+    case .ownMachinery(let image): "it belongs to ScriptHost itself (\(image))"
+    }
+  }
+}
+
+/// `2 'price'`, or `2` for an argument without a label.
+package func argumentName(_ position: Int, _ label: String?) -> String {
+  label.map { "\(position + 1) '\($0)'" } ?? "\(position + 1)"
+}
+
+/// Why a call was not made. The program is as it was.
+public enum CallError: Error, Sendable {
+  /// No function has this name, or several have: the text names the nearest, or the candidates.
+  case notFound(String)
+  /// The function cannot be called by name.
+  case refused(selector: String, reason: String)
+  case wrongCount(selector: String, expected: Int, found: Int)
+  /// `position` counts from 0.
+  case wrongArgument(selector: String, position: Int, label: String?, expected: String, found: String)
+  case wrongResult(selector: String, expected: String, found: String)
+  /// `self` is missing, of another type, or given to a function that takes none.
+  case wrongReceiver(selector: String, expected: String, found: String)
+  /// The object is in the middle of being changed (or read) on this thread: touching it now would stop the program.
+  case accessOpen(selector: String, type: String, isModifying: Bool)
+  /// The method changed its copy of the value; the value itself is as it was.
+  case changedCopy(selector: String)
+  /// The methods of an actor run on its executor, where this thread is not.
+  case outsideActor(selector: String, type: String)
+  /// An async function, called where nobody can wait.
+  case cannotWait(selector: String)
+}
+
+extension CallError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .notFound(let text): text
+    case .refused(let selector, let reason): "cannot call '\(selector)': \(reason)"
+    case .wrongCount(let selector, let expected, let found):
+      "'\(selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), got \(found)"
+    case .wrongArgument(let selector, let position, let label, let expected, let found):
+      "argument \(argumentName(position, label)) of '\(selector)': expected \(expected), got \(found)"
+    case .wrongResult(let selector, let expected, let found): "'\(selector)' returns \(expected), asked for \(found)"
+    case .wrongReceiver(let selector, let expected, let found): "self of '\(selector)': expected \(expected), got \(found)"
+    case .accessOpen(let selector, let type, let isModifying):
+      "cannot call '\(selector)' now: this \(type) is in the middle of being \(isModifying ? "changed" : "read") on this thread; "
+        + "read its stored fields, or call when the access is over"
+    case .changedCopy(let selector):
+      "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
+    case .cannotWait(let selector):
+      "'\(selector)' is async: only an 'around' handler of an async function can wait for it, in the handler itself"
+    case .outsideActor(let selector, let type):
+      "cannot call '\(selector)' here: '\(type)' is an actor, and its code runs on its own executor; call it from a hook on one of its methods"
+    }
+  }
+}

@@ -1,0 +1,432 @@
+// Callable — a function of the program made ready to be called: which body, and where each value goes.
+//
+// The body is the one every compiler-made caller of the declared convention could call: the base body, never a clone
+// whose arguments were changed. Places come from the same plan that hooks read calls with, so what is proved for
+// reading holds for calling. Made once per selector, kept for ever.
+package import CHookTrampoline
+package import SwiftMangling
+
+package final class Callable: @unchecked Sendable {
+  // Immutable after init; the tables are allocated there and live as long as the object.
+
+  /// Who `self` is.
+  package enum Receiver: Sendable {
+    case none
+    /// An instance of the class or an heir.
+    case object(Metadata)
+    /// The class itself or an heir: class methods and allocating initialisers.
+    case metatype(Metadata)
+    /// A struct or enum, which lies in the block like an argument, behind them.
+    case value(TypeInfo)
+  }
+
+  /// One argument in the block of a call.
+  package struct Argument {
+    /// Bytes from the start of the block.
+    package let offset: Int
+    /// `.none` for what is no scalar, string or object.
+    package let kind: ValueSlot.Kind
+    /// The callee leaves a value here that is the caller's: an extra result.
+    package let isInout: Bool
+    // Type infos are kept by the resolver for ever.
+    fileprivate let unmanagedInfo: Unmanaged<TypeInfo>
+    package var info: TypeInfo { unmanagedInfo.takeUnretainedValue() }
+  }
+
+  package let selector: String
+  package let declaration: Declaration
+  package let plan: CallPlan
+  package let receiver: Receiver
+  /// The body's address in this process.
+  package let entry: UInt
+  package let argumentCount: Int
+  package let arguments: UnsafePointer<Argument>
+  /// Bytes of the block that holds the arguments of one call; alignment 16.
+  package let blockBytes: Int
+  package let result: TypeInfo?
+  package let resultKind: ValueSlot.Kind
+  package let hasInout: Bool
+  /// Reads, and nothing else, as far as its name tells: a getter.
+  package let isGetter: Bool
+  /// The address of its async function pointer in this process; nil for what is not async.
+  package let asyncPointer: UInt?
+
+  /// Where in the block a struct's or enum's `self` goes.
+  package let selfOffset: Int
+  private let moves: UnsafePointer<Move>
+  private let moveCount: Int
+  private let returns: UnsafePointer<Move>
+  private let returnCount: Int
+  private let resultIsIndirect: Bool
+  private let receiverOffset: Int?
+  let stackSlots: Int
+  private let lent: [(offset: Int, info: TypeInfo)]
+  private let thrown: Thrown?
+  /// Results that go through an address beside others: the frame's place, and the offset in the result.
+  private let resultAddresses: [(place: Int32, offset: Int)]
+  /// Takes `self` by address, and whether to change it is not known.
+  package let mayChangeSelf: Bool
+
+  private struct Thrown {
+    let info: TypeInfo
+    /// In the block.
+    let offset: Int
+    let returns: [Move]
+  }
+
+  /// One machine word (or vector) between the block and a frame.
+  private struct Move {
+    /// Bytes from the start of the frame; a stack slot's number, complemented, when negative.
+    var place: Int32
+    /// Bytes from the start of the block, or of the result.
+    var memory: Int32
+    var size: UInt8
+    /// The place takes the address of the memory.
+    var isAddress: Bool
+
+    init(place: Int32, memory: Int32, size: UInt8, isAddress: Bool) {
+      self.place = place
+      self.memory = memory
+      self.size = size
+      self.isAddress = isAddress
+    }
+
+    /// Part of a result, which is in result registers.
+    init(result piece: Piece) {
+      let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
+      let place =
+        switch piece.place {
+        case .float(let i): results + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i
+        case .integer(let i): results + 8 * i
+        default: results
+        }
+      self.init(place: Int32(place), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
+    }
+  }
+
+  deinit {
+    arguments.deallocate()
+    moves.deallocate()
+    returns.deallocate()
+  }
+
+  // MARK: Making
+
+  /// - Parameter entry: the body's address.
+  init(
+    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil
+  ) throws(CallRefusal) {
+    self.asyncPointer = asyncPointer
+    self.declaration = declaration
+    self.selector = selector
+    self.plan = plan
+    self.entry = entry
+    isGetter = declaration.kind == .getter
+    var layout = Layout()
+    for (index, argument) in plan.arguments.enumerated() { try layout.add(argument, index) }
+    hasInout = layout.arguments.contains(where: \.isInout)
+    if case .value(let value) = selfPlan {
+      mayChangeSelf = value.access == .unknown
+      let (offset, info) = try layout.add(value)
+      receiver = .value(info)
+      selfOffset = offset
+    } else {
+      mayChangeSelf = false
+      receiver = try Self.receiver(selfPlan, declaration)
+      selfOffset = 0
+    }
+    thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
+    if thrown == nil, case .typed = plan.thrown { throw .thrown("where it is left is not known") }
+    lent = layout.lent
+    switch selfPlan {
+    case .object(let place), .metatype(let place): receiverOffset = Self.frameOffset(place).map(Int.init)
+    default: receiverOffset = nil
+    }
+    let returned = try Self.result(plan.result)
+    result = returned.info
+    returns = Self.table(returned.moves)
+    returnCount = returned.moves.count
+    resultIsIndirect = returned.isIndirect
+    resultAddresses = returned.addresses
+    resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
+    argumentCount = layout.arguments.count
+    arguments = Self.table(layout.arguments)
+    moves = Self.table(layout.moves)
+    moveCount = layout.moves.count
+    stackSlots = layout.stackSlots
+    // Words are read whole: eight bytes more than the last value's.
+    blockBytes = (layout.bytes + 8 + 15) / 16 * 16
+  }
+
+  private static func table<T>(_ elements: [T]) -> UnsafePointer<T> {
+    let table = UnsafeMutablePointer<T>.allocate(capacity: max(1, elements.count))
+    table.initialize(from: elements, count: elements.count)
+    return UnsafePointer(table)
+  }
+
+  /// Lays the arguments out, each with room to read whole words.
+  private struct Layout {
+    var arguments: [Argument] = []
+    var moves: [Move] = []
+    var lent: [(offset: Int, info: TypeInfo)] = []
+    var stackSlots = 0
+    var bytes = 0
+
+    mutating func add(_ plan: ArgumentPlan, _ index: Int) throws(CallRefusal) {
+      func refusal(_ reason: String) -> CallRefusal { .argument(position: index, label: plan.label, reason: reason) }
+      guard let info = plan.info else { throw refusal(Self.reason(plan.location) ?? "its type is not known in this process") }
+      if plan.hasMixedOwnership { throw refusal("parts of it are owned, others borrowed") }
+      guard info.metadata.isCopyable else { throw refusal("values of '\(info.name)' cannot be copied") }
+      let offset = room(for: info)
+      do throws(Unplaced) { try place(plan.location, offset) } catch { throw refusal(error.reason) }
+      if !plan.isOwned, !plan.isInout, !info.isTrivial { lent.append((offset, info)) }
+      arguments.append(
+        Argument(
+          offset: offset, kind: ValueSlot.Kind(info.kind) ?? .none, isInout: plan.isInout, unmanagedInfo: .passUnretained(info)))
+    }
+
+    /// Answers where in the block `self` goes.
+    mutating func add(_ plan: ValueSelfPlan) throws(CallRefusal) -> (offset: Int, info: TypeInfo) {
+      guard let info = plan.info else { throw .receiver(Self.reason(plan.location) ?? "its type is not known in this process") }
+      guard info.metadata.isCopyable else { throw .receiver("values of '\(info.name)' cannot be copied") }
+      if plan.access == .inPlace { throw .mutating }
+      let offset = room(for: info)
+      do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
+      if plan.access != .owned, !info.isTrivial { lent.append((offset, info)) }
+      return (offset, info)
+    }
+
+    /// Room for a typed error, which the callee leaves there or, packed, in result registers.
+    mutating func add(thrown plan: ResultPlan) throws(CallRefusal) -> Thrown {
+      guard let info = plan.info else { throw .thrown("its type is not known in this process") }
+      let offset = room(for: info)
+      switch plan.location {
+      case .address(let place):
+        do throws(Unplaced) { try move(place, offset, 8, true) } catch { throw .thrown(error.reason) }
+        return Thrown(info: info, offset: offset, returns: [])
+      case .pieces(let pieces): return Thrown(info: info, offset: offset, returns: pieces.map(Move.init(result:)))
+      case .unknown(let reason): throw .thrown(reason)
+      case .parts, .optimizedOut: throw .thrown("it is not left in one place")
+      }
+    }
+
+    private mutating func room(for info: TypeInfo) -> Int {
+      let alignment = max(info.alignment, 8)
+      let offset = (bytes + alignment - 1) / alignment * alignment
+      bytes = offset + (info.size + 7) / 8 * 8
+      return offset
+    }
+
+    private struct Unplaced: Error { var reason: String }
+
+    private static func reason(_ location: Location) -> String? { if case .unknown(let text) = location { text } else { nil } }
+
+    /// - Parameter base: where the value starts in the block.
+    private mutating func place(_ location: Location, _ base: Int) throws(Unplaced) {
+      switch location {
+      case .pieces(let pieces): for piece in pieces { try move(piece.place, base + piece.offset, piece.size, false) }
+      case .address(let place): try move(place, base, 8, true)
+      case .parts(let parts):
+        for part in parts {
+          if case .pieces = part.location { try place(part.location, base) } else { try place(part.location, base + part.offset) }
+        }
+      case .optimizedOut: throw Unplaced(reason: "the body does not take it")
+      case .unknown(let reason): throw Unplaced(reason: reason)
+      }
+    }
+
+    private mutating func move(_ place: Place, _ memory: Int, _ size: Int, _ isAddress: Bool) throws(Unplaced) {
+      let target: Int32
+      if case .stack(let slot) = place {
+        stackSlots = max(stackSlots, slot + (size > 8 ? 2 : 1))
+        target = ~Int32(slot)
+      } else if let offset = Callable.frameOffset(place) {
+        target = offset
+      } else {
+        throw Unplaced(reason: "its place is not known")
+      }
+      moves.append(Move(place: target, memory: Int32(memory), size: UInt8(min(size, 16)), isAddress: isAddress))
+    }
+  }
+
+  /// Bytes from the start of the frame, nil for the stack.
+  private static func frameOffset(_ place: Place) -> Int32? {
+    switch place {
+    case .integer(let i): Int32(8 * i)
+    case .float(let i): Int32(MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i)
+    case .selfRegister: Int32(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
+    case .indirectResult: Int32(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
+    case .stack: nil
+    }
+  }
+
+  private static func receiver(_ plan: SelfPlan, _ declaration: Declaration) throws(CallRefusal) -> Receiver {
+    switch plan {
+    case .none: return .none
+    case .object(let place), .metatype(let place):
+      guard frameOffset(place) != nil, let context = declaration.context,
+        case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
+      else { throw .receiver("its class is not known in this process") }
+      if case .object = plan { return .object(info.metadata) }
+      return .metatype(info.metadata)
+    case .value: throw .receiver("it is a value")  // placed before
+    case .unknown(let reason): throw .receiver(reason)
+    }
+  }
+
+  private struct Returned {
+    var info: TypeInfo?
+    var moves: [Move] = []
+    var isIndirect = false
+    var addresses: [(place: Int32, offset: Int)] = []
+  }
+
+  private static func result(_ plan: ResultPlan) throws(CallRefusal) -> Returned {
+    if plan.type.isVoid { return Returned() }
+    if case .nominal(let name, _, _) = plan.type, name.module == "Swift", name.shortName == "Never" { throw .neverReturns }
+    guard plan.isOwned else { throw .result("somebody else owns it") }
+    guard let info = plan.info else {
+      if case .unknown(let reason) = plan.location { throw .result(reason) }
+      throw .result("its type is not known in this process")
+    }
+    var returned = Returned(info: info)
+    switch plan.location {
+    case .address(.indirectResult): returned.isIndirect = true
+    case .pieces(let pieces): returned.moves = pieces.map(Move.init(result:))
+    case .parts(let parts):
+      for part in parts {
+        switch part.location {
+        case .pieces(let pieces): returned.moves += pieces.map(Move.init(result:))
+        case .address(let place):
+          guard let offset = frameOffset(place) else { throw .result("its place is not known") }
+          returned.addresses.append((offset, part.offset))
+        case .unknown(let reason): throw .result(reason)
+        case .parts, .optimizedOut: throw .result("it is not returned whole")
+        }
+      }
+    case .unknown(let reason): throw .result(reason)
+    case .address, .optimizedOut: throw .result("it is not returned by this body")
+    }
+    return returned
+  }
+
+  // MARK: Calling
+
+  /// Makes the call on this thread, hooks on the function included (a handler's call to the function it handles goes to
+  /// the next layer). All checks were made before: `block` holds the arguments, `result` has room for the result.
+  ///
+  /// Takes the values in the block: given away or destroyed when this returns, but for inout ones, which are the
+  /// caller's with what the callee left in them. The result is the caller's, and is not there when an error is.
+  /// - Parameters:
+  ///   - receiver: the object or metatype, kept alive by the caller; 0 for none.
+  ///   - entry: the implementation, of this callable's convention.
+  /// - Returns: the thrown error's box, owned by the caller, 0 for none.
+  package func run(
+    _ block: UnsafeMutableRawPointer, receiver: UInt, entry: UInt, result: UnsafeMutableRawPointer?
+  ) -> UInt {
+    guard stackSlots > 0 else { return run(block, receiver, entry, result, nil) }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: stackSlots) { run(block, receiver, entry, result, $0.baseAddress!) }
+  }
+
+  private func run(
+    _ block: UnsafeMutableRawPointer, _ receiver: UInt, _ entry: UInt, _ result: UnsafeMutableRawPointer?,
+    _ stack: UnsafeMutablePointer<UInt64>?
+  ) -> UInt {
+    var frame = HKTFrame()
+    frame.stack = stack
+    return withUnsafeMutablePointer(to: &frame) { frame in
+      load(frame, block, receiver, result, stack)
+      ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
+      // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
+      return unload(frame, block, result, UInt(frame.pointee.results.error))
+    }
+  }
+
+  /// Puts what the callee takes into the registers and stack slots.
+  @inline(__always)
+  func load(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ receiver: UInt, _ result: UnsafeMutableRawPointer?,
+    _ stack: UnsafeMutablePointer<UInt64>?
+  ) {
+    let base = UnsafeMutableRawPointer(frame)
+    for index in 0..<moveCount { fill(moves[index], base, block, stack) }
+    if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
+    if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
+    if let result {
+      for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
+    }
+  }
+
+  /// Ends what was lent, and takes the result out of the registers unless there is an error, whose box is answered.
+  @inline(__always)
+  func unload(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ error: UInt
+  ) -> UInt {
+    for (offset, info) in lent { info.metadata.destroy(block + offset) }
+    let base = UnsafeMutableRawPointer(frame)
+    if error != 0 { return self.error(error, base, block) }
+    if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
+    return 0
+  }
+
+  /// The box of what was thrown: the error register has it, or says that a typed error is in its place.
+  private func error(_ register: UInt, _ frame: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) -> UInt {
+    guard let thrown else { return register }
+    let memory = block + thrown.offset
+    for move in thrown.returns { empty(move, frame, memory) }
+    let box = thrown.info.metadata.box(memory)
+    guard box != 0 else { fatalError("internal error: a typed error that is no Error; please report it") }
+    return box
+  }
+
+  @inline(__always)
+  private func fill(
+    _ move: Move, _ frame: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer, _ stack: UnsafeMutablePointer<UInt64>?
+  ) {
+    let source = block + Int(move.memory)
+    let target = move.place >= 0 ? frame + Int(move.place) : UnsafeMutableRawPointer(stack! + Int(~move.place))
+    if move.size > 8 { return target.copyMemory(from: source, byteCount: 16) }
+    var word = move.isAddress ? UInt64(UInt(bitPattern: source)) : source.loadUnaligned(as: UInt64.self)
+    // The block has room behind the last value; what is read too much is cut off.
+    if move.size < 8 { word &= (1 << (8 * UInt64(move.size))) - 1 }
+    target.storeBytes(of: word, as: UInt64.self)
+  }
+
+  @inline(__always)
+  private func empty(_ move: Move, _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {
+    let source = frame + Int(move.place)
+    let target = result + Int(move.memory)
+    if move.size == 8 { return target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self) }
+    // Only bit 0 of a Bool's register is its value.
+    if case .bool = resultKind, move.size == 1 { return target.storeBytes(of: source.load(as: UInt8.self) & 1, as: UInt8.self) }
+    target.copyMemory(from: source, byteCount: Int(move.size))
+  }
+}
+
+/// The way from our code into the program's.
+package enum ProgramCall {
+  /// What a script or a closure of ours calls is the program's work, not the host's: hooks see it.
+  package static func invoke(_ frame: UnsafeMutablePointer<HKTFrame>, _ entry: UInt, stackBytes: Int) {
+    let target = UnsafeMutableRawPointer(bitPattern: entry)
+    guard let thread = hkt_thread() else { return hkt_invoke(frame, target, stackBytes) }
+    let host = thread.pointee.host
+    thread.pointee.host = 0
+    hkt_invoke(frame, target, stackBytes)
+    thread.pointee.host = host
+  }
+
+  /// The same for what ends values of the program: a `deinit` is the program's work, too.
+  package static func asProgram(_ body: () -> Void) {
+    let thread = hkt_thread()
+    let host = thread?.pointee.host ?? 0
+    thread?.pointee.host = 0
+    body()
+    thread?.pointee.host = host
+  }
+
+  /// Gives back a reference to a native object or error box.
+  package static func release(_ object: UInt) {
+    // The word is a reference that the caller owns.
+    asProgram { if let pointer = UnsafeRawPointer(bitPattern: object) { Unmanaged<AnyObject>.fromOpaque(pointer).release() } }
+  }
+}

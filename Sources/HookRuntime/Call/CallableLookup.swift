@@ -1,0 +1,191 @@
+// CallableLookup — from a selector, or an object and a member's name, to the function that is called.
+private import Glibc
+private import SwiftMangling
+
+/// Finds callables and remembers them. Any thread.
+package final class CallableLookup: @unchecked Sendable {
+  // All state is behind `lock`.
+  package static let shared = CallableLookup()
+  private let lock = RecursiveLock()
+  private var bySelector: [String: Result<Callable, CallError>] = [:]
+  private var seen: UInt64 = .max
+  private let planner = CallPlanner()
+
+  /// The function an exact selector means.
+  package func callable(_ selector: String) throws(CallError) -> Callable {
+    try lock.withLock { () throws(CallError) in
+      // What was not found may have come with an image since.
+      let change = LoadedImages.changeCount
+      if seen != change {
+        seen = change
+        bySelector = bySelector.filter { if case .success = $0.value { true } else { false } }
+      }
+      if let known = bySelector[selector] { return try known.get() }
+      let made: Result<Callable, CallError>
+      do throws(CallError) { made = .success(try find(selector)) } catch { made = .failure(error) }
+      bySelector[selector] = made
+      return try made.get()
+    }
+  }
+
+  private func find(_ selector: String) throws(CallError) -> Callable {
+    guard !SelectorPattern(selector).isGlob else { throw .notFound("'\(selector)' is a pattern; a call needs one function's name") }
+    switch SelectorLookup.resolve(selector) {
+    case .failure(let problem): throw .notFound(problem.description)
+    case .success(let found): return try make(found)
+    }
+  }
+
+  /// One family, or the same generic one in several images.
+  func make(_ found: [(ImageCatalog, Family)]) throws(CallError) -> Callable {
+    let (image, family) = found.first { Self.base(of: $0.1) != nil } ?? found[0]
+    let selector = family.selector
+    do throws(CallRefusal) {
+      let body = try Self.body(of: family, in: image)
+      let (plan, selfPlan) = try plan(body, family, image)
+      guard plan.isAsync else {
+        return try Callable(body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address))
+      }
+      guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
+      if image.takesCallersActor(body, by: plan) { throw .needsActor }
+      return try Callable(
+        body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address),
+        asyncPointer: UInt(record.address + image.bias))
+    } catch { throw .refused(selector: selector, reason: error.description) }
+  }
+
+  /// The plan of the declared convention, and where `self` goes.
+  private func plan(_ body: Body, _ family: Family, _ image: ImageCatalog) throws(CallRefusal) -> (CallPlan, SelfPlan) {
+    if CallPlanner.distrust(body.declaration) != nil {
+      // What the body's code bears out, or nothing.
+      let plan = image.plan(of: body, in: family)
+      if let reason = plan.obstacle { throw .convention(reason) }
+      return (plan, plan.selfPlan)
+    }
+    // Whoever else enters the same code, and whatever they leave out, a call made here is this selector's and whole.
+    let plan = planner.plan(body.declaration)
+    switch body.declaration.contextKind {
+    case .structure, .enumeration:
+      if body.declaration.isStatic || body.declaration.kind == .allocatingInit { return (plan, plan.selfPlan) }
+      // Whether it is mutating only the code tells.
+      let shown = image.plan(of: body, in: family)
+      return (shown.thrownValue == nil ? plan : shown, shown.selfPlan)
+    default: return (plan, plan.selfPlan)
+    }
+  }
+
+  private static func base(of family: Family) -> Body? {
+    family.bodies.first { body in
+      switch body.form {
+      case .base, .sharesCodeOf: body.declaration.specialization.isEmpty
+      default: false
+      }
+    }
+  }
+
+  private static func body(of family: Family, in image: ImageCatalog) throws(CallRefusal) -> Body {
+    let declaration = family.declaration
+    if let name = image.forbiddenName, name.lowercased().hasPrefix("libscripthost") { throw .ownMachinery(name) }
+    if declaration.kind.isDeinit { throw .deinitialiser }
+    if declaration.isCoroutine { throw .coroutine }
+    let function = declaration.functionType
+    if case .typed = function.thrown, function.isAsync { throw .isAsync }
+    if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty { throw .generic }
+    if declaration.contextKind == .protocolType { throw .receiver("it is a member of a protocol; name the type's own") }
+    guard let base = base(of: family) else {
+      guard let first = family.bodies.first else { throw .noBody }
+      if first.form == .initialising { throw .onlyClones([first.form.words]) }
+      throw .onlyClones(family.bodies.map(\.form.words).uniqued())
+    }
+    return base
+  }
+
+  // MARK: Members of an object or type
+
+  /// What a name after a dot means for values of one type.
+  package enum Member: Sendable {
+    /// `set` is nil where the program has no setter.
+    case property(get: Result<Callable, CallError>, set: Result<Callable, CallError>?, isObserved: Bool)
+    /// Methods of that base name, by their selectors.
+    case methods([String])
+  }
+
+  /// Types whose members `type` has, the nearest first.
+  private static func names(of type: Metadata) -> [String] {
+    var names: [String] = []
+    var each: Metadata? = type
+    while let metadata = each {
+      let name = _typeName(metadata.type, qualified: true)
+      // A generic class's members are named without its arguments; a private one's cannot be spelled.
+      if !name.contains("(unknown context") { names.append(String(name.prefix { $0 != "<" })) }
+      each = metadata.superclass
+    }
+    return names
+  }
+
+  /// The member `name` of the type or its superclasses, extensions included; nil when there is none.
+  package func member(_ name: String, of type: Metadata, isStatic: Bool) -> Member? {
+    let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
+    var methods: [String] = []
+    var seen: Set<String> = []
+    for owner in Self.names(of: type) {
+      if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic)) { return property }
+      for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
+        // An override has the typed member name of what it overrides, and hides it.
+        let typed = family.typedSelector.dropStatic().dropFirst(owner.utf8.count)
+        if seen.insert(String(typed)).inserted { methods.append(selector(of: family, typed: String(typed), owner)) }
+      }
+    }
+    return methods.isEmpty ? nil : .methods(methods.uniqued())
+  }
+
+  /// Overloads that differ by type alone are told apart by their types.
+  private func selector(of family: Family, typed: String, _ owner: String) -> String {
+    let plain = family.selector
+    guard case .success(let found) = SelectorLookup.resolve(plain), Set(found.map(\.1.key)).count == 1 else {
+      return (family.declaration.isStatic ? "static " : "") + owner + typed
+    }
+    return plain
+  }
+
+  private func property(_ found: [(ImageCatalog, Family)]) -> Member? {
+    let accessors = found.filter { !$0.1.declaration.isSubscript }
+    guard let first = accessors.first else { return nil }
+    func made(_ kind: EntityKind) -> Result<Callable, CallError>? {
+      guard let accessor = accessors.first(where: { $0.1.declaration.kind == kind }) else { return nil }
+      do throws(CallError) { return .success(try make([accessor])) } catch { return .failure(error) }
+    }
+    let name = String(first.1.selector[..<(first.1.selector.lastIndex(of: ".") ?? first.1.selector.endIndex)])
+    return .property(
+      get: made(.getter) ?? .failure(.refused(selector: name + ".get", reason: CallRefusal.noBody.description)), set: made(.setter),
+      isObserved: accessors.contains { $0.1.declaration.kind == .didSet || $0.1.declaration.kind == .willSet })
+  }
+
+  private func families(_ glob: String, _ owner: String, _ name: String, _ isStatic: Bool) -> [(ImageCatalog, Family)] {
+    ProcessCatalog.shared.families(matching: SelectorPattern(glob)).filter { _, family in
+      let declaration = family.declaration
+      return declaration.name == name && declaration.isStatic == isStatic && declaration.context?.description == owner
+    }
+  }
+
+  /// The function `member` (`add(_:price:)`, `title.get`, or with its type before it) is for objects of `type`.
+  package func callable(_ member: String, of type: Metadata, isStatic: Bool = false) throws(CallError) -> Callable {
+    let names = Self.names(of: type)
+    let prefix = isStatic ? "static " : ""
+    let bare = String(member.dropStatic())
+    for owner in names {
+      if bare.hasPrefix(owner + ".") { return try callable(prefix + bare) }
+    }
+    var first: CallError?
+    for owner in names {
+      do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)") } catch {
+        // Found and refused, or ambiguous: the superclass's is another function.
+        guard case .notFound(let text) = error, !text.contains("ambiguous") else { throw error }
+        first = first ?? error
+      }
+    }
+    // A member of a class that is none of these: the receiver is what is wrong.
+    if let other = try? callable(prefix + bare) { return other }
+    throw first ?? .notFound("no selector '\(member)' in this program")
+  }
+}

@@ -1,0 +1,50 @@
+// OwnedResult — what a call into the program returned becomes the script's own: handles that keep it until they are collected.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+
+struct OwnedResult {
+  private let bridge: ValueBridge
+  private let callback: LuaCallback
+
+  init(patch: Patch, callback: LuaCallback) {
+    bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
+    self.callback = callback
+  }
+
+  /// Appends the value at `memory` to the callback's results and ends it there.
+  func give(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, _ kind: ValueSlot.Kind) {
+    switch kind {
+    case .int64: return callback.give(shl_int(memory.load(as: Int64.self)))
+    case .double: return callback.give(shl_number(memory.load(as: Double.self)))
+    case .bool: return callback.give(shl_bool(memory.load(as: UInt8.self) & 1 == 1))
+    case .void: return
+    default: break
+    }
+    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
+    withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      // Bytes are copied at once; handles own a copy or a reference.
+      callback.give(bridge.lua(memory, info, lent: lent, scratch: $0.baseAddress!))
+    }
+    guard !info.isTrivial else { return }
+    ProgramCall.asProgram { info.metadata.destroy(memory) }
+  }
+
+  /// The same for a value with a home of its own.
+  func give(_ value: OwnedValue) {
+    if isHandle(value.info) { return callback.give(bridge.own(value)) }
+    give(value.memory, value.info, .none)
+    value.forget()
+  }
+
+  /// Scripts see the value as a handle to it, so that the home can become the handle's.
+  private func isHandle(_ info: TypeInfo) -> Bool {
+    guard info.metadata.isCopyable else { return false }
+    return switch info.kind {
+    case .structure: StandardType.of(info) == nil
+    case .enumeration, .tuple: true
+    default: false
+    }
+  }
+}

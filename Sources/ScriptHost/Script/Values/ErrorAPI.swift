@@ -1,0 +1,116 @@
+// ErrorAPI — Swift errors as scripts see, keep, make and throw them.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+internal import SwiftMangling
+
+/// The error a script makes from a text: `call:throw("why")`, `swift.error("why")`.
+public struct ScriptError: Error, CustomStringConvertible, Sendable {
+  public let message: String
+  public init(_ message: String) { self.message = message }
+  public var description: String { message }
+}
+
+enum ErrorAPI {
+  private static let errorInfo = try? TypeResolver.shared.type(of: Metadata((any Error).self)).get()
+
+  /// What is in an error box; it stays as long as the box.
+  static func opened(_ box: UInt) -> (value: UnsafeRawPointer, type: TypeInfo)? {
+    withUnsafePointer(to: box) { errorInfo?.openExistential(UnsafeRawPointer($0)) }
+  }
+
+  /// The error in a box, retained.
+  static func error(_ box: UInt) -> any Error {
+    // A boxed `any Error` is one reference; the copy is retained.
+    unsafeBitCast(box, to: (any Error).self)
+  }
+
+  private static func box(of error: any Error) -> UInt {
+    // In a struct: passed by itself, the error would be opened to what it holds.
+    struct Holder { let error: any Error }
+    return withUnsafeBytes(of: Holder(error: error)) { $0.load(as: UInt.self) }
+  }
+
+  /// `e.type`, `e.message`, `e.value`; a case or a field of the error's own value otherwise.
+  static let index: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let receiver = callback[0]
+      guard let box = patch.classes.errorBox(receiver), box != 0 else { return callback.fail(ObjectAPI.expired) }
+      guard let (memory, type) = opened(box) else { return callback.fail("the type of this error is not known") }
+      let bridge = ValueBridge(reading: receiver, patch, callback.scope)
+      switch callback.name {
+      case "type": return callback.done(type.name)
+      case "message": return callback.done(message(box, callback))
+      case "value": return ValueAPI.push(memory, type, bridge, callback)
+      case "case"?:
+        guard let number = type.caseNumber(of: memory) else { return callback.done(shl_nil()) }
+        return callback.done(type.cases[number].name)
+      default: return callback.fail("an error has 'type', 'message', 'case' and 'value', no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
+      }
+    }
+  }
+
+  /// The error in its own words: program code, which no hook sees, with the state's lock given back.
+  static func message(_ box: UInt, _ callback: LuaCallback) -> String {
+    let error = error(box)
+    return callback.unlocked { HostWork.run { String(describing: error) } }
+  }
+
+  static let tostring: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let box = patch.classes.errorBox(callback[0]), box != 0 else { return callback.done("a Swift error of a call that is over") }
+      if let made = error(box) as? ScriptError { return callback.done(made.message) }
+      return callback.done(ValuePrinter.error(box))
+    }
+  }
+
+  static let equal: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let a = patch.classes.errorBox(callback[0]), let b = patch.classes.errorBox(callback[1]) else { return callback.done(shl_bool(false)) }
+      return callback.done(shl_bool(a == b))
+    }
+  }
+
+  /// `swift.error(text)`: an error to throw or to pass on.
+  static let make: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let text = callback.text(0) else { return callback.fail("'swift.error' takes a text, got \(ValueBridge.describe(callback[0]))") }
+      return callback.done(handle(of: ScriptError(text), ValueBridge(running: patch, callback.scope)))
+    }
+  }
+
+  private static func handle(of error: any Error, _ bridge: ValueBridge) -> SHLValue {
+    withExtendedLifetime(error) { bridge.error(box(of: error)) }
+  }
+
+  /// `call:throw(e)`: ends the handler; the call throws `e`, a Swift error, a value that is one, or a text.
+  static let throwError: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let script = callback.call else { return callback.fail("this call is over") }
+      let value = callback[1]
+      if let why = refusal(script) { return callback.fail(why) }
+      let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
+      if patch.classes.isError(value) {
+        guard let box = patch.classes.errorBox(value), box != 0 else { return callback.fail(ObjectAPI.expired) }
+        return shl_raise(callback.raw, bridge.error(box))
+      }
+      if let text = callback.text(1) { return shl_raise(callback.raw, handle(of: ScriptError(text), bridge)) }
+      do throws(BridgeError) {
+        guard let made = try bridge.any(value) as? any Error else {
+          return callback.fail("'call:throw' takes a Swift error or a text, got \(bridge.describe(value))")
+        }
+        return shl_raise(callback.raw, handle(of: made, bridge))
+      } catch { return callback.fail("'call:throw': \(error.description)") }
+    }
+  }
+
+  private static func refusal(_ script: UnsafeMutablePointer<ScriptCall>) -> String? {
+    if script.pointee.phase == HKT_ENTER { return "a 'before' handler cannot throw; use 'around'" }
+    if !script.pointee.view.withPlan({ $0.mayThrow }) {
+      if case .typed = script.pointee.plan.thrown { return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet" }
+      return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,91 @@
+// FieldAccess — stored fields of objects and values, read and written where they lie. No accessor, no observer runs.
+internal import CLuaShim
+internal import HookRuntime
+
+enum FieldAccess {
+  /// What a weak field's first word is: the runtime's weak reference, as any weak variable has it.
+  private struct Weak { weak var object: AnyObject? }
+
+  /// The value of `field` for Lua.
+  /// - Parameters:
+  ///   - base: the first byte of the object or value that has the field.
+  ///   - lent: where that is; what is read is lent as long, or copied with serial 0.
+  static func read(
+    _ field: StoredField, _ base: UnsafeRawPointer, _ lent: LentValue, _ bridge: ValueBridge, _ scratch: Scratch
+  ) -> Result<SHLValue, BridgeError> {
+    let memory = base + field.offset
+    let owner = { (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type" }
+    switch field.reference {
+    case .value:
+      guard case .success(let info) = field.type else {
+        return .failure(.notMadeHere(type: owner(), why: "the type of field '\(field.name)' is not known"))
+      }
+      // A variable of an object may change while the script has a handle to its value.
+      if field.isVar, case .classType = field.owner.kind { return .success(bridge.snapshot(memory, info, scratch)) }
+      return .success(bridge.lua(memory, info, lent: lent.part(info, at: field.offset), scratch: scratch))
+    case .weak:
+      // Loading a weak reference retains what it finds; nil once that object's deinit began.
+      guard let object = memory.assumingMemoryBound(to: Weak.self).pointee.object else { return .success(shl_nil()) }
+      return .success(bridge.reference(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())))
+    case .unowned:
+      // The object's memory stays while there are unowned references; loading one of a dead object would abort.
+      let address = memory.loadUnaligned(as: UInt.self)
+      if address == 0 || Instance.isEnding(address) { return .success(shl_nil()) }
+      return .success(bridge.reference(address))
+    case .unmanaged:
+      return .failure(.notMadeHere(type: owner(), why: "field '\(field.name)' is unowned(unsafe): nothing tells whether its object lives"))
+    }
+  }
+
+  /// A stored field by name, its own class's or an inherited one.
+  static func find(_ name: String, in type: Metadata) -> StoredField? {
+    ((try? TypeResolver.shared.type(of: type).get().fields) ?? type.storedFields).first { $0.name == name }
+  }
+
+  /// Puts `value` into a stored `var` of an object. What was there ends; observers do not run.
+  static func write(_ value: SHLValue, to field: StoredField, of object: UnsafeRawPointer, _ bridge: ValueBridge) throws(BridgeError) {
+    let memory = UnsafeMutableRawPointer(mutating: object) + field.offset
+    let owner = (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type"
+    guard field.isVar else { throw .fieldFixed(field.name, type: owner, why: "it is a 'let'") }
+    switch field.reference {
+    case .weak:
+      guard field.type.isSingleReference else { throw .fieldFixed(field.name, type: owner, why: "it is a weak reference of protocol type") }
+      if value.tag == SHL_NIL { memory.assumingMemoryBound(to: Weak.self).pointee.object = nil; return }
+      guard case .success(let info) = field.type, case .optional(let payload) = info.kind else {
+        throw .fieldFixed(field.name, type: owner, why: "its type is not known")
+      }
+      let made = OwnedValue(uninitialized: payload)
+      do throws(BridgeError) { try bridge.store(value, as: payload, at: made.memory) } catch {
+        made.forget()
+        throw error
+      }
+      // One reference, which the weak variable does not keep.
+      memory.assumingMemoryBound(to: Weak.self).pointee.object = made.memory.load(as: AnyObject.self)
+      made.destroy()
+    case .unowned, .unmanaged: throw .fieldFixed(field.name, type: owner, why: "it is an unowned reference")
+    case .value:
+      guard case .success(let info) = field.type else { throw .fieldFixed(field.name, type: owner, why: "its type is not known") }
+      guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
+      let made = OwnedValue(uninitialized: info)
+      do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+        made.forget()
+        throw error
+      }
+      // The old value ends after the new one is in place: its deinit may look at the field.
+      let old = OwnedValue(uninitialized: info)
+      old.memory.copyMemory(from: memory, byteCount: info.size)
+      memory.copyMemory(from: made.memory, byteCount: info.size)
+      made.forget()
+      old.destroy()
+    }
+  }
+}
+
+extension Result where Success == TypeInfo, Failure == TypeProblem {
+  /// A class reference without witness tables, or an Optional of one.
+  fileprivate var isSingleReference: Bool {
+    guard case .success(let info) = self else { return false }
+    if case .optional(let payload) = info.kind { return payload.size == 8 }
+    return info.size == 8
+  }
+}

@@ -1,0 +1,243 @@
+// ValueBridge — from Swift memory to Lua values, by type. Exact, or a handle that carries the type.
+//
+// What a script receives in a handler is lent: a handle to the place, valid until the handler ends. With serial 0 nothing is
+// lent: handles own a copy or a reference, until they are collected.
+internal import CHookTrampoline
+internal import CLuaShim
+private import Glibc
+internal import HookRuntime
+
+/// Sixteen bytes per string argument: small strings live in registers and need an address.
+typealias Scratch = UnsafeMutablePointer<(UInt64, UInt64)>
+
+struct ValueBridge {
+  let classes: HandleClasses
+  /// The call that lends what is read; 0: handles own what they stand for.
+  let serial: UInt64
+  /// Where tables are read and kept handles found; needed for both.
+  var scope: UnsafeMutablePointer<SHLScope>?
+  /// Tables around the value being made.
+  var depth = 0
+
+  init(classes: HandleClasses, serial: UInt64, scope: UnsafeMutablePointer<SHLScope>? = nil) {
+    self.classes = classes
+    self.serial = serial
+    self.scope = scope
+  }
+
+  static let null = shl_constant_value(1)
+  static func isNull(_ value: SHLValue) -> Bool { value.tag == SHL_CONSTANT && value.i == 1 }
+
+  /// The value at `memory`. Strings point into the object that owns them (or into `scratch`): push them at once.
+  /// - Parameter isElement: none is `swift.null`, since nil would be a hole.
+  func lua(_ memory: UnsafeRawPointer, _ info: TypeInfo, lent: LentValue, scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    switch info.kind {
+    case .bool: return shl_bool(memory.load(as: UInt8.self) & 1 == 1)
+    case .integer(let bits, let signed): return integer(memory, bits, signed, lent)
+    case .float(32): return shl_number(Double(memory.loadUnaligned(as: Float.self)))
+    case .float: return shl_number(memory.loadUnaligned(as: Double.self))
+    case .string:
+      return Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
+    case .object: return reference(memory.loadUnaligned(as: UInt.self))
+    case .void: return shl_nil()
+    case .optional(let payload): return optional(memory, info, payload, lent, scratch, isElement)
+    case .existential: return existential(memory, info, lent, scratch)
+    case .structure:
+      if let standard = StandardType.of(info) { return self.standard(standard, memory, lent, scratch) }
+      return handle(memory, lent)
+    case .closure: return ClosureBridge.lua(memory, info, self)
+    case .enumeration, .tuple, .metatype, .opaque: return handle(memory, lent)
+    }
+  }
+
+  private func optional(
+    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ lent: LentValue, _ scratch: Scratch, _ isElement: Bool
+  ) -> SHLValue {
+    guard let tag = info.metadata.enumTag(memory) else { return handle(memory, lent) }
+    if tag != 0 { return isElement ? Self.null : shl_nil() }
+    if case .optional = payload.kind {
+      // nil is none, null is some(none); what is nested deeper keeps its type.
+      guard let inner = payload.metadata.enumTag(memory) else { return handle(memory, lent) }
+      if inner != 0 { return isElement ? handle(memory, lent) : Self.null }
+      if isElement { return handle(memory, lent) }
+      if case .optional(let third) = payload.kind, case .optional = third.kind { return handle(memory, lent) }
+    }
+    return lua(memory, payload, lent: lent.part(payload, at: 0), scratch: scratch)
+  }
+
+  // MARK: Handles
+
+  /// A handle to the value where it lies, or to a copy where nothing is lent.
+  func handle(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
+    // What the script owns may be collected at any time: a part of it is copied as well.
+    if serial == 0 || lent.serial == 0 { return copied(memory, lent.info) }
+    let (a, b, c) = lent.words()
+    return shl_handle(classes.value, a, b, c)
+  }
+
+  /// A handle to a copy of the value, for what may go or change its type while the script has the handle.
+  func copied(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> SHLValue {
+    if case .closure = info.kind { return ClosureBridge.lua(memory, info, self) }
+    guard info.metadata.isCopyable else { return shl_handle(classes.value, CallValues.notDecodedMark, 0, 0) }
+    let copy = OwnedValue(uninitialized: info)
+    info.metadata.initialize(copy.memory, copying: memory)
+    return own(copy)
+  }
+
+  /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
+  func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
+    let isWhole =
+      switch info.kind {
+      case .structure: StandardType.of(info) == nil
+      case .enumeration, .tuple, .metatype, .opaque: true
+      default: false
+      }
+    let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
+    if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
+    if !info.metadata.isCopyable, serial != 0 {
+      let (a, b, c) = place.words()
+      return shl_handle(classes.value, a, b, c)
+    }
+    return copied(memory, info)
+  }
+
+  /// A handle to a new value: the call's while one runs, else the script's own.
+  func own(_ value: OwnedValue) -> SHLValue {
+    if serial != 0, let call = ScriptThread.call(serial) {
+      let memory = call.pointee.lend().adopt(value)
+      let (a, b, c) = LentValue(root: .memory(UInt(bitPattern: memory)), info: value.info, serial: serial).words()
+      return shl_handle(classes.value, a, b, c)
+    }
+    let (a, b, _) = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: 0).words()
+    return shl_handle(classes.ownedValue, a, b, 0)
+  }
+
+  /// A lent instance that stays for the call by itself: an argument, `self`.
+  @inline(__always)
+  func object(_ address: UInt) -> SHLValue {
+    address == 0 ? shl_nil() : shl_handle(classes.object, UInt64(address), 0, serial)
+  }
+
+  /// An instance that was read out of memory, which may let go of it.
+  func reference(_ address: UInt) -> SHLValue {
+    guard address != 0 else { return shl_nil() }
+    if serial == 0 { return kept(address, classes.keptObject) }
+    ScriptThread.call(serial)?.pointee.lend().retain(address)
+    return object(address)
+  }
+
+  /// The error in a box, as a lent or a kept handle.
+  func error(_ box: UInt) -> SHLValue {
+    guard box != 0 else { return shl_nil() }
+    if serial == 0 { return kept(box, classes.keptError) }
+    ScriptThread.call(serial)?.pointee.lend().retain(box)
+    return shl_handle(classes.error, UInt64(box), 0, serial)
+  }
+
+  /// The state's handle that keeps an instance (or an error box): the one that lives, or a new one, which retains it.
+  func kept(_ address: UInt, _ cls: UInt32) -> SHLValue {
+    var found = SHLValue()
+    if let scope, shl_handle_find(scope, cls, UInt64(address), &found) { return found }
+    if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
+    // Alive: somebody we read it from owns it. The handle's release gives this back.
+    let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
+    let handle = shl_handle(cls, UInt64(address), 0, 0)
+    guard let scope else { return handle }
+    if shl_handle_make(scope, handle, &found) { return found }
+    object.release()
+    return shl_nil()
+  }
+
+  // MARK: Numbers and text
+
+  private func integer(_ memory: UnsafeRawPointer, _ bits: Int, _ signed: Bool, _ lent: LentValue) -> SHLValue {
+    switch (bits, signed) {
+    case (8, true): return shl_int(Int64(memory.load(as: Int8.self)))
+    case (16, true): return shl_int(Int64(memory.loadUnaligned(as: Int16.self)))
+    case (32, true): return shl_int(Int64(memory.loadUnaligned(as: Int32.self)))
+    case (8, false): return shl_int(Int64(memory.load(as: UInt8.self)))
+    case (16, false): return shl_int(Int64(memory.loadUnaligned(as: UInt16.self)))
+    case (32, false): return shl_int(Int64(memory.loadUnaligned(as: UInt32.self)))
+    case (_, false):
+      let value = memory.loadUnaligned(as: UInt64.self)
+      // Lua integers end at Int64.max: larger ones stay exact as a handle.
+      return value <= UInt64(Int64.max) ? shl_int(Int64(value)) : handle(memory, lent)
+    default: return shl_int(memory.loadUnaligned(as: Int64.self))
+    }
+  }
+
+  @inline(__always)
+  static func string(_ word0: UInt64, _ word1: UInt64, _ scratch: Scratch) -> SHLValue {
+    if word1 >> 61 & 1 == 1 {
+      scratch.pointee = (word0, word1)
+      return shl_string(UnsafeRawPointer(scratch).assumingMemoryBound(to: CChar.self), Int(word1 >> 56 & 0xF))
+    }
+    if let bytes = StringBits.inObject(word0, word1) {
+      return shl_string(bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    return StringBits.withUTF8(word0, word1) { shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
+  }
+
+  /// A text that nobody in the program owns: the call keeps it, or the thread until its next one.
+  func text(_ text: String, _ scratch: Scratch) -> SHLValue {
+    var text = text
+    text.makeContiguousUTF8()
+    let held = Self.stringInfo.map { info in
+      let value = OwnedValue(uninitialized: info)
+      value.memory.initializeMemory(as: String.self, to: text)
+      return value
+    }
+    guard let held else { return shl_nil() }
+    let words = held.memory.load(as: (UInt64, UInt64).self)
+    if serial != 0, let call = ScriptThread.call(serial) { _ = call.pointee.lend().adopt(held) } else { ScriptThread.hold(held) }
+    return Self.string(words.0, words.1, scratch)
+  }
+  private static let stringInfo = try? TypeResolver.shared.type(of: Metadata(String.self)).get()
+
+  static func describe(_ value: SHLValue) -> String {
+    switch value.tag {
+    case SHL_NIL: "nil"
+    case SHL_BOOL: "a boolean"
+    case SHL_INT: "an integer"
+    case SHL_NUMBER: "a float"
+    case SHL_STRING: "a string"
+    case SHL_TABLE: "a table"
+    case SHL_FUNCTION: "a function"
+    case SHL_HANDLE: "a Swift value"
+    case SHL_CONSTANT: "swift.null"
+    default: "something else"
+    }
+  }
+
+  /// As above, with the type of a Swift value.
+  func describe(_ value: SHLValue) -> String {
+    if let lent = classes.lentValue(value) { return "a value of type \(lent.info.name)" }
+    if let object = classes.object(value) { return "an object of type \(Instance.typeName(object))" }
+    if classes.isError(value) { return "an error" }
+    return Self.describe(value)
+  }
+}
+
+extension TypeInfo {
+  /// Seen as a plain Lua value or an object, never as a handle to the place.
+  var isPlain: Bool {
+    switch kind {
+    case .void, .bool, .float, .string, .object: true
+    case .integer(let bits, let signed): bits < 64 || signed
+    default: false
+    }
+  }
+  /// A reference to any object, without witness tables.
+  var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
+  /// `Any`: any value, without witness tables.
+  var isAny: Bool { metadata.pointer == Metadata(Any.self).pointer }
+  /// A class instance behind a protocol, or an Optional of one: scripts see the instance.
+  var isObjectWithTables: Bool {
+    switch kind {
+    case .optional(let payload): payload.isObjectWithTables
+    case .existential: metadata.existentialForm == .reference
+    default: false
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Generic declarations of every kind: which metadata and witness tables a call passes, and where.
+public protocol P { associatedtype A; func req(_ x: Int) -> A }
+public protocol CP: AnyObject { func cp() }
+public class Box<U> { var u: U; init(_ u: U) { self.u = u }
+ func m1<T>(_ t: T, _ u: U) -> T { t }
+ func m2(_ u: U) -> U { u }
+ static func s1(_ u: U) -> U { u }
+ final func e1() -> Int where U: Hashable { u.hashValue }
+}
+extension Box where U: Equatable { final func e2(_ a: U) -> Bool { a == u } }
+extension Box where U == Int { final func e3(_ a: U) -> Int { a } ; final func e4<V>(_ v: V, _ u: U) -> V { v } }
+public struct G<T> { var t: T
+  func a1(_ x: Int) -> T { t }
+  mutating func a2(_ x: T) { t = x }
+  static func a3(_ x: T) -> Int { 1 }
+  init(_ t: T) { self.t = t }
+  func a4<V: Hashable>(_ v: V, _ w: Int) -> (T, V) { (t, v) }
+  var prop: T { get { t } set { t = newValue } }
+}
+public struct L<T> { var c: Box<T>; var n: Int
+  func b1(_ x: Int) -> T { c.u }
+  mutating func b2(_ x: T) { c.u = x }
+  func b3() -> Int where T: Hashable { c.u.hashValue }
+}
+public struct H<K: Hashable, V> { var k: K; var v: V
+  func c1(_ k: K) -> V { v } }
+extension H where V: Equatable { func c2(_ k: K) -> V { v } }
+extension H where K: Comparable { func c3(_ k: K) -> V { v } }
+extension H where K == String { func c4(_ k: K) -> V { v } }
+func f1<T>(_ a: T, _ n: Int) -> T { a }
+func f2<T: Sequence>(_ a: T, _ e: T.Element) -> T.Element? { e }
+func f3<T>(_ b: Box<T>, _ t: T) -> T { t }
+func f4<T>(_ t: T.Type, _ x: T) -> T { x }
+func f5<T: AnyObject>(_ a: T, _ o: T?) -> T { a }
+func f6<T: CP>(_ a: T, _ o: [T]) -> (T, Int) { (a, 1) }
+func f7<T, U>(_ a: [T], _ d: [Int: U], _ c: (T) -> U, _ t: (T, Int)) -> (T, U)? { nil }
+func f8<T: Box<Int>>(_ a: T) -> T { a }
+func f9<T: P, U: P>(_ a: T, _ b: U) -> T.A where T.A == U.A { fatalError() }
+func f10<T: P>(_ a: T) -> Int where T.A: Hashable, T.A: Comparable { 1 }
+func f11<each T>(_ a: repeat each T) -> (repeat each T) { (repeat each a) }
+func f12<T, E: Error>(_ a: T, _ b: () throws(E) -> T) throws(E) -> T { try b() }
+func f13<T>(_ a: Optional<T>, _ b: Result<T, any Error>, _ c: UnsafePointer<T>, _ r: inout T) -> [T] { [] }
+func f14<let N: Int>(_ a: InlineArray<N, Int>) -> Int { N }
+func f15(_ p: some P, _ x: Int) -> some Sequence<Int> { [1] }
+func f16<T>(_ t: G<T>, _ l: L<T>, _ x: G<T>?) -> L<T> { l }
+func f17<T>(_ g: G<Box<T>>) -> G<Box<T>> { g }
+func f18<T: Box<V>, V>(_ a: T, _ v: V) -> V { v }
+func f19<T>(_ g: L<T>.Type, _ v: T) -> T { v }
+extension P { func pe(_ a: A, _ n: Int) -> Self { self }
+  func pf<T>(_ t: T) -> T { t }
+  static func ps(_ n: Int) -> Int { n } }
+extension P where A == Int { func pi(_ a: A) -> A { a } }
+extension CP { func ce(_ n: Int) -> Self { self } }
+struct Conf: P { func req(_ x: Int) -> String { "" } }
+class CConf<Z>: CP, P { func cp() {} ; func req(_ x: Int) -> Z { fatalError() } }
+struct GConf<Z>: P { func req(_ x: Int) -> Z { fatalError() } }
+class D1: Box<Int> { func own<T>(_ t: T) -> Self { self } }
+extension Array { func arr(_ e: Element) -> Element { e } ; mutating func marr(_ e: Element) {} }
+extension Array where Element: Hashable { func harr(_ e: Element) -> Element { e } }
+extension Optional where Wrapped: P { func owr(_ e: Wrapped.A) -> Int { 1 } }
+enum En<T> { case a(T), b; func en(_ t: T) -> T { t } }
+struct Outer<A> { struct Inner<B> { var b: Int; func inn(_ a: A, _ b: B) {} ; static func sinn(_ a: A) {} } ; struct Plain { var x: Int; func pl(_ a: A) {} } }

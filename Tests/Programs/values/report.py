@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Prints what the runs of run.sh compared: type kind x position, type kind x kind of function, reasons.
+
+    report.py SEED COUNT COUNTS…
+
+Fails when a cell that can exist has no function, or when a value was left opaque for a reason that is not in ALLOWED.
+"""
+import collections, json, re, sys
+from generate import GROUP_OF, GROUPS, POSITIONS, WITHOUT, Generator
+
+COLUMNS = POSITIONS + ["thrown", "self"]
+# Why a value may be opaque: (a pattern of the reason, why that is right).
+ALLOWED = [
+    (r"^no reading of (p|buffer|meta\??|closure\??|boxed closure|v\d+|scalar|static|range|category|priority|duration)", "the driver has no reading of the kind"),
+    (r"^<consumed>|taken from <consumed>|consumed this argument", "the original ended the value"),
+    (r"<optimized out>|optimised out", "the value is not there"),
+    (r"cannot run twice", "a first run took what cannot be copied"),
+]
+
+
+def impossible(generator, kind, position):
+    """Why no value of the kind can stand there."""
+    types = generator.by_kind[kind]
+    if position == "thrown": return None if any(t.may("thrown") and t.fits for t in types) else "no error"
+    if position == "self": return None if any(t.may("self") and t.fits for t in types) else "declares no functions of its own"
+    if kind == "Void" and position not in ("borrowed", "result"): return "no value to pass"
+    if kind == "closure, not escaping" and position != "borrowed": return "only parameters"
+    if kind == "non-copyable" and position in ("borrowed", "index", "variadic", "yield"): return "needs its ownership spelled"
+    if kind == "non-copyable" and position == "owned": return "spelled `consuming`"
+    return None
+
+
+def table(title, rows, columns, cell):
+    width = max(len(r) for r in rows)
+    print(f"\n{title}\n{'':{width}} " + " ".join(f"{c[:9]:>9}" for c in columns))
+    for r in rows: print(f"{r:{width}} " + " ".join(f"{cell(r, c):>9}" for c in columns))
+
+
+def main():
+    g = Generator(int(sys.argv[1]), int(sys.argv[2]))
+    places, groups = collections.Counter(), collections.Counter()
+    for f in g.functions:
+        for p in f.parameters:
+            if not p.type.generic: places[(p.type.kind, p.convention)] += 1
+            groups[(p.type.kind, GROUP_OF[f.kind])] += 1
+        if f.result:
+            places[(f.result.kind, "yield" if f.form in ("modify", "read") else "result")] += 1
+            groups[(f.result.kind, GROUP_OF[f.kind])] += 1
+        if f.error_type: places[(f.error_type.kind, "thrown")] += 1
+        if f.self_type:
+            places[(f.self_type.kind, "self")] += 1
+            groups[(f.self_type.kind, GROUP_OF[f.kind])] += 1
+    kinds, empty, reasons = list(g.by_kind), [], set()
+    def place(kind, column):
+        n = places[(kind, column)]
+        why = impossible(g, kind, column)
+        if why: reasons.add(f"{column} of {kind}: {why}")
+        elif not n: empty.append((kind, column))
+        return str(n) if n else "-" if why else "EMPTY"
+    table("Signatures: type kind x position and ownership", kinds, COLUMNS, place)
+    def group(kind, column):
+        n = groups[(kind, column)]
+        wide = kind in ("SIMD", "128-bit integer", "odd float") and column in ("async", "actor")
+        alone = kind in ("Void", "closure, not escaping", "non-copyable") and column in ("accessor", "subscript", "coroutine")
+        if kind == "Void" and column == "init": alone = True
+        if wide: reasons.add(f"{column} {kind}: the compiler itself loses the stack of async functions that take 16-byte alignment there")
+        if alone: reasons.add(f"{column} {kind}: no such property")
+        if not n and not wide and not alone: empty.append((kind, column))
+        return str(n) if n else "-" if wide or alone else "EMPTY"
+    table("Signatures: type kind x kind of function", kinds, [name for name in GROUPS if name not in WITHOUT], group)
+    for reason in sorted(reasons): print(f"  - {reason}")
+
+    totals, why, own = collections.Counter(), collections.Counter(), 0
+    for path in sys.argv[3:]:
+        with open(path) as f: data = json.load(f)
+        own += data["own"]
+        for kind, position, what, n in data["counts"]: totals[(kind, position, what)] += n
+        for mode, what, reason, n in data["reasons"]: why[(mode, what, reason)] += n
+    def compared(kind, column):
+        decoded, opaque, replaced = (totals[(kind, column, w)] for w in ("decoded", "opaque", "replaced"))
+        return f"{decoded}/{opaque}/{replaced}" if decoded + opaque + replaced else "-"
+    table("Values decoded/opaque/replaced in all levels", [*kinds, "generic parameter"], [c for c in COLUMNS if c != "self"], compared)
+    decoded, opaque, replaced = (sum(n for (_, _, w), n in totals.items() if w == what) for what in ("decoded", "opaque", "replaced"))
+    print(f"\n{decoded} values decoded, {opaque} opaque, {replaced} replaced; {own} functions that the compiler itself gets wrong")
+    print("\nWhat was refused, and how often")
+    unjustified = 0
+    for (mode, what, reason), n in why.most_common():
+        allowed = next((because for pattern, because in ALLOWED if re.search(pattern, reason)), None)
+        if not allowed: unjustified += n
+        if n >= 1: print(f"{n:7} {mode:8} {what:10} {reason[:110]}{'   (allowed: ' + allowed + ')' if allowed else ''}")
+    print(f"{unjustified} refusals without a justification")
+    if empty: print("empty cells:", empty)
+    limit = int(__import__("os").environ.get("VALUES_UNJUSTIFIED", "1000000"))
+    sys.exit(1 if empty or unjustified > limit else 0)
+
+
+if __name__ == "__main__": main()
