@@ -194,9 +194,9 @@ final class BodyFlow: BodyEvidence {
   /// What merging put in: it says nothing of the function's own arguments.
   private let extra: Places
 
-  init(_ flows: Flows, address: UInt64, size: Int, module: String, keptBecause: String?, besides extra: UInt32) {
+  init(_ flows: Flows, address: UInt64, size: Int, module: String, keptBecause: String?, besides extra: Places) {
     self.keptBecause = keptBecause
-    self.extra = (0..<6).filter { extra & 1 << $0 != 0 }.reduce(into: .nothing) { $0.formUnion(Places(argument: .integer($1))!) }
+    self.extra = extra
     self.flows = flows
     self.address = address
     self.size = size

@@ -195,7 +195,7 @@ package final class ImageCatalog: @unchecked Sendable {
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
     guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
-    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.mask)) }
+    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.places)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
@@ -217,8 +217,8 @@ package final class ImageCatalog: @unchecked Sendable {
   /// What the body's code shows of its convention. To be asked under the lock.
   /// - Parameters:
   ///   - source: the body whose convention it has, where that is another one: a merged body has its thunks'.
-  ///   - extra: the argument registers that hold what is no argument of that function, as bits.
-  private func evidence(_ body: Body, as source: Body? = nil, besides extra: UInt32 = 0) -> any BodyEvidence {
+  ///   - extra: the places that hold what is no argument of that function.
+  private func evidence(_ body: Body, as source: Body? = nil, besides extra: Places = .nothing) -> any BodyEvidence {
     let source = source ?? body
     return BodyFlow(
       flows, address: body.address - bias, size: body.size, module: body.declaration.module,

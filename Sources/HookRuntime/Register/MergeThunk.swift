@@ -15,6 +15,11 @@ package struct MergeThunk: Sendable, Equatable {
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
   var callers: [String]
 
+  /// The registers it fills.
+  var places: Places {
+    (0..<6).reduce(into: .nothing) { all, i in if mask & 1 << i != 0 { all.formUnion(Places(argument: .integer(i)) ?? .nothing) } }
+  }
+
   func passes(_ value: UInt64) -> Bool { values.indices.contains { mask & 1 << $0 != 0 && values[$0] == value } }
 }
 

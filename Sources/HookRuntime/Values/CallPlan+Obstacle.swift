@@ -5,6 +5,7 @@ extension CallPlan {
   /// The first of self, arguments and result that scripts cannot read, and why; nil when they read all there is.
   package var obstacle: String? {
     switch selfPlan {
+    case .unknown(CallPlan.gone): break
     case .unknown(let reason): return "self: \(reason)"
     case .value(let value): if let reason = Self.obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
     case .none, .object, .metatype: break

@@ -139,12 +139,30 @@ package struct ValuePrinter {
     // Native storage classes of these keep the element count behind the object header, at +16.
     guard
       name.hasPrefix("Swift.Array<") || name.hasPrefix("Swift.ContiguousArray<") || name.hasPrefix("Swift.Dictionary<")
-        || name.hasPrefix("Swift.Set<"),
+        || name.hasPrefix("Swift.Set<"), Self.endsWithArguments(name),
       let storage = UnsafeRawPointer(bitPattern: memory.load(as: UInt.self))
     else { return false }
     let count = storage.load(fromByteOffset: 16, as: Int.self)
     text += "\(Self.short(name))(\(count))"
     return true
+  }
+
+  /// The generic arguments are the name's last part: `Swift.Set<A>.Index` is no set.
+  private static func endsWithArguments(_ name: String) -> Bool {
+    var depth = 0
+    var closed = false
+    var last: UInt8 = 0
+    for character in name.utf8 {
+      if closed { return false }
+      if character == UInt8(ascii: "<") { depth += 1 }
+      // Not the arrow of a function type.
+      if character == UInt8(ascii: ">"), last != UInt8(ascii: "-") {
+        depth -= 1
+        closed = depth == 0
+      }
+      last = character
+    }
+    return closed
   }
 
   private func enumeration(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
