@@ -88,7 +88,13 @@ package final class TypeCatalog: @unchecked Sendable {
   /// The reverse of `names`, filled when asked for.
   private var byDescriptor: [TypeDescriptor: String] = [:]
 
+  private var seenAt: UInt64 = .max
+
   private func refresh() {
+    let change = LoadedImages.changeCount
+    if change == seenAt { return }
+    seenAt = change
+    byDescriptor = [:]
     let loaded = LoadedImages.snapshot()
     for image in loaded.images where image.file?.isSwift == true && seen.insert(image.path).inserted {
       for type in SwiftTypes(image: image, among: loaded).types {
@@ -111,9 +117,8 @@ package final class TypeCatalog: @unchecked Sendable {
   /// The name of the type with this descriptor.
   package func name(of descriptor: TypeDescriptor) -> String? {
     lock.withLock {
-      if let known = byDescriptor[descriptor] { return known }
       refresh()
-      for (name, descriptor) in names { byDescriptor[descriptor] = name }
+      if byDescriptor.isEmpty { for (name, descriptor) in names { byDescriptor[descriptor] = name } }
       return byDescriptor[descriptor]
     }
   }
