@@ -142,7 +142,7 @@ extension ValuePrinter {
     var end = min(bytes.count, limits.string)
     while end > 0, end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
     let begin = bytes[..<end]
-    if begin.allSatisfy({ $0 >= 32 && $0 != 127 || $0 == 10 || $0 == 9 || $0 == 13 }), String(validating: bytes, as: UTF8.self) != nil {
+    if begin.allSatisfy({ $0 >= 32 && $0 != 127 || $0 == 10 || $0 == 9 || $0 == 13 }), String(validating: begin, as: UTF8.self) != nil {
       // The count stands before it already.
       quote(UnsafeRawBufferPointer(rebasing: begin), &text)
       if begin.count < bytes.count { text += "…" }

@@ -144,7 +144,7 @@ func crowd(_ url: URL, _ count: Int, on session: URLSession) async throws {
   }; done.wait() }
   wait()
   // The session lets a task go after its handler has ended.
-  for _ in 0..<100 where Ticket.alive > 0 { try await Task.sleep(nanoseconds: 50_000_000) }
+  for _ in 0..<20 where Ticket.alive > 0 { try await Task.sleep(nanoseconds: 50_000_000) }
   print("requests \(count) good \(tally.counts.good) elsewhere \(tally.counts.elsewhere) alive \(Ticket.alive)")
 }
 
