@@ -31,13 +31,14 @@ package struct Places: OptionSet, Sendable, Hashable {
       self.init(rawValue: 1 << UInt64(32 + i))
     case .selfRegister: self = .selfRegister
     case .indirectResult: self.init(rawValue: 1)
+    case .yielded: return nil
     }
   }
 
   /// The place of a result on return.
   package init?(result place: Place) {
     switch place {
-    case .integer(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
+    case .integer(let i), .yielded(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
     case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
     default: return nil
     }

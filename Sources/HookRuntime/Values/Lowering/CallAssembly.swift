@@ -327,7 +327,8 @@ struct CallAssembly: Sendable {
     let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     if function.result.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
-    plan.isOwned = signature.results.allSatisfy(\.isOwned)
+    plan.isOwned = signature.results.allSatisfy(\.isOwned) && !declaration.isCoroutine
+    plan.isYielded = declaration.isCoroutine
     plan.location = resultLocation(function, plan.info)
     return plan
   }
@@ -335,7 +336,7 @@ struct CallAssembly: Sendable {
   /// The results of an async function are arguments of the function that is resumed, in the order of registers that
   /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
-    if declaration.isCoroutine { return .unknown("coroutine") }
+    if declaration.isCoroutine { return yielded(function.result, info) }
     if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
@@ -347,6 +348,36 @@ struct CallAssembly: Sendable {
       }
     }
     return tupleResult(info)
+  }
+
+  /// What a coroutine accessor of the older form yields follows the continuation in the result registers: of `modify` the
+  /// address of a variable; of `read` the values, element by element, or the addresses of those that do not go in registers.
+  private func yielded(_ type: TypeSyntax, _ whole: TypeInfo?) -> Location {
+    switch declaration.kind {
+    case .modify: return .address(.yielded(1))
+    case .read: break
+    default: return .unknown("it yields within its caller's frame")
+    }
+    var registers = YieldRegisters()
+    guard case .tuple(let elements) = type, !elements.isEmpty else { return yield(type, &registers) }
+    var parts: [ValuePart] = []
+    for (index, element) in elements.enumerated() {
+      if case .tuple = element.type { return .unknown("it yields a tuple in a tuple") }
+      guard let span = span(of: SILParameter(role: .result, path: [index], type: SILType(element.type)), in: whole) else {
+        return .unknown("the layout of its tuple is not known")
+      }
+      let location = yield(element.type, &registers)
+      if case .unknown = location { return location }
+      parts.append(ValuePart(offset: span.offset, size: span.size, location: location.moved(by: span.offset)))
+    }
+    return Location(joining: parts)
+  }
+
+  private func yield(_ type: TypeSyntax, _ registers: inout YieldRegisters) -> Location {
+    switch lowering.passing(of: SILType(lowering.filled(type, signature.substitutions))) {
+    case .success(let passing): registers.take(passing) ?? .unknown("it yields more than there are registers for")
+    case .failure(let problem): .unknown(problem.description)
+    }
   }
 
   /// Direct elements are returned as one packed tuple, each of the others through an address of its own.
