@@ -59,6 +59,8 @@ package protocol BodyEvidence: AnyObject {
   var keptBecause: String? { get }
   /// Those of the places whose value at entry the body certainly takes.
   func taken(_ places: Places) -> Places
+  /// The body certainly takes none of the registers.
+  func isCertainlyUnused(_ places: Places) -> Bool
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places
   var error: ErrorEvidence { get }

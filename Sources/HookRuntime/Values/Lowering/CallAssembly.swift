@@ -148,9 +148,11 @@ struct CallAssembly: Sendable {
     var byValue = allocator
     let words = byValue.take(passing)
     let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
-    // In a generic body, what follows the arguments may be metadata.
-    let takesWords = !signature.takesMetadata(declaration) && words.places.contains { place in
-      Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false
+    let takesWords: Bool
+    if signature.takesMetadata(declaration) {
+      takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
+    } else {
+      takesWords = words.places.contains { place in Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):
@@ -162,8 +164,35 @@ struct CallAssembly: Sendable {
       if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
-    case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
+    case (false, false):
+      // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
+      let register: Places = signature.isMethod ? .selfRegister : .nothing
+      let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .untold) }
+      let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
+      if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
+        let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
+        if isLast, !signature.takesMetadata(declaration) { return .optimizedOut }
+      }
+      return .unknown(silent + ", and its code does not show that it looks at self")
     }
+  }
+
+  /// In a generic body, metadata follows the arguments where self is in its register: self comes in words when the code takes
+  /// a register beyond those that would be taken up then. Registers are never put in.
+  private func takesMoreThanMetadata(_ words: Location, allocator byValue: PlaceAllocator, _ evidence: any BodyEvidence) -> Bool {
+    if case .typed = declaration.functionType.thrown { return false }
+    guard signature.substitutions.isEmpty, let environment = lowering.environment, locations.count == signature.parameters.count - 1 else { return false }
+    func end(_ own: Location, _ start: PlaceAllocator) -> PlaceAllocator? {
+      var end = start
+      var hidden = HiddenArguments(environment, types: lowering.types)
+      hidden.place(signature.parameters, locations + [own], in: &end, lost: nil)
+      return hidden.isExact ? end : nil
+    }
+    guard case .direct = try? lowering.passing(of: signature.parameters[locations.count]).get(), let mutating = end(.address(.selfRegister), allocator),
+      let plain = end(words, byValue), mutating.slots == 0
+    else { return false }
+    let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }
+    return beyond.contains { Places(argument: $0).map { !evidence.taken($0).isEmpty } ?? false }
   }
 
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
