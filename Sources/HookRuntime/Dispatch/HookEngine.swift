@@ -160,10 +160,11 @@ extension HookedFamily {
   func refusal(of spec: LayerSpec) -> HookRefusal? {
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
+      if family.declaration.isCoroutine { return .aroundCoroutine }
       if !spec.canWait, bodies.contains(where: \.plan.isAsync) { return .cannotWait }
     }
     guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
-    return .resultNotObservable("a coroutine accessor yields in the middle")
+    return .resultNotObservable("it yields within its caller's frame")
   }
 }
 

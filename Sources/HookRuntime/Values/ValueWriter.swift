@@ -172,6 +172,7 @@ package struct ValueWriter {
     case .stack(let i): frame.pointee.stack[i] = word
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
+    case .yielded: break  // never replaced
     }
   }
 

@@ -110,7 +110,7 @@ package final class Tracer: @unchecked Sendable {
     let report = HookEngine.shared.install(found) { family in
       let target = TraceTarget(tracer: self, family: family)
       targets.append(target)
-      let observable = !(family.declaration.isCoroutine || family.declaration.functionType.isAsync)
+      let observable = !(family.declaration.yieldsInCaller || family.declaration.functionType.isAsync)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
         phases: UInt32(observable ? HKT_ON_ENTER | HKT_ON_EXIT : HKT_ON_ENTER), owner: "trace"
@@ -157,7 +157,7 @@ package final class Tracer: @unchecked Sendable {
       if observable {
         thread.open.append(.init(text: text, printed: false, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
       } else {
-        line(thread, thread.open.count, text + (target.family.declaration.isCoroutine ? "" : "  (async)"))
+        line(thread, thread.open.count, text + (target.family.declaration.yieldsInCaller ? "" : "  (async)"))
       }
     }
   }
