@@ -200,6 +200,7 @@ package final class CallPlan: @unchecked Sendable {
     self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
+    mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
@@ -227,12 +228,30 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool
+  /// A method of a struct or enum, which may be consuming.
+  private let mayConsumeSelf: Bool
   /// As above, or the object is handed back as the result unless the initialiser fails.
   package let consumesSelf: Bool
 
+  /// The result may come on the x87 stack, which no plan looks at.
+  package var mayUseX87: Bool {
+    switch result.location {
+    case .unknown, .optimizedOut: !isAsync && !isEnterOnly
+    case .pieces, .address, .parts: false
+    }
+  }
+
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    if consumesSelf || result.isYielded { return false }
+    if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
+    switch selfPlan {
+    case .none, .object, .metatype, .unknown(CallPlan.gone): break
+    case .value(let value):
+      // A consuming method ends self at its first run, and no name tells which ones are.
+      let mayEnd = value.access == .owned || value.access == .unknown
+      if mayEnd, value.location != .optimizedOut, !(value.info?.isTrivial ?? false) { return false }
+    case .unknown: if mayConsumeSelf { return false }
+    }
     if case .typed = thrown { return false }
     switch result.location {
     case .unknown, .optimizedOut: return resultIsVoid
