@@ -169,10 +169,34 @@ def compare_script(what, part, ours, theirs, expected):
     if not same: wrong.append(f"{what}: the script got {part[:100]}, gdb says {expected[:80]}")
 
 
+def by_convention(line, entry):
+    """The leading arguments whose registers follow from the calling convention alone: scalars and strings."""
+    integers, floats, known = 0, 0, []
+    for each in line["args"]:
+        name = each["type"]
+        words = 2 if name == "Swift.String" else 1 if name in INTEGERS or name == "Swift.Bool" else 0
+        if each.get("inout") or not (words or name == "Swift.Double") or integers + words > 4 or floats > 7: break
+        note = {"name": "", "size": 0, "location": [["i%d" % integers if words else "f%d" % floats, None]]}
+        if words:
+            data = b"".join(w.to_bytes(8, "little") for w in entry["i"][integers:integers + words])
+            if words == 2 and entry["strings"][integers] is not None: note["text"] = entry["strings"][integers]
+            note["bytes"] = data[:INTEGERS.get(name, (words * 8 if words == 2 else 1,))[0]].hex()
+        else: note["bytes"] = entry["f"][floats]
+        integers, floats = integers + words, floats + (not words)
+        known.append(note)
+    return known
+
+
 def compare_entry(selector, line, entry, said):
     label = f"{selector} [{line['body']:#x}]"
     known = entry["arguments"]
-    if known is None: counts["entries without debug information"] += 1; silent.add(label); return
+    if known is None:
+        counts["entries without debug information"] += 1
+        silent.add(label)
+        known = by_convention(line, entry) if line["body"] in plain_bodies else []
+        if not known: return
+        line["args"], line["self"] = line["args"][:len(known)], None
+        counts["values by convention"] += len(known)
     named = [a for a in known if a["name"] != "self"]
     pairs = []
     if len(named) == len(line["args"]): pairs = [(f"{label} argument {i + 1}", i, a, b) for i, (a, b) in enumerate(zip(line["args"], named))]
@@ -235,6 +259,9 @@ number = {}
 for i, t in enumerate(chosen):
     for body in chosen[t]["places"]: number.setdefault(body["address"], []).append(i)
 titles = list(chosen)
+# Neither specialised nor private: the convention is the declared one.
+plain_bodies = {b["address"] for t in chosen for b, symbol in zip(chosen[t]["places"], chosen[t]["symbols"])
+                if not re.search("T[fgsm]|L[lL]|_", symbol) and not t.startswith("Swift.")}
 bias = int(os.environ.get("DECODED_BIAS", "0")) or 0x555555554000
 by_body = collections.defaultdict(list)
 for entry in entries: by_body[entry["body"]].append(entry)

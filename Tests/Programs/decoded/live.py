@@ -5,8 +5,9 @@ bodies; "limit", how many entries of each are noted; "out". Addresses are those 
 in its own place, with the hooks in it: at main they are installed, and the breakpoints are set on top of them.
 
 OUT has one JSON line per entry: {"body", "stack", "arguments": [{"name", "size", "location", "bytes", "text", "class"}],
-"words", "returned"}. "location" is the one of debugger.py; "bytes" what is there; "text" the string, if it is one; "class"
-the address of the class of the object, if it is one; "returned" the registers on return.
+"returned"}. "location" is the one of debugger.py; "bytes" what is there; "text" the string, if it is one; "class"
+the address of the class of the object, if it is one; "returned" the registers on return. Without debug information
+there are "i", "strings" and "f": the argument registers, and the strings that two of them hold.
 """
 import gdb, json, os, shlex, sys
 
@@ -104,6 +105,10 @@ class Entry(gdb.Breakpoint):
         rsp = word("rsp")
         entry = {"body": self.address - bias, "stack": rsp, "sret": word("rax"),
                  "arguments": [found(each, rsp) for each in self.arguments] if self.arguments else None}
+        if self.arguments is None:
+            words = [word(r) for r in ("rdi", "rsi", "rdx", "rcx")]
+            pairs = [text(b"".join(w.to_bytes(8, "little") for w in words[i:i + 2])) for i in range(3)]
+            entry |= {"i": words, "strings": [None if p is None else p.hex() for p in pairs], "f": [vector(i)[:8].hex() for i in range(8)]}
         entries.append(entry)
         self.left -= 1
         if self.left == 0: self.enabled = False
