@@ -143,6 +143,13 @@ package final class Tracer: @unchecked Sendable {
         }
         return
       }
+      if settings.format == .bytes {
+        output.write(TraceBytes(view, printer).entry(of: target.family.selector))
+        if observable {
+          thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        }
+        return
+      }
       if settings.format == .json {
         let arguments = jsonArguments(view)
         if observable {
@@ -176,6 +183,7 @@ package final class Tracer: @unchecked Sendable {
       target.longest.raise(to: elapsed)
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
+      if settings.format == .bytes { return output.write(TraceBytes(view, printer).exit(of: target.family.selector)) }
       if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil)) }
       var outcome = ""
       if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
