@@ -21,7 +21,8 @@ final class HookedBody {
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.plan = Unmanaged.passRetained(plan).toOpaque()
     record.pointee.stack_bytes = UInt32(plan.stack.bytes)
-    record.pointee.flags = UInt32((plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0) | (plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0))
+    record.pointee.flags = UInt32(
+      (plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0) | (plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     if plan.isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
       record.pointee.guard_mask = thunk.mask

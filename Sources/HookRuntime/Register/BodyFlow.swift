@@ -49,6 +49,29 @@ final class Flows {
     return found & wanted
   }
 
+  /// Registers that a function may take; all while it is being read.
+  private var possible: [UInt64: UInt64] = [:]
+
+  fileprivate func possible(at address: UInt64, size: Int) -> UInt64 {
+    if let known = possible[address] { return known }
+    guard var code = code(address, size) else { return .max }
+    possible[address] = .max
+    depth += 1
+    let found = withHost { hkt_read_possible(&code, $0) }
+    depth -= 1
+    possible[address] = found
+    return found
+  }
+
+  /// What a callee may take. C functions know nothing of Swift's `self` register.
+  private func possibleInCallee(_ target: UInt64) -> UInt64 {
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
+      return depth < Self.deepest ? possible(at: target, size: Int(symbol.size)) : .max
+    }
+    guard let name = reader.importStub(at: target), !name.starts(with: "$s".utf8) else { return .max }
+    return ~Places.selfRegister.rawValue
+  }
+
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
     guard var code = code(address, size) else { return .unknown }
     var flow = HKTFlow()
@@ -73,7 +96,8 @@ final class Flows {
       taken: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().takenByCallee($1) },
       data: { context, address, size in
         Unmanaged<Flows>.fromOpaque(context!).takeUnretainedValue().file.bytes(at: address, count: Int(size))?.baseAddress
-      })
+      },
+      possible: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().possibleInCallee($1) })
     return body(&host)
   }
 
@@ -215,6 +239,10 @@ final class BodyFlow: BodyEvidence {
 
   func taken(_ places: Places) -> Places {
     Places(rawValue: flows.taken(places.subtracting(extra).rawValue, at: address, size: size)).subtracting(extra)
+  }
+
+  func isCertainlyUnused(_ places: Places) -> Bool {
+    Places(rawValue: flows.possible(at: address, size: size)).isDisjoint(with: places)
   }
 
   private lazy var sites = flows.sites(to: address)

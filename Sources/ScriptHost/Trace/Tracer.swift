@@ -115,7 +115,7 @@ package final class Tracer: @unchecked Sendable {
       let declaration = family.declaration
       let isAsync = declaration.functionType.isAsync || declaration.isAsyncAccessor
       // A call of an async function ends on another thread than it began: it notes its own time.
-      let phases = declaration.isCoroutine ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
+      let phases = declaration.yieldsInCaller ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
         phases: UInt32(phases), owner: "trace"
@@ -144,6 +144,13 @@ package final class Tracer: @unchecked Sendable {
         return
       }
       guard thread.open.count < settings.depth else {
+        if observable {
+          thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        }
+        return
+      }
+      if settings.format == .bytes {
+        output.write(TraceBytes(view, printer).entry(of: target.family.selector))
         if observable {
           thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
         }
@@ -219,6 +226,7 @@ package final class Tracer: @unchecked Sendable {
       target.longest.raise(to: elapsed)
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
+      if settings.format == .bytes { return output.write(TraceBytes(view, printer).exit(of: target.family.selector)) }
       if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil)) }
       var outcome = ""
       if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
