@@ -113,7 +113,7 @@ package final class Tracer: @unchecked Sendable {
       let observable = !(family.declaration.yieldsInCaller || family.declaration.functionType.isAsync)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
-        phases: UInt32(observable ? HKT_ON_ENTER | HKT_ON_EXIT : HKT_ON_ENTER), owner: "trace"
+        phases: UInt32(observable ? HKT_ON_ENTER | HKT_ON_EXIT : HKT_ON_ENTER), readsValues: !settings.summaryOnly, owner: "trace"
       ) { Unmanaged<TraceTarget>.fromOpaque($0!).release() }
     }
     let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
@@ -394,7 +394,7 @@ private let traceLayer: HKTLayerFunction = { call, context, phase in
   if phase == HKT_EXIT {
     target.tracer.exit(target, view)
   } else {
-    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0 && !view.plan.isEnterOnly)
+    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0 && !target.family.declaration.isCoroutine)
   }
   return HKT_HANDLED
 }
