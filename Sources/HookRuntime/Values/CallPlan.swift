@@ -228,11 +228,21 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    if consumesSelf { return false }
+    if consumesSelf || mayConsumeSelf { return false }
     if case .typed = thrown { return false }
     switch result.location {
     case .unknown, .optimizedOut: return resultIsVoid
     case .pieces, .address, .parts: return resultIsVoid || result.info != nil && result.isOwned
+    }
+  }
+
+  /// A method of a struct or enum: whether it is consuming is not in its name.
+  private var mayConsumeSelf: Bool {
+    guard declaration.kind == .function else { return false }
+    switch selfPlan {
+    case .value(let value): return (value.access == .owned || value.access == .unknown) && !(value.info?.isTrivial ?? false)
+    case .unknown: return declaration.hasInstance && declaration.contextKind != .classType
+    case .none, .object, .metatype: return false
     }
   }
 
