@@ -118,7 +118,7 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
-  private var errorLocation = Location.unknown("async")
+  private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
 
@@ -251,7 +251,7 @@ struct CallAssembly: Sendable {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
       if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
-    if case .typed = function.thrown { bound += 1 }
+    if case .typed = function.thrown, case .unknown = errorLocation { bound += 1 }
     return bound
   }
 
@@ -455,9 +455,9 @@ struct CallAssembly: Sendable {
   // MARK: Typed errors
 
   /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
-  /// is in memory: then through an address behind all other arguments.
+  /// is in memory: then through an address behind all other arguments. The same where they are arguments of a resume function.
   private mutating func placeError() {
-    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    guard case .typed(let error) = declaration.functionType.thrown else { return }
     let type = SILType(error.substituting(signature.substitutions))
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)
