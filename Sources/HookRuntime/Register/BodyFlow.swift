@@ -79,6 +79,16 @@ final class Flows {
     return flow.saves_r12 ? .never : flow.uses_r12 ? .reported : .unknown
   }
 
+  /// Nothing but a return, perhaps with a frame set up and taken down before it.
+  fileprivate func onlyReturns(at address: UInt64, size: Int) -> Bool {
+    guard size > 0, let code = file.bytes(at: address, count: size) else { return false }
+    var at = 0
+    // endbr64; push rbp, mov rbp rsp, pop rbp
+    for prologue in [[0xF3, 0x0F, 0x1E, 0xFA], [0x55, 0x48, 0x89, 0xE5, 0x5D]] as [[UInt8]]
+    where code[at...].starts(with: prologue) { at += prologue.count }
+    return at < code.count && code[at] == 0xC3
+  }
+
   private func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
     var host = HKTFlowHost(
       context: Unmanaged.passUnretained(self).toOpaque(),
@@ -247,6 +257,8 @@ final class BodyFlow: BodyEvidence {
       flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(rawValue: $0).union(taken(places))) } ?? true
     }
   }
+
+  var onlyReturns: Bool { flows.onlyReturns(at: address, size: size) }
 
   func used(_ places: Places) -> Places {
     var found: Places = []

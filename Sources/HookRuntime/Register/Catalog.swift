@@ -199,6 +199,12 @@ package final class ImageCatalog: @unchecked Sendable {
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }
 
+  /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
+  func planToCall(_ body: Body, in family: Family) -> CallPlan {
+    guard body.thunks.isEmpty else { return plan(of: body, in: family) }
+    return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
+  }
+
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
   /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
   /// looks like any other.)

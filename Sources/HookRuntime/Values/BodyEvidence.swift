@@ -68,4 +68,6 @@ package protocol BodyEvidence: AnyObject {
   ///
   /// Callers compiled together with a body set nothing for what it does not read.
   func arePassed(_ places: Places) -> Bool
+  /// The body only returns: its results are what lay in their places at entry.
+  var onlyReturns: Bool { get }
 }

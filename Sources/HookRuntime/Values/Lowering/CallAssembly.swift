@@ -164,6 +164,11 @@ struct CallAssembly: Sendable {
       if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
+    case (false, false) where evidence.onlyReturns && isItsOwnResult(words):
+      // It was given what it returns, so not by address.
+      allocator = byValue
+      if declaration.kind == .function { selfAccess = .unknown }
+      return words
     case (false, false):
       // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
       let register: Places = signature.isMethod ? .selfRegister : .nothing
@@ -193,6 +198,15 @@ struct CallAssembly: Sendable {
     else { return false }
     let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }
     return beyond.contains { Places(argument: $0).map { !evidence.taken($0).isEmpty } ?? false }
+  }
+
+  /// A value in these places is a result where it lies: vector registers are the same ones both ways.
+  private func isItsOwnResult(_ words: Location) -> Bool {
+    guard signature.isMethod, signature.results.count == 1, !signature.results[0].isIndirect, !signature.results[0].isGone,
+      case .success(let scalars?) = lowering.scalars(of: signature.results[0].type), !words.places.isEmpty
+    else { return false }
+    return PlaceAllocator.returned(AggregateLowering.lower(scalars)).places == words.places
+      && words.places.allSatisfy { if case .float = $0 { true } else { false } }
   }
 
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
