@@ -194,7 +194,7 @@ package final class ImageCatalog: @unchecked Sendable {
       }
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
-    guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
+    guard let source = thunk.source(in: family) else { return planner.plan(body.declaration) }
     let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.places)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
   }

@@ -2,7 +2,8 @@
 //
 // Everybody passes such a module's public structs and enums by address, unless they are `@frozen`, the module itself too; their
 // metadata is like any other's. The module shows in its symbols: dispatch thunks (`…Tj`), enum cases'
-// tags (`…WC`), metadata base offsets (`…Mo`, `…Mu`) exist for no other module. Enums that are not frozen have `…WC` symbols.
+// tags (`…WC`), method lookup functions (`…Mu`) exist for no other module, and metadata base offsets (`…Mo`) besides for heirs of
+// other modules' classes (of the standard library's ManagedBuffer, in FoundationEssentials). Enums that are not frozen have `…WC` symbols.
 // Nothing tells frozen structs from others (`swiftc -emit-ir` of both, docs/abi-notes.md): those are refused.
 internal import Glibc
 
@@ -61,15 +62,22 @@ private struct Table {
 
   init(_ file: ELFFile) {
     let symbols = RawSymbols.tables(of: file)
+    var bases: [String: String] = [:]
     for table in symbols {
       for index in 0..<table.count {
         guard let name = Self.name(table, table[index]) else { continue }
         let isTag = name.hasSuffix("WC")
-        guard isTag || name.hasSuffix("Tj") || name.hasSuffix("Mo") || name.hasSuffix("Mu"), let module = name.module else { continue }
+        let isBase = name.hasSuffix("Mo")
+        guard isTag || isBase || name.hasSuffix("Tj") || name.hasSuffix("Mu"), let module = name.module else { continue }
+        if isBase {
+          if !table[index].isLocal { bases[String(name.text.dropLast(2))] = module }
+          continue
+        }
         modules.insert(module)
         if isTag { tags.append(name.text) }
       }
     }
+    addModules(of: bases, file, symbols)
     if modules.isEmpty { return }
     for table in symbols {
       for index in 0..<table.count {
@@ -88,6 +96,20 @@ private struct Table {
     tags = []
   }
   private var tags: [String] = []
+
+  /// Those of classes, by their mangled names, that need a metadata base offset for their own sake.
+  private mutating func addModules(of bases: [String: String], _ file: ELFFile, _ symbols: [RawSymbols]) {
+    if bases.values.allSatisfy(modules.contains) { return }
+    for table in symbols {
+      for index in 0..<table.count {
+        guard let name = Self.name(table, table[index]), name.hasSuffix("Mn"), let module = bases[String(name.text.dropLast(2))],
+          let descriptor = file.bytes(at: table[index].value, count: 4)
+        else { continue }
+        // Kind-specific flag 13 of a class: an ancestor's layout is another module's affair (MetadataValues.h).
+        if descriptor.loadUnaligned(as: UInt32.self) >> 29 & 1 == 0 { modules.insert(module) }
+      }
+    }
+  }
 
   func evolution(at address: UInt64, _ descriptor: TypeDescriptor) -> Evolution {
     guard let name = types[address] else { return .fixed }

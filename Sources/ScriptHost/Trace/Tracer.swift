@@ -118,7 +118,7 @@ package final class Tracer: @unchecked Sendable {
       let phases = declaration.yieldsInCaller ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
-        phases: UInt32(phases), owner: "trace"
+        phases: UInt32(phases), readsValues: !settings.summaryOnly, owner: "trace"
       ) { Unmanaged<TraceTarget>.fromOpaque($0!).release() }
     }
     let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
@@ -180,6 +180,7 @@ package final class Tracer: @unchecked Sendable {
     if settings.summaryOnly { return }
     withThread { thread in
       guard thread.open.count < settings.depth else { return }
+      if settings.format == .bytes { return output.write(TraceBytes(view, printer).entry(of: target.family.selector)) }
       if settings.format == .json { return asyncArguments.withLock { $0[UInt(bitPattern: view.call)] = jsonArguments(view) } }
       guard settings.slowerThanNanoseconds == 0 else { return }
       let text = describe(target, view)
@@ -196,7 +197,8 @@ package final class Tracer: @unchecked Sendable {
     target.total.wrappingAdd(elapsed, ordering: .relaxed)
     target.longest.raise(to: elapsed)
     target.timed.store(true, ordering: .relaxed)
-    if settings.summaryOnly { return }
+    // Where its results are is no place that a debugger sees.
+    if settings.summaryOnly || settings.format == .bytes { return }
     let arguments = settings.format == .json ? asyncArguments.withLock { $0.removeValue(forKey: UInt(bitPattern: view.call)) } : nil
     if elapsed < settings.slowerThanNanoseconds { return }
     withThread { thread in
@@ -437,7 +439,7 @@ private let traceLayer: HKTLayerFunction = { call, context, phase in
   if phase == HKT_EXIT {
     target.tracer.exit(target, view)
   } else {
-    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0 && !view.plan.isEnterOnly)
+    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0)
   }
   return HKT_HANDLED
 }

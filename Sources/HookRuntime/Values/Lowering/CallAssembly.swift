@@ -118,7 +118,7 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
-  private var errorLocation = Location.unknown("async")
+  private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
 
@@ -182,15 +182,6 @@ struct CallAssembly: Sendable {
     }
   }
 
-  /// A value in these places is a result where it lies: vector registers are the same ones both ways.
-  private func isItsOwnResult(_ words: Location) -> Bool {
-    guard signature.isMethod, signature.results.count == 1, !signature.results[0].isIndirect, !signature.results[0].isGone,
-      case .success(let scalars?) = lowering.scalars(of: signature.results[0].type), !words.places.isEmpty
-    else { return false }
-    return PlaceAllocator.returned(AggregateLowering.lower(scalars)).places == words.places
-      && words.places.allSatisfy { if case .float = $0 { true } else { false } }
-  }
-
   /// In a generic body, metadata follows the arguments where self is in its register: self comes in words when the code takes
   /// a register beyond those that would be taken up then. Registers are never put in.
   private func takesMoreThanMetadata(_ words: Location, allocator byValue: PlaceAllocator, _ evidence: any BodyEvidence) -> Bool {
@@ -207,6 +198,15 @@ struct CallAssembly: Sendable {
     else { return false }
     let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }
     return beyond.contains { Places(argument: $0).map { !evidence.taken($0).isEmpty } ?? false }
+  }
+
+  /// A value in these places is a result where it lies: vector registers are the same ones both ways.
+  private func isItsOwnResult(_ words: Location) -> Bool {
+    guard signature.isMethod, signature.results.count == 1, !signature.results[0].isIndirect, !signature.results[0].isGone,
+      case .success(let scalars?) = lowering.scalars(of: signature.results[0].type), !words.places.isEmpty
+    else { return false }
+    return PlaceAllocator.returned(AggregateLowering.lower(scalars)).places == words.places
+      && words.places.allSatisfy { if case .float = $0 { true } else { false } }
   }
 
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
@@ -265,7 +265,7 @@ struct CallAssembly: Sendable {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
       if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
-    if case .typed = function.thrown { bound += 1 }
+    if case .typed = function.thrown, case .unknown = errorLocation { bound += 1 }
     return bound
   }
 
@@ -469,9 +469,9 @@ struct CallAssembly: Sendable {
   // MARK: Typed errors
 
   /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
-  /// is in memory: then through an address behind all other arguments.
+  /// is in memory: then through an address behind all other arguments. The same where they are arguments of a resume function.
   private mutating func placeError() {
-    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    guard case .typed(let error) = declaration.functionType.thrown else { return }
     let type = SILType(error.substituting(signature.substitutions))
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)
