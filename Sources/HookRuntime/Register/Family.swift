@@ -28,6 +28,8 @@ package struct Body: Sendable {
   package var thunks: [MergeThunk] = []
   /// Of a merged body: calls of this selector enter it that no thunk tells.
   package var isUntold = false
+  /// Of such a body: the body that hands this selector's calls on to it, and the registers that it fills for that.
+  package var untoldSource: (mangledName: String, registers: UInt32)?
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///

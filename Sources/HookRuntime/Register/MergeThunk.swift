@@ -15,8 +15,8 @@ package struct MergeThunk: Sendable, Equatable {
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
   var callers: [String]
 
-  /// The registers it fills.
-  var places: Places {
+  /// The argument registers of a mask.
+  static func places(_ mask: UInt32) -> Places {
     (0..<6).reduce(into: .nothing) { all, i in if mask & 1 << i != 0 { all.formUnion(Places(argument: .integer(i)) ?? .nothing) } }
   }
 
@@ -26,7 +26,7 @@ package struct MergeThunk: Sendable, Equatable {
 extension ImageCatalog {
   /// Gives `family` the merged bodies its thunks jump to, which may bear another selector's name.
   func addMergedBodies(to family: inout Family) {
-    var untold: Set<UInt64> = []
+    var untold: [UInt64: (mangledName: String, registers: UInt32)] = [:]
     for source in family.bodies where source.form != .merged {
       guard let read = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
       let thunk = MergeThunk(
@@ -38,10 +38,12 @@ extension ImageCatalog {
         continue
       }
       if known == nil { family.bodies.append(merged(source, symbol)) }
-      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold.insert(read.target) }
+      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold[read.target] = (source.mangledName, read.written) }
     }
     for index in family.bodies.indices where family.bodies[index].form == .merged {
-      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || untold.contains(family.bodies[index].address)
+      let source = untold[family.bodies[index].address]
+      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || source != nil
+      family.bodies[index].untoldSource = source
     }
   }
 
@@ -54,6 +56,22 @@ extension ImageCatalog {
     body.size = Int(symbol.size)
     body.available = Int((symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)) - symbol.address)
     return body
+  }
+}
+
+extension HKTThunk {
+  /// Goes on with the thunk that this one jumps to.
+  fileprivate mutating func append(_ next: HKTThunk) {
+    target = next.target
+    written |= next.written
+    known = known & ~next.written | next.known
+    withUnsafeMutableBytes(of: &value) { values in
+      withUnsafeBytes(of: next.value) { later in
+        for index in 0..<Int(HKT_THUNK_REGISTERS) where next.written & 1 << index != 0 {
+          values.storeBytes(of: later.load(fromByteOffset: 8 * index, as: UInt64.self), toByteOffset: 8 * index, as: UInt64.self)
+        }
+      }
+    }
   }
 }
 
@@ -80,7 +98,22 @@ final class Merges {
   }
 
   /// What the body does if all it does is pass constants on; addresses are those of the process.
-  fileprivate func thunk(_ body: Body) -> HKTThunk? { thunk(at: body.address - bias, size: body.size) }
+  ///
+  /// Equal thunks are one, to which the others jump: they are followed to the merged body.
+  fileprivate func thunk(_ body: Body) -> HKTThunk? {
+    guard var whole = thunk(at: body.address - bias, size: body.size) else { return nil }
+    for _ in 0..<Self.longestChain {
+      let target = whole.target - bias
+      if mergedSymbol(at: target) != nil { return whole }
+      guard let symbol = symbols.symbols(at: target).first(where: \.isFunction),
+        let next = thunk(at: target, size: Int(symbol.size))
+      else { return whole }
+      whole.append(next)
+    }
+    return whole
+  }
+
+  private static let longestChain = 4
 
   func mergedSymbol(at address: UInt64) -> ImageSymbol? {
     symbols.symbols(at: address).first { Self.isMerged($0) }

@@ -97,8 +97,8 @@ struct CallAssembly: Sendable {
       }
       locations.append(allocator.take(passing))
     }
-    placeHidden(lost: lost)
-    placesAreKnown = lost == nil
+    placeHidden(lost: lost ?? metadataIsLost)
+    placesAreKnown = lost == nil && metadataIsLost == nil
     placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
@@ -118,6 +118,8 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
+  /// Why the places of metadata alone are not known.
+  private var metadataIsLost: String?
   private var errorLocation = Location.unknown("async")
 
   // MARK: Self of structs and enums
@@ -171,7 +173,9 @@ struct CallAssembly: Sendable {
       let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
       if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
         let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
-        if isLast, !signature.takesMetadata(declaration) { return .optimizedOut }
+        // Whether metadata comes behind words of self is not known then.
+        if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
+        if isLast { return .optimizedOut }
       }
       return .unknown(silent + ", and its code does not show that it looks at self")
     }
