@@ -130,6 +130,10 @@ public final class HookEngine: @unchecked Sendable {
           bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family)))
         }
         for thunk in body.thunks {
+          if let other = HookedFamily.owner(of: site, guardedLike: thunk) {
+            refused.append((body, .sharedBody(with: other.family.selector)))
+            continue
+          }
           bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family, guardedBy: thunk), guardedBy: thunk))
         }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
