@@ -406,8 +406,10 @@ struct CallAssembly: Sendable {
     return Location(joining: parts)
   }
 
+  /// Specialisations yield as the declaration does: what goes by address for being generic still does.
   private func yield(_ type: TypeSyntax, _ registers: inout YieldRegisters) -> Location {
-    switch lowering.passing(of: SILType(lowering.filled(type, signature.substitutions))) {
+    if type.isGeneric, lowering.environment == nil { return .unknown(TypeProblem.generic.description) }
+    return switch lowering.passing(of: SILType(type)) {
     case .success(let passing): registers.take(passing) ?? .unknown("it yields more than there are registers for")
     case .failure(let problem): .unknown(problem.description)
     }
