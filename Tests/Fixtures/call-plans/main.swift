@@ -16,6 +16,7 @@ private func text(_ place: Place) -> String {
   case .stack(let i): "s\(i)"
   case .selfRegister: "self"
   case .indirectResult: "sret"
+  case .yielded(let i): "r\(i)"
   }
 }
 
