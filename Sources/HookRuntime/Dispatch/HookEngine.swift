@@ -134,6 +134,10 @@ public final class HookEngine: @unchecked Sendable {
           bodies.append(HookedBody(body: body, site: site, as: body.declaration))
         }
         for thunk in body.thunks {
+          if let other = HookedFamily.owner(of: site, guardedLike: thunk) {
+            refused.append((body, .sharedBody(with: other.family.selector)))
+            continue
+          }
           bodies.append(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
         }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))

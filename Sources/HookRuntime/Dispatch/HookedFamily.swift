@@ -69,6 +69,21 @@ final class HookedFamily {
     linkForwarders()
   }
 
+  /// The family whose calls of a merged body are told by the same constants.
+  static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
+    var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
+    while let record = next {
+      let isSame = record.pointee.guard_mask == thunk.mask
+        && withUnsafeBytes(of: record.pointee.guard_value) { values in
+          thunk.values.indices.allSatisfy { thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0] }
+        }
+      // Families are never freed, so the record's is there.
+      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
+      next = record.pointee.next
+    }
+    return nil
+  }
+
   /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
   /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
   private func linkForwarders() {

@@ -28,6 +28,7 @@ package struct Body: Sendable {
   package var thunks: [MergeThunk] = []
   /// Of a merged body: calls of this selector enter it that no thunk tells.
   package var isUntold = false
+  package var untoldSource: UntoldSource?
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -46,6 +47,15 @@ package struct Body: Sendable {
     let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
     return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
   }
+}
+
+/// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
+package struct UntoldSource: Sendable {
+  var mangledName: String
+  /// The registers that it fills for that.
+  var registers: UInt32
+  /// As of a MergeThunk.
+  var hops: [UInt64]
 }
 
 /// A selector: what a name means, and the bodies that carry it out.

@@ -301,6 +301,17 @@ package final class CallPlan: @unchecked Sendable {
     return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
   }
 
+  /// There is nothing to know: a closure without arguments and result, whatever the optimiser made of it.
+  static func ofNothing(_ declaration: Declaration, thrown: Thrown) -> CallPlan {
+    CallPlan(
+      arguments: [], selfPlan: .none, result: ResultPlan(type: .tuple([]), info: nil, location: .pieces([])), thrown: thrown,
+      isEnterOnly: false, stack: unknownStack(declaration.functionType), isExact: false, of: declaration)
+  }
+
+  private static func unknownStack(_ function: FunctionType) -> StackArguments {
+    StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false)
+  }
+
   /// Nothing is known but that the function exists.
   static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
@@ -311,7 +322,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, opaqueBecause: reason, of: declaration)
+      stack: unknownStack(function), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

@@ -16,6 +16,10 @@ package struct CallPlanner {
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.yieldsInCaller
+    if conflict == nil, declaration.kind.isClosure, declaration.functionType.hasNothingToDecode {
+      let thrown = evidence?.error == .reported ? declaration.functionType.thrown : .never
+      return .ofNothing(declaration, thrown: thrown)
+    }
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
@@ -56,6 +60,11 @@ package struct CallPlanner {
     if declaration.isEffectivelyPrivate, evidence == nil { return "private: the optimiser may have changed its convention" }
     return nil
   }
+}
+
+extension FunctionType {
+  /// Neither arguments nor a result: what a closure captured is never decoded.
+  fileprivate var hasNothingToDecode: Bool { parameters.isEmpty && result.isVoid }
 }
 
 extension Declaration {

@@ -135,6 +135,10 @@ def main():
             direct = re.sub(r"\d+\+\d+=\*\w+,?", "", result).replace(",]", "]") if result.startswith("[") else result
             ours = [] if direct == "[]" else machine_values(direct)
             theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
+            if name.endswith(("vM", "iM", "vr", "ir")):
+                # Behind the continuation come values and (as `*r1`) addresses.
+                ours = [(place, int(width)) for place, width in re.findall(r"([if]\d+):(\d+)@", re.sub(r"\*r(\d)", r"i\1:8@0", result))]
+                theirs = theirs[1:]
             # A deinitialiser hands its object on to the deallocating form; no source says so.
             if error and error[0] not in "*?":
                 # The registers hold the one or the other: integers in their order, floating-point values in theirs.
@@ -148,7 +152,7 @@ def main():
         if name.endswith(("vM", "iM", "vr", "ir")): remaining = remaining[1:]  # the coroutine's buffer
         cursor = 0
         known = True
-        for a in re.findall(r"=\*(\w+)", result) if result.startswith("[") else []:
+        for a in re.findall(r"=\*(?!r\d)(\w+)", result) if result.startswith("[") else []:
             if remaining[:1] != [(a, 8)]: problems.append(f"result address {a} is not first of {remaining}")
             remaining = remaining[1:]
         if is_async and result == "*sret":

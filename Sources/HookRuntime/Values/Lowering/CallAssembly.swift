@@ -97,8 +97,8 @@ struct CallAssembly: Sendable {
       }
       locations.append(allocator.take(passing))
     }
-    placeHidden(lost: lost)
-    placesAreKnown = lost == nil
+    placeHidden(lost: lost ?? metadataIsLost)
+    placesAreKnown = lost == nil && metadataIsLost == nil
     placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
@@ -118,6 +118,8 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
+  /// Why the places of metadata alone are not known.
+  private var metadataIsLost: String?
   private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
@@ -176,7 +178,9 @@ struct CallAssembly: Sendable {
       let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
       if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
         let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
-        if isLast, !signature.takesMetadata(declaration) { return .optimizedOut }
+        // Whether metadata comes behind words of self is not known then.
+        if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
+        if isLast { return .optimizedOut }
       }
       return .unknown(silent + ", and its code does not show that it looks at self")
     }
@@ -416,8 +420,10 @@ struct CallAssembly: Sendable {
     return Location(joining: parts)
   }
 
+  /// Specialisations yield as the declaration does: what goes by address for being generic still does.
   private func yield(_ type: TypeSyntax, _ registers: inout YieldRegisters) -> Location {
-    switch lowering.passing(of: SILType(lowering.filled(type, signature.substitutions))) {
+    if type.isGeneric, lowering.environment == nil { return .unknown(TypeProblem.generic.description) }
+    return switch lowering.passing(of: SILType(type)) {
     case .success(let passing): registers.take(passing) ?? .unknown("it yields more than there are registers for")
     case .failure(let problem): .unknown(problem.description)
     }
