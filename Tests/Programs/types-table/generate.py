@@ -21,13 +21,13 @@ for i, t in enumerate(TYPES):
     borrowing = "" if copyable else "borrowing "
     read = "x" if copyable else "x"
     kinds.append(f"""
-@inline(never) public func show{i}(_ x: {borrowing}{escaping if copyable else ""}{T}) -> String {{ {t["shown"]} }}
+@_optimize(none) @inline(never) public func show{i}(_ x: {borrowing}{escaping if copyable else ""}{T}) -> String {{ {t["shown"]} }}
 @inline(never) public func a{i}() -> {T} {{ {t["a"]} }}
 @inline(never) public func b{i}() -> {T} {{ {t["b"]} }}
 @inline(never) public func arg{i}(_ x: {borrowing}{escaping if copyable else ""}{T}, _ other: {borrowing}{escaping if copyable else ""}{T}) {{ tell("{i}|argument", show{i}(x)); _ = opaque(id{i}(other)) }}
 @inline(never) public func in{i}(_ x: inout {T}, _ other: {borrowing}{escaping if copyable else ""}{T}) {{ _ = opaque(id{i}(other)); tell("{i}|inout", show{i}(x)); _ = sink({i % 100}) }}
 @inline(never) public func res{i}(_ other: {borrowing}{escaping if copyable else ""}{T}) -> {T} {{ zero[96] += id{i}(other).utf8.count; return a{i}() }}
-@inline(never) public func id{i}(_ x: {borrowing}{escaping if copyable else ""}{T}) -> String {{ show{i}(x) + (sink({i % 100}) == 0 ? "" : "!") }}
+@_optimize(none) @inline(never) public func id{i}(_ x: {borrowing}{escaping if copyable else ""}{T}) -> String {{ show{i}(x) + (sink({i % 100}) == 0 ? "" : "!") }}
 @inline(never) public func called{i}(_ other: {borrowing}{escaping if copyable else ""}{T}) {{ tell("{i}|done", id{i}(other)) }}
 public final class H{i} {{
   public var field: {T} = a{i}(); public var spare: {T} = b{i}(); public init() {{}}

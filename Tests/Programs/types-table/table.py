@@ -17,20 +17,23 @@ for line in open(sys.argv[2]):
     found = re.search(r"@(f?\d+)\|([\w-]+)\|(.*)", line)
     if found: said[found[1], found[2]].append(found[3])
 problems = []
+NAMES = {"A", "S", "E", "G", "H", "W", "f", "g", "arg", "in", "res", "clo", "id", "called"}
 
 
 def shorten(text):
     text = re.sub(r"^(argument|result|cannot call|closure)( \d+)?( '[^']*')?( of (closure )?'[^']*')?:? ", "", text)
     text = re.sub(r"^(an error in |its result: )", "", text)
     text = re.sub(r"'?\b(Kinds|Swift)\.(\w)", lambda m: m[0].replace("Kinds.", "").replace("Swift.", ""), text)
-    text = re.sub(r"\b([A-Za-z]+)(\d+)\b(?=[.:(])", r"\1", text)
-    return text[:150].replace("|", "/")
+    text = re.sub(r"\b([A-Za-z]+)(\d+)\b", lambda m: m[1] if m[1] in NAMES else m[0], text)
+    text = text.replace("of this body cannot be replaced: it is <optimized out>, not decoded, or somebody else's; see explain", "cannot be replaced")
+    # Not a tag of the page.
+    return re.sub("<(.*?)>", r"`<\1>`", text[:160]).replace("|", "/")
 
 
 def answer(what, step):
     """None when it worked, otherwise why not."""
     lines = said.get((what, step))
-    if not lines: return "the handler did not run"
+    if not lines: return "it is never reached"
     bad = [line for line in lines if line != "ok"]
     if bad and bad[0].startswith("WRONG"): problems.append(f"{what} {step}: {bad[0]}")
     return bad[0] if bad else None
