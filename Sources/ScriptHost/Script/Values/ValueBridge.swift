@@ -86,6 +86,10 @@ struct ValueBridge {
 
   /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
   func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    // What a script sees of an Optional is its payload, and so is what is copied.
+    if case .optional(let payload) = info.kind, info.metadata.enumTag(memory) == 0 {
+      if case .optional = payload.kind {} else { return snapshot(memory, payload, scratch) }
+    }
     let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
     let isWhole =
       switch info.kind {
