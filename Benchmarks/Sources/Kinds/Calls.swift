@@ -30,7 +30,7 @@ public final class Closures {
   @_optimize(none) public func keep(_ body: @escaping (Int) -> Int) { kept = body }
   @_optimize(none) public func callKept(_ a: Int) -> Int { kept(a) }
   /// Hooked with `before`: the handler calls `body` so often.
-  @_optimize(none) public func lend(_ rounds: Int, _ body: @escaping (Int) -> Int) { take(rounds); kept = body }
+  @_optimize(none) public func lend(_ rounds: Int, _ body: @escaping (Int) -> Int) { take(rounds); take(body) }
 }
 
 public final class Later: Sendable {

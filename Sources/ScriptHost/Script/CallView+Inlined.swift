@@ -37,7 +37,8 @@ extension ValueRecipe {
     case .none: return nil
     case .address: return UnsafeRawPointer(bitPattern: word(parts.0, frame).load(as: UInt.self)).map(body)
     case .parts:
-      return withUnsafeTemporaryAllocation(byteCount: ValueRecipe.room, alignment: 16) { buffer in
+      // ValueRecipe.room
+      return withUnsafeTemporaryAllocation(byteCount: 48, alignment: 16) { buffer in
         let memory = buffer.initializeMemory(as: UInt8.self, repeating: 0).baseAddress.map { UnsafeMutableRawPointer($0) }!
         copy(parts.0, frame, memory)
         if count > 1 { copy(parts.1, frame, memory) }
@@ -66,7 +67,8 @@ extension ValueSlot {
   @inline(__always)
   func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer {
     let frame = call.pointee.frame!
-    if _slowPath(offset & ValueSlot.stackBit != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & ~ValueSlot.stackBit) }
+    // ValueSlot.stackBit, as a literal: another module's static property is a call.
+    if _slowPath(offset & 0x8000 != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & 0x7FFF) }
     return UnsafeMutableRawPointer(frame) + Int(offset)
   }
 
