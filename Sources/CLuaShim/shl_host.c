@@ -148,7 +148,7 @@ SHLUnlocked shl_unlock_all(SHLScope *scope) {
   SHLState *S = scope->state;
   SHLRun *run = S->run;
   SHLUnlocked u = {{S->depth, (uint64_t)(uintptr_t)run, (uint64_t)(uintptr_t)run->current, 0}};
-  if (run->deadline) u.reserved[3] = (uint64_t)shl_now();
+  if (run->deadline) u.reserved[3] = shl_ticks() | 1;
   S->run = &S->idle_run;
   S->depth = 1;
   shl_unlock(S);
@@ -166,7 +166,7 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   SHLRun *run = (SHLRun *)(uintptr_t)u.reserved[1];
   if (!shl_lock(S, -1)) return SHL_POISONED;
   restore(S, (uint32_t)u.reserved[0], run, (lua_State *)(uintptr_t)u.reserved[2]);
-  if (u.reserved[3]) run->deadline += shl_now() - (int64_t)u.reserved[3];
+  if (u.reserved[3]) run->away_ticks += shl_ticks() - u.reserved[3];
   return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
 }
 

@@ -65,6 +65,9 @@ typedef struct SHLRun {
   int64_t fuel;             // library units until the next look at clock and budget
   int64_t wall_ns;          // wall-clock budget, negative: none
   int64_t deadline;         // 0: the clock was not looked at yet
+  int64_t looked_at;        // when it was first, by the clock and by the processor's counter
+  uint64_t looked_ticks;
+  uint64_t away_ticks;      // time since then that was not the script's
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
   SHLError *error;          // what the message handler collected
@@ -221,6 +224,8 @@ bool shl_lock_slow(SHLState *S, uintptr_t me, int64_t wait_ns);
 void shl_unlock_wake(SHLState *S);
 void shl_thread_lookup(SHLThread *t);
 int64_t shl_now(void);
+/// The processor's counter: cheap, runs evenly, its rate is not known.
+static inline uint64_t shl_ticks(void) { return __builtin_ia32_rdtsc(); }
 
 /// Takes the lock. `wait_ns` negative: as long as it takes. false: not free in time.
 static inline bool shl_lock(SHLState *S, int64_t wait_ns) {

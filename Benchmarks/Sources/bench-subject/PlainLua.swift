@@ -1,5 +1,6 @@
 // PlainLua — the yardstick: Lua 5.4 called the way C does it, with no host in between.
 import Glibc
+import Sampling
 
 /// The stock library of the machine; nil when there is none.
 struct PlainLua {

@@ -1,5 +1,6 @@
 // bench-subject — the measured program. Prints samples, one per line: `S`, name, value, by tabs.
 import Glibc
+import Sampling
 import Subject
 
 let arguments = CommandLine.arguments

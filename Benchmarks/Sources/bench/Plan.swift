@@ -21,6 +21,21 @@ struct Plan {
       Plan(title: "calls with handlers and rules") { samples in
         for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["calls", repetitions]).output) }
       },
+      Plan(title: "values of every kind") { samples in
+        for _ in 0..<settings.fewRounds {
+          samples.read(Child.run([settings.kinds, "values", "3"]).output, prefix: "passed: ")
+          for (patches, name) in [(workplace.reading, "read: "), (workplace.replacing, "replaced: ")] {
+            samples.read(Child.run(hosted + ["--patches", patches, "--", settings.kinds, "values", "3"]).output, prefix: name)
+          }
+        }
+      },
+      Plan(title: "calls by scripts, closures, async functions") { samples in
+        for _ in 0..<settings.fewRounds {
+          for mode in ["calls", "async"] {
+            samples.read(Child.run(hosted + ["--patches", workplace.calling, "--", settings.kinds, mode, "3"]).output)
+          }
+        }
+      },
       Plan(title: "a rule on two threads") { samples in
         for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["threads", repetitions]).output) }
       },

@@ -8,6 +8,8 @@ struct Settings {
   var products = ""
   /// The measured program.
   var subject = ""
+  /// The program with every kind of value, beside it.
+  var kinds: String { subject.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/bench-kinds" }
   /// Directory of the toolchain's programs.
   var toolchain = ""
 
@@ -27,6 +29,8 @@ struct Settings {
   }
 
   var rounds: Int { quick ? 2 : 5 }
+  /// Of what has many cases.
+  var fewRounds: Int { quick ? 1 : 3 }
   var host: String { products + "/scripthost" }
   var engine: String { products + "/engine-bench" }
   /// The toolchain's largest symbol table.

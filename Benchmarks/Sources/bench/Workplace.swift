@@ -6,16 +6,27 @@ struct Workplace {
   var hooks: String { directory + "/hooks" }
   var hundred: String { directory + "/hundred" }
   var everything: String { directory + "/everything" }
+  /// Patches for every kind of value: one reads arguments, one replaces them.
+  var reading: String { directory + "/reading" }
+  var replacing: String { directory + "/replacing" }
+  var calling: String { directory + "/calling" }
   var state: String { directory + "/state" }
 
   init(_ settings: Settings) {
     var template = Array("/tmp/scripthost-bench-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { fail("no temporary directory: \(String(cString: strerror(errno)))") }
     directory = String(cString: made)
-    for each in [hooks, hundred, everything, state] { mkdir(each, 0o700) }
+    for each in [hooks, hundred, everything, reading, replacing, calling, state] { mkdir(each, 0o700) }
     write(hooks + "/hooks.lua", Self.hookPatch)
     for number in 1...100 { write(hundred + "/patch\(number).lua", Self.longPatch(number)) }
     write(everything + "/all.lua", "patch { id = \"all\", version = \"1.0.0\", api = 1 }\nmethod \"**\":before(function(call) end)\n")
+    write(reading + "/reading.lua", Self.valuePatch("reading") { count, kind in
+      (0..<count).map { "local x\($0) = " + kind.read.replacing("@", by: Self.letters[$0]) }.joined(separator: " ")
+    })
+    write(replacing + "/replacing.lua", Self.valuePatch("replacing") { count, kind in
+      (kind.once.map { $0 + " " } ?? "") + "local args = call.args " + (1...count).map { "args[\($0)] = \(kind.new)" }.joined(separator: " ")
+    })
+    write(calling + "/calling.lua", Self.callPatch)
   }
 
   func remove() { _ = Child.run(["/bin/rm", "-rf", directory]) }
@@ -39,6 +50,75 @@ struct Workplace {
 
     """
 
+  private static let letters = ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+  /// A kind of value: how a handler reads argument `@`, and what it puts in its place.
+  struct Kind {
+    let name: String
+    var read = "@"
+    let new: String
+    /// What a handler does before it can make a value.
+    var once: String?
+  }
+
+  /// As in the module Kinds.
+  static let kinds = [
+    Kind(name: "int", new: "5"), Kind(name: "double", new: "5.5"), Kind(name: "bool", new: "true"),
+    Kind(name: "text", new: "\"a text of 25 characters..\""), Kind(name: "optional", new: "5"),
+    Kind(name: "object", new: "kept", once: "kept = kept or swift.keep(a)"),
+    Kind(name: "structure", read: "@.x", new: "{ x = 5, y = 6 }"), Kind(name: "enumeration", read: "@.case", new: "{ circle = 6 }"),
+    Kind(name: "array", read: "@[2]", new: "{ 4, 5, 6 }"), Kind(name: "dictionary", read: "@.two", new: "{ three = 3, four = 4 }"),
+    Kind(name: "tuple", read: "@[2]", new: "{ 5, 6 }"), Kind(name: "existential", new: "kept", once: "kept = kept or swift.keep(a)"),
+    Kind(name: "closure", new: "swift.closure(replacement, { default = 0 })"),
+  ]
+
+  private static func valuePatch(_ id: String, _ body: (Int, Kind) -> String) -> String {
+    var lines = ["patch { id = \"\(id)\", version = \"1.0.0\", api = 1 }", "local kept", "local function replacement(a) return a end"]
+    for kind in kinds {
+      for count in [1, 3, 8] {
+        let parameters = (["call"] + letters.prefix(count)).joined(separator: ", ")
+        let labels = String(repeating: "_:", count: count)
+        lines.append("method \"Kinds.Kinds.\(kind.name)\(count)(\(labels))\":before(function(\(parameters)) \(body(count, kind)) end)")
+      }
+    }
+    lines.append("method \"Kinds.Kinds.generic(_:)\":before(function(call, a) \(body(1, kinds[0])) end)")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Loops in Lua, measured by the program around them.
+  private static let callPatch = """
+    patch { id = "calling", version = "1.0.0", api = 1 }
+    local text, point = "a text of 24 characters.", { x = 1, y = 2 }
+    local shape, list = { circle = 5 }, { 1, 2, 3 }
+    local passed = { default = 0 }
+    local function same(a) return a end
+    local item
+    local kinds = {
+      ["nothing in a loop"] = function(it, n) for i = 1, n do end end,
+      scalar = function(it, n) for i = 1, n do it:scalar(i, 2) end end,
+      nothing = function(it, n) for i = 1, n do it:nothing() end end,
+      text = function(it, n) for i = 1, n do it:text(text) end end,
+      optional = function(it, n) for i = 1, n do it:optional(i) end end,
+      object = function(it, n) local item = it.item for i = 1, n do it:object(item) end end,
+      structure = function(it, n) for i = 1, n do it:structure(point) end end,
+      enumeration = function(it, n) for i = 1, n do it:enumeration(shape) end end,
+      array = function(it, n) for i = 1, n do it:array(list) end end,
+      closure = function(it, n) for i = 1, n do it:closure(swift.closure(same, passed)) end end,
+      getter = function(it, n) local x for i = 1, n do x = it.getter end end,
+      setter = function(it, n) for i = 1, n do it.getter = i end end,
+      field = function(it, n) local x for i = 1, n do x = it.raw end end,
+      static = function(it, n) for i = 1, n do swift.call("static Kinds.Called.make(_:)", i) end end,
+      send = function(it, n) for i = 1, n do swift.send(it, "scalar(_:_:)", i, 2) end end,
+    }
+    method "Kinds.Called.run(_:_:)":before(function(call, kind, n) kinds[kind](call.self, n) end)
+    method "Kinds.Closures.keep(_:)":before(function(call, body) call.args[1] = swift.closure(function(a) return a + 1 end, { default = 0 }) end)
+    method "Kinds.Closures.lend(_:_:)":before(function(call, n, body) for i = 1, n do body(i) end end)
+    method "Kinds.Later.before(_:)":before(function(call, a) end)
+    method "Kinds.Later.around(_:)":around(function(call, a) return call:original() end)
+    method "Kinds.Later.after(_:)":after(function(call) end)
+
+    """
+
   /// Fifty lines: a header, helpers and one hook.
   private static func longPatch(_ number: Int) -> String {
     var lines = [
@@ -57,4 +137,9 @@ struct Workplace {
     ]
     return lines.joined(separator: "\n") + "\n"
   }
+}
+
+extension String {
+  /// Every `text` in it replaced.
+  fileprivate func replacing(_ text: Character, by other: String) -> String { reduce(into: "") { $0 += $1 == text ? other : String($1) } }
 }

@@ -2,8 +2,6 @@
 package import CHookTrampoline
 
 extension Callable {
-  package var isAsync: Bool { asyncPointer != nil }
-
   /// An async function pointer in memory: {32-bit relative address of the code, 32-bit size of the callee's context}.
   private static func read(_ pointer: UInt) -> (entry: UInt, contextSize: UInt32)? {
     guard let record = UnsafeRawPointer(bitPattern: pointer) else { return nil }

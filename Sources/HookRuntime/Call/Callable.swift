@@ -46,6 +46,12 @@ package final class Callable: @unchecked Sendable {
   package let result: TypeInfo?
   package let resultKind: ValueSlot.Kind
   package let hasInout: Bool
+  // What every call asks for: plain values, so that asking costs no reference count.
+  package let isOnObject: Bool
+  package let isOnValue: Bool
+  package let isAsync: Bool
+  private let hasLent: Bool
+  private let hasResultAddresses: Bool
   /// Reads, and nothing else, as far as its name tells: a getter.
   package let isGetter: Bool
   /// The address of its async function pointer in this process; nil for what is not async.
@@ -138,6 +144,10 @@ package final class Callable: @unchecked Sendable {
     thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
     if thrown == nil, case .typed = plan.thrown { throw .thrown("where it is left is not known") }
     lent = layout.lent
+    hasLent = !layout.lent.isEmpty
+    isAsync = asyncPointer != nil
+    if case .object = receiver { isOnObject = true } else { isOnObject = false }
+    if case .value = receiver { isOnValue = true } else { isOnValue = false }
     switch selfPlan {
     case .object(let place), .metatype(let place): receiverOffset = Self.frameOffset(place).map(Int.init)
     default: receiverOffset = nil
@@ -148,6 +158,7 @@ package final class Callable: @unchecked Sendable {
     returnCount = returned.moves.count
     resultIsIndirect = returned.isIndirect
     resultAddresses = returned.addresses
+    hasResultAddresses = !returned.addresses.isEmpty
     resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
     argumentCount = layout.arguments.count
     arguments = Self.table(layout.arguments)
@@ -353,7 +364,7 @@ package final class Callable: @unchecked Sendable {
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
     if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
     if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
-    if let result {
+    if hasResultAddresses, let result {
       for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
     }
   }
@@ -363,7 +374,7 @@ package final class Callable: @unchecked Sendable {
   func unload(
     _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ error: UInt
   ) -> UInt {
-    for (offset, info) in lent { info.metadata.destroy(block + offset) }
+    if hasLent { for (offset, info) in lent { info.metadata.destroy(block + offset) } }
     let base = UnsafeMutableRawPointer(frame)
     if error != 0 { return self.error(error, base, block) }
     if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }

@@ -167,6 +167,8 @@ package final class CallPlan: @unchecked Sendable {
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
   package let slots: UnsafePointer<ValueSlot>
+  /// One per argument, none where each call tells what the values are; lives as long as the plan.
+  package let recipes: UnsafePointer<ValueRecipe>
   package let resultSlot: ValueSlot
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
@@ -206,6 +208,9 @@ package final class CallPlan: @unchecked Sendable {
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)
+    let recipes = UnsafeMutablePointer<ValueRecipe>.allocate(capacity: arguments.count)
+    for (index, argument) in arguments.enumerated() { (recipes + index).initialize(to: generics == nil ? ValueRecipe(argument) : .none) }
+    self.recipes = UnsafePointer(recipes)
     // The registers may hold a typed error instead, which is looked at by plan.
     if case .typed = thrown { resultSlot = .none } else { resultSlot = .result(result) }
     selfSlot = .object(selfPlan)
@@ -224,7 +229,10 @@ package final class CallPlan: @unchecked Sendable {
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
 
-  deinit { slots.deallocate() }
+  deinit {
+    slots.deallocate()
+    recipes.deallocate()
+  }
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool

@@ -18,8 +18,9 @@ package struct ValueSlot: Sendable {
 
   /// To be matched, not compared: `==` of an enum with raw values is a call.
   package let kind: Kind
-  /// Bytes from the start of the frame.
+  /// Bytes from the start of the frame; of its stack arguments where the top bit is set.
   package let offset: UInt16
+  package static let stackBit: UInt16 = 1 << 15
 
   package static let none = ValueSlot(kind: .none, offset: 0)
 
@@ -30,7 +31,10 @@ package struct ValueSlot: Sendable {
 
   /// The value's first byte. Results are there after the original ran.
   @inline(__always)
-  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(frame) + Int(offset) }
+  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
+    if offset & Self.stackBit != 0 { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & ~Self.stackBit) }
+    return UnsafeMutableRawPointer(frame) + Int(offset)
+  }
 
   // MARK: Making
 
@@ -70,8 +74,16 @@ package struct ValueSlot: Sendable {
       return ValueSlot(kind: kind, offset: integers + 8 * i)
     case (.integer(let i), _):
       return pieces.count == 1 && kind != .float && kind != .double ? ValueSlot(kind: kind, offset: integers + 8 * i) : .none
+    case (.stack(let i), .string):
+      guard pieces.count == 2, case .stack(i + 1) = pieces[1].place, pieces[1].offset == 8 else { return .none }
+      return stack(kind, i)
+    case (.stack(let i), _): return pieces.count == 1 ? stack(kind, i) : .none
     default: return .none
     }
+  }
+
+  private static func stack(_ kind: Kind, _ slot: Int) -> ValueSlot {
+    slot < 4095 ? ValueSlot(kind: kind, offset: 8 * slot | Int(stackBit)) : .none
   }
 }
 

@@ -31,16 +31,15 @@ enum CallInAPI {
     guard given == callable.argumentCount else {
       return fail(.wrongCount(selector: callable.selector, expected: callable.argumentCount, found: given), callback)
     }
-    var isObject = false
-    if case .object = callable.receiver {
-      isObject = true
+    let isObject = callable.isOnObject
+    if isObject {
       do throws(CallError) { try CallCheck.object(receiver, for: callable) } catch { return fail(error, callback) }
     }
     if callable.isAsync { return AwaitedCall.begin(bound, on: receiver, isObject, callback, first: first, patch, catching: catching) }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
-      if case .value(let info) = callable.receiver {
+      if callable.isOnValue, case .value(let info) = callable.receiver {
         let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
         guard made != nil else {
           for made in 0..<given { callable.arguments[made].destroy(block) }
@@ -49,7 +48,8 @@ enum CallInAPI {
       }
       let before = callable.mayChangeSelf ? bits(callable, block) : []
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
-      let home = callable.result.flatMap { $0.size > resultRoom || $0.alignment > 16 ? OwnedValue(uninitialized: $0) : nil }
+      let isScalar = OwnedResult.isScalar(callable.resultKind)
+      let home = isScalar ? nil : callable.result.flatMap { $0.size > resultRoom || $0.alignment > 16 ? OwnedValue(uninitialized: $0) : nil }
       let result: UnsafeMutableRawPointer? = home?.memory ?? block + callable.blockBytes
       // The method may let go of the last other reference to its own self.
       let kept = isObject ? UnsafeRawPointer(bitPattern: receiver).map { Unmanaged<AnyObject>.fromOpaque($0).retain() } : nil
@@ -105,6 +105,10 @@ enum CallInAPI {
       return callback.done(handle)
     }
     if catching { callback.give(shl_bool(true)) }
+    if !callable.hasInout, OwnedResult.isScalar(callable.resultKind) {
+      if let result { OwnedResult.giveScalar(result, callable.resultKind, callback) }
+      return callback.done()
+    }
     let owned = OwnedResult(patch: patch, callback: callback)
     if let info = callable.result {
       if let home { owned.give(home) } else if let result { owned.give(result, info, callable.resultKind) }

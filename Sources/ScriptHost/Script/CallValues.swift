@@ -15,7 +15,7 @@ enum CallValues {
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
     if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
-    return argumentByPlan(index, script, bridge, scratch)
+    return argumentByRecipe(index, script, bridge, scratch) ?? argumentByPlan(index, script, bridge, scratch)
   }
 
   /// What the slot holds; nil when it has to be read by plan.
@@ -33,6 +33,15 @@ enum CallValues {
     case .none: return nil
     default: return slot.integer(at: address).map(shl_int)
     }
+  }
+
+  /// What most values are read by; nil where only the plan tells.
+  private static func argumentByRecipe(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    guard let recipe = script.pointee.recipe(index), let info = recipe.info?.takeUnretainedValue() else { return nil }
+    let lent = LentValue(root: .argument(index), info: info, serial: bridge.serial)
+    let value = recipe.withMemory(script.pointee.view.call) { bridge.lua($0, info, lent: lent, scratch: scratch) }
+    if value?.tag == SHL_HANDLE, index < 64 { script.pointee.lentArguments |= 1 << UInt64(index) }
+    return value
   }
 
   /// Unknown and optimised-out values become handles that say so when used.

@@ -28,11 +28,48 @@ extension CallView {
   }
 }
 
+extension ValueRecipe {
+  /// Gives `body` the bytes of the argument as they would lie in memory; nil where there is no recipe. Valid only inside.
+  @inline(__always)
+  func withMemory<R>(_ call: UnsafeMutablePointer<HKTCall>, _ body: (UnsafeRawPointer) -> R) -> R? {
+    let frame = call.pointee.frame!
+    switch kind {
+    case .none: return nil
+    case .address: return UnsafeRawPointer(bitPattern: word(parts.0, frame).load(as: UInt.self)).map(body)
+    case .parts:
+      // ValueRecipe.room
+      return withUnsafeTemporaryAllocation(byteCount: 48, alignment: 16) { buffer in
+        let memory = buffer.initializeMemory(as: UInt8.self, repeating: 0).baseAddress.map { UnsafeMutableRawPointer($0) }!
+        copy(parts.0, frame, memory)
+        if count > 1 { copy(parts.1, frame, memory) }
+        if count > 2 { copy(parts.2, frame, memory) }
+        if count > 3 { copy(parts.3, frame, memory) }
+        return body(UnsafeRawPointer(memory))
+      }
+    }
+  }
+
+  @inline(__always)
+  private func word(_ part: Part, _ frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeRawPointer {
+    part.source >= 0 ? UnsafeRawPointer(frame) + Int(part.source) : UnsafeRawPointer(frame.pointee.stack + Int(~part.source))
+  }
+
+  @inline(__always)
+  private func copy(_ part: Part, _ frame: UnsafeMutablePointer<HKTFrame>, _ memory: UnsafeMutableRawPointer) {
+    let source = word(part, frame)
+    let target = memory + Int(part.offset)
+    if part.size == 8 { target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self) } else { target.copyMemory(from: source, byteCount: Int(part.size)) }
+  }
+}
+
 extension ValueSlot {
   /// The value's first byte. Results are there after the original ran.
   @inline(__always)
   func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(call.pointee.frame) + Int(offset)
+    let frame = call.pointee.frame!
+    // ValueSlot.stackBit, as a literal: another module's static property is a call.
+    if _slowPath(offset & 0x8000 != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & 0x7FFF) }
+    return UnsafeMutableRawPointer(frame) + Int(offset)
   }
 
   /// The value as an integer, sign-extended; nil for kinds that are none and for what exceeds Int64.

@@ -13,15 +13,28 @@ struct OwnedResult {
     self.callback = callback
   }
 
-  /// Appends the value at `memory` to the callback's results and ends it there.
-  func give(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, _ kind: ValueSlot.Kind) {
+  /// It is given without a look at its type.
+  @inline(__always)
+  static func isScalar(_ kind: ValueSlot.Kind) -> Bool {
     switch kind {
-    case .int64: return callback.give(shl_int(memory.load(as: Int64.self)))
-    case .double: return callback.give(shl_number(memory.load(as: Double.self)))
-    case .bool: return callback.give(shl_bool(memory.load(as: UInt8.self) & 1 == 1))
-    case .void: return
+    case .int64, .double, .bool, .void: true
+    default: false
+    }
+  }
+
+  @inline(__always)
+  static func giveScalar(_ memory: UnsafeMutableRawPointer, _ kind: ValueSlot.Kind, _ callback: LuaCallback) {
+    switch kind {
+    case .int64: callback.give(shl_int(memory.load(as: Int64.self)))
+    case .double: callback.give(shl_number(memory.load(as: Double.self)))
+    case .bool: callback.give(shl_bool(memory.load(as: UInt8.self) & 1 == 1))
     default: break
     }
+  }
+
+  /// Appends the value at `memory` to the callback's results and ends it there.
+  func give(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, _ kind: ValueSlot.Kind) {
+    if Self.isScalar(kind) { return Self.giveScalar(memory, kind, callback) }
     let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
     withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       // Bytes are copied at once; handles own a copy or a reference.

@@ -129,11 +129,24 @@ struct ScriptCall {
     return plan.arguments[index].isConsumed && current(index) == nil
   }
 
+  /// How to read an argument that is as it was passed, and not consumed.
+  @inline(__always)
+  func recipe(_ index: Int) -> ValueRecipe? {
+    guard changes == nil else { return nil }
+    return view.withPlan { plan in
+      guard index < plan.argumentCount else { return nil }
+      let recipe = plan.recipes[index]
+      if case .none = recipe.kind { return nil }
+      return recipe.isConsumed && (phase == HKT_EXIT || originalRuns > 0) ? nil : recipe
+    }
+  }
+
   /// Gives `body` the memory of a lent value, as it is now.
   func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch lent.root {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
     case .argument(let index):
+      if let recipe = recipe(index) { return recipe.withMemory(view.call) { body($0 + lent.offset) } }
       if isConsumed(index) { return nil }
       if let memory = original(index) { return body(memory + lent.offset) }
       if let value = held?[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }

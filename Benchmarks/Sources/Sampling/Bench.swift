@@ -1,17 +1,19 @@
 // Bench — measures loops in turn, so that a machine that slows down slows all of them.
 import Glibc
 
-struct Bench {
+public struct Bench {
+  public init() {}
+
   private var cases: [(name: String, loop: (Int) -> Void, rounds: Int)] = []
 
   /// `loop` runs the operation as often as it is told.
-  mutating func add(_ name: String, _ loop: @escaping (Int) -> Void) { cases.append((name, loop, 0)) }
+  public mutating func add(_ name: String, _ loop: @escaping (Int) -> Void) { cases.append((name, loop, 0)) }
 
   /// For a profiler.
-  mutating func keep(only name: String) { cases.removeAll { $0.name != name } }
+  public mutating func keep(only name: String) { cases.removeAll { $0.name != name } }
 
   /// Samples are nanoseconds per operation, each taken over ten milliseconds.
-  mutating func run(_ repetitions: Int) {
+  public mutating func run(_ repetitions: Int) {
     for index in cases.indices { cases[index].rounds = Self.rounds(cases[index].loop) }
     for _ in 0..<repetitions {
       for each in cases {
@@ -30,16 +32,21 @@ struct Bench {
       loop(rounds)
       let spent = processorTime() - start
       if spent > 2e6 { return max(1, Int(10e6 / spent * Double(rounds))) }
+      // A loop that is not run as often as it is told measures nothing.
+      precondition(rounds < 1 << 40)
       rounds *= 4
     }
   }
 }
 
 /// Nanoseconds this thread has run: what other programs on a busy machine take is not ours.
-func processorTime() -> Double { nanoseconds(CLOCK_THREAD_CPUTIME_ID) }
+public func processorTime() -> Double { nanoseconds(CLOCK_THREAD_CPUTIME_ID) }
+
+/// Nanoseconds all threads have run.
+public func processTime() -> Double { nanoseconds(CLOCK_PROCESS_CPUTIME_ID) }
 
 /// Nanoseconds that went by.
-func now() -> Double { nanoseconds(CLOCK_MONOTONIC) }
+public func now() -> Double { nanoseconds(CLOCK_MONOTONIC) }
 
 private func nanoseconds(_ clock: clockid_t) -> Double {
   var time = timespec()
@@ -47,7 +54,7 @@ private func nanoseconds(_ clock: clockid_t) -> Double {
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-func sample(_ name: String, _ value: Double) { print("S", name, value, separator: "\t") }
+public func sample(_ name: String, _ value: Double) { print("S", name, value, separator: "\t") }
 
 /// Uses a result, so that the call is not optimised away.
-@inline(never) func keep(_ value: Int) {}
+@inline(never) public func keep(_ value: Int) {}
