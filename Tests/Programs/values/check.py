@@ -36,7 +36,7 @@ class Spoken:
                 handler = re.search(r"\(in \w+ '(.*?)';", line)
                 part = re.search(r"\d+ of \d+ bodies of '(.*?)' are hooked|'(.*?)' was hooked and never called", line)
                 if part and (part.group(1) or part.group(2)) in selectors:
-                    if part.group(1): self.partial.add(selectors[part.group(1)])
+                    self.partial.add(selectors[part.group(1) or part.group(2)])
                 elif handler:
                     if handler.group(1) in selectors: self.handlers[selectors[handler.group(1)]].append(line)
                     else: self.other.append(line)
@@ -102,7 +102,7 @@ class Check:
         new = f.new_result()
         runs = 1
         if mode == "instead":
-            if f.form in ("modify", "read", "init") or f.result and not new or f.form == "subscript set" and False: return f.printed()
+            if f.form in ("modify", "read", "init") or "consuming" in f.flags or f.result and not new: return f.printed()
             result, runs = new[1] if new else "", 0
             return f.printed({}, result, 0)
         if mode in ("replace", "around") and new and "r" not in failures and not hooked_to and not f.does_throw and f.form not in ("modify", "read"):

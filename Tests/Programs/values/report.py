@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Prints what the runs of run.sh compared: type kind x position, type kind x kind of function, reasons.
 
-    report.py SEED COUNT COUNTS…
+    report.py COUNT SEEDS COUNTS…
+
+SEEDS are separated by commas; each made COUNT functions. COUNTS are what check.py wrote.
 
 Fails when a cell that can exist has no function, or when a value was left opaque for a reason that is not in ALLOWED.
 """
@@ -37,9 +39,10 @@ def table(title, rows, columns, cell):
 
 
 def main():
-    g = Generator(int(sys.argv[1]), int(sys.argv[2]))
+    generators = [Generator(int(seed), int(sys.argv[1])) for seed in sys.argv[2].split(",")]
+    g = generators[0]
     places, groups = collections.Counter(), collections.Counter()
-    for f in g.functions:
+    for f in [f for each in generators for f in each.functions]:
         for p in f.parameters:
             if not p.type.generic: places[(p.type.kind, p.convention)] += 1
             groups[(p.type.kind, GROUP_OF[f.kind])] += 1
@@ -50,7 +53,7 @@ def main():
         if f.self_type:
             places[(f.self_type.kind, "self")] += 1
             groups[(f.self_type.kind, GROUP_OF[f.kind])] += 1
-    kinds, empty, reasons = list(g.by_kind), [], set()
+    kinds, empty, reasons = list(dict.fromkeys(kind for each in generators for kind in each.by_kind)), [], set()
     def place(kind, column):
         n = places[(kind, column)]
         why = impossible(g, kind, column)
