@@ -117,7 +117,8 @@ class Check:
         wanted = [said(p.value.text) for p in f.parameters]
         if not found and f.name in spoken.partial: return
         if len(found) != 1 or len(found[0]) != len(wanted): return self.wrong("decode", f, [f"{len(wanted)} arguments"], [str(found)])
-        for p, token, text in zip(f.parameters, found[0], wanted): self.judge(f, p.type, p.convention, token, text)
+        whole = len(wanted) > 1 and all("?<not decoded>?" == token.rstrip(";") for token in found[0])
+        for p, token, text in zip(f.parameters, found[0], wanted): self.judge(f, p.type, p.convention, token, text, whole)
         results = spoken.results[f.name]
         if f.does_throw: expected, type, position = "threw " + said(f.error.text), f.error_type, "thrown"
         elif f.result: expected, type, position = said(f.returned.text), f.result, "yield" if f.form in ("modify", "read") else "result"
@@ -142,11 +143,14 @@ class Check:
             if not matches(result, expected): self.wrong("private", f, [f"result: {expected}"], [result])
             self.counts[("private values", "", "opaque" if "?" in result else "decoded")] += 1
 
-    def judge(self, f, type, position, token, text):
+    def judge(self, f, type, position, token, text, whole=False):
         if not matches(token, text): return self.wrong("decode", f, [f"{position} {type.swift}: {text}"], [token])
         whys = re.findall(r"\?([^?]*)\?", token)
         self.counts[(type.kind, position, "opaque" if whys else "decoded")] += 1
-        for why in dict.fromkeys(whys): self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
+        for why in dict.fromkeys(whys):
+            # The handle itself does not say why.
+            if why == "<not decoded>": why = "the body is opaque" if whole else f"<not decoded> {type.id}"
+            self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
 
 
 def main():
