@@ -176,6 +176,7 @@ package struct ValueWriter {
     case .stack(let i): frame.pointee.stack[i] = word
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
+    case .yielded: break  // never replaced
     }
   }
 
@@ -204,7 +205,8 @@ package struct ValueWriter {
 
   /// Takes the thrown error out of the results and keeps it until the call is over.
   package func retireError() {
-    guard frame.pointee.results.error != 0 else { return }
+    // 1 says that a typed error lies elsewhere: callers have seen to that.
+    guard frame.pointee.results.error > 1 else { return }
     keepReferenceUntilEnd(UInt(frame.pointee.results.error))
     frame.pointee.results.error = frame.pointee.error_register
   }
