@@ -36,7 +36,7 @@ class Spoken:
                 handler = re.search(r"\(in \w+ '(.*?)';", line)
                 part = re.search(r"\d+ of \d+ bodies of '(.*?)' are hooked|'(.*?)' was hooked and never called", line)
                 if part and (part.group(1) or part.group(2)) in selectors:
-                    if part.group(1): self.partial.add(selectors[part.group(1)])
+                    self.partial.add(selectors[part.group(1) or part.group(2)])
                 elif handler:
                     if handler.group(1) in selectors: self.handlers[selectors[handler.group(1)]].append(line)
                     else: self.other.append(line)
@@ -102,7 +102,7 @@ class Check:
         new = f.new_result()
         runs = 1
         if mode == "instead":
-            if f.form in ("modify", "read", "init") or f.result and not new or f.form == "subscript set" and False: return f.printed()
+            if f.form in ("modify", "read", "init") or "consuming" in f.flags or f.result and not new: return f.printed()
             result, runs = new[1] if new else "", 0
             return f.printed({}, result, 0)
         if mode in ("replace", "around") and new and "r" not in failures and not hooked_to and not f.does_throw and f.form not in ("modify", "read"):
@@ -117,7 +117,8 @@ class Check:
         wanted = [said(p.value.text) for p in f.parameters]
         if not found and f.name in spoken.partial: return
         if len(found) != 1 or len(found[0]) != len(wanted): return self.wrong("decode", f, [f"{len(wanted)} arguments"], [str(found)])
-        for p, token, text in zip(f.parameters, found[0], wanted): self.judge(f, p.type, p.convention, token, text)
+        whole = len(wanted) > 1 and all("?<not decoded>?" == token.rstrip(";") for token in found[0])
+        for p, token, text in zip(f.parameters, found[0], wanted): self.judge(f, p.type, p.convention, token, text, whole)
         results = spoken.results[f.name]
         if f.does_throw: expected, type, position = "threw " + said(f.error.text), f.error_type, "thrown"
         elif f.result: expected, type, position = said(f.returned.text), f.result, "yield" if f.form in ("modify", "read") else "result"
@@ -142,11 +143,14 @@ class Check:
             if not matches(result, expected): self.wrong("private", f, [f"result: {expected}"], [result])
             self.counts[("private values", "", "opaque" if "?" in result else "decoded")] += 1
 
-    def judge(self, f, type, position, token, text):
+    def judge(self, f, type, position, token, text, whole=False):
         if not matches(token, text): return self.wrong("decode", f, [f"{position} {type.swift}: {text}"], [token])
         whys = re.findall(r"\?([^?]*)\?", token)
         self.counts[(type.kind, position, "opaque" if whys else "decoded")] += 1
-        for why in dict.fromkeys(whys): self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
+        for why in dict.fromkeys(whys):
+            # The handle itself does not say why.
+            if why == "<not decoded>": why = "the body is opaque" if whole else f"<not decoded> {type.id}"
+            self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
 
 
 def main():

@@ -54,13 +54,20 @@ struct CallAssembly: Sendable {
   var allPlaces: Result<[Place], UnknownPlaces> {
     if signature.takesMetadata(declaration) { return .failure(UnknownPlaces(reason: TypeProblem.generic.description)) }
     var places: [Place] = []
-    for (parameter, location) in zip(signature.parameters, locations) {
+    for (parameter, location) in zip(signature.parameters, locations) where parameter.role != .error {
       if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
       // Values of 16 bytes are aligned on the stack, and never split between it and registers.
       if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
         return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
       }
       places += location.places
+    }
+    if case .typed = declaration.functionType.thrown {
+      switch errorLocation {
+      case .unknown(let reason): return .failure(UnknownPlaces(reason: reason))
+      case .address(let place): places.append(place)
+      default: break  // where the result is
+      }
     }
     return .success(places)
   }
@@ -120,6 +127,8 @@ struct CallAssembly: Sendable {
   private var placesAreKnown = true
   /// Why the places of metadata alone are not known.
   private var metadataIsLost: String?
+  /// What a typed error has in the registers of the result.
+  private var errorScalars: [Scalar] = []
   private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
@@ -390,7 +399,7 @@ struct CallAssembly: Sendable {
       guard let result = signature.results.first else { return .pieces([]) }
       if result.isIndirect { return .address(.indirectResult) }
       switch lowering.scalars(of: result.type) {
-      case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect)
+      case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect, beside: errorScalars)
       case .failure(let problem): return .unknown(problem.description)
       }
     }
@@ -439,7 +448,7 @@ struct CallAssembly: Sendable {
       }
     }
     let packed = TypeShape(fields: fields)
-    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars))
+    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars), beside: errorScalars)
     if fields.count == signature.results.count { return direct }
     guard fields.isEmpty || direct.isInRegisters else { return .unknown("a tuple with more results than registers, and some in memory") }
     var parts: [ValuePart] = []
@@ -482,8 +491,12 @@ struct CallAssembly: Sendable {
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)
     case .success(let passing):
-      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), !resultIsInMemory {
-        errorLocation = PlaceAllocator.returned(passing)
+      for result in signature.results where !result.isIndirect {
+        if case .failure(let problem) = lowering.returnedShape(of: result.type) { return errorLocation = .unknown(problem.description) }
+      }
+      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), let result = directResult {
+        errorLocation = PlaceAllocator.returned(passing, beside: result)
+        errorScalars = scalars
       } else if placesAreKnown, hiddenAreExact {
         errorLocation = .address(allocator.takeInteger())
       } else {
@@ -492,14 +505,15 @@ struct CallAssembly: Sendable {
     }
   }
 
-  private var resultIsInMemory: Bool {
-    if signature.results.contains(where: \.isIndirect) { return true }
+  /// What the result has in registers; nil when it is in memory.
+  private var directResult: [Scalar]? {
+    if signature.results.contains(where: \.isIndirect) { return nil }
     var fields: [TypeShape] = []
     for result in signature.results {
-      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return true }
+      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return nil }
     }
-    if case .indirect = AggregateLowering.lower(TypeShape(fields: fields).scalars) { return true }
-    return false
+    guard case .direct(let scalars) = AggregateLowering.lower(TypeShape(fields: fields).scalars) else { return nil }
+    return scalars
   }
 
   private func thrownValue(_ function: FunctionType) -> ResultPlan? {

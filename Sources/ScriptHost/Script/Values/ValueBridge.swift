@@ -99,11 +99,13 @@ struct ValueBridge {
       }
     let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
     if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
+    // What an Optional holds is a value of its payload's type.
+    let held = made.map { LentValue($0) } ?? place
     if !info.metadata.isCopyable, serial != 0 {
-      let (a, b, c) = place.words()
+      let (a, b, c) = held.words()
       return shl_handle(classes.value, a, b, c)
     }
-    return copied(memory, info)
+    return copied(memory, held.info)
   }
 
   /// A handle to a new value: the call's while one runs, else the script's own.
