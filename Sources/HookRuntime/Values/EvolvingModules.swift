@@ -2,7 +2,7 @@
 //
 // Everybody passes such a module's public structs and enums by address, unless they are `@frozen`, the module itself too; their
 // metadata is like any other's. The module shows in its symbols: dispatch thunks (`…Tj`), enum cases'
-// tags (`…WC`), metadata base offsets (`…Mo`, `…Mu`) exist for no other module. Enums that are not frozen have `…WC` symbols.
+// tags (`…WC`) exist for no other module. Enums that are not frozen have `…WC` symbols.
 // Nothing tells frozen structs from others (`swiftc -emit-ir` of both, docs/abi-notes.md): those are refused.
 internal import Glibc
 
@@ -65,7 +65,7 @@ private struct Table {
       for index in 0..<table.count {
         guard let name = Self.name(table, table[index]) else { continue }
         let isTag = name.hasSuffix("WC")
-        guard isTag || name.hasSuffix("Tj") || name.hasSuffix("Mo") || name.hasSuffix("Mu"), let module = name.module else { continue }
+        guard isTag || name.hasSuffix("Tj"), let module = name.module else { continue }
         modules.insert(module)
         if isTag { tags.append(name.text) }
       }
