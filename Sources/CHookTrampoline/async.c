@@ -255,6 +255,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   if (!body || continues_delivered_call(here, body)) return;
   HKTLayers *layers = hkt_layers_hold(t, body);
   if (!layers) return;
+  hkt_need_plan(t, body);
   hkt_count_call(t, body);
 
   here->indirect_result = here->integer[0];  // where the plan says the result's address is

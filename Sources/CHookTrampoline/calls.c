@@ -412,6 +412,33 @@ static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame
   return true;
 }
 
+static void (*planner)(HKTBodyRecord *);
+static pthread_mutex_t plan_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void hkt_set_planner(void (*function)(HKTBodyRecord *)) { __atomic_store_n(&planner, function, __ATOMIC_RELEASE); }
+
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags) {
+  pthread_mutex_lock(&plan_lock);
+  bool is_first = !record->plan;
+  if (is_first) {
+    record->stack_bytes = stack_bytes;
+    __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
+    __atomic_store_n(&record->plan, plan, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&plan_lock);
+  return is_first;
+}
+
+__attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t, HKTBodyRecord *body) {
+  void (*make)(HKTBodyRecord *) = __atomic_load_n(&planner, __ATOMIC_ACQUIRE);
+  if (!make) return;
+  int saved_errno = *t->errno_place;
+  t->host++;
+  make(body);
+  t->host--;
+  *t->errno_place = saved_errno;
+}
+
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
@@ -425,6 +452,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 
   HKTLayers *layers = protect_layers(t, body);
   if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
+  hkt_need_plan(t, body);
   uint32_t first = 0;
   HKTCall *top = t->top;
   if (top && is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;

@@ -15,6 +15,12 @@ void hkt_count_call(HKTThread *t, HKTBodyRecord *record);
 HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record);
 void hkt_layers_let_go(HKTLayers *layers);
 
+void hkt_make_plan(HKTThread *t, HKTBodyRecord *record);
+/// What is read of a call, and how much of its stack the original takes, stands in the plan.
+static inline void hkt_need_plan(HKTThread *t, HKTBodyRecord *record) {
+  if (__builtin_expect(!__atomic_load_n(&record->plan, __ATOMIC_ACQUIRE), 0)) hkt_make_plan(t, record);
+}
+
 /// Runs one layer with the call as the innermost of its thread, which is set. Linked only meanwhile.
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);
 /// Ends what the call kept alive.

@@ -67,8 +67,8 @@ typedef struct HKTBodyRecord {
   uint32_t reserved;
   uint64_t guard_value[6];
   void *family;          // identity of the selector: bodies of one family share it
-  void *plan;            // the Swift side's decoding plan of this body
-  uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known)
+  void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
+  uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
   /// The bodies of the same family that hand their call on to this one: never freed.
   uint32_t forwarder_count;
@@ -135,6 +135,12 @@ typedef struct HKTThread {
 HKTThread *hkt_thread(void);
 /// Same, without making one.
 HKTThread *hkt_thread_if_known(void);
+
+/// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer
+/// runs, on the caller's thread, where hooks pass through meanwhile. Several threads may ask for one record.
+void hkt_set_planner(void (*planner)(HKTBodyRecord *record));
+/// Gives the record its plan, with what the plan says of the stack. False when it has one.
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags);
 
 /// The handler of every site.
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);

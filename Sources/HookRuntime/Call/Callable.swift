@@ -257,7 +257,7 @@ package final class Callable: @unchecked Sendable {
     case .float(let i): Int32(MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i)
     case .selfRegister: Int32(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     case .indirectResult: Int32(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
-    case .stack: nil
+    case .stack, .yielded: nil
     }
   }
 

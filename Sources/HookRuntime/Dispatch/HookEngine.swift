@@ -18,7 +18,10 @@ public final class HookEngine: @unchecked Sendable {
   private var tokens: [HookToken: HookedFamily] = [:]
   private var nextToken: UInt64 = 1
 
-  private init() { ValueWriter.installReleaseHandler() }
+  private init() {
+    ValueWriter.installReleaseHandler()
+    HookedFamily.planAtFirstCall()
+  }
 
   /// What installing on one or many selectors led to.
   package struct Report: Sendable {
@@ -59,6 +62,7 @@ public final class HookEngine: @unchecked Sendable {
       report.refused.append((hooked.family.selector, reason))
       return
     }
+    if spec.readsValues { hooked.planAll() }
     let token = HookToken(id: nextToken, selector: hooked.family.selector)
     nextToken += 1
     hooked.add(spec, token: token)
@@ -127,16 +131,16 @@ public final class HookEngine: @unchecked Sendable {
           continue
         }
         if body.thunks.isEmpty {
-          bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family)))
+          bodies.append(HookedBody(body: body, site: site, as: body.declaration))
         }
         for thunk in body.thunks {
-          bodies.append(HookedBody(body: body, site: site, plan: image.plan(of: body, in: family, guardedBy: thunk), guardedBy: thunk))
+          bodies.append(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
         }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
       }
     }
     guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
-    let hooked = HookedFamily(family: family, bodies: bodies, refused: refused)
+    let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
     return .success(hooked)
   }
@@ -160,13 +164,14 @@ extension HookedFamily {
   func refusal(of spec: LayerSpec) -> HookRefusal? {
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
-      if !spec.canWait, bodies.contains(where: \.plan.isAsync) { return .cannotWait }
+      if family.declaration.isCoroutine { return .aroundCoroutine }
+      if !spec.canWait, bodies.contains(where: \.isAsync) { return .cannotWait }
     }
     if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync, family.declaration.returnsExtendedFloat {
       return .resultNotObservable("an async function passes a Float80 on the stack")
     }
-    guard spec.needsResult, bodies.contains(where: \.plan.isEnterOnly) else { return nil }
-    return .resultNotObservable("a coroutine accessor yields in the middle")
+    guard spec.needsResult, bodies.contains(where: \.isEnterOnly) else { return nil }
+    return .resultNotObservable("it yields within its caller's frame")
   }
 }
 

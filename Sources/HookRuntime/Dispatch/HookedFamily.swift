@@ -1,6 +1,10 @@
 // HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
+//
+// A body's plan is made when a layer that reads values is added, otherwise at the first call that runs through layers:
+// of everything that a pattern matches, most is never called.
 internal import CHookTrampoline
 private import Glibc
+internal import SwiftMangling
 
 /// One diverted body.
 final class HookedBody {
@@ -9,21 +13,25 @@ final class HookedBody {
   /// Other selectors use this body too; switching the site off would take it from them.
   let isShared: Bool
   let record: UnsafeMutablePointer<HKTBodyRecord>
-  let plan: CallPlan
+  let thunk: MergeThunk?
+  let isEnterOnly: Bool
+  let isAsync: Bool
+  /// It may get one from another thread at any time.
+  var hasPlan: Bool { record.pointee.plan != nil }
 
-  init(body: Body, site: UnsafeMutablePointer<HKTSite>, plan: CallPlan, guardedBy thunk: MergeThunk? = nil) {
+  /// - Parameter declaration: whose calls enter the body.
+  init(body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil) {
     self.body = body
     isShared = thunk != nil
+    self.thunk = thunk
     self.site = site
-    self.plan = plan
+    isEnterOnly = declaration.yieldsInCaller
+    isAsync = declaration.functionType.isAsync
     record = .allocate(capacity: 1)
     // Sites and records are never freed: a thread may be about to enter one.
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
-    record.pointee.plan = Unmanaged.passRetained(plan).toOpaque()
-    record.pointee.stack_bytes = UInt32(plan.stack.bytes)
-    record.pointee.flags = UInt32(
-      (plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0) | (plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
-    if plan.isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
+    record.pointee.flags = UInt32(isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
+    if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
       record.pointee.guard_mask = thunk.mask
       withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
@@ -31,17 +39,25 @@ final class HookedBody {
       }
     }
   }
+
+  func give(_ plan: CallPlan) {
+    let retained = Unmanaged.passRetained(plan)
+    let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
+    if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
+  }
 }
 
-/// Guarded by the engine's lock.
+/// Guarded by the engine's lock, but for `family`, `image` and `bodies`, which never change.
 final class HookedFamily {
   let family: Family
+  private let image: ImageCatalog
   let bodies: [HookedBody]
   let refused: [(body: Body, reason: HookRefusal)]
   private(set) var layers: [(token: HookToken, lifetime: LayerLifetime)] = []
 
-  init(family: Family, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+  init(family: Family, image: ImageCatalog, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
     self.family = family
+    self.image = image
     self.bodies = bodies
     self.refused = refused
     let identity = Unmanaged.passUnretained(self).toOpaque()
@@ -71,6 +87,23 @@ final class HookedFamily {
       target.record.pointee.forwarder_count = UInt32(sources.count)
     }
   }
+
+  // MARK: Plans
+
+  /// Makes the plans of records at their first call.
+  static func planAtFirstCall() {
+    hkt_set_planner { record in
+      // Families are never freed, so the record's is there.
+      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.family).takeUnretainedValue()
+      if let body = family.bodies.first(where: { $0.record == record }) { family.plan(body) }
+    }
+  }
+
+  func planAll() {
+    for body in bodies where !body.hasPlan { plan(body) }
+  }
+
+  private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }
 
   // MARK: Layers
 

@@ -15,6 +15,8 @@ package struct LayerSpec {
   package var isHostWork: Bool
   /// An `around` layer that answers HKT_PROCEED instead of calling hkt_call_proceed where the body is async.
   package var canWait: Bool
+  /// Otherwise where the values of a call are is found out at the first one only.
+  package var readsValues: Bool
   /// Who made it: shown in lists, and the key for removing all of an owner's hooks.
   package var owner: String
   /// Called once when no call in flight can use the layer any more, on any thread.
@@ -24,7 +26,7 @@ package struct LayerSpec {
 
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
-    isHostWork: Bool = true, canWait: Bool = false, owner: String, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
+    isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
     self.context = context
@@ -32,6 +34,7 @@ package struct LayerSpec {
     self.priority = priority
     self.isHostWork = isHostWork
     self.canWait = canWait
+    self.readsValues = readsValues
     self.owner = owner
     self.release = release
   }

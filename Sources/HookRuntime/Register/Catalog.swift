@@ -194,9 +194,15 @@ package final class ImageCatalog: @unchecked Sendable {
       }
     }
     // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
-    guard let source = family.bodies.first(where: { $0.mangledName == thunk.callers[0] }) else { return planner.plan(body.declaration) }
+    guard let source = thunk.source(in: family) else { return planner.plan(body.declaration) }
     let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.places)) }
     return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+  }
+
+  /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
+  func planToCall(_ body: Body, in family: Family) -> CallPlan {
+    guard body.thunks.isEmpty else { return plan(of: body, in: family) }
+    return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
   }
 
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name

@@ -75,6 +75,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case noMemory
   /// `deinit` takes before and after only.
   case aroundDeinit
+  /// An access that the original began only it can end.
+  case aroundCoroutine
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
 
@@ -89,6 +91,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .cannotWait: "cannot-wait"
     case .noMemory: "no-memory"
     case .aroundDeinit: "around-deinit"
+    case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
     }
   }
@@ -105,6 +108,7 @@ extension HookRefusal: CustomStringConvertible {
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
     case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
+    case .aroundCoroutine: "an access that the original begins only the original can end; use 'before' and 'after'"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

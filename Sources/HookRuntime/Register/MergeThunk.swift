@@ -20,6 +20,9 @@ package struct MergeThunk: Sendable, Equatable {
     (0..<6).reduce(into: .nothing) { all, i in if mask & 1 << i != 0 { all.formUnion(Places(argument: .integer(i)) ?? .nothing) } }
   }
 
+  /// The body whose calls it hands on.
+  func source(in family: Family) -> Body? { family.bodies.first { $0.mangledName == callers[0] } }
+
   func passes(_ value: UInt64) -> Bool { values.indices.contains { mask & 1 << $0 != 0 && values[$0] == value } }
 }
 

@@ -9,6 +9,8 @@ package enum Place: Hashable, Sendable {
   case stack(Int)  // 8-byte slot above the return address
   case selfRegister  // r13
   case indirectResult  // rax at entry
+  /// An integer result register that holds the address of what a coroutine accessor yields, until the access ends.
+  case yielded(Int)
 }
 
 /// Part of a value, in one place.
@@ -89,8 +91,10 @@ package struct ResultPlan: Sendable {
   package var location: Location
   /// The caller releases it; otherwise somebody else holds it, and a replacement would be lost.
   package var isOwned = true
+  /// A coroutine accessor lends the value to its caller for the time of an access.
+  package var isYielded = false
   /// Another value can take its place.
-  package var isReplaceable: Bool { info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false }
+  package var isReplaceable: Bool { !isYielded && (info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false) }
 }
 
 /// Where the `self` of a struct or enum is.
@@ -139,7 +143,7 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Coroutine accessors: what they yield is not there when the entry returns.
+  /// Coroutine accessors of the newer form: they yield within their callers' frames, so that nobody may stand between.
   package let isEnterOnly: Bool
   /// The results are those of an async function: they come back as arguments of the function that is resumed.
   package let isAsync: Bool
@@ -239,7 +243,7 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    if consumesSelf || opaqueBecause != nil { return false }
+    if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):

@@ -359,6 +359,12 @@ package final class TypeResolver: @unchecked Sendable {
 
   /// The type is public in a library that may change its layout, so everybody passes it by address.
   private func isResilient(_ name: String, _ descriptor: TypeDescriptor) throws(TypeProblem) -> Bool {
+    // A type that one module nests in another's is spelled "(extension in B):A.Outer.Inner".
+    if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
+      let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
+      if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      return try isResilient(String(name[name.index(after: colon)...]), descriptor)
+    }
     let module = String(name.prefix { $0 != "." })
     if ResilientTypes.listedModules.contains(module) {
       // The arguments of an outer type lie in the middle of the name.

@@ -54,6 +54,9 @@ final class LuaHook: @unchecked Sendable {
     }
   }
 
+  /// It says beforehand that it will read arguments, or will certainly see a result.
+  var readsValues: Bool { position != .before || wanted > 0 }
+
   /// The handler runs around an async function.
   var mayWait: Bool { position == .around && declaration.functionType.isAsync }
 

@@ -227,7 +227,7 @@ enum PatchAPI {
       hooks[family.key] = hook
       return LayerSpec(
         function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-        priority: wishes.priority, canWait: hook.mayWait, owner: patch.id
+        priority: wishes.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id
       ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
     }
     patch.hooks += report.tokens.map(\.token)

@@ -118,7 +118,7 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
-  private var errorLocation = Location.unknown("async")
+  private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
 
@@ -148,9 +148,11 @@ struct CallAssembly: Sendable {
     var byValue = allocator
     let words = byValue.take(passing)
     let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
-    // In a generic body, what follows the arguments may be metadata.
-    let takesWords = !signature.takesMetadata(declaration) && words.places.contains { place in
-      Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false
+    let takesWords: Bool
+    if signature.takesMetadata(declaration) {
+      takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
+    } else {
+      takesWords = words.places.contains { place in Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):
@@ -162,8 +164,49 @@ struct CallAssembly: Sendable {
       if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
-    case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
+    case (false, false) where evidence.onlyReturns && isItsOwnResult(words):
+      // It was given what it returns, so not by address.
+      allocator = byValue
+      if declaration.kind == .function { selfAccess = .unknown }
+      return words
+    case (false, false):
+      // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
+      let register: Places = signature.isMethod ? .selfRegister : .nothing
+      let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .untold) }
+      let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
+      if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
+        let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
+        if isLast, !signature.takesMetadata(declaration) { return .optimizedOut }
+      }
+      return .unknown(silent + ", and its code does not show that it looks at self")
     }
+  }
+
+  /// In a generic body, metadata follows the arguments where self is in its register: self comes in words when the code takes
+  /// a register beyond those that would be taken up then. Registers are never put in.
+  private func takesMoreThanMetadata(_ words: Location, allocator byValue: PlaceAllocator, _ evidence: any BodyEvidence) -> Bool {
+    if case .typed = declaration.functionType.thrown { return false }
+    guard signature.substitutions.isEmpty, let environment = lowering.environment, locations.count == signature.parameters.count - 1 else { return false }
+    func end(_ own: Location, _ start: PlaceAllocator) -> PlaceAllocator? {
+      var end = start
+      var hidden = HiddenArguments(environment, types: lowering.types)
+      hidden.place(signature.parameters, locations + [own], in: &end, lost: nil)
+      return hidden.isExact ? end : nil
+    }
+    guard case .direct = try? lowering.passing(of: signature.parameters[locations.count]).get(), let mutating = end(.address(.selfRegister), allocator),
+      let plain = end(words, byValue), mutating.slots == 0
+    else { return false }
+    let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }
+    return beyond.contains { Places(argument: $0).map { !evidence.taken($0).isEmpty } ?? false }
+  }
+
+  /// A value in these places is a result where it lies: vector registers are the same ones both ways.
+  private func isItsOwnResult(_ words: Location) -> Bool {
+    guard signature.isMethod, signature.results.count == 1, !signature.results[0].isIndirect, !signature.results[0].isGone,
+      case .success(let scalars?) = lowering.scalars(of: signature.results[0].type), !words.places.isEmpty
+    else { return false }
+    return PlaceAllocator.returned(AggregateLowering.lower(scalars)).places == words.places
+      && words.places.allSatisfy { if case .float = $0 { true } else { false } }
   }
 
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
@@ -222,7 +265,7 @@ struct CallAssembly: Sendable {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
       if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
-    if case .typed = function.thrown { bound += 1 }
+    if case .typed = function.thrown, case .unknown = errorLocation { bound += 1 }
     return bound
   }
 
@@ -327,7 +370,8 @@ struct CallAssembly: Sendable {
     let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     if function.result.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
-    plan.isOwned = signature.results.allSatisfy(\.isOwned)
+    plan.isOwned = signature.results.allSatisfy(\.isOwned) && !declaration.isCoroutine
+    plan.isYielded = declaration.isCoroutine
     plan.location = resultLocation(function, plan.info)
     return plan
   }
@@ -335,7 +379,7 @@ struct CallAssembly: Sendable {
   /// The results of an async function are arguments of the function that is resumed, in the order of registers that
   /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
-    if declaration.isCoroutine { return .unknown("coroutine") }
+    if declaration.isCoroutine { return yielded(function.result, info) }
     if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
@@ -347,6 +391,36 @@ struct CallAssembly: Sendable {
       }
     }
     return tupleResult(info)
+  }
+
+  /// What a coroutine accessor of the older form yields follows the continuation in the result registers: of `modify` the
+  /// address of a variable; of `read` the values, element by element, or the addresses of those that do not go in registers.
+  private func yielded(_ type: TypeSyntax, _ whole: TypeInfo?) -> Location {
+    switch declaration.kind {
+    case .modify: return .address(.yielded(1))
+    case .read: break
+    default: return .unknown("it yields within its caller's frame")
+    }
+    var registers = YieldRegisters()
+    guard case .tuple(let elements) = type, !elements.isEmpty else { return yield(type, &registers) }
+    var parts: [ValuePart] = []
+    for (index, element) in elements.enumerated() {
+      if case .tuple = element.type { return .unknown("it yields a tuple in a tuple") }
+      guard let span = span(of: SILParameter(role: .result, path: [index], type: SILType(element.type)), in: whole) else {
+        return .unknown("the layout of its tuple is not known")
+      }
+      let location = yield(element.type, &registers)
+      if case .unknown = location { return location }
+      parts.append(ValuePart(offset: span.offset, size: span.size, location: location.moved(by: span.offset)))
+    }
+    return Location(joining: parts)
+  }
+
+  private func yield(_ type: TypeSyntax, _ registers: inout YieldRegisters) -> Location {
+    switch lowering.passing(of: SILType(lowering.filled(type, signature.substitutions))) {
+    case .success(let passing): registers.take(passing) ?? .unknown("it yields more than there are registers for")
+    case .failure(let problem): .unknown(problem.description)
+    }
   }
 
   /// Direct elements are returned as one packed tuple, each of the others through an address of its own.
@@ -395,9 +469,9 @@ struct CallAssembly: Sendable {
   // MARK: Typed errors
 
   /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
-  /// is in memory: then through an address behind all other arguments.
+  /// is in memory: then through an address behind all other arguments. The same where they are arguments of a resume function.
   private mutating func placeError() {
-    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    guard case .typed(let error) = declaration.functionType.thrown else { return }
     let type = SILType(error.substituting(signature.substitutions))
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)

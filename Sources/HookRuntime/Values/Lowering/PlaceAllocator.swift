@@ -76,3 +76,31 @@ struct PlaceAllocator {
     return .pieces(pieces)
   }
 }
+
+/// The result registers behind a coroutine's continuation. All together at most four, of both kinds, are used; what does not
+/// fit goes elsewhere (IRGen, `expandCoroutineResult`).
+struct YieldRegisters {
+  private var integers = 1
+  private var floats = 0
+
+  /// nil when there are not enough left.
+  mutating func take(_ passing: Passing) -> Location? {
+    guard case .direct(let scalars) = passing else {
+      integers += 1
+      return integers + floats <= 4 ? .address(.yielded(integers - 1)) : nil
+    }
+    var pieces: [Piece] = []
+    for scalar in scalars {
+      switch scalar.kind {
+      case .float, .vector:
+        pieces.append(Piece(place: .float(floats), offset: scalar.offset, size: scalar.size))
+        floats += 1
+      case .integer where scalar.size <= 8, .opaque where scalar.size <= 8:
+        pieces.append(Piece(place: .integer(integers), offset: scalar.offset, size: scalar.size))
+        integers += 1
+      case .integer, .opaque, .extended: return nil
+      }
+    }
+    return integers + floats <= 4 ? .pieces(pieces) : nil
+  }
+}
