@@ -49,7 +49,16 @@ enum SwiftAPI {
   /// An argument for a table, where nil would be a hole.
   private static func given(_ index: Int, _ callback: LuaCallback) -> SHLValue {
     let value = callback[index]
-    return value.tag == SHL_NIL ? ValueBridge.null : value
+    switch value.tag {
+    case SHL_NIL: return ValueBridge.null
+    case SHL_HANDLE:
+      // The script's own handle: a second one with its words would end what it keeps a second time. Arguments are the lowest slots.
+      var same = SHLValue()
+      same.tag = SHL_OTHER
+      same.slot = Int32(index + 1)
+      return same
+    default: return value
+    }
   }
 
   /// `swift.data(s)`: the bytes of a string, for parameters of type Data and [UInt8].
@@ -75,6 +84,8 @@ enum SwiftAPI {
         lent.withMemory { memory in
           let plain = bridge.lua(memory, lent.info, lent: lent, scratch: scratch)
           let isSame = plain.tag == SHL_HANDLE && patch.classes.isValue(plain)
+          // A copy that nobody is going to see.
+          if isSame, plain.cls == patch.classes.ownedValue { KeptHandles.releaseValue(nil, plain.h.a, plain.h.b, 0) }
           return isSame ? callback.fail("'swift.value': a value of type \(lent.info.name) has no plain Lua value") : callback.done(plain)
         } ?? callback.fail(ObjectAPI.expired)
       }
