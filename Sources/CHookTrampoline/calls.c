@@ -290,12 +290,33 @@ static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase ph
   return outcome;
 }
 
+/// Bytes of stack arguments to copy for the original: all that can be arguments where their number is not known.
+///
+/// Arguments lie in the caller's frame, below the place its rbp points at: Swift keeps frame pointers (rbp is the caller's, or
+/// that of the function it jumped out of, whose frame holds the arguments then). The trampoline has pushed it. For callers
+/// that use rbp otherwise there is no bound but the stack's end, and a round number.
+static size_t stack_bytes_of(const HKTCall *call) {
+  const HKTBodyRecord *body = call->body;
+  if (__builtin_expect(body->flags & HKT_BODY_STACK_KNOWN, 1)) return body->stack_bytes;
+  enum { NO_FRAME_POINTER = 8192, HEADROOM = 64 * 1024 };
+  const HKTThread *t = call->thread;
+  uint64_t from = (uint64_t)call->frame->stack, rbp = call->frame->stack[-2];
+  bool is_own_stack = from >= t->stack_low && from < t->stack_high;
+  uint64_t end = is_own_stack ? t->stack_high : from + body->stack_bytes;
+  uint64_t bytes = rbp > from && rbp <= end && rbp % 8 == 0 ? rbp - from : end - from < NO_FRAME_POINTER ? end - from : NO_FRAME_POINTER;
+  // A frame of that size is no list of arguments; the copy must not use up the stack.
+  uint64_t room = is_own_stack ? (uint64_t)__builtin_frame_address(0) - t->stack_low : 0;
+  if (bytes > body->stack_bytes && bytes + HEADROOM > room) bytes = body->stack_bytes < bytes ? body->stack_bytes : bytes;
+  return bytes & ~(uint64_t)7;
+}
+
 static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
   uint32_t host = t->host;
   t->host = 0;
   if (call->body->flags & HKT_BODY_FORWARDS) set_state(call, HKT_CALL_FORWARDING);
-  hkt_invoke(call->frame, call->site->original, call->body->stack_bytes);
+  hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
+  if (__builtin_expect(call->body->flags & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
   clear_state(call, HKT_CALL_FORWARDING);
   set_state(call, HKT_CALL_ORIGINAL_RAN);
   t->host = host;
@@ -442,6 +463,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   t->top = &call;
   t->depth++;
   count_call(t, body);
+  if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) frame->x87_count = 0;
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
   if (by_jump) {
     if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
@@ -462,7 +484,11 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
     if (call.scratch) release_scratch(call.scratch);
     t->host--;
   }
-  if (!by_jump) return HKT_RETURN;
+  if (!by_jump) {
+    // Nothing but the way back to the caller comes after it.
+    if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
+    return HKT_RETURN;
+  }
   if (body->flags & HKT_BODY_FORWARDS) {
     t->forwarded.from = body;
     t->forwarded.stack = (uint64_t)frame->stack;

@@ -250,6 +250,8 @@ typedef struct Reading {
   bool has_tables;     // else a jump to a computed address leaves the function
   uint64_t call;       // offset of the call whose results are followed; UINT64_MAX: the entry's values
   bool is_whole;
+  bool restores_r13;   // pops it
+  bool is_possible;    // follows what may be held, on some path, instead of what is held on all
 } Reading;
 
 static const State ENTRY = {.held = ~(HKT_GPR(4) | HKT_GPR(5)), .rbp = NO_OFFSET};
@@ -280,9 +282,27 @@ static bool leaves(const Reading *r, const Step *step) {
   return (step->kind == JUMP || step->kind == BRANCH) && !is_inside(r->code, step->target);
 }
 
+/// What a step may take of what may be held before it.
+static HKTPlaces possible(const Reading *r, const Step *step, const State *state) {
+  // Saved for the caller at the start, to be had back at the end; any other push may pass an argument.
+  const uint8_t *bytes = r->code->bytes + step->offset;
+  bool saves = r->restores_r13 && step->offset < 24 && step->length == 2 && bytes[0] == 0x41 && bytes[1] == 0x55;
+  HKTPlaces taken = saves ? 0 : step->names;
+  bool calls = step->kind == CALL || step->kind == CALL_ELSEWHERE;
+  if (calls || leaves(r, step) || step->kind == JUMP_ELSEWHERE) {
+    bool is_known = (step->kind == CALL || leaves(r, step)) && r->host && r->host->possible && step->target != r->code->address;
+    taken |= is_known ? r->host->possible(r->host->context, step->target) : ~UINT64_C(0);
+  }
+  return taken & state->held;
+}
+
 /// Notes what a step takes in the state before it.
 static void collect(const Reading *r, const Step *step, const State *state) {
   HKTFlow *flow = r->flow;
+  if (r->is_possible) {
+    flow->reads |= possible(r, step, state);
+    return;
+  }
   HKTPlaces taken = step->reads & state->held;
   if (step->reads_stack) taken |= slots_of(step, state) & state->held;
   if (step->tests_r12 && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
@@ -320,6 +340,10 @@ static bool goes_on(const Step *step) { return step->kind != JUMP && step->kind 
 
 // MARK: All paths
 
+static bool code_at(const Reading *r, uint64_t offset, uint8_t first, uint8_t second) {
+  return r->code->bytes[offset] == first && r->code->bytes[offset + 1] == second;
+}
+
 static bool read_steps(Reading *r, const ZydisDecoder *decoder) {
   memset(r->at, 0xff, r->code->size * sizeof *r->at);
   for (uint64_t offset = 0; offset < r->code->size;) {
@@ -327,6 +351,7 @@ static bool read_steps(Reading *r, const ZydisDecoder *decoder) {
     if (!read_step(decoder, r->code, offset, step)) return false;
     r->at[offset] = (int32_t)r->count++;
     r->has_tables |= step->loads_table;
+    r->restores_r13 |= step->length == 2 && code_at(r, offset, 0x41, 0x5d);
     if (step->kind == NEXT && step->target) {
       uint32_t k = 0;
       while (k < r->table_count && r->tables[k] != step->target) k++;
@@ -345,7 +370,7 @@ static void arrive(Reading *r, uint32_t to, const State *state) {
   joined.is_reached = true;
   joined.is_queued = old->is_queued;
   if (old->is_reached) {
-    joined.held &= old->held;
+    joined.held = r->is_possible ? joined.held | old->held : joined.held & old->held;
     if (joined.rsp != old->rsp) joined.rsp = NO_OFFSET;
     if (joined.rbp != old->rbp) joined.rbp = NO_OFFSET;
     joined.r12_clear = joined.r12_clear && old->r12_clear;
@@ -484,6 +509,15 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
   // The error register is looked at in the whole function.
   if (!(wanted & HKT_GPR(12)) && read_first_line(&r, &decoder, wanted)) return true;
   return read_all_paths(&r, &decoder);
+}
+
+HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host) {
+  HKTFlow flow = {0};
+  ZydisDecoder decoder;
+  if (code->size == 0 || code->size > LARGEST_BODY) return ~UINT64_C(0);
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return ~UINT64_C(0);
+  Reading r = {.code = code, .host = host, .flow = &flow, .call = UINT64_MAX, .is_whole = true, .is_possible = true};
+  return read_all_paths(&r, &decoder) && flow.is_whole ? flow.reads : ~UINT64_C(0);
 }
 
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow) {

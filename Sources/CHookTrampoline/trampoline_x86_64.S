@@ -168,6 +168,53 @@ hkt_invoke_returns_here:
         .cfi_endproc
         .size   hkt_invoke, . - hkt_invoke
 
+// void hkt_x87_take(HKTFrame *frame)
+        .globl  hkt_x87_take
+        .hidden hkt_x87_take
+        .type   hkt_x87_take, @function
+        .p2align 4
+hkt_x87_take:
+        .cfi_startproc
+        xor     %ecx, %ecx
+        mov     %rdi, %rdx
+.Ltake:
+        // C3 and C0 without C2: the top of the stack is empty.
+        fxam
+        fnstsw  %ax
+        and     $0x4500, %eax
+        cmp     $0x4100, %eax
+        je      .Ltaken
+        fstpt   HKT_FRAME_X87(0)(%rdx)
+        add     $16, %rdx
+        inc     %ecx
+        cmp     $2, %ecx
+        jne     .Ltake
+.Ltaken:
+        mov     %rcx, HKT_FRAME_X87_COUNT(%rdi)
+        ret
+        .cfi_endproc
+        .size   hkt_x87_take, . - hkt_x87_take
+
+// void hkt_x87_give(const HKTFrame *frame)
+        .globl  hkt_x87_give
+        .hidden hkt_x87_give
+        .type   hkt_x87_give, @function
+        .p2align 4
+hkt_x87_give:
+        .cfi_startproc
+        mov     HKT_FRAME_X87_COUNT(%rdi), %rcx
+        test    %rcx, %rcx
+        jz      .Lgiven
+        cmp     $1, %rcx
+        je      .Lgive
+        fldt    HKT_FRAME_X87(1)(%rdi)
+.Lgive:
+        fldt    HKT_FRAME_X87(0)(%rdi)
+.Lgiven:
+        ret
+        .cfi_endproc
+        .size   hkt_x87_give, . - hkt_x87_give
+
 // int hkt_probe_subject(void): answers 1; the probe of code writing changes the
 // answer to 2 and back, and calls it each time. Alone on its page, so that no
 // code of ours shares the page a failed probe may leave behind.

@@ -50,7 +50,7 @@ extension Subcommand {
   static let trace = Subcommand(
     name: "trace",
     summary: "show the calls a program makes",
-    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json] -- PROGRAM ARGUMENTS",
+    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused. Nothing matched is an error that names the nearest.",
       "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",
@@ -65,8 +65,10 @@ extension Subcommand {
       Option(long: "depth", value: "N", help: "Shows calls nested up to N levels; the default is all."),
       Option(long: "slower", value: "TIME", help: "Shows only calls that took at least TIME, such as 10ms."),
       Option(
-        long: "format", value: "FORMAT", help: "text for people (the default), or json: one object per line.",
-        completion: .words(["text", "json"])),
+        long: "format", value: "FORMAT",
+        help:
+          "text for people (the default), json: one object per call, or bytes: one object per entry and per return, with where each value is and the bytes found there, to compare with a debugger. bytes masks values as the others do.",
+        completion: .words(["text", "json", "bytes"])),
     ] + launchOptions,
     operands: .program,
     exitStatuses: ExitStatus.launch,
@@ -99,7 +101,7 @@ extension Subcommand {
     if let path = arguments.path("-o") { options.append(("output", path.absolute().bytes)) }
     if let depth = try arguments.number("--depth", in: 1...10_000) { options.append(("depth", Array("\(depth)".utf8))) }
     if let time = try arguments.duration("--slower") { options.append(("slower", Array("\(time)".utf8))) }
-    if let format = try arguments.choice("--format", of: ["text", "json"]) { options.append(("format", Array(format.utf8))) }
+    if let format = try arguments.choice("--format", of: ["text", "json", "bytes"]) { options.append(("format", Array(format.utf8))) }
     return options
   }
 }

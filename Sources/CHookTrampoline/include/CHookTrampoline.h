@@ -36,6 +36,8 @@ typedef struct HKTFrame {
   uint64_t *stack;          // +88  address of the first stack argument; stack[-1] is the return address
   uint8_t xmm[8][16] __attribute__((aligned(16)));  // +96 xmm0-7
   HKTResults results;       // +224 valid after hkt_invoke
+  uint8_t x87[2][16];       // +336 st0 and st1 as the callee left them, taken by hkt_x87_take
+  uint64_t x87_count;       // +368 how many of them hold results; meaningful for HKT_BODY_X87 bodies alone
 } HKTFrame;
 
 struct HKTSite;
@@ -73,6 +75,11 @@ enum {
 /// Calls `target` with the registers of `frame` and a copy of `stack_bytes` bytes of its stack arguments
 /// (a multiple of 8), and stores the results in frame->results. The argument fields of the frame stay as they were.
 void hkt_invoke(HKTFrame *frame, void *target, size_t stack_bytes);
+
+/// Moves the results on the x87 stack (Float80) into the frame, so that handlers find that stack empty, as compiled code
+/// expects it; and puts them back. LLVM returns at most two values there.
+void hkt_x87_take(HKTFrame *frame);
+void hkt_x87_give(const HKTFrame *frame);
 
 /// Where stubs of enabled sites jump, with r11 = HKTSite*. Not callable from C.
 void hkt_trampoline(void);

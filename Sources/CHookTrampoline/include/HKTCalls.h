@@ -82,8 +82,10 @@ enum {
   HKT_BODY_ENTER_ONLY = 1,
   /// This body hands its call on to a sibling: that sibling's entry is the same call.
   HKT_BODY_FORWARDS = 2,
-  /// The stack arguments of an async body are `stack_bytes` exactly.
+  /// The stack arguments are `stack_bytes` exactly.
   HKT_BODY_STACK_KNOWN = 4,
+  /// Results may come on the x87 stack: they are Float80, or their type is not known.
+  HKT_BODY_X87 = 8,
 };
 
 enum { HKT_CALL_IN_HANDLER = 1, HKT_CALL_ORIGINAL_RAN = 2, HKT_CALL_FORWARDING = 4, HKT_CALL_MUST_RETURN = 8 };

@@ -34,6 +34,8 @@ typedef struct HKTFlowHost {
   HKTPlaces (*taken)(void *context, uint64_t target);
   /// `size` constant bytes at an address (tables of jumps); null when there are none.
   const void *(*data)(void *context, uint64_t address, uint64_t size);
+  /// Registers the function at `target` may take, all others it certainly does not; null: all.
+  HKTPlaces (*possible)(void *context, uint64_t target);
 } HKTFlowHost;
 
 typedef struct HKTFlow {
@@ -48,6 +50,9 @@ typedef struct HKTFlow {
 /// What the function takes at its entry. Stops as soon as all of `wanted` is known to be taken: most functions put their
 /// arguments away in the first few instructions. Ask for HKT_GPR(12) to have r12 looked at in the whole function.
 bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *host, HKTFlow *flow);
+
+/// Registers whose value at entry the function may take: a clear bit is the proof here. Answers all when it is not understood.
+HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host);
 
 /// What the function takes of the results (rax rdx rcx r8, xmm0-3) of its own direct call, or jump, at `call`. False when there
 /// is no such instruction there.

@@ -203,7 +203,8 @@ package final class Callable: @unchecked Sendable {
       if plan.access == .inPlace { throw .mutating }
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
-      if plan.access != .owned, !info.isTrivial { lent.append((offset, info)) }
+      // A method may be consuming, which its name does not tell: it then has ended the copy, which is better not ended than twice.
+      if plan.access == .borrowed, !info.isTrivial { lent.append((offset, info)) }
       return (offset, info)
     }
 
@@ -267,7 +268,7 @@ package final class Callable: @unchecked Sendable {
     case .float(let i): Int32(MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i)
     case .selfRegister: Int32(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     case .indirectResult: Int32(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
-    case .stack: nil
+    case .stack, .yielded: nil
     }
   }
 
@@ -382,7 +383,11 @@ package final class Callable: @unchecked Sendable {
 
   /// The box of what was thrown: the error register has it, or says that a typed error is in its place.
   private func error(_ register: UInt, _ frame: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer) -> UInt {
-    guard let thrown else { return register }
+    guard let thrown else {
+      guard register == 1 else { return register }
+      // A getter whose name does not tell that it throws a typed error: what lies where is not known.
+      return ErrorBox(CallError.refused(selector: selector, reason: "it threw an error whose type is not in its name")).word
+    }
     let memory = block + thrown.offset
     for move in thrown.returns { empty(move, frame, memory) }
     let box = thrown.info.metadata.box(memory)

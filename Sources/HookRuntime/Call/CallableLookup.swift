@@ -29,7 +29,7 @@ package final class CallableLookup: @unchecked Sendable {
   }
 
   private func find(_ selector: String) throws(CallError) -> Callable {
-    guard !SelectorPattern(selector).isGlob else { throw .notFound("'\(selector)' is a pattern; a call needs one function's name") }
+    guard !SelectorPattern(selector).isGlob else { throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator") }
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): throw .notFound(problem.description)
     case .success(let found): return try make(found)
@@ -68,7 +68,7 @@ package final class CallableLookup: @unchecked Sendable {
     case .structure, .enumeration:
       if body.declaration.isStatic || body.declaration.kind == .allocatingInit { return (plan, plan.selfPlan) }
       // Whether it is mutating only the code tells.
-      let shown = image.plan(of: body, in: family)
+      let shown = image.planToCall(body, in: family)
       return (shown.thrownValue == nil ? plan : shown, shown.selfPlan)
     default: return (plan, plan.selfPlan)
     }

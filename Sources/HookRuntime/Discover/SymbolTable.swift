@@ -252,6 +252,8 @@ enum SwiftNames {
   static func isIndexed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard isSwift(name), name.count > 4 else { return false }
     let third = name[name.count - 3], second = name[name.count - 2], last = name[name.count - 1]
+    // A function that ends in the standard type SM or SW (UnsafeRawBufferPointer), or two of them (S2W).
+    if last == UInt8(ascii: "F"), third == UInt8(ascii: "S") || IdentifierWords.isDigit(third) { return true }
     // Ma accessor, Mr completion, Mi instantiation …: metadata. Wl WL lazy witness accessors, WZ once, WI Wb WT: witness tables.
     if second == UInt8(ascii: "M") || second == UInt8(ascii: "W") { return false }
     // WOh, WOc …: outlined copies.

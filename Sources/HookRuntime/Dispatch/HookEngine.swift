@@ -134,6 +134,10 @@ public final class HookEngine: @unchecked Sendable {
           bodies.append(HookedBody(body: body, site: site, as: body.declaration))
         }
         for thunk in body.thunks {
+          if let other = HookedFamily.owner(of: site, guardedLike: thunk) {
+            refused.append((body, .sharedBody(with: other.family.selector)))
+            continue
+          }
           bodies.append(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
         }
       case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
@@ -164,10 +168,22 @@ extension HookedFamily {
   func refusal(of spec: LayerSpec) -> HookRefusal? {
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
+      if family.declaration.isCoroutine { return .aroundCoroutine }
       if !spec.canWait, bodies.contains(where: \.isAsync) { return .cannotWait }
     }
+    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync, family.declaration.returnsExtendedFloat {
+      return .resultNotObservable("an async function passes a Float80 on the stack")
+    }
     guard spec.needsResult, bodies.contains(where: \.isEnterOnly) else { return nil }
-    return .resultNotObservable("a coroutine accessor yields in the middle")
+    return .resultNotObservable("it yields within its caller's frame")
+  }
+}
+
+extension Declaration {
+  /// The result is known to hold an 80-bit float that does not go by address.
+  fileprivate var returnsExtendedFloat: Bool {
+    guard case .success(let info) = TypeResolver.shared.type(functionType.result), case .direct(let scalars) = info.passing else { return false }
+    return scalars.contains { $0.kind == .extended }
   }
 }
 

@@ -25,7 +25,7 @@ final class HookedBody {
     isShared = thunk != nil
     self.thunk = thunk
     self.site = site
-    isEnterOnly = declaration.isCoroutine
+    isEnterOnly = declaration.yieldsInCaller
     isAsync = declaration.functionType.isAsync
     record = .allocate(capacity: 1)
     // Sites and records are never freed: a thread may be about to enter one.
@@ -42,7 +42,7 @@ final class HookedBody {
 
   func give(_ plan: CallPlan) {
     let retained = Unmanaged.passRetained(plan)
-    let flags = UInt32(plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0)
+    let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
   }
 }
@@ -67,6 +67,21 @@ final class HookedFamily {
       each.site.pointee.handler = hkt_dispatch
     }
     linkForwarders()
+  }
+
+  /// The family whose calls of a merged body are told by the same constants.
+  static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
+    var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
+    while let record = next {
+      let isSame = record.pointee.guard_mask == thunk.mask
+        && withUnsafeBytes(of: record.pointee.guard_value) { values in
+          thunk.values.indices.allSatisfy { thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0] }
+        }
+      // Families are never freed, so the record's is there.
+      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
+      next = record.pointee.next
+    }
+    return nil
   }
 
   /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the

@@ -49,11 +49,44 @@ final class Flows {
     return found & wanted
   }
 
+  /// Registers that a function may take; all while it is being read.
+  private var possible: [UInt64: UInt64] = [:]
+
+  fileprivate func possible(at address: UInt64, size: Int) -> UInt64 {
+    if let known = possible[address] { return known }
+    guard var code = code(address, size) else { return .max }
+    possible[address] = .max
+    depth += 1
+    let found = withHost { hkt_read_possible(&code, $0) }
+    depth -= 1
+    possible[address] = found
+    return found
+  }
+
+  /// What a callee may take. C functions know nothing of Swift's `self` register.
+  private func possibleInCallee(_ target: UInt64) -> UInt64 {
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
+      return depth < Self.deepest ? possible(at: target, size: Int(symbol.size)) : .max
+    }
+    guard let name = reader.importStub(at: target), !name.starts(with: "$s".utf8) else { return .max }
+    return ~Places.selfRegister.rawValue
+  }
+
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
     guard var code = code(address, size) else { return .unknown }
     var flow = HKTFlow()
     guard hkt_read_flow(&code, Places.errorRegister.rawValue, nil, &flow) else { return .unknown }
     return flow.saves_r12 ? .never : flow.uses_r12 ? .reported : .unknown
+  }
+
+  /// Nothing but a return, perhaps with a frame set up and taken down before it.
+  fileprivate func onlyReturns(at address: UInt64, size: Int) -> Bool {
+    guard size > 0, let code = file.bytes(at: address, count: size) else { return false }
+    var at = 0
+    // endbr64; push rbp, mov rbp rsp, pop rbp
+    for prologue in [[0xF3, 0x0F, 0x1E, 0xFA], [0x55, 0x48, 0x89, 0xE5, 0x5D]] as [[UInt8]]
+    where code[at...].starts(with: prologue) { at += prologue.count }
+    return at < code.count && code[at] == 0xC3
   }
 
   private func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
@@ -63,7 +96,8 @@ final class Flows {
       taken: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().takenByCallee($1) },
       data: { context, address, size in
         Unmanaged<Flows>.fromOpaque(context!).takeUnretainedValue().file.bytes(at: address, count: Int(size))?.baseAddress
-      })
+      },
+      possible: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().possibleInCallee($1) })
     return body(&host)
   }
 
@@ -207,6 +241,10 @@ final class BodyFlow: BodyEvidence {
     Places(rawValue: flows.taken(places.subtracting(extra).rawValue, at: address, size: size)).subtracting(extra)
   }
 
+  func isCertainlyUnused(_ places: Places) -> Bool {
+    Places(rawValue: flows.possible(at: address, size: size)).isDisjoint(with: places)
+  }
+
   private lazy var sites = flows.sites(to: address)
 
   /// Calls from functions that may have been compiled together with this one; nil when some cannot be told.
@@ -219,6 +257,8 @@ final class BodyFlow: BodyEvidence {
       flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(rawValue: $0).union(taken(places))) } ?? true
     }
   }
+
+  var onlyReturns: Bool { flows.onlyReturns(at: address, size: size) }
 
   func used(_ places: Places) -> Places {
     var found: Places = []

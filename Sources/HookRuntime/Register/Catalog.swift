@@ -184,6 +184,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
+      if let source = body.untoldSource, let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops) { return plan }
       return lock.withLock {
         let conflict = sharedCode.conflict(body)
         let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))
@@ -193,10 +194,25 @@ package final class ImageCatalog: @unchecked Sendable {
         return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
       }
     }
-    // A merged body is entered with the thunk's arguments where they were, when the thunk writes other registers only.
-    guard let source = thunk.source(in: family) else { return planner.plan(body.declaration) }
-    let plan = lock.withLock { planner.plan(source.declaration, evidence: evidence(body, as: source, besides: thunk.places)) }
-    return plan.integerRegistersUsed & thunk.mask == 0 ? plan : planner.plan(body.declaration)
+    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.mask, through: thunk.hops) ?? planner.plan(body.declaration)
+  }
+
+  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the registers
+  /// that were added are among those of the arguments.
+  private func plan(of body: Body, in family: Family, as name: String, besides registers: UInt32, through hops: [UInt64]) -> CallPlan? {
+    guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
+    let plan = lock.withLock {
+      planner.plan(
+        source.declaration, sharing: sharedCode.conflict(source, through: hops),
+        evidence: evidence(body, as: source, besides: MergeThunk.places(registers)))
+    }
+    return plan.integerRegistersUsed & registers == 0 ? plan : nil
+  }
+
+  /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
+  func planToCall(_ body: Body, in family: Family) -> CallPlan {
+    guard body.thunks.isEmpty else { return plan(of: body, in: family) }
+    return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
   }
 
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name

@@ -12,6 +12,7 @@ package struct SelectorCoverage: Sendable {
   package let refusals: [HookRefusal]
   /// The first argument, result or self that cannot be decoded in one of its bodies, and why; nil when all can.
   /// What the optimiser removed is no obstacle: it reads as `<optimized out>`.
+  /// Nor is a generic type that every call tells.
   package let obstacle: String?
 
   /// The optimiser left no code of it: there is nothing to hook or decode.

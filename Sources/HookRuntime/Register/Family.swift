@@ -28,6 +28,7 @@ package struct Body: Sendable {
   package var thunks: [MergeThunk] = []
   /// Of a merged body: calls of this selector enter it that no thunk tells.
   package var isUntold = false
+  package var untoldSource: UntoldSource?
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -46,6 +47,15 @@ package struct Body: Sendable {
     let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
     return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
   }
+}
+
+/// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
+package struct UntoldSource: Sendable {
+  var mangledName: String
+  /// The registers that it fills for that.
+  var registers: UInt32
+  /// As of a MergeThunk.
+  var hops: [UInt64]
 }
 
 /// A selector: what a name means, and the bodies that carry it out.
@@ -75,6 +85,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case noMemory
   /// `deinit` takes before and after only.
   case aroundDeinit
+  /// An access that the original began only it can end.
+  case aroundCoroutine
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
 
@@ -89,6 +101,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .cannotWait: "cannot-wait"
     case .noMemory: "no-memory"
     case .aroundDeinit: "around-deinit"
+    case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
     }
   }
@@ -105,6 +118,7 @@ extension HookRefusal: CustomStringConvertible {
     case .resultNotObservable(let why): "only 'before' can be hooked: \(why)"
     case .noMemory: "out of memory"
     case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
+    case .aroundCoroutine: "an access that the original begins only the original can end; use 'before' and 'after'"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

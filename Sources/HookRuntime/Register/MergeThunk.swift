@@ -14,9 +14,11 @@ package struct MergeThunk: Sendable, Equatable {
   let values: [UInt64]
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
   var callers: [String]
+  /// File addresses of other selectors' equal thunks that it goes through: calls of theirs pass the same constants.
+  var hops: [UInt64] = []
 
-  /// The registers it fills.
-  var places: Places {
+  /// The argument registers of a mask.
+  static func places(_ mask: UInt32) -> Places {
     (0..<6).reduce(into: .nothing) { all, i in if mask & 1 << i != 0 { all.formUnion(Places(argument: .integer(i)) ?? .nothing) } }
   }
 
@@ -29,22 +31,24 @@ package struct MergeThunk: Sendable, Equatable {
 extension ImageCatalog {
   /// Gives `family` the merged bodies its thunks jump to, which may bear another selector's name.
   func addMergedBodies(to family: inout Family) {
-    var untold: Set<UInt64> = []
+    var untold: [UInt64: UntoldSource] = [:]
     for source in family.bodies where source.form != .merged {
-      guard let read = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
+      guard let (read, hops) = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
       let thunk = MergeThunk(
-        read, callers: [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName))
+        read, callers: [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName), hops: hops)
       let known = family.bodies.firstIndex { $0.address == read.target }
-      if thunk == nil, !merges.hasOtherCallers(symbol) {
+      if thunk == nil || !hops.isEmpty, !merges.hasOtherCallers(symbol) {
         // Nobody else goes there: every call enters through a thunk.
         if let known, family.bodies[known].thunks.isEmpty { family.bodies.remove(at: known) }
         continue
       }
       if known == nil { family.bodies.append(merged(source, symbol)) }
-      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold.insert(read.target) }
+      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold[read.target] = UntoldSource(mangledName: source.mangledName, registers: read.written, hops: hops) }
     }
     for index in family.bodies.indices where family.bodies[index].form == .merged {
-      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || untold.contains(family.bodies[index].address)
+      let source = untold[family.bodies[index].address]
+      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || source != nil
+      family.bodies[index].untoldSource = source
     }
   }
 
@@ -60,11 +64,27 @@ extension ImageCatalog {
   }
 }
 
+extension HKTThunk {
+  /// Goes on with the thunk that this one jumps to.
+  fileprivate mutating func append(_ next: HKTThunk) {
+    target = next.target
+    written |= next.written
+    known = known & ~next.written | next.known
+    withUnsafeMutableBytes(of: &value) { values in
+      withUnsafeBytes(of: next.value) { later in
+        for index in 0..<Int(HKT_THUNK_REGISTERS) where next.written & 1 << index != 0 {
+          values.storeBytes(of: later.load(fromByteOffset: 8 * index, as: UInt64.self), toByteOffset: 8 * index, as: UInt64.self)
+        }
+      }
+    }
+  }
+}
+
 extension MergeThunk {
   /// Nil when the thunk passes nothing that tells its selector apart.
-  fileprivate init?(_ read: HKTThunk, callers: [String]) {
+  fileprivate init?(_ read: HKTThunk, callers: [String], hops: [UInt64]) {
     guard read.written != 0, read.written == read.known else { return nil }
-    self.init(mask: read.known, values: withUnsafeBytes(of: read.value) { Array($0.bindMemory(to: UInt64.self)) }, callers: callers)
+    self.init(mask: read.known, values: withUnsafeBytes(of: read.value) { Array($0.bindMemory(to: UInt64.self)) }, callers: callers, hops: hops)
   }
 }
 
@@ -83,7 +103,24 @@ final class Merges {
   }
 
   /// What the body does if all it does is pass constants on; addresses are those of the process.
-  fileprivate func thunk(_ body: Body) -> HKTThunk? { thunk(at: body.address - bias, size: body.size) }
+  ///
+  /// Equal thunks are one, to which the others jump: they are followed to the merged body.
+  fileprivate func thunk(_ body: Body) -> (HKTThunk, hops: [UInt64])? {
+    guard var whole = thunk(at: body.address - bias, size: body.size) else { return nil }
+    var hops: [UInt64] = []
+    for _ in 0..<Self.longestChain {
+      let target = whole.target - bias
+      if mergedSymbol(at: target) != nil { break }
+      guard let symbol = symbols.symbols(at: target).first(where: \.isFunction),
+        let next = thunk(at: target, size: Int(symbol.size))
+      else { break }
+      hops.append(target)
+      whole.append(next)
+    }
+    return (whole, hops)
+  }
+
+  private static let longestChain = 4
 
   func mergedSymbol(at address: UInt64) -> ImageSymbol? {
     symbols.symbols(at: address).first { Self.isMerged($0) }

@@ -57,7 +57,19 @@ package enum NearestNames {
     return sameBase.isEmpty ? closest(names, to: member, most: most) : Array(sameBase.uniqued().prefix(most))
   }
 
-  package static func types(to name: String, most: Int = 2) -> [String] { closest(TypeCatalog.shared.all, to: name, most: most) }
+  /// Types close to `name`. The same name in a part of the module comes first: `Foundation.URL` is declared in
+  /// FoundationEssentials.
+  package static func types(to name: String, most: Int = 2) -> [String] {
+    let all = TypeCatalog.shared.all
+    guard let dot = name.firstIndex(of: ".") else { return closest(all, to: name, most: most) }
+    let inModule = name[dot...]
+    let elsewhere = all.filter { $0.hasSuffix(inModule) && $0.utf8.dropLast(inModule.utf8.count).firstIndex(of: UInt8(ascii: ".")) == nil }
+    // A module whose name begins alike is a part of the one that was meant.
+    let part = elsewhere.filter { $0.hasPrefix(name[..<dot]) }
+    if !part.isEmpty { return Array(part.sorted().prefix(most)) }
+    let near = closest(all, to: name, most: most)
+    return near.isEmpty ? Array(elsewhere.sorted().prefix(most)) : near
+  }
 
   package static func closest(_ names: [String], to text: String, most: Int) -> [String] {
     let wanted = Array(text.utf8)

@@ -31,13 +31,14 @@ package struct Places: OptionSet, Sendable, Hashable {
       self.init(rawValue: 1 << UInt64(32 + i))
     case .selfRegister: self = .selfRegister
     case .indirectResult: self.init(rawValue: 1)
+    case .yielded: return nil
     }
   }
 
   /// The place of a result on return.
   package init?(result place: Place) {
     switch place {
-    case .integer(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
+    case .integer(let i), .yielded(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
     case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
     default: return nil
     }
@@ -58,6 +59,8 @@ package protocol BodyEvidence: AnyObject {
   var keptBecause: String? { get }
   /// Those of the places whose value at entry the body certainly takes.
   func taken(_ places: Places) -> Places
+  /// The body certainly takes none of the registers.
+  func isCertainlyUnused(_ places: Places) -> Bool
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places
   var error: ErrorEvidence { get }
@@ -65,4 +68,6 @@ package protocol BodyEvidence: AnyObject {
   ///
   /// Callers compiled together with a body set nothing for what it does not read.
   func arePassed(_ places: Places) -> Bool
+  /// The body only returns: its results are what lay in their places at entry.
+  var onlyReturns: Bool { get }
 }

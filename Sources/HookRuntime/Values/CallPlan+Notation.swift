@@ -9,6 +9,7 @@ extension Place {
     case .stack(let i): "s\(i)"
     case .selfRegister: "self"
     case .indirectResult: "sret"
+    case .yielded(let i): "r\(i)"
     }
   }
 }

@@ -7,16 +7,16 @@ extension CallPlan {
     switch selfPlan {
     case .unknown(CallPlan.gone): break
     case .unknown(let reason): return "self: \(reason)"
-    case .value(let value): if let reason = Self.obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
+    case .value(let value): if let reason = obstacle(value.location, value.info, value.type) { return "self: \(reason)" }
     case .none, .object, .metatype: break
     }
     for (index, argument) in arguments.enumerated() {
-      if let reason = Self.obstacle(argument.location, argument.info, argument.type) { return "argument \(index + 1): \(reason)" }
+      if let reason = obstacle(argument.location, argument.info, argument.type) { return "argument \(index + 1): \(reason)" }
     }
-    return Self.obstacle(result.location, result.info, result.type).map { "result: \($0)" }
+    return obstacle(result.location, result.info, result.type, isOver: true).map { "result: \($0)" }
   }
 
-  private static func obstacle(_ location: Location, _ info: TypeInfo?, _ type: TypeSyntax) -> String? {
+  private func obstacle(_ location: Location, _ info: TypeInfo?, _ type: TypeSyntax, isOver: Bool = false) -> String? {
     switch location {
     case .unknown(let reason): return reason
     case .optimizedOut: return nil
@@ -24,6 +24,7 @@ extension CallPlan {
       for part in parts { if case .unknown(let reason) = part.location { return reason } }
     case .pieces, .address: break
     }
-    return info != nil || type.isVoid ? nil : "type '\(type.description(qualified: true))' is not known in this process"
+    if info != nil || type.isVoid || generics?.tells(type, isOver: isOver) ?? false { return nil }
+    return "type '\(type.description(qualified: true))' is not known in this process"
   }
 }

@@ -9,6 +9,8 @@ package enum Place: Hashable, Sendable {
   case stack(Int)  // 8-byte slot above the return address
   case selfRegister  // r13
   case indirectResult  // rax at entry
+  /// An integer result register that holds the address of what a coroutine accessor yields, until the access ends.
+  case yielded(Int)
 }
 
 /// Part of a value, in one place.
@@ -89,8 +91,10 @@ package struct ResultPlan: Sendable {
   package var location: Location
   /// The caller releases it; otherwise somebody else holds it, and a replacement would be lost.
   package var isOwned = true
+  /// A coroutine accessor lends the value to its caller for the time of an access.
+  package var isYielded = false
   /// Another value can take its place.
-  package var isReplaceable: Bool { info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false }
+  package var isReplaceable: Bool { !isYielded && (info.map { location.isWhole && (isOwned || $0.isTrivial) } ?? false) }
 }
 
 /// Where the `self` of a struct or enum is.
@@ -139,7 +143,7 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Coroutine accessors: what they yield is not there when the entry returns.
+  /// Coroutine accessors of the newer form: they yield within their callers' frames, so that nobody may stand between.
   package let isEnterOnly: Bool
   /// The results are those of an async function: they come back as arguments of the function that is resumed.
   package let isAsync: Bool
@@ -198,6 +202,7 @@ package final class CallPlan: @unchecked Sendable {
     self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
+    mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
@@ -231,12 +236,30 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool
+  /// A method of a struct or enum, which may be consuming.
+  private let mayConsumeSelf: Bool
   /// As above, or the object is handed back as the result unless the initialiser fails.
   package let consumesSelf: Bool
 
+  /// The result may come on the x87 stack, which no plan looks at.
+  package var mayUseX87: Bool {
+    switch result.location {
+    case .unknown, .optimizedOut: !isAsync && !isEnterOnly
+    case .pieces, .address, .parts: false
+    }
+  }
+
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    if consumesSelf { return false }
+    if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
+    switch selfPlan {
+    case .none, .object, .metatype, .unknown(CallPlan.gone): break
+    case .value(let value):
+      // A consuming method ends self at its first run, and no name tells which ones are.
+      let mayEnd = value.access == .owned || value.access == .unknown
+      if mayEnd, value.location != .optimizedOut, !(value.info?.isTrivial ?? false) { return false }
+    case .unknown: if mayConsumeSelf { return false }
+    }
     if case .typed = thrown { return false }
     switch result.location {
     case .unknown, .optimizedOut: return resultIsVoid
@@ -286,6 +309,17 @@ package final class CallPlan: @unchecked Sendable {
     return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
   }
 
+  /// There is nothing to know: a closure without arguments and result, whatever the optimiser made of it.
+  static func ofNothing(_ declaration: Declaration, thrown: Thrown) -> CallPlan {
+    CallPlan(
+      arguments: [], selfPlan: .none, result: ResultPlan(type: .tuple([]), info: nil, location: .pieces([])), thrown: thrown,
+      isEnterOnly: false, stack: unknownStack(declaration.functionType), isExact: false, of: declaration)
+  }
+
+  private static func unknownStack(_ function: FunctionType) -> StackArguments {
+    StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false)
+  }
+
   /// Nothing is known but that the function exists.
   static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
@@ -296,7 +330,7 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
-      stack: StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false), isExact: false, opaqueBecause: reason, of: declaration)
+      stack: unknownStack(function), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 

@@ -15,7 +15,11 @@ package struct CallPlanner {
   ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
-    let isEnterOnly = declaration.isCoroutine
+    let isEnterOnly = declaration.yieldsInCaller
+    if conflict == nil, declaration.kind.isClosure, declaration.functionType.hasNothingToDecode {
+      let thrown = evidence?.error == .reported ? declaration.functionType.thrown : .never
+      return .ofNothing(declaration, thrown: thrown)
+    }
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
       return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
     }
@@ -36,7 +40,7 @@ package struct CallPlanner {
     if sources.isEmpty || plan.opaqueBecause != nil { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
-      generics: GenericCall(sources) { [declaration, lowering, signature, assembly, plan, made] actual in
+      generics: GenericCall(sources, fixed: lowering.environment?.fixed ?? [:]) { [declaration, lowering, signature, assembly, plan, made] actual in
         var known = lowering
         known.actual = actual
         return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
@@ -58,11 +62,19 @@ package struct CallPlanner {
   }
 }
 
+extension FunctionType {
+  /// Neither arguments nor a result: what a closure captured is never decoded.
+  fileprivate var hasNothingToDecode: Bool { parameters.isEmpty && result.isVoid }
+}
+
 extension Declaration {
   /// It, or a type around it, has generic parameters; whether types do, only their descriptors tell.
   fileprivate var mayBeGeneric: Bool { isGeneric || !genericParameterCounts.isEmpty || context != nil }
 
-  /// `modify` and `read` yield in the middle: what the entry returns is not their result.
+  /// The newer form of coroutine keeps its frame on its caller's stack: its entry does not return before the access ends.
+  package var yieldsInCaller: Bool { kind == .modify2 || kind == .read2 }
+
+  /// `modify` and `read` yield in the middle: of the older form the entry returns what they yield, and who goes on.
   package var isCoroutine: Bool {
     switch kind {
     case .modify, .read, .modify2, .read2: true

@@ -14,11 +14,23 @@ package final class GenericCall: Sendable {
   /// Beyond it a plan is made for each call: a program that makes types without end must not fill memory.
   private static let mostPlans = 4096
 
-  init(_ sources: [GenericParameterKey: GenericSource], replan: @escaping @Sendable ([GenericParameterKey: TypeSyntax]) -> CallPlan) {
+  /// Parameters that every call tells, and those it still tells when it is over.
+  private let told: Set<GenericParameterKey>
+  private let toldAfter: Set<GenericParameterKey>
+
+  /// - Parameter fixed: parameters that the signature makes another type.
+  init(_ sources: [GenericParameterKey: GenericSource], fixed: [GenericParameterKey: TypeSyntax] = [:], replan: @escaping @Sendable ([GenericParameterKey: TypeSyntax]) -> CallPlan) {
     let sorted = sources.sorted { ($0.key.depth, $0.key.index) < ($1.key.depth, $1.key.index) }
     keys = sorted.map(\.key)
     self.sources = sorted.map(\.value)
     self.replan = replan
+    told = Set(sources.keys).adding(fixed)
+    toldAfter = Set(sources.filter { !$0.value.mayBeGone }.keys).adding(fixed)
+  }
+
+  /// A call tells what every generic parameter of the type stands for, so that its values can be read.
+  func tells(_ type: TypeSyntax, isOver: Bool) -> Bool {
+    type.deepestParameter >= 0 && type.mentionsOnly(isOver ? toldAfter : told)
   }
 
   /// - Parameter isOver: the original ran, and may have let go of objects it was given.
@@ -40,7 +52,30 @@ package final class GenericCall: Sendable {
   }
 }
 
+extension Set<GenericParameterKey> {
+  /// With the parameters that are other types, of which only these parameters are part.
+  fileprivate func adding(_ fixed: [GenericParameterKey: TypeSyntax]) -> Set {
+    union(fixed.filter { $0.value.mentionsOnly(self) }.keys)
+  }
+}
+
+extension TypeSyntax {
+  /// Of generic parameters none but these; and nothing whose metadata cannot be made of theirs.
+  fileprivate func mentionsOnly(_ known: Set<GenericParameterKey>) -> Bool {
+    !mentions {
+      switch $0 {
+      case .genericParameter(let depth, let index): !known.contains(GenericParameterKey(depth: depth, index: index))
+      case .packExpansion, .pack, .opaqueResult, .constrainedSelf, .constrainedExistential, .unknown: true
+      default: false
+      }
+    }
+  }
+}
+
 extension GenericSource {
+  /// The object that tells may be gone when the call is over.
+  fileprivate var mayBeGone: Bool { if case .object(_, _, _, let mayBeGone) = self { mayBeGone } else { false } }
+
   /// Where the metadata, or what leads to it, is.
   var place: Places {
     switch self {

@@ -107,6 +107,7 @@ struct PlanCheck {
 
   /// Some caller uses the last register of each kind that the result comes in.
   private func resultIsUsed(_ location: Location) -> Bool {
+    if case .address(.yielded(let i)) = location { return Places(result: .yielded(i)).map { evidence.used($0) == $0 } ?? false }
     guard case .pieces(let pieces) = location else { return true }
     var last: Places = []
     var integers = -1

@@ -95,6 +95,8 @@ package enum TypeProblem: Error, Hashable, Sendable {
   case unresolved(String)
   /// A stored field's type is not found, or the layout has a form we do not read.
   case layout(String)
+  /// A struct of a module built for evolution: whether it is frozen decides how it travels.
+  case evolving(String)
 }
 
 extension TypeProblem: CustomStringConvertible {
@@ -102,6 +104,7 @@ extension TypeProblem: CustomStringConvertible {
     switch self {
     case .generic: "its type depends on generic parameters"
     case .unresolved(let name): "type '\(name)' is not found in this process"
+    case .evolving(let name): "'\(name)' is of a module built for evolution, and whether it is '@frozen' is not known"
     case .layout(let name): "the layout of '\(name)' is not known"
     }
   }

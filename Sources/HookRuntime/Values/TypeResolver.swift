@@ -229,7 +229,7 @@ package final class TypeResolver: @unchecked Sendable {
   private func structLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     let name = { metadata.name }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
-    if try isResilient(name()) { return Layout(kind: .structure, scalars: nil) }
+    if try isResilient(name(), descriptor) { return Layout(kind: .structure, scalars: nil) }
     if metadata.pointer == Metadata(String.self).pointer {
       return Layout(kind: .string, scalars: [Self.pointer, Self.pointer.moved(by: 8)])
     }
@@ -302,7 +302,7 @@ package final class TypeResolver: @unchecked Sendable {
   private func enumLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     let name = { metadata.name }
     guard let descriptor = metadata.descriptor else { throw .layout(name()) }
-    if try isResilient(name()) { return Layout(kind: .enumeration, scalars: nil) }
+    if try isResilient(name(), descriptor) { return Layout(kind: .enumeration, scalars: nil) }
     let payloads = descriptor.payloadCases
     let cases = descriptor.fields
     let size = metadata.size
@@ -354,11 +354,17 @@ package final class TypeResolver: @unchecked Sendable {
 
   /// The declared type goes by address everywhere, whatever its arguments.
   func isAddressOnlyOutside(_ descriptor: TypeDescriptor, _ name: NominalName) throws(TypeProblem) -> Bool {
-    try isResilient(name.reference == nil ? name.description : TypeCatalog.shared.name(of: descriptor) ?? name.description)
+    try isResilient(name.reference == nil ? name.description : TypeCatalog.shared.name(of: descriptor) ?? name.description, descriptor)
   }
 
   /// The type is public in a library that may change its layout, so everybody passes it by address.
-  private func isResilient(_ name: String) throws(TypeProblem) -> Bool {
+  private func isResilient(_ name: String, _ descriptor: TypeDescriptor) throws(TypeProblem) -> Bool {
+    // A type that one module nests in another's is spelled "(extension in B):A.Outer.Inner".
+    if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
+      let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
+      if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      return try isResilient(String(name[name.index(after: colon)...]), descriptor)
+    }
     let module = String(name.prefix { $0 != "." })
     if ResilientTypes.listedModules.contains(module) {
       // The arguments of an outer type lie in the middle of the name.
@@ -368,7 +374,11 @@ package final class TypeResolver: @unchecked Sendable {
         || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
     }
     if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
-    return false
+    switch EvolvingModules.shared.evolution(of: descriptor) {
+    case .fixed: return false
+    case .changes: return true
+    case .unknown: throw .evolving(name)
+    }
   }
 
   // MARK: Standard library scalars

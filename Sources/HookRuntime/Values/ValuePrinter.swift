@@ -104,7 +104,7 @@ package struct ValuePrinter {
   }
 
   private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
-    if collection(memory, info, &text) { return }
+    if collection(memory, info, &text) || foundation(memory, info, into: &text) { return }
     guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector else {
       text += "<\(Self.short(info.name))>"
       return

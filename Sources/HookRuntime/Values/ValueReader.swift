@@ -15,6 +15,7 @@ package struct ValueReader {
     case .stack(let i): frame.pointee.stack[i]
     case .selfRegister: frame.pointee.self_register
     case .indirectResult: frame.pointee.indirect_result
+    case .yielded: resultWord(place)
     }
   }
 
@@ -22,7 +23,7 @@ package struct ValueReader {
   @inline(__always)
   package func resultWord(_ place: Place) -> UInt64 {
     switch place {
-    case .integer(let i):
+    case .integer(let i), .yielded(let i):
       withUnsafePointer(to: &frame.pointee.results.integer) { UnsafeRawPointer($0).load(fromByteOffset: 8 * i, as: UInt64.self) }
     case .float(let i):
       withUnsafePointer(to: &frame.pointee.results.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }

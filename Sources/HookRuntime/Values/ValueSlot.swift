@@ -46,7 +46,7 @@ package struct ValueSlot: Sendable {
   static func result(_ plan: ResultPlan) -> ValueSlot {
     guard let info = plan.info else { return plan.type.isVoid ? ValueSlot(kind: .void, offset: 0) : .none }
     // What the caller does not own cannot be replaced in the register alone.
-    guard plan.isOwned || info.isTrivial else { return .none }
+    guard plan.isOwned || info.isTrivial, !plan.isYielded else { return .none }
     let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
     return make(info, plan.location, integers: results, floats: results + MemoryLayout<HKTResults>.offset(of: \.xmm)!)
   }

@@ -109,14 +109,13 @@ package struct ValueWriter {
     for part in parts {
       switch part.location {
       case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
-      case .address(let place) where argument.isOwned:
-        guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
-        target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+      // Never written where it lies: that may be the caller's variable still, or another argument's memory too.
       case .address(let place): setArgument(place, UInt64(UInt(bitPattern: value.memory + part.offset)))
       case .optimizedOut, .unknown, .parts: continue
       }
     }
-    if argument.isOwned { value.forget() } else { release(value) }
+    guard argument.isOwned else { return release(value) }
+    if parts.contains(where: { if case .address = $0.location { true } else { false } }) { keepMemory(value.memory) } else { value.forget() }
   }
 
   /// Writes the bytes of `value` into the argument's place without ending what was there.
@@ -136,6 +135,11 @@ package struct ValueWriter {
       for part in parts {
         switch part.location {
         case .pieces(let pieces): for piece in pieces { setArgument(piece, value.memory) }
+        case .address(let place) where argument.isOwned:
+          let copy = UnsafeMutableRawPointer.allocate(byteCount: max(part.size, 1), alignment: max(value.info.alignment, 16))
+          copy.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+          setArgument(place, UInt64(UInt(bitPattern: copy)))
+          keepMemory(copy)
         case .address(let place):
           guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
           target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
@@ -172,6 +176,7 @@ package struct ValueWriter {
     case .stack(let i): frame.pointee.stack[i] = word
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
+    case .yielded: break  // never replaced
     }
   }
 
@@ -200,7 +205,8 @@ package struct ValueWriter {
 
   /// Takes the thrown error out of the results and keeps it until the call is over.
   package func retireError() {
-    guard frame.pointee.results.error != 0 else { return }
+    // 1 says that a typed error lies elsewhere: callers have seen to that.
+    guard frame.pointee.results.error > 1 else { return }
     keepReferenceUntilEnd(UInt(frame.pointee.results.error))
     frame.pointee.results.error = frame.pointee.error_register
   }

@@ -57,6 +57,10 @@ enum CallAPI {
       case .result: return result(script, bridge, callback)
       case .error:
         let error = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT ? script.pointee.view.errorBox() : 0
+        // Thrown, and out of reach: neither an error of its own nor none.
+        if error == 0, script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT, script.pointee.view.didThrow {
+          return callback.done(shl_handle(patch.classes.value, CallValues.notDecodedMark, 0, 0))
+        }
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))

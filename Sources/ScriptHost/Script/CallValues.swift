@@ -201,7 +201,7 @@ enum CallValues {
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))
     }
-    if script.pointee.view.didThrow, !canReplaceError(script.pointee.plan) {
+    if script.pointee.view.didThrow, !canReplaceError(script) {
       throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
     }
     let made = OwnedValue(uninitialized: info)
@@ -304,8 +304,11 @@ enum CallValues {
   }
 
   /// A result can take the place of the error that the original threw.
-  private static func canReplaceError(_ plan: CallPlan) -> Bool {
-    guard let typed = plan.thrownValue else { return true }
+  private static func canReplaceError(_ script: Call) -> Bool {
+    guard let typed = script.pointee.plan.thrownValue else {
+      // A getter that throws a typed error, which its name does not tell: the error is of unknown type, in an unknown place.
+      return script.pointee.view.frame.pointee.results.error != 1
+    }
     return typed.info != nil && typed.location.isWhole
   }
 
@@ -319,6 +322,7 @@ enum CallValues {
       if thrown == box { dropStaged(script); dropHeld(script); return true }
       let result = script.pointee.plan.result
       guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
+      if script.pointee.view.didThrow, !canReplaceError(script) { return false }
       retireOutcome(script, writer)
     } else {
       guard consumeOwned(script) else { return false }
@@ -362,7 +366,8 @@ enum CallValues {
     let owned = ownedIndices(plan)
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
-      guard plan.canRunAgain, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
+      let errorIsKnown = !script.pointee.view.didThrow || canReplaceError(script)
+      guard plan.canRunAgain, errorIsKnown, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
       if !script.pointee.view.didThrow { script.pointee.rememberResult() }
       retireOutcome(script, writer)
     }

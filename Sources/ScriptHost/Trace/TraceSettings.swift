@@ -1,7 +1,13 @@
 // TraceSettings — what `scripthost trace` asked for.
 
 package struct TraceSettings: Sendable {
-  package enum Format: String, Sendable { case text, json }
+  package enum Format: String, Sendable {
+    case text
+    /// One object per call, when it ends.
+    case json
+    /// One object per entry and one per return, with the bytes of every value.
+    case bytes
+  }
   package var match: [String] = []
   package var exclude: [String] = []
   package var summaryOnly = false

@@ -60,6 +60,8 @@ package final class Tracer: @unchecked Sendable {
   private let printer: ValuePrinter
   private var targets: [TraceTarget] = []
   private var threadKey = pthread_key_t()
+  /// What calls of async functions began with, by call, until their line is written. For the JSON format only.
+  private let asyncArguments = Mutex<[UInt: String]>([:])
 
   package init(settings: TraceSettings, isSecret: @escaping @Sendable (String) -> Bool) {
     self.settings = settings
@@ -110,10 +112,13 @@ package final class Tracer: @unchecked Sendable {
     let report = HookEngine.shared.install(found) { family in
       let target = TraceTarget(tracer: self, family: family)
       targets.append(target)
-      let observable = !(family.declaration.isCoroutine || family.declaration.functionType.isAsync)
+      let declaration = family.declaration
+      let isAsync = declaration.functionType.isAsync || declaration.isAsyncAccessor
+      // A call of an async function ends on another thread than it began: it notes its own time.
+      let phases = declaration.yieldsInCaller ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
-        phases: UInt32(observable ? HKT_ON_ENTER | HKT_ON_EXIT : HKT_ON_ENTER), readsValues: !settings.summaryOnly, owner: "trace"
+        phases: UInt32(phases), readsValues: !settings.summaryOnly, owner: "trace"
       ) { Unmanaged<TraceTarget>.fromOpaque($0!).release() }
     }
     let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
@@ -130,6 +135,7 @@ package final class Tracer: @unchecked Sendable {
 
   fileprivate func enter(_ target: TraceTarget, _ view: CallView, observable: Bool) {
     target.calls.wrappingAdd(1, ordering: .relaxed)
+    if view.plan.isAsync { return enterAsync(target, view) }
     withThread { thread in
       if settings.summaryOnly {
         if observable {
@@ -138,6 +144,13 @@ package final class Tracer: @unchecked Sendable {
         return
       }
       guard thread.open.count < settings.depth else {
+        if observable {
+          thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
+        }
+        return
+      }
+      if settings.format == .bytes {
+        output.write(TraceBytes(view, printer).entry(of: target.family.selector))
         if observable {
           thread.open.append(.init(text: "", printed: true, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
         }
@@ -157,12 +170,51 @@ package final class Tracer: @unchecked Sendable {
       if observable {
         thread.open.append(.init(text: text, printed: false, began: hkt_ticks(), children: 0, call: UInt(bitPattern: view.call)))
       } else {
-        line(thread, thread.open.count, text + (target.family.declaration.isCoroutine ? "" : "  (async)"))
+        line(thread, thread.open.count, text)
       }
     }
   }
 
+  /// A line of its own: what the thread does next is not within this call.
+  private func enterAsync(_ target: TraceTarget, _ view: CallView) {
+    if settings.summaryOnly { return }
+    withThread { thread in
+      guard thread.open.count < settings.depth else { return }
+      if settings.format == .bytes { return output.write(TraceBytes(view, printer).entry(of: target.family.selector)) }
+      if settings.format == .json { return asyncArguments.withLock { $0[UInt(bitPattern: view.call)] = jsonArguments(view) } }
+      guard settings.slowerThanNanoseconds == 0 else { return }
+      let text = describe(target, view)
+      announceParents(&thread)
+      line(thread, thread.open.count, text + "  (async)")
+    }
+  }
+
+  private func exitAsync(_ target: TraceTarget, _ view: CallView) {
+    let elapsed = hkt_call_duration_ns(view.call)
+    let didThrow = view.didThrow
+    if didThrow { target.errors.wrappingAdd(1, ordering: .relaxed) }
+    // Most of it may have been waiting: no time of its own is told.
+    target.total.wrappingAdd(elapsed, ordering: .relaxed)
+    target.longest.raise(to: elapsed)
+    target.timed.store(true, ordering: .relaxed)
+    // Where its results are is no place that a debugger sees.
+    if settings.summaryOnly || settings.format == .bytes { return }
+    let arguments = settings.format == .json ? asyncArguments.withLock { $0.removeValue(forKey: UInt(bitPattern: view.call)) } : nil
+    if elapsed < settings.slowerThanNanoseconds { return }
+    withThread { thread in
+      if settings.format == .json {
+        guard let arguments else { return }
+        return output.write(json(target, view, thread, arguments: arguments, elapsed, didThrow ? errorText(view) : nil))
+      }
+      guard thread.open.count < settings.depth else { return }
+      announceParents(&thread)
+      let head = pad("} " + target.title + target.suffix, to: 44 - 2 * min(thread.open.count, 12))
+      line(thread, thread.open.count, head + "  " + Self.duration(elapsed) + (didThrow ? "  !! " + errorText(view) : result(view)) + "  (async)")
+    }
+  }
+
   fileprivate func exit(_ target: TraceTarget, _ view: CallView) {
+    if view.plan.isAsync { return exitAsync(target, view) }
     withThread { thread in
       // Calls that ended by a jump over their frame left entries behind.
       while let last = thread.open.last, last.call != UInt(bitPattern: view.call) { thread.open.removeLast() }
@@ -176,6 +228,7 @@ package final class Tracer: @unchecked Sendable {
       target.longest.raise(to: elapsed)
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
+      if settings.format == .bytes { return output.write(TraceBytes(view, printer).exit(of: target.family.selector)) }
       if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil)) }
       var outcome = ""
       if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
@@ -386,7 +439,7 @@ private let traceLayer: HKTLayerFunction = { call, context, phase in
   if phase == HKT_EXIT {
     target.tracer.exit(target, view)
   } else {
-    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0 && !target.family.declaration.isCoroutine)
+    target.tracer.enter(target, view, observable: call.pointee.layers.pointee.phases & UInt32(HKT_ON_EXIT) != 0)
   }
   return HKT_HANDLED
 }

@@ -133,7 +133,7 @@ handler 'a number' around 'return 5' "$expected String, got an integer"
 handler 'a table' around 'return {}' "$expected String, got a table"
 handler 'a function' around 'return print' "$expected String, got a function"
 handler 'itself' around 'return call' "$expected String, got"
-handler 'an object' around 'return call.self' "$expected String, got a Swift value"
+handler 'an object' around 'return call.self' "$expected String, got an object of type SwiftFormat.PrettyPrinter"
 handler 'broken text' around 'return "\xff\xfe"' "the handler's result: expected a String, got bytes that are not UTF-8"
 handler 'a late error' around 'local text = call:original() error("late")' 'handler.lua:2: late'
 handler 'arguments of its own' around 'return call:original(1, 2)' "takes 0 arguments, call:original got 2; pass all or none"

@@ -85,4 +85,4 @@ def main():
             out.write(json.dumps({"address": address, "arguments": found}) + "\n")
 
 
-main()
+if __name__ == "__main__": main()

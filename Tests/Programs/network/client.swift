@@ -1,6 +1,7 @@
 // A program that uses Foundation as programs do: network, files, JSON, notifications, other processes.
 //
-//     client URL        URL of a local server that serves greeting.txt
+//     client URL          URL of a local server that serves greeting.txt
+//     client URL COUNT    COUNT requests, eight at a time, whose handlers hold an object each
 import Foundation
 import FoundationNetworking
 
@@ -55,7 +56,7 @@ func fetchAsync(_ url: URL, on session: URLSession) async {
 
 func files() throws {
   let path = NSTemporaryDirectory() + "client-\(getpid()).txt"
-  FileManager.default.createFile(atPath: path, contents: nil)
+  _ = FileManager.default.createFile(atPath: path, contents: nil)
   let handle = FileHandle(forWritingAtPath: path)!
   handle.write(Data("first line\n".utf8))
   handle.write(Data("second line\n".utf8))
@@ -109,10 +110,49 @@ func values() {
   journal.note("same: \(same(id))")
 }
 
+/// What a handler holds, and who lives.
+final class Ticket: @unchecked Sendable {
+  private static let lock = NSLock()
+  nonisolated(unsafe) private static var living = 0
+  static var alive: Int { lock.withLock { living } }
+  init() { Self.lock.withLock { Self.living += 1 } }
+  deinit { Self.lock.withLock { Self.living -= 1 } }
+}
+
+final class Tally: @unchecked Sendable {
+  private let lock = NSLock()
+  private var good = 0
+  private var elsewhere = 0
+  func count(_ isGood: Bool, onOtherThread: Bool) { lock.withLock { good += isGood ? 1 : 0; elsewhere += onOtherThread ? 1 : 0 } }
+  var counts: (good: Int, elsewhere: Int) { lock.withLock { (good, elsewhere) } }
+}
+
+func crowd(_ url: URL, _ count: Int, on session: URLSession) async throws {
+  let tally = Tally()
+  let places = DispatchSemaphore(value: 8)
+  let done = DispatchGroup()
+  let own = pthread_self()
+  func wait() { for _ in 0..<count {
+    places.wait()
+    done.enter()
+    let ticket = Ticket()
+    session.dataTask(with: url) { data, response, error in
+      withExtendedLifetime(ticket) { tally.count(describe(data, response, error) == "200 hello from the server ok", onOtherThread: pthread_equal(pthread_self(), own) == 0) }
+      places.signal()
+      done.leave()
+    }.resume()
+  }; done.wait() }
+  wait()
+  // The session lets a task go after its handler has ended.
+  for _ in 0..<20 where Ticket.alive > 0 { try await Task.sleep(nanoseconds: 50_000_000) }
+  print("requests \(count) good \(tally.counts.good) elsewhere \(tally.counts.elsewhere) alive \(Ticket.alive)")
+}
+
 @main struct Client {
   static func main() async throws {
     let base = URL(string: CommandLine.arguments[1])!
     let session = URLSession(configuration: .ephemeral)
+    if CommandLine.arguments.count > 2 { return try await crowd(base.appendingPathComponent("greeting.txt"), Int(CommandLine.arguments[2])!, on: session) }
     fetch(base.appendingPathComponent("greeting.txt"), on: session)
     fetch(base.appendingPathComponent("missing.txt"), on: session)
     await fetchAsync(base.appendingPathComponent("greeting.txt"), on: session)

@@ -1,34 +1,99 @@
-// Lifetimes — calls a few functions very often; prints how much memory the calls left behind, and who is still alive.
+// Lifetimes — for each kind of value, calls a function with two of them very often, and prints what the calls left behind:
+// how much memory, and who is still alive. The patch swaps the two and makes the first the result; the program counts how
+// often that was so.
 import Glibc
 
 nonisolated(unsafe) var live = 0
+nonisolated(unsafe) var swapped = 0
+/// Never true, which no compiler knows: both arguments are wanted whole.
+nonisolated(unsafe) public var other = CommandLine.arguments.count == 99
 
-public class Item {
+public protocol Named {
+  var id: Int { get }
+}
+public class Item: Named, @unchecked Sendable {  // used by one thread at a time
   public let id: Int
   public var name: String
-  @inline(never) public init(_ id: Int, name: String) {
+  public init(_ id: Int) {
     self.id = id
-    self.name = name
+    name = "the name of item number \(id)"
     live += 1
   }
   deinit { live -= 1 }
-  @inline(never) public func describe(_ prefix: String, _ other: Item, _ limit: Int?) -> String {
-    prefix + "/" + other.name + (limit == nil ? "" : "!")
-  }
-  public var title: String {
-    @inline(never) get { name + " and a tail that does not fit" }
-    @inline(never) set { name = newValue }
-  }
-  @inline(never) public func pick(_ a: Item, _ b: Item?) throws -> Item? {
-    if a.id % 3 == 0 { throw Problem(text: "a problem with \(a.id) that has a long text") }
-    return b
-  }
-  public subscript(key: String) -> String {
-    @inline(never) get { key + name }
-    @inline(never) set { name = key + newValue }
+}
+public struct Words: Named {
+  public var id: Int, text: String, item: Item
+  init(_ id: Int) { self.id = id; text = "the text of words number \(id)"; item = Item(id) }
+}
+public struct Large: Named, Error {
+  public var id: Int, text: String, item: Item, d: Double, e: Int8, all: [Int]
+  init(_ id: Int) { self.id = id; text = "the text of large number \(id)"; item = Item(id); d = 1.5; e = 3; all = [id, id] }
+}
+public enum Choice: Named {
+  case none
+  case text(String)
+  case item(Item)
+  case both(Item, Int)
+  init(_ id: Int) { self = id % 2 == 0 ? .item(Item(id)) : .both(Item(id), 7) }
+  public var id: Int {
+    switch self {
+    case .none: -1
+    case .text(let text): text.utf8.count
+    case .item(let item), .both(let item, _): item.id
+    }
   }
 }
-public struct Problem: Error { var text: String }
+public indirect enum Chain: Named {
+  case end(Item)
+  case more(Item, Chain)
+  init(_ id: Int) { self = .more(Item(id), .end(Item(id))) }
+  public var id: Int {
+    switch self {
+    case .end(let item), .more(let item, _): item.id
+    }
+  }
+}
+
+// Not optimised: a clone whose result nobody owns has none to replace, and a caller that knows that a function always throws
+// has no code for a result.
+@inline(never) func saw(_ x: Int, _ y: Int) { if x == y + 1 { swapped += 1 } }
+func number(_ text: String) -> Int { Int(text.split(separator: " ").last!)! }
+func number(_ value: Any) -> Int { value as? Int ?? (value as! any Named).id }
+
+@inline(never) @_optimize(none) public func int(_ x: Int, _ y: Int) -> Int { saw(x, y); return other ? y : x }
+@inline(never) @_optimize(none) public func double(_ x: Double, _ y: Double) -> Double { saw(Int(x), Int(y)); return other ? y : x }
+@inline(never) @_optimize(none) public func string(_ x: String, _ y: String) -> String { saw(number(x), number(y)); return other ? y : x }
+@inline(never) @_optimize(none) public func object(_ x: Item, _ y: Item) -> Item { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func optional(_ x: Item?, _ y: Item?) -> Item? { saw(x!.id, y!.id); return other ? y : x }
+@inline(never) @_optimize(none) public func words(_ x: Words, _ y: Words) -> Words { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func large(_ x: Large, _ y: Large) -> Large { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func optionalLarge(_ x: Large?, _ y: Large?) -> Large? { saw(x!.id, y!.id); return other ? y : x }
+@inline(never) @_optimize(none) public func choice(_ x: Choice, _ y: Choice) -> Choice { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func chain(_ x: Chain, _ y: Chain) -> Chain { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func tuple(_ x: (Item, String), _ y: (Item, String)) -> (Item, String) { saw(x.0.id, y.0.id); return other ? y : x }
+@inline(never) @_optimize(none) public func tupleInMemory(_ x: (Int, Large), _ y: (Int, Large)) -> (Int, Large) { saw(x.0, y.0); return other ? y : x }
+@inline(never) @_optimize(none) public func array(_ x: [Item], _ y: [Item]) -> [Item] { saw(x[0].id, y[0].id); return other ? y : x }
+@inline(never) @_optimize(none) public func dictionary(_ x: [String: Int], _ y: [String: Int]) -> [String: Int] { saw(x["n"]!, y["n"]!); return other ? y : x }
+@inline(never) @_optimize(none) public func set(_ x: Set<Int>, _ y: Set<Int>) -> Set<Int> { saw(x.first!, y.first!); return other ? y : x }
+@inline(never) @_optimize(none) public func existential(_ x: any Named, _ y: any Named) -> any Named { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func anything(_ x: Any, _ y: Any) -> Any { saw(number(x), number(y)); return other ? y : x }
+@inline(never) @_optimize(none) public func error(_ x: any Error, _ y: any Error) -> any Error { saw((x as! Large).id, (y as! Large).id); return other ? y : x }
+@inline(never) @_optimize(none) public func closure(_ x: @escaping () -> Int, _ y: @escaping () -> Int) -> () -> Int { saw(x(), y()); return other ? y : x }
+@inline(never) @_optimize(none) public func consumed(_ x: consuming Words, _ y: consuming Words) -> Words { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func consumedLarge(_ x: consuming Large, _ y: consuming Large) -> Large { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func variable(_ x: inout Words, _ y: inout Words) -> Words { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func generic<T: Named>(_ x: T, _ y: T) -> T { saw(x.id, y.id); return other ? y : x }
+@inline(never) @_optimize(none) public func throwing(_ x: Large, _ y: Large) throws -> Large {
+  saw(x.id, y.id)
+  if other { return y }
+  throw x
+}
+@inline(never) @_optimize(none) public func throwingTyped(_ x: Large, _ y: Large) throws(Large) -> Words {
+  saw(x.id, y.id)
+  if other { return Words(y.id) }
+  throw x
+}
+@inline(never) @_optimize(none) public func later(_ x: Large, _ y: Large) async -> Large { saw(x.id, y.id); return other ? y : x }
 
 @inline(never) func residentKilobytes() -> Int {
   let file = fopen("/proc/self/statm", "r")!
@@ -39,26 +104,70 @@ public struct Problem: Error { var text: String }
   }
   return resident * 4
 }
+/// Patches let go of what they still hold.
+@inline(never) @_optimize(none) public func settle() {}
 
-@inline(never) func round(_ n: Int) -> Int {
-  let a = Item(n, name: "first of two items, number \(n)")
-  let b = Item(n + 1, name: "second of two items, number \(n)")
-  var sum = a.describe("prefix that is rather long \(n)", b, n).utf8.count
-  a.title = "a new title for number \(n)"
-  sum += a.title.utf8.count
-  a["the key of number \(n)"] = "the value of number \(n)"
-  sum += a["the other key of number \(n)"].utf8.count
-  do { sum += try a.pick(a, b)?.id ?? 0 } catch { sum += 1 }
-  return sum
+/// `call` answers the number of the result of one call with values number n and n + 1.
+@inline(never) func kind(_ name: String, _ rounds: Int, _ call: (Int) -> Int) {
+  swapped = 0
+  var replaced = 0
+  for n in 0..<rounds / 4 { if call(n) == n { replaced += 1 } }
+  settle()
+  let before = residentKilobytes()
+  for n in rounds / 4..<rounds { if call(n) == n { replaced += 1 } }
+  settle()
+  print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(residentKilobytes() - before)")
+}
+@inline(never) func kindLater(_ name: String, _ rounds: Int) async {
+  swapped = 0
+  var replaced = 0
+  var before = 0
+  for n in 0..<rounds {
+    if n == rounds / 4 { settle(); before = residentKilobytes() }
+    if await later(Large(n), Large(n + 1)).id == n { replaced += 1 }
+  }
+  settle()
+  print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(residentKilobytes() - before)")
 }
 
 @main struct Main {
-  static func main() {
+  static func main() async {
     let rounds = Int(CommandLine.arguments[1])!
-    var sum = 0
-    for n in 0..<rounds / 4 { sum &+= round(n) }
-    let before = residentKilobytes()
-    for n in rounds / 4..<rounds { sum &+= round(n) }
-    print("sum \(sum) live \(live) grown \(residentKilobytes() - before)")
+    kind("int", rounds) { int($0, $0 + 1) }
+    kind("double", rounds) { Int(double(Double($0), Double($0 + 1))) }
+    kind("string", rounds) { number(string("text number \($0)", "text number \($0 + 1)")) }
+    kind("object", rounds) { object(Item($0), Item($0 + 1)).id }
+    kind("optional", rounds) { optional(Item($0), Item($0 + 1))!.id }
+    kind("words", rounds) { words(Words($0), Words($0 + 1)).id }
+    kind("large", rounds) { large(Large($0), Large($0 + 1)).id }
+    kind("optionalLarge", rounds) { optionalLarge(Large($0), Large($0 + 1))!.id }
+    kind("choice", rounds) { choice(Choice($0), Choice($0 + 1)).id }
+    kind("chain", rounds) { chain(Chain($0), Chain($0 + 1)).id }
+    kind("tuple", rounds) { tuple((Item($0), "a text with its own memory \($0)"), (Item($0 + 1), "another text with its own memory")).0.id }
+    kind("tupleInMemory", rounds) { tupleInMemory(($0, Large($0)), ($0 + 1, Large($0 + 1))).1.id }
+    kind("array", rounds) { array([Item($0)], [Item($0 + 1)])[0].id }
+    kind("dictionary", rounds) { dictionary(["n": $0], ["n": $0 + 1])["n"]! }
+    kind("set", rounds) { set([$0], [$0 + 1]).first! }
+    kind("existential", rounds) { existential(Large($0), Item($0 + 1)).id }
+    kind("anything", rounds) { number(anything(Large($0), Words($0 + 1))) }
+    kind("error", rounds) { (error(Large($0), Large($0 + 1)) as! Large).id }
+    kind("closure", rounds) { n in
+      let (a, b) = (Item(n), Item(n + 1))
+      return closure({ a.id }, { b.id })()
+    }
+    kind("consumed", rounds) { consumed(Words($0), Words($0 + 1)).id }
+    kind("consumedLarge", rounds) { consumedLarge(Large($0), Large($0 + 1)).id }
+    kind("variable", rounds) { n in
+      var (a, b) = (Words(n), Words(n + 1))
+      return variable(&a, &b).id
+    }
+    kind("generic", rounds) { generic(Large($0), Large($0 + 1)).id }
+    kind("throwing", rounds) { n in
+      do { return try throwing(Large(n), Large(n + 1)).id } catch { return (error as! Large).id }
+    }
+    kind("throwingTyped", rounds) { n in
+      do throws(Large) { return try throwingTyped(Large(n), Large(n + 1)).id } catch { return error.id - 1 }  // the second, which was swapped in
+    }
+    await kindLater("later", rounds)
   }
 }

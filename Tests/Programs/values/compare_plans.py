@@ -104,7 +104,7 @@ def machine_values(text):
 
 def main():
     plans, irgen = sys.argv[1], signatures([a for a in sys.argv[2:] if not a.startswith("--")])
-    hidden = hidden_opaque = 0
+    hidden = hidden_opaque = later = 0
     unexplained = []
     exact = partial = values = missing = wrong = opaque = results = unknown_results = 0
     for line in open(plans):
@@ -126,12 +126,19 @@ def main():
         if "--unexplained" in sys.argv and (any("?" in x for x in [result] + arguments) or actual_hidden and not planned_hidden):
             unexplained.append(line.rstrip().replace("\t", " ") + "\n    " + " ".join(t for t, a in parameters) + " -> " + llvm_result)
         if int(stack) < bytes_needed: problems.append(f"stack {stack} < {bytes_needed}")
-        if "?" not in result and result != "-":
+        # What an async function returns goes to its caller's resume function, of which its own signature says nothing.
+        is_async = any("swiftasync" in a for _, a in parameters)
+        if is_async: later += 1
+        elif "?" not in result and result != "-":
             results += 1
             # Elements of a tuple that are written through addresses: those are arguments.
             direct = re.sub(r"\d+\+\d+=\*\w+,?", "", result).replace(",]", "]") if result.startswith("[") else result
             ours = [] if direct == "[]" else machine_values(direct)
             theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
+            if name.endswith(("vM", "iM", "vr", "ir")):
+                # Behind the continuation come values and (as `*r1`) addresses.
+                ours = [(place, int(width)) for place, width in re.findall(r"([if]\d+):(\d+)@", re.sub(r"\*r(\d)", r"i\1:8@0", result))]
+                theirs = theirs[1:]
             # A deinitialiser hands its object on to the deallocating form; no source says so.
             if error and error[0] not in "*?":
                 # The registers hold the one or the other: integers in their order, floating-point values in theirs.
@@ -145,8 +152,12 @@ def main():
         if name.endswith(("vM", "iM", "vr", "ir")): remaining = remaining[1:]  # the coroutine's buffer
         cursor = 0
         known = True
-        for a in re.findall(r"=\*(\w+)", result) if result.startswith("[") else []:
+        for a in re.findall(r"=\*(?!r\d)(\w+)", result) if result.startswith("[") else []:
             if remaining[:1] != [(a, 8)]: problems.append(f"result address {a} is not first of {remaining}")
+            remaining = remaining[1:]
+        if is_async and result == "*sret":
+            # Its address is an argument, the first.
+            if remaining[:1] != [("i0", 8)]: problems.append(f"result address is not first of {remaining}")
             remaining = remaining[1:]
         if error.startswith("*"):
             if remaining[-1:] != [(error[1:], 8)]: problems.append(f"error address {error} is not last of {remaining}")
@@ -176,7 +187,7 @@ def main():
             wrong += 1
             print(name, "\n  plan", line.rstrip().replace("\t", " ")[len(name):], "\n  llvm", llvm_result, [t + (" " + " ".join(x for x in ("sret", "swiftself", "swifterror") if x in a)) for t, a in parameters], "\n  ", "; ".join(problems))
     print(f"{exact + partial} bodies compared, {exact} of them whole; {values} arguments and {results} results agree but for {wrong} bodies; "
-          f"{opaque} arguments and {unknown_results} results opaque; {missing} without signature")
+          f"{opaque} arguments and {unknown_results} results opaque, {later} results of async functions; {missing} without signature")
     print(f"{hidden} metadata and witness table arguments agree, of {hidden_opaque} bodies they are opaque")
     for each in unexplained: print("opaque:", each)
     sys.exit(1 if wrong else 0)

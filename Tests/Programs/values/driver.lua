@@ -42,14 +42,16 @@ local composed = {
   struct = fields,
   -- Inside a list or a struct's fields, none is `swift.null`.
   opt = function(shape, v) if v == nil or v == swift.null then return "nil" end return say(v, shape[1]):sub(1, -2) end,
-  nested = function(shape, v)
-    if v == nil then return "nil" end
+  nested = function(shape, v, is_element)
+    if v == nil or is_element and v == swift.null then return "nil" end
+    -- In a list, what is not none keeps its type; scripts have no way into that.
+    if is_element then error("no reading of an Optional in an Optional in a list", 0) end
     return "some{" .. (v == swift.null and "nil;" or say(v, shape[1])) .. "}"
   end,
   array = function(shape, v)
     is(v, "userdata")
     local text = {}
-    for i = 1, #v do text[i] = say(v[i], shape[1]) end
+    for i = 1, #v do text[i] = say(v[i], shape[1], true) end
     return "[" .. table.concat(text) .. "]"
   end,
   tuple = function(shape, v)
@@ -103,7 +105,7 @@ local function dynamic(v)
   error("its dynamic type is not told", 0)
 end
 
-function say(v, shape)
+function say(v, shape, is_element)
   local ok, text = pcall(function()
     if type(v) == "userdata" then
       local shown = tostring(v)
@@ -112,7 +114,7 @@ function say(v, shape)
     if shape == "?" then return dynamic(v) end
     local how = plain[shape] or type(shape) == "table" and composed[shape.k]
     if not how then error("no reading of " .. (type(shape) == "table" and shape.k or shape), 0) end
-    if type(shape) == "table" then return how(shape, v) end
+    if type(shape) == "table" then return how(shape, v, is_element) end
     return how(v)
   end)
   return (ok and text or why(text)) .. ";"
@@ -196,7 +198,8 @@ function modes.around(f, hook)
   end)
 end
 function modes.instead(f, hook)
-  if f.coroutine or f.result and not f.new_result or f[2]:find("init(", 1, true) then return end
+  -- Whether a method consumes its struct is not in its name, so the one who stands in for it cannot end that.
+  if f.coroutine or f.consuming or f.result and not f.new_result or f[2]:find("init(", 1, true) then return end
   hook:around(function(call)
     if not f.result then return end
     return new_result(f, call)
@@ -209,6 +212,13 @@ function modes.twice(f, hook)
     return call:original()
   end)
 end
+
+-- What handles keep alive until they are collected is let go before the program counts its objects.
+local function collect()
+  local garbage
+  for i = 1, 10 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
+end
+method "Kit.end()":before(function() collect() end)
 
 for _, f in ipairs(F) do
   local ok, hook = pcall(method, f[2])

@@ -223,7 +223,7 @@ class Model:
         def number(add): return lambda: (lambda n: Value(struct.pack("<q", n), f"{n + add};"))(rng.randint(-999, 999))
         self.add("Noescape", "() -> Int", "closure, not escaping", number(0), '"closure"', fits=["borrowed"])
         self.add("Escaping", "(Double, Int) -> Int", "closure, escaping", number(5), '"closure"', parameter="@escaping (Double, Int) -> Int")
-        self.add("Throwing", "(String) throws -> String", "closure, escaping", self.make_string, '"closure"', parameter="@escaping (String) throws -> String")
+        self.add("Throwing", "(String) throws -> String", "closure, escaping", lambda: (lambda v: Value(v.data, v.text))(self.make_string()), '"closure"', parameter="@escaping (String) throws -> String")
         def swallow():
             n = rng.randint(-999, 999)
             return Value(struct.pack("<q", n), f"Broken{{{n + 1};s62;}};")

@@ -18,6 +18,9 @@ MUTANTS = [
     ("a borrowed replacement is never released", V + "ValueWriter.swift", "if argument.isOwned || value.info.isTrivial { value.forget() } else { release(value) }", "if argument.isOwned || value.info.isTrivial || mutant(N) { value.forget() } else { release(value) }"),
     ("every indirect result has its address in the first argument register", V + "Lowering/CallAssembly.swift", "{ signature.results.count == 1 &&", "{ !mutant(N) && signature.results.count == 1 &&"),
     ("a part of a tuple is looked for at its start", V + "Lowering/CallAssembly.swift", "ValuePart(offset: span.offset,", "ValuePart(offset: mutant(N) ? 0 : span.offset,"),
+    ("the address of a typed error is not counted among what a private body is passed", V + "Lowering/CallAssembly.swift", "case .address(let place): places.append(place)", "case .address(let place): if !mutant(N) { places.append(place) }"),
+    ("a method that may consume its struct is run twice", V + "CallPlan.swift", "if consumesSelf || mayConsumeSelf {", "if consumesSelf || mayConsumeSelf && !mutant(N) {"),
+    ("a copy of an inout Optional has the Optional's type", "ScriptHost/Script/Values/ValueBridge.swift", "made.map { LentValue($0) } ?? place", "(mutant(N) ? nil : made.map { LentValue($0) }) ?? place"),
     ("a stack slot of 16 bytes is not aligned", V + "Lowering/PlaceAllocator.swift", "slots = (slots + 1) / 2 * 2 + 2", "slots = (mutant(N) ? slots : (slots + 1) / 2 * 2) + 2"),
 ]
 SWITCH = '''
@@ -35,4 +38,5 @@ else:
         with open(path) as f: text = f.read()
         if old not in text: sys.exit(f"mutants.py: '{what}' finds nothing to change in '{path}'; write it anew")
         with open(path, "w") as f: f.write(text.replace(old, new.replace("(N)", f"({n})"), 1))
-    with open(f"{sys.argv[1]}/{V}Mutant.swift", "w") as f: f.write(SWITCH)
+    for target in (V, "ScriptHost/"):
+        with open(f"{sys.argv[1]}/{target}Mutant.swift", "w") as f: f.write(SWITCH)

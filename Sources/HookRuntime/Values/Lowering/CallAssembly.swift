@@ -54,13 +54,20 @@ struct CallAssembly: Sendable {
   var allPlaces: Result<[Place], UnknownPlaces> {
     if signature.takesMetadata(declaration) { return .failure(UnknownPlaces(reason: TypeProblem.generic.description)) }
     var places: [Place] = []
-    for (parameter, location) in zip(signature.parameters, locations) {
+    for (parameter, location) in zip(signature.parameters, locations) where parameter.role != .error {
       if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
       // Values of 16 bytes are aligned on the stack, and never split between it and registers.
       if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
         return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
       }
       places += location.places
+    }
+    if case .typed = declaration.functionType.thrown {
+      switch errorLocation {
+      case .unknown(let reason): return .failure(UnknownPlaces(reason: reason))
+      case .address(let place): places.append(place)
+      default: break  // where the result is
+      }
     }
     return .success(places)
   }
@@ -97,8 +104,8 @@ struct CallAssembly: Sendable {
       }
       locations.append(allocator.take(passing))
     }
-    placeHidden(lost: lost)
-    placesAreKnown = lost == nil
+    placeHidden(lost: lost ?? metadataIsLost)
+    placesAreKnown = lost == nil && metadataIsLost == nil
     placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
@@ -118,7 +125,11 @@ struct CallAssembly: Sendable {
   }
   private var hiddenAreExact = true
   private var placesAreKnown = true
-  private var errorLocation = Location.unknown("async")
+  /// Why the places of metadata alone are not known.
+  private var metadataIsLost: String?
+  /// What a typed error has in the registers of the result.
+  private var errorScalars: [Scalar] = []
+  private var errorLocation = Location.unknown("its type is not known")
 
   // MARK: Self of structs and enums
 
@@ -148,9 +159,11 @@ struct CallAssembly: Sendable {
     var byValue = allocator
     let words = byValue.take(passing)
     let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
-    // In a generic body, what follows the arguments may be metadata.
-    let takesWords = !signature.takesMetadata(declaration) && words.places.contains { place in
-      Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false
+    let takesWords: Bool
+    if signature.takesMetadata(declaration) {
+      takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
+    } else {
+      takesWords = words.places.contains { place in Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):
@@ -162,8 +175,51 @@ struct CallAssembly: Sendable {
       if declaration.kind == .function { selfAccess = .unknown }
       return words
     case (true, true): return .unknown(silent + ", and its code takes both what a mutating and what another method would")
-    case (false, false): return .unknown(silent + ", and its code does not show that it looks at self")
+    case (false, false) where evidence.onlyReturns && isItsOwnResult(words):
+      // It was given what it returns, so not by address.
+      allocator = byValue
+      if declaration.kind == .function { selfAccess = .unknown }
+      return words
+    case (false, false):
+      // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
+      let register: Places = signature.isMethod ? .selfRegister : .nothing
+      let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .untold) }
+      let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
+      if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
+        let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
+        // Whether metadata comes behind words of self is not known then.
+        if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
+        if isLast { return .optimizedOut }
+      }
+      return .unknown(silent + ", and its code does not show that it looks at self")
     }
+  }
+
+  /// In a generic body, metadata follows the arguments where self is in its register: self comes in words when the code takes
+  /// a register beyond those that would be taken up then. Registers are never put in.
+  private func takesMoreThanMetadata(_ words: Location, allocator byValue: PlaceAllocator, _ evidence: any BodyEvidence) -> Bool {
+    if case .typed = declaration.functionType.thrown { return false }
+    guard signature.substitutions.isEmpty, let environment = lowering.environment, locations.count == signature.parameters.count - 1 else { return false }
+    func end(_ own: Location, _ start: PlaceAllocator) -> PlaceAllocator? {
+      var end = start
+      var hidden = HiddenArguments(environment, types: lowering.types)
+      hidden.place(signature.parameters, locations + [own], in: &end, lost: nil)
+      return hidden.isExact ? end : nil
+    }
+    guard case .direct = try? lowering.passing(of: signature.parameters[locations.count]).get(), let mutating = end(.address(.selfRegister), allocator),
+      let plain = end(words, byValue), mutating.slots == 0
+    else { return false }
+    let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }
+    return beyond.contains { Places(argument: $0).map { !evidence.taken($0).isEmpty } ?? false }
+  }
+
+  /// A value in these places is a result where it lies: vector registers are the same ones both ways.
+  private func isItsOwnResult(_ words: Location) -> Bool {
+    guard signature.isMethod, signature.results.count == 1, !signature.results[0].isIndirect, !signature.results[0].isGone,
+      case .success(let scalars?) = lowering.scalars(of: signature.results[0].type), !words.places.isEmpty
+    else { return false }
+    return PlaceAllocator.returned(AggregateLowering.lower(scalars)).places == words.places
+      && words.places.allSatisfy { if case .float = $0 { true } else { false } }
   }
 
   /// The address of a lone indirect result goes in rax; of several, or beside direct ones, each is an argument. The
@@ -222,7 +278,7 @@ struct CallAssembly: Sendable {
       bound += 8 + 4 * (declaration.genericParameterCounts.reduce(0, +) + declaration.requirements.count)
       if let environment = lowering.environment { bound += environment.parameters.count + environment.conformances.count }
     }
-    if case .typed = function.thrown { bound += 1 }
+    if case .typed = function.thrown, case .unknown = errorLocation { bound += 1 }
     return bound
   }
 
@@ -327,7 +383,8 @@ struct CallAssembly: Sendable {
     let type = lowering.filled(function.result, signature.substitutions)
     var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
     if function.result.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
-    plan.isOwned = signature.results.allSatisfy(\.isOwned)
+    plan.isOwned = signature.results.allSatisfy(\.isOwned) && !declaration.isCoroutine
+    plan.isYielded = declaration.isCoroutine
     plan.location = resultLocation(function, plan.info)
     return plan
   }
@@ -335,18 +392,50 @@ struct CallAssembly: Sendable {
   /// The results of an async function are arguments of the function that is resumed, in the order of registers that
   /// `HKTResults` has after any call; the address of a lone indirect one is kept as if it had come in rax (async.c).
   private func resultLocation(_ function: FunctionType, _ info: TypeInfo?) -> Location {
-    if declaration.isCoroutine { return .unknown("coroutine") }
+    if declaration.isCoroutine { return yielded(function.result, info) }
     if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
       guard let result = signature.results.first else { return .pieces([]) }
       if result.isIndirect { return .address(.indirectResult) }
       switch lowering.scalars(of: result.type) {
-      case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect)
+      case .success(let scalars): return PlaceAllocator.returned(scalars.map(AggregateLowering.lower) ?? .indirect, beside: errorScalars)
       case .failure(let problem): return .unknown(problem.description)
       }
     }
     return tupleResult(info)
+  }
+
+  /// What a coroutine accessor of the older form yields follows the continuation in the result registers: of `modify` the
+  /// address of a variable; of `read` the values, element by element, or the addresses of those that do not go in registers.
+  private func yielded(_ type: TypeSyntax, _ whole: TypeInfo?) -> Location {
+    switch declaration.kind {
+    case .modify: return .address(.yielded(1))
+    case .read: break
+    default: return .unknown("it yields within its caller's frame")
+    }
+    var registers = YieldRegisters()
+    guard case .tuple(let elements) = type, !elements.isEmpty else { return yield(type, &registers) }
+    var parts: [ValuePart] = []
+    for (index, element) in elements.enumerated() {
+      if case .tuple = element.type { return .unknown("it yields a tuple in a tuple") }
+      guard let span = span(of: SILParameter(role: .result, path: [index], type: SILType(element.type)), in: whole) else {
+        return .unknown("the layout of its tuple is not known")
+      }
+      let location = yield(element.type, &registers)
+      if case .unknown = location { return location }
+      parts.append(ValuePart(offset: span.offset, size: span.size, location: location.moved(by: span.offset)))
+    }
+    return Location(joining: parts)
+  }
+
+  /// Specialisations yield as the declaration does: what goes by address for being generic still does.
+  private func yield(_ type: TypeSyntax, _ registers: inout YieldRegisters) -> Location {
+    if type.isGeneric, lowering.environment == nil { return .unknown(TypeProblem.generic.description) }
+    return switch lowering.passing(of: SILType(type)) {
+    case .success(let passing): registers.take(passing) ?? .unknown("it yields more than there are registers for")
+    case .failure(let problem): .unknown(problem.description)
+    }
   }
 
   /// Direct elements are returned as one packed tuple, each of the others through an address of its own.
@@ -359,7 +448,7 @@ struct CallAssembly: Sendable {
       }
     }
     let packed = TypeShape(fields: fields)
-    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars))
+    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars), beside: errorScalars)
     if fields.count == signature.results.count { return direct }
     guard fields.isEmpty || direct.isInRegisters else { return .unknown("a tuple with more results than registers, and some in memory") }
     var parts: [ValuePart] = []
@@ -395,15 +484,19 @@ struct CallAssembly: Sendable {
   // MARK: Typed errors
 
   /// In the integer registers of the result, unless it has floating-point parts, is large or address-only, or the result
-  /// is in memory: then through an address behind all other arguments.
+  /// is in memory: then through an address behind all other arguments. The same where they are arguments of a resume function.
   private mutating func placeError() {
-    guard case .typed(let error) = declaration.functionType.thrown, !declaration.functionType.isAsync else { return }
+    guard case .typed(let error) = declaration.functionType.thrown else { return }
     let type = SILType(error.substituting(signature.substitutions))
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)
     case .success(let passing):
-      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), !resultIsInMemory {
-        errorLocation = PlaceAllocator.returned(passing)
+      for result in signature.results where !result.isIndirect {
+        if case .failure(let problem) = lowering.returnedShape(of: result.type) { return errorLocation = .unknown(problem.description) }
+      }
+      if case .direct(let scalars) = passing, scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque }), let result = directResult {
+        errorLocation = PlaceAllocator.returned(passing, beside: result)
+        errorScalars = scalars
       } else if placesAreKnown, hiddenAreExact {
         errorLocation = .address(allocator.takeInteger())
       } else {
@@ -412,14 +505,15 @@ struct CallAssembly: Sendable {
     }
   }
 
-  private var resultIsInMemory: Bool {
-    if signature.results.contains(where: \.isIndirect) { return true }
+  /// What the result has in registers; nil when it is in memory.
+  private var directResult: [Scalar]? {
+    if signature.results.contains(where: \.isIndirect) { return nil }
     var fields: [TypeShape] = []
     for result in signature.results {
-      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return true }
+      if case .success(let shape) = lowering.returnedShape(of: result.type) { fields.append(shape) } else { return nil }
     }
-    if case .indirect = AggregateLowering.lower(TypeShape(fields: fields).scalars) { return true }
-    return false
+    guard case .direct(let scalars) = AggregateLowering.lower(TypeShape(fields: fields).scalars) else { return nil }
+    return scalars
   }
 
   private func thrownValue(_ function: FunctionType) -> ResultPlan? {

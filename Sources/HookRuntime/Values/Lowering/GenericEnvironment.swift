@@ -37,6 +37,13 @@ package struct GenericEnvironment: Sendable {
   package var isEmpty: Bool { parameters.isEmpty }
   package var hasPacks: Bool { parameters.contains { $0.kind == .pack } }
 
+  /// Parameters that a same-type requirement makes another type.
+  var fixed: [GenericParameterKey: TypeSyntax] {
+    var table: [GenericParameterKey: TypeSyntax] = [:]
+    for parameter in parameters { table[parameter.key] = parameter.concrete }
+    return table
+  }
+
   package func parameter(_ key: GenericParameterKey) -> Parameter? { parameters.first { $0.key == key } }
   package func position(_ key: GenericParameterKey) -> Int? { parameters.firstIndex { $0.key == key } }
 

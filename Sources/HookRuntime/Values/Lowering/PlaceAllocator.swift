@@ -56,12 +56,16 @@ struct PlaceAllocator {
   }
 
   /// Where a value of the type is when the function returned.
-  static func returned(_ passing: Passing) -> Location {
+  ///
+  /// - Parameter other: what the same registers may hold instead (a result beside a typed error). The integers of both are
+  ///   paired in order, and each pair is as wide as the wider one.
+  static func returned(_ passing: Passing, beside other: [Scalar] = []) -> Location {
     guard case .direct(let scalars) = passing else { return .address(.indirectResult) }
     if scalars.contains(where: { $0.kind == .extended }) { return .unknown("returned on the x87 stack") }
     var integers = 0
     var floats = 0
     var pieces: [Piece] = []
+    var others = other.filter { $0.kind == .integer || $0.kind == .opaque }[...]
     for scalar in scalars {
       if scalar.kind == .float || scalar.kind == .vector {
         pieces.append(Piece(place: .float(floats), offset: scalar.offset, size: scalar.size))
@@ -71,8 +75,38 @@ struct PlaceAllocator {
           pieces.append(Piece(place: .integer(integers), offset: scalar.offset + part, size: min(8, scalar.size - part)))
           integers += 1
         }
+        if let beside = others.popFirst(), beside.size > 8, scalar.size <= 8 { integers += 1 }
       }
     }
+    guard integers <= 4 else { return .unknown("result and error together take more registers than there are") }
     return .pieces(pieces)
+  }
+}
+
+/// The result registers behind a coroutine's continuation. All together at most four, of both kinds, are used; what does not
+/// fit goes elsewhere (IRGen, `expandCoroutineResult`).
+struct YieldRegisters {
+  private var integers = 1
+  private var floats = 0
+
+  /// nil when there are not enough left.
+  mutating func take(_ passing: Passing) -> Location? {
+    guard case .direct(let scalars) = passing else {
+      integers += 1
+      return integers + floats <= 4 ? .address(.yielded(integers - 1)) : nil
+    }
+    var pieces: [Piece] = []
+    for scalar in scalars {
+      switch scalar.kind {
+      case .float, .vector:
+        pieces.append(Piece(place: .float(floats), offset: scalar.offset, size: scalar.size))
+        floats += 1
+      case .integer where scalar.size <= 8, .opaque where scalar.size <= 8:
+        pieces.append(Piece(place: .integer(integers), offset: scalar.offset, size: scalar.size))
+        integers += 1
+      case .integer, .opaque, .extended: return nil
+      }
+    }
+    return integers + floats <= 4 ? .pieces(pieces) : nil
   }
 }

@@ -17,10 +17,7 @@ struct SILTypeLowering: Sendable {
 
   /// With what same-type requirements fix.
   private func fixed(_ type: TypeSyntax) -> TypeSyntax {
-    guard let environment else { return type }
-    var table: [GenericParameterKey: TypeSyntax] = [:]
-    for parameter in environment.parameters { table[parameter.key] = parameter.concrete }
-    return type.substituting(table)
+    environment.map { type.substituting($0.fixed) } ?? type
   }
 
   /// Generic parameters are left that this body was not compiled for: its signature tells how such values are held.

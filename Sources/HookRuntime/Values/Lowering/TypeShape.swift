@@ -113,6 +113,8 @@ struct ShapeReader {
     case .opaque:
       // A member of a type that is known is known itself.
       if case .dependentMember(let base, _, _) = type, base.deepestParameter < 0 { return try known(type) }
+      // A member of a generic type is what that type's conformance says, which is not asked here.
+      if !type.isMemberOfParameter { throw .generic }
       return nil
     case .reference: return .reference
     case .concrete(let concrete): return try shape(concrete)
@@ -278,4 +280,15 @@ extension TypeSyntax {
 extension NominalName {
   /// One reference, whatever the elements.
   fileprivate var isArrayLike: Bool { module == "Swift" && ["Array", "Dictionary", "Set", "ContiguousArray"].contains(shortName) }
+}
+
+extension TypeSyntax {
+  /// A generic parameter, or a member of one, or of that in turn.
+  fileprivate var isMemberOfParameter: Bool {
+    switch self {
+    case .genericParameter: true
+    case .dependentMember(let base, _, _): base.isMemberOfParameter
+    default: false
+    }
+  }
 }

@@ -22,6 +22,8 @@ indirect enum BridgeError: Error, Equatable {
   case tooDeep
   case noConformance(String, type: String)
   case expired
+  /// The value, or part of it, is not there any more; why.
+  case gone(String)
   case ending(type: String)
   case notCopyable(type: String)
   case runsOnce(String)
@@ -54,6 +56,7 @@ indirect enum BridgeError: Error, Equatable {
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"
+    case .gone(let why): why
     case .expired: "this value was only lent for the call it came with, which is over"
     case .ending(let type): "this \(type) is in its deinit and cannot be kept or passed on"
     case .notCopyable(let type): "values of type '\(type)' cannot be copied"

@@ -45,6 +45,8 @@ enum ValueAPI {
         if callback.name == "table", !hasKey("table", lent, collection, bridge) {
           return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
         }
+        // Names are keys of dictionaries and sets; a list has no keys, but members.
+        if collection.isList, callback.name != nil, let done = listMember(lent, collection, patch, callback) { return done }
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
@@ -167,6 +169,15 @@ enum ValueAPI {
   private static func hasKey(_ name: String, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
     guard collection.key?.isString == true else { return false }
     return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } } == .some(true)
+  }
+
+  /// `list.count`, `list.isEmpty`, and what else its type has that can be called; nil when that is nothing.
+  private static func listMember(_ lent: LentValue, _ collection: CollectionType, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+    switch callback.name {
+    case "count": lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(lent))
+    case "isEmpty": lent.withMemory { callback.done(shl_bool(collection.count($0) == 0)) } ?? callback.fail(gone(lent))
+    default: ValueCalls.index(lent, patch, callback)
+    }
   }
 
   private static func position(_ key: SHLValue) -> Int64? {

@@ -102,7 +102,7 @@ extension ValueBridge {
     }
     guard let lent = classes.lentValue(value) else { throw wrong("Any", value) }
     guard lent.info.metadata.isCopyable else { throw .notCopyable(type: lent.info.name) }
-    guard let found = lent.withMemory({ Self.load($0, lent.info) }) else { throw .expired }
+    guard let found = lent.withMemory({ Self.load($0, lent.info) }) else { throw .gone(ValueAPI.gone(lent)) }
     return found
   }
 

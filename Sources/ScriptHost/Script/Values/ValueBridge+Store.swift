@@ -42,7 +42,7 @@ extension ValueBridge {
       throw .wrongType(expected: info.name, found: "a value of type \(lent.info.name)")
     }
     guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
-    guard lent.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .expired }
+    guard lent.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(lent)) }
   }
 
   private func storeOptional(_ value: SHLValue, _ info: TypeInfo, _ payload: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {

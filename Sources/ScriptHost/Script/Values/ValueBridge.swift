@@ -86,6 +86,10 @@ struct ValueBridge {
 
   /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
   func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+    // What a script sees of an Optional is its payload, and so is what is copied.
+    if case .optional(let payload) = info.kind, info.metadata.enumTag(memory) == 0 {
+      if case .optional = payload.kind {} else { return snapshot(memory, payload, scratch) }
+    }
     let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
     let isWhole =
       switch info.kind {
@@ -95,11 +99,13 @@ struct ValueBridge {
       }
     let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
     if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
+    // What an Optional holds is a value of its payload's type.
+    let held = made.map { LentValue($0) } ?? place
     if !info.metadata.isCopyable, serial != 0 {
-      let (a, b, c) = place.words()
+      let (a, b, c) = held.words()
       return shl_handle(classes.value, a, b, c)
     }
-    return copied(memory, info)
+    return copied(memory, held.info)
   }
 
   /// A handle to a new value: the call's while one runs, else the script's own.

@@ -1,22 +1,23 @@
 patch { id = "lifetimes", version = "1.0.0", api = 1 }
-local function longer(s) return s .. " with a tail from the script" end
-method "Lifetimes.Item.init(_:name:)":before(function(call, id, name) call.args.name = longer(name) end)
-method "Lifetimes.Item.describe(_:_:_:)":around(function(call, prefix, other, limit)
-  return longer(call:original(longer(prefix), call.self, nil))
+-- The function sees the two the other way round; its caller gets the first.
+for _, name in ipairs {
+  "int", "double", "string", "object", "optional", "words", "large", "optionalLarge", "choice", "chain", "tuple", "tupleInMemory", "array",
+  "dictionary", "set", "existential", "anything", "error", "closure", "consumed", "consumedLarge", "variable", "generic", "later",
+} do
+  method("Lifetimes." .. name .. "(_:_:)"):around(function(call, a, b)
+    call:original(b, a)
+    return a
+  end)
+end
+-- An error becomes a result.
+method "Lifetimes.throwing(_:_:)":around(function(call, a, b)
+  call:try(b, a)
+  return a
 end)
-method "Lifetimes.Item.title.get":after(function(call) call.result = longer(call.result) end)
-method "Lifetimes.Item.title.set":around(function(call, value)
-  call:original(longer(value))
-  call:original(longer(value))
-end)
-method "Lifetimes.Item.subscript(_:).set":before(function(call, value, key)
-  call.args[1], call.args[2] = longer(key), longer(value)
-end)
-method "Lifetimes.Item.subscript(_:).get":around(function(call, key) return longer(key) end)
-method "Lifetimes.Item.pick(_:_:)":around(function(call, a, b)
-  local ok, item = call:try()
-  if not ok then return b end
-  call.args[2] = a
-  call:try()
-  return call:original()
+-- The two are swapped; what is thrown stays.
+method "Lifetimes.throwingTyped(_:_:)":before(function(call, a, b) call.args[1], call.args[2] = b, a end)
+-- What handles keep alive until they are collected is let go before the program counts its objects.
+method "Lifetimes.settle()":before(function()
+  local garbage
+  for i = 1, 10 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
 end)
