@@ -1,10 +1,10 @@
-// Child — starts a program and waits for it; one owner of processes and of the clock around them.
+// Child — starts a program and waits for it; one owner of processes and of what they cost.
 import Glibc
 
 struct Child {
   /// What it printed on standard output, when that was asked for.
   var output = ""
-  /// From the start to the end, in milliseconds.
+  /// Processor time of it and its own children, in milliseconds: what other programs on a busy machine take is not ours.
   var milliseconds = 0.0
 
   /// Ends the benchmark when the program fails: a figure of a failed run is none.
@@ -22,15 +22,15 @@ struct Child {
 
     var child = Child()
     var pid: pid_t = 0
-    let start = milliseconds()
     let code = posix_spawn(&pid, command[0], &actions, nil, &arguments, environ)
     close(descriptors[1])
     guard code == 0 else { fail("'\(command[0])' does not start: \(String(cString: strerror(code)))") }
     child.output = readAll(descriptors[0])
     close(descriptors[0])
     var status: Int32 = 0
-    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-    child.milliseconds = milliseconds() - start
+    var usage = rusage()
+    while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
+    child.milliseconds = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime)
     guard status == 0 else { fail("'\(command.joined(separator: " "))' ended with status \(status)") }
     return child
   }
@@ -46,9 +46,5 @@ struct Child {
     }
   }
 
-  private static func milliseconds() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
-  }
+  private static func milliseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e3 + Double(time.tv_usec) / 1e3 }
 }

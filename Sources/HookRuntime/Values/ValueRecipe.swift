@@ -70,7 +70,7 @@ package struct ValueRecipe: Sendable {
     case .selfRegister: Int16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     case .indirectResult: Int16(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
     case .stack(let i): i < 4096 ? ~Int16(i) : nil
-    case .yielded: nil
+    default: nil
     }
   }
 }
