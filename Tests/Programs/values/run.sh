@@ -102,7 +102,7 @@ if [ "${VALUES_SOAK:-}" != plans ]; then
     ./lifetimes "$rounds" >lifetimes.out 2>lifetimes.err || failed=1
   printf '\nCalls with two values swapped and the result replaced: %s of each kind\n' "$rounds"
   cat lifetimes.out
-  awk -v rounds="$rounds" '$3 != rounds || $5 != rounds || $7 != 0 || $9 > 1024 { print "  wrong: " $0; bad = 1 } END { exit bad || NR < 26 }' \
+  awk -v rounds="$rounds" '$3 != rounds || $5 != rounds || $7 != 0 || $9 > 2048 { print "  wrong: " $0; bad = 1 } END { exit bad || NR < 26 }' \
     lifetimes.out || failed=1
   ! grep -v 'loaded, [0-9]* hooks' lifetimes.err || failed=1
   checks=$((checks + 4 * $(wc -l <lifetimes.out)))
