@@ -87,7 +87,7 @@ for level in "${levels[@]}"; do
   for s in ${seeds//,/ }; do
     echo "$level, seed $s"
     cat "$work/log$s$level"
-    checks=$((checks + each * ${#modes[@]} + $(cat "$work/$s$level/checks" 2>/dev/null || echo 0)))
+    checks=$((checks + $([ "${VALUES_SOAK:-}" = plans ] && echo 0 || echo $((each * ${#modes[@]}))) + $(cat "$work/$s$level/checks" 2>/dev/null || echo 0)))
   done
 done
 [ -z "${VALUES_KEEP:-}" ] || { mkdir -p "$VALUES_KEEP" && cp -r "$work"/. "$VALUES_KEEP"; }
