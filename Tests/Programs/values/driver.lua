@@ -216,7 +216,7 @@ end
 -- What handles keep alive until they are collected is let go before the program counts its objects.
 local function collect()
   local garbage
-  for i = 1, 10 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
+  for i = 1, 4 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
 end
 method "Kit.end()":before(function() collect() end)
 

@@ -151,7 +151,7 @@ def stream(g):
     return struct.pack(f"<{len(offsets)}I", *offsets) + data
 
 
-PART = 50  # functions in a patch: hosts take files of 128 KB that load within a second
+PART = 20  # functions in a patch: hosts take files of 128 KB that load within a second
 
 
 def lua(g):

@@ -19,5 +19,5 @@ method "Lifetimes.throwingTyped(_:_:)":before(function(call, a, b) call.args[1],
 -- What handles keep alive until they are collected is let go before the program counts its objects.
 method "Lifetimes.settle()":before(function()
   local garbage
-  for i = 1, 10 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
+  for i = 1, 4 * collectgarbage("count") do garbage = string.rep("x", 1000) .. i end
 end)
