@@ -71,6 +71,8 @@ def main():
         if "?" not in result and result not in ("-", "()"):
             theirs = [("sret", 8)] if any("sret" in a for _, a in new) else returned(new_result)
             ours = [(result[1:], 8)] if result.startswith("*") else [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in result.split("+")]
+            # A coroutine yields behind its continuation.
+            if ours[0][0].startswith("r"): ours, theirs = [("i" + p[1:], n) for p, n in ours], theirs[1:]
             if ours != theirs: problems.append(f"result {ours}, but {theirs}")
         has_error = any("swifterror" in a for _, a in new)
         if is_private and not unknown and thrown == "throws" and not has_error: problems.append("cannot throw any more")

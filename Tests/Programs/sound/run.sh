@@ -21,7 +21,7 @@ for level in -Onone -O; do
     says "$level: $method may end self, so it runs once" said "$method() again: '"
     says "$level: and self is not read afterwards" said "$method() self: <not decoded>"
   done
-  says "$level: a getter's typed error is seen" said 'balance error: nil result: nil kept'
+  says "$level: a getter's typed error is seen" said 'balance error: <not decoded> result: nil kept'
   says "$level: and raised where it is called" said 'send: false CallError.refused'
   says "$level: its value is read where there is none" said 'send: true 3'
   says "$level: a private function's error is seen" said 'fail: Broken'

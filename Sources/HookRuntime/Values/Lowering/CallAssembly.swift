@@ -185,7 +185,9 @@ struct CallAssembly: Sendable {
       let register: Places = signature.isMethod ? .selfRegister : .nothing
       let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .untold) }
       let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
-      if isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
+      // In a private function the optimiser takes unused arguments out, and a word of self may stand in the place of one.
+      let isKept = evidence.keptBecause != nil || !declaration.isEffectivelyPrivate
+      if isKept, isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
         let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
         // Whether metadata comes behind words of self is not known then.
         if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
