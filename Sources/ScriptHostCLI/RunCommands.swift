@@ -50,7 +50,8 @@ extension Subcommand {
   static let trace = Subcommand(
     name: "trace",
     summary: "show the calls a program makes",
-    synopsis: "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
+    synopsis:
+      "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused. Nothing matched is an error that names the nearest.",
       "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",

@@ -19,7 +19,10 @@ public final class Called {
   @_optimize(none) public func enumeration(_ a: Shape) -> Shape { total &+= 6; return a }
   @_optimize(none) public func array(_ a: [Int]) -> [Int] { total &+= 7; return a }
   @_optimize(none) public func closure(_ a: @escaping (Int) -> Int) { take(a) }
-  public var getter: Int { @_optimize(none) get { total &* 2 } @_optimize(none) set { total = newValue } }
+  public var getter: Int {
+    @_optimize(none) get { total &* 2 }
+    @_optimize(none) set { total = newValue }
+  }
   @_optimize(none) public static func make(_ a: Int) -> Int { a &* 3 }
 }
 

@@ -42,34 +42,76 @@ func measureValues(_ repetitions: Int) {
   bench.add("bool 8") { for _ in 0..<$0 { keep(kinds.bool8(true, true, true, true, true, true, true, true)) } }
   bench.add("text 1") { for _ in 0..<$0 { keep(kinds.text1(values.text)) } }
   bench.add("text 3") { for _ in 0..<$0 { keep(kinds.text3(values.text, values.text, values.text)) } }
-  bench.add("text 8") { for _ in 0..<$0 { keep(kinds.text8(values.text, values.text, values.text, values.text, values.text, values.text, values.text, values.text)) } }
+  bench.add("text 8") {
+    for _ in 0..<$0 {
+      keep(kinds.text8(values.text, values.text, values.text, values.text, values.text, values.text, values.text, values.text))
+    }
+  }
   bench.add("optional 1") { for i in 0..<$0 { keep(kinds.optional1(i)) } }
   bench.add("optional 3") { for i in 0..<$0 { keep(kinds.optional3(i, i, i)) } }
   bench.add("optional 8") { for i in 0..<$0 { keep(kinds.optional8(i, i, i, i, i, i, i, i)) } }
   bench.add("object 1") { for _ in 0..<$0 { keep(kinds.object1(values.item)) } }
   bench.add("object 3") { for _ in 0..<$0 { keep(kinds.object3(values.item, values.item, values.item)) } }
-  bench.add("object 8") { for _ in 0..<$0 { keep(kinds.object8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item)) } }
+  bench.add("object 8") {
+    for _ in 0..<$0 {
+      keep(kinds.object8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item))
+    }
+  }
   bench.add("structure 1") { for _ in 0..<$0 { keep(kinds.structure1(values.point)) } }
   bench.add("structure 3") { for _ in 0..<$0 { keep(kinds.structure3(values.point, values.point, values.point)) } }
-  bench.add("structure 8") { for _ in 0..<$0 { keep(kinds.structure8(values.point, values.point, values.point, values.point, values.point, values.point, values.point, values.point)) } }
+  bench.add("structure 8") {
+    for _ in 0..<$0 {
+      keep(kinds.structure8(values.point, values.point, values.point, values.point, values.point, values.point, values.point, values.point))
+    }
+  }
   bench.add("enumeration 1") { for _ in 0..<$0 { keep(kinds.enumeration1(values.shape)) } }
   bench.add("enumeration 3") { for _ in 0..<$0 { keep(kinds.enumeration3(values.shape, values.shape, values.shape)) } }
-  bench.add("enumeration 8") { for _ in 0..<$0 { keep(kinds.enumeration8(values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape)) } }
+  bench.add("enumeration 8") {
+    for _ in 0..<$0 {
+      keep(
+        kinds.enumeration8(values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape))
+    }
+  }
   bench.add("array 1") { for _ in 0..<$0 { keep(kinds.array1(values.array)) } }
   bench.add("array 3") { for _ in 0..<$0 { keep(kinds.array3(values.array, values.array, values.array)) } }
-  bench.add("array 8") { for _ in 0..<$0 { keep(kinds.array8(values.array, values.array, values.array, values.array, values.array, values.array, values.array, values.array)) } }
+  bench.add("array 8") {
+    for _ in 0..<$0 {
+      keep(kinds.array8(values.array, values.array, values.array, values.array, values.array, values.array, values.array, values.array))
+    }
+  }
   bench.add("dictionary 1") { for _ in 0..<$0 { keep(kinds.dictionary1(values.dictionary)) } }
   bench.add("dictionary 3") { for _ in 0..<$0 { keep(kinds.dictionary3(values.dictionary, values.dictionary, values.dictionary)) } }
-  bench.add("dictionary 8") { for _ in 0..<$0 { keep(kinds.dictionary8(values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary)) } }
+  bench.add("dictionary 8") {
+    for _ in 0..<$0 {
+      keep(
+        kinds.dictionary8(
+          values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary,
+          values.dictionary, values.dictionary))
+    }
+  }
   bench.add("tuple 1") { for _ in 0..<$0 { keep(kinds.tuple1(values.tuple)) } }
   bench.add("tuple 3") { for _ in 0..<$0 { keep(kinds.tuple3(values.tuple, values.tuple, values.tuple)) } }
-  bench.add("tuple 8") { for _ in 0..<$0 { keep(kinds.tuple8(values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple)) } }
+  bench.add("tuple 8") {
+    for _ in 0..<$0 {
+      keep(kinds.tuple8(values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple))
+    }
+  }
   bench.add("existential 1") { for _ in 0..<$0 { keep(kinds.existential1(values.item)) } }
   bench.add("existential 3") { for _ in 0..<$0 { keep(kinds.existential3(values.item, values.item, values.item)) } }
-  bench.add("existential 8") { for _ in 0..<$0 { keep(kinds.existential8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item)) } }
+  bench.add("existential 8") {
+    for _ in 0..<$0 {
+      keep(kinds.existential8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item))
+    }
+  }
   bench.add("closure 1") { for _ in 0..<$0 { keep(kinds.closure1(values.closure)) } }
   bench.add("closure 3") { for _ in 0..<$0 { keep(kinds.closure3(values.closure, values.closure, values.closure)) } }
-  bench.add("closure 8") { for _ in 0..<$0 { keep(kinds.closure8(values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure)) } }
+  bench.add("closure 8") {
+    for _ in 0..<$0 {
+      keep(
+        kinds.closure8(
+          values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure))
+    }
+  }
   bench.add("generic") { for i in 0..<$0 { keep(kinds.generic(i)) } }
   if arguments.count > 3 { bench.keep(only: arguments[3]) }
   bench.run(repetitions)
@@ -80,7 +122,8 @@ func measureCalls(_ repetitions: Int) {
   let closures = Closures()
   var bench = Bench()
   for kind in [
-    "nothing in a loop", "scalar", "nothing", "text", "optional", "object", "structure", "enumeration", "array", "closure", "getter", "setter",
+    "nothing in a loop", "scalar", "nothing", "text", "optional", "object", "structure", "enumeration", "array", "closure", "getter",
+    "setter",
     "field", "static", "send",
   ] {
     bench.add("call " + kind) { keep(called.run(kind, $0)) }

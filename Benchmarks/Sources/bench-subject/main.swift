@@ -56,12 +56,14 @@ func processorTime(ofThreads count: Int, _ rounds: Int) -> Double {
   var threads: [pthread_t] = []
   for _ in 0..<count {
     var thread = pthread_t()
-    pthread_create(&thread, nil, { argument in
-      let counter = Counter()
-      let start = processorTime()
-      for i in 0..<Int(bitPattern: argument) { keep(counter.tracked(i, 2.5, true)) }
-      return UnsafeMutableRawPointer(bitPattern: Int(processorTime() - start))
-    }, argument)
+    pthread_create(
+      &thread, nil,
+      { argument in
+        let counter = Counter()
+        let start = processorTime()
+        for i in 0..<Int(bitPattern: argument) { keep(counter.tracked(i, 2.5, true)) }
+        return UnsafeMutableRawPointer(bitPattern: Int(processorTime() - start))
+      }, argument)
     threads.append(thread)
   }
   return threads.reduce(0) { sum, thread in

@@ -14,7 +14,11 @@ struct Child {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    if capture { posix_spawn_file_actions_adddup2(&actions, descriptors[1], 1) } else { posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) }
+    if capture {
+      posix_spawn_file_actions_adddup2(&actions, descriptors[1], 1)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    }
     posix_spawn_file_actions_addclose(&actions, descriptors[0])
     posix_spawn_file_actions_addclose(&actions, descriptors[1])
     var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]

@@ -3,12 +3,14 @@
 extension Report {
   private static let kinds = [
     ("int", "Int"), ("double", "Double"), ("bool", "Bool"), ("text", "String"), ("optional", "Optional"), ("object", "object"),
-    ("structure", "struct, a field"), ("enumeration", "enum, its case"), ("array", "Array, an element"), ("dictionary", "Dictionary, a value"),
+    ("structure", "struct, a field"), ("enumeration", "enum, its case"), ("array", "Array, an element"),
+    ("dictionary", "Dictionary, a value"),
     ("tuple", "tuple, an element"), ("existential", "any P"), ("closure", "closure"),
   ]
   private static let calls = [
     ("nothing in a loop", "no call"), ("scalar", "two scalars"), ("nothing", "nothing"), ("text", "String in and out"),
-    ("optional", "Optional in and out"), ("object", "object in and out"), ("structure", "struct in and out"), ("enumeration", "enum in and out"),
+    ("optional", "Optional in and out"), ("object", "object in and out"), ("structure", "struct in and out"),
+    ("enumeration", "enum in and out"),
     ("array", "Array in and out"), ("closure", "a Lua function in"), ("getter", "getter"), ("setter", "setter"), ("field", "stored field"),
     ("static", "static, by swift.call"), ("send", "two scalars, by swift.send"),
   ]
@@ -35,16 +37,22 @@ extension Report {
     for (name, shown) in calls { rows.append(Row(title: shown, sample: "call " + name, unit: "ns", comparison: call)) }
     return [
       ("calls by a script", rows),
-      ("closures", [
-        Row(title: "Swift calls a Lua function", sample: "closure into Lua", unit: "ns", comparison: call),
-        Row(title: "Lua calls a Swift closure", sample: "closure into Swift", unit: "ns", comparison: call),
-      ]),
-      ("hooks of async functions", [
-        Row(title: "none", sample: "async bare", unit: "ns", comparison: handler),
-        Row(title: "before, a scalar", sample: "async before", unit: "ns", comparison: handler),
-        Row(title: "around + original awaited", sample: "async around", unit: "ns", comparison: handler),
-        Row(title: "after", sample: "async after", unit: "ns", comparison: handler),
-      ]),
+      (
+        "closures",
+        [
+          Row(title: "Swift calls a Lua function", sample: "closure into Lua", unit: "ns", comparison: call),
+          Row(title: "Lua calls a Swift closure", sample: "closure into Swift", unit: "ns", comparison: call),
+        ]
+      ),
+      (
+        "hooks of async functions",
+        [
+          Row(title: "none", sample: "async bare", unit: "ns", comparison: handler),
+          Row(title: "before, a scalar", sample: "async before", unit: "ns", comparison: handler),
+          Row(title: "around + original awaited", sample: "async around", unit: "ns", comparison: handler),
+          Row(title: "after", sample: "async after", unit: "ns", comparison: handler),
+        ]
+      ),
     ]
   }
 }

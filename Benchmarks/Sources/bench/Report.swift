@@ -27,59 +27,86 @@ struct Report {
   private static let callback = "lua pcall, callback"
   private static let rows = firstRows + valueRows + callRows + laterRows
   private static let firstRows: [(String, [Row])] = [
-    ("unhooked", [
-      Row(title: "calls, host loaded", sample: "hosted: unhooked calls", unit: "ns", comparison: .times("alone: unhooked calls"), target: 1),
-      Row(title: "mixed work, host loaded", sample: "hosted: unhooked work", unit: "ns", comparison: .times("alone: unhooked work"), target: 1),
-    ]),
-    ("Swift layer, nothing decoded", [
-      Row(title: "before", sample: "engine: layer before", unit: "ns", comparison: .over("engine: bare"), target: 10),
-      Row(title: "around + original", sample: "engine: layer around", unit: "ns", comparison: .over("engine: bare"), target: 10),
-      Row(title: "after", sample: "engine: layer after", unit: "ns", comparison: .over("engine: bare"), target: 10),
-    ]),
-    ("plain Lua from C", [
-      Row(title: "pcall, 3 scalars", sample: "lua pcall, 3 scalars", unit: "ns", comparison: .times(callback)),
-      Row(title: "pcall, one callback", sample: callback, unit: "ns", comparison: .times(callback)),
-      Row(title: "pcall, text in and out", sample: "lua pcall, text and callback", unit: "ns", comparison: .times(callback)),
-    ]),
-    ("Lua handlers", [
-      Row(title: "before, 3 scalars", sample: "before", unit: "ns", comparison: .times(callback), target: 1),
-      Row(title: "after", sample: "after", unit: "ns", comparison: .times(callback), target: 1),
-      Row(title: "around + original", sample: "around", unit: "ns", comparison: .times(callback), target: 1.7),
-      Row(title: "around + original, text passed on", sample: "around text", unit: "ns", comparison: .times(callback), target: 3.1),
-      Row(title: "around + original, text replaced", sample: "replaced text", unit: "ns", comparison: .times(callback), target: 3.1),
-    ]),
-    ("rules, no Lua", [
-      Row(title: "two scalars", sample: "tracked", unit: "ns", comparison: .times(callback), target: 2.3),
-      Row(title: "a scalar and a text", sample: "tracked text", unit: "ns", comparison: .times(callback), target: 2.3),
-      Row(title: "two threads / one", sample: "tracked, two threads", unit: "x", comparison: .alone, target: 1.9, isLowerBound: true),
-    ]),
+    (
+      "unhooked",
+      [
+        Row(
+          title: "calls, host loaded", sample: "hosted: unhooked calls", unit: "ns", comparison: .times("alone: unhooked calls"), target: 1),
+        Row(
+          title: "mixed work, host loaded", sample: "hosted: unhooked work", unit: "ns", comparison: .times("alone: unhooked work"),
+          target: 1),
+      ]
+    ),
+    (
+      "Swift layer, nothing decoded",
+      [
+        Row(title: "before", sample: "engine: layer before", unit: "ns", comparison: .over("engine: bare"), target: 10),
+        Row(title: "around + original", sample: "engine: layer around", unit: "ns", comparison: .over("engine: bare"), target: 10),
+        Row(title: "after", sample: "engine: layer after", unit: "ns", comparison: .over("engine: bare"), target: 10),
+      ]
+    ),
+    (
+      "plain Lua from C",
+      [
+        Row(title: "pcall, 3 scalars", sample: "lua pcall, 3 scalars", unit: "ns", comparison: .times(callback)),
+        Row(title: "pcall, one callback", sample: callback, unit: "ns", comparison: .times(callback)),
+        Row(title: "pcall, text in and out", sample: "lua pcall, text and callback", unit: "ns", comparison: .times(callback)),
+      ]
+    ),
+    (
+      "Lua handlers",
+      [
+        Row(title: "before, 3 scalars", sample: "before", unit: "ns", comparison: .times(callback), target: 1),
+        Row(title: "after", sample: "after", unit: "ns", comparison: .times(callback), target: 1),
+        Row(title: "around + original", sample: "around", unit: "ns", comparison: .times(callback), target: 1.7),
+        Row(title: "around + original, text passed on", sample: "around text", unit: "ns", comparison: .times(callback), target: 3.1),
+        Row(title: "around + original, text replaced", sample: "replaced text", unit: "ns", comparison: .times(callback), target: 3.1),
+      ]
+    ),
+    (
+      "rules, no Lua",
+      [
+        Row(title: "two scalars", sample: "tracked", unit: "ns", comparison: .times(callback), target: 2.3),
+        Row(title: "a scalar and a text", sample: "tracked text", unit: "ns", comparison: .times(callback), target: 2.3),
+        Row(title: "two threads / one", sample: "tracked, two threads", unit: "x", comparison: .alone, target: 1.9, isLowerBound: true),
+      ]
+    ),
   ]
 
   private static let laterRows: [(String, [Row])] = [
-    ("boot", [
-      Row(title: "scripthost run, no patches", sample: "start hosted", unit: "ms", comparison: .over("start alone")),
-      Row(title: "100 patches of 50 lines", sample: "start 100", unit: "ms", comparison: .over("start hosted"), target: 5),
-      Row(title: "memory (PSS), no patches", sample: "hosted pss", unit: "KiB", comparison: .over("alone pss")),
-      Row(title: "memory (PSS), 100 patches", sample: "100 pss", unit: "KiB", comparison: .over("alone pss"), target: 4096),
-      Row(title: "memory (RSS), 100 patches", sample: "100 rss", unit: "KiB", comparison: .over("alone rss")),
-    ]),
-    ("installing", [
-      Row(title: "1,000 hooks", sample: "install 1000", unit: "ms", comparison: .alone, target: 5),
-      Row(title: "finding their arguments", sample: "plan 1000", unit: "ms", comparison: .alone),
-      Row(title: "up to 20,000 hooks", sample: "install 20000", unit: "ms", comparison: .alone, target: 100),
-      Row(title: "finding their arguments", sample: "plan 20000", unit: "ms", comparison: .alone),
-      Row(title: "hooks of these", sample: "hooks 20000", unit: "", comparison: .alone),
-      Row(title: "memory per hook", sample: "bytes per hook 20000", unit: "B", comparison: .alone),
-      Row(title: "finding them (demangling)", sample: "find 20000", unit: "ms", comparison: .alone),
-      Row(title: "swift-format, '**' by a handler", sample: "start with everything hooked", unit: "ms", comparison: .alone),
-    ]),
-    ("index", [
-      Row(title: "functions", sample: "symbols", unit: "", comparison: .alone),
-      Row(title: "cold", sample: "index cold", unit: "ms", comparison: .alone, target: 60),
-      Row(title: "from disk", sample: "index warm", unit: "ms", comparison: .alone, target: 5),
-      Row(title: "first lookup", sample: "lookup warm", unit: "ms", comparison: .alone),
-      Row(title: "second lookup", sample: "lookup again", unit: "ms", comparison: .alone),
-    ]),
+    (
+      "boot",
+      [
+        Row(title: "scripthost run, no patches", sample: "start hosted", unit: "ms", comparison: .over("start alone")),
+        Row(title: "100 patches of 50 lines", sample: "start 100", unit: "ms", comparison: .over("start hosted"), target: 5),
+        Row(title: "memory (PSS), no patches", sample: "hosted pss", unit: "KiB", comparison: .over("alone pss")),
+        Row(title: "memory (PSS), 100 patches", sample: "100 pss", unit: "KiB", comparison: .over("alone pss"), target: 4096),
+        Row(title: "memory (RSS), 100 patches", sample: "100 rss", unit: "KiB", comparison: .over("alone rss")),
+      ]
+    ),
+    (
+      "installing",
+      [
+        Row(title: "1,000 hooks", sample: "install 1000", unit: "ms", comparison: .alone, target: 5),
+        Row(title: "finding their arguments", sample: "plan 1000", unit: "ms", comparison: .alone),
+        Row(title: "up to 20,000 hooks", sample: "install 20000", unit: "ms", comparison: .alone, target: 100),
+        Row(title: "finding their arguments", sample: "plan 20000", unit: "ms", comparison: .alone),
+        Row(title: "hooks of these", sample: "hooks 20000", unit: "", comparison: .alone),
+        Row(title: "memory per hook", sample: "bytes per hook 20000", unit: "B", comparison: .alone),
+        Row(title: "finding them (demangling)", sample: "find 20000", unit: "ms", comparison: .alone),
+        Row(title: "swift-format, '**' by a handler", sample: "start with everything hooked", unit: "ms", comparison: .alone),
+      ]
+    ),
+    (
+      "index",
+      [
+        Row(title: "functions", sample: "symbols", unit: "", comparison: .alone),
+        Row(title: "cold", sample: "index cold", unit: "ms", comparison: .alone, target: 60),
+        Row(title: "from disk", sample: "index warm", unit: "ms", comparison: .alone, target: 5),
+        Row(title: "first lookup", sample: "lookup warm", unit: "ms", comparison: .alone),
+        Row(title: "second lookup", sample: "lookup again", unit: "ms", comparison: .alone),
+      ]
+    ),
   ]
 
   private func compared(_ row: Row, _ statistic: Statistic) -> Double? {
@@ -92,10 +119,17 @@ struct Report {
 
   func printTable() {
     for (group, rows) in Self.rows {
-      print("\n" + group.padded(36) + "median".padded(-11) + "min".padded(-11) + "max".padded(-11) + "compared".padded(-13) + "target".padded(-12))
+      print(
+        "\n" + group.padded(36) + "median".padded(-11) + "min".padded(-11) + "max".padded(-11) + "compared".padded(-13)
+          + "target".padded(-12))
       for row in rows {
         guard let statistic = samples.statistic(row.sample), let compared = compared(row, statistic) else { continue }
-        let sign = switch row.comparison { case .times: "x"; case .over: " over"; case .alone: "" }
+        let sign =
+          switch row.comparison {
+          case .times: "x";
+          case .over: " over";
+          case .alone: ""
+          }
         let target = row.target.map { (row.isLowerBound ? ">= " : "<= ") + Self.text($0) + (sign == "x" ? "x" : "") } ?? ""
         let isAlone = if case .alone = row.comparison { true } else { false }
         print(
@@ -111,7 +145,12 @@ struct Report {
     for (group, rows) in Self.rows {
       for row in rows {
         guard let statistic = samples.statistic(row.sample), let compared = compared(row, statistic) else { continue }
-        let kind = switch row.comparison { case .times: "times"; case .over: "over"; case .alone: "alone" }
+        let kind =
+          switch row.comparison {
+          case .times: "times";
+          case .over: "over";
+          case .alone: "alone"
+          }
         let target = row.target.map { ",\"target\":\($0)" } ?? ""
         entries.append(
           "{\"group\":\"\(group)\",\"name\":\"\(row.title)\",\"unit\":\"\(row.unit)\",\"median\":\(statistic.median),\"min\":\(statistic.least),"

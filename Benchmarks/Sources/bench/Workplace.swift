@@ -20,12 +20,17 @@ struct Workplace {
     write(hooks + "/hooks.lua", Self.hookPatch)
     for number in 1...100 { write(hundred + "/patch\(number).lua", Self.longPatch(number)) }
     write(everything + "/all.lua", "patch { id = \"all\", version = \"1.0.0\", api = 1 }\nmethod \"**\":before(function(call) end)\n")
-    write(reading + "/reading.lua", Self.valuePatch("reading") { count, kind in
-      (0..<count).map { "local x\($0) = " + kind.read.replacing("@", by: Self.letters[$0]) }.joined(separator: " ")
-    })
-    write(replacing + "/replacing.lua", Self.valuePatch("replacing") { count, kind in
-      (kind.once.map { $0 + " " } ?? "") + "local args = call.args " + (1...count).map { "args[\($0)] = \(kind.new)" }.joined(separator: " ")
-    })
+    write(
+      reading + "/reading.lua",
+      Self.valuePatch("reading") { count, kind in
+        (0..<count).map { "local x\($0) = " + kind.read.replacing("@", by: Self.letters[$0]) }.joined(separator: " ")
+      })
+    write(
+      replacing + "/replacing.lua",
+      Self.valuePatch("replacing") { count, kind in
+        (kind.once.map { $0 + " " } ?? "") + "local args = call.args "
+          + (1...count).map { "args[\($0)] = \(kind.new)" }.joined(separator: " ")
+      })
     write(calling + "/calling.lua", Self.callPatch)
   }
 

@@ -22,7 +22,8 @@ extension Callable {
     guard let (entry, contextSize) = Self.read(pointer),
       let callee = hkt_async_callee_new(UnsafeMutableRawPointer(bitPattern: entry), contextSize, UInt32(8 * stackSlots))
     else { return nil }
-    let frame = UnsafeMutableRawPointer(callee).advanced(by: MemoryLayout<HKTAsyncCallee>.offset(of: \.frame)!).assumingMemoryBound(to: HKTFrame.self)
+    let frame = UnsafeMutableRawPointer(callee).advanced(by: MemoryLayout<HKTAsyncCallee>.offset(of: \.frame)!).assumingMemoryBound(
+      to: HKTFrame.self)
     load(frame, block, receiver, result, frame.pointee.stack)
     // Where an async function finds the address of its result.
     if frame.pointee.indirect_result != 0 { frame.pointee.integer.0 = frame.pointee.indirect_result }

@@ -365,7 +365,9 @@ package final class Callable: @unchecked Sendable {
     if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
     if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
     if hasResultAddresses, let result {
-      for (place, offset) in resultAddresses { base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self) }
+      for (place, offset) in resultAddresses {
+        base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self)
+      }
     }
   }
 

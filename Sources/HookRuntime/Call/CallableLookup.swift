@@ -29,7 +29,9 @@ package final class CallableLookup: @unchecked Sendable {
   }
 
   private func find(_ selector: String) throws(CallError) -> Callable {
-    guard !SelectorPattern(selector).isGlob else { throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator") }
+    guard !SelectorPattern(selector).isGlob else {
+      throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
+    }
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): throw .notFound(problem.description)
     case .success(let found): return try make(found)

@@ -123,7 +123,8 @@ public struct SwiftFunction: Sendable {
       try CallCheck.object(word, for: callable)
       return (word, VirtualCall.entry(of: callable, for: type))
     case (.value(let info), _):
-      throw .wrongReceiver(selector: selector, expected: info.name, found: object == nil ? "none" : "an object; values are called with call(onValue:)")
+      throw .wrongReceiver(
+        selector: selector, expected: info.name, found: object == nil ? "none" : "an object; values are called with call(onValue:)")
     case (.object(let owner), nil): throw .wrongReceiver(selector: selector, expected: CallCheck.name(owner), found: "none; use call(on:)")
     case (_, let object?):
       throw .wrongReceiver(selector: selector, expected: "none", found: CallCheck.name(Metadata(Swift.type(of: object) as Any.Type)))
@@ -137,7 +138,9 @@ public struct SwiftFunction: Sendable {
     let info = argument.info
     let place = block + argument.offset
     if argument.isInout {
-      guard let source = (value as? any MutablePointer)?.address(of: info.metadata.type) else { throw wrong(index, "UnsafeMutablePointer<\(info.name)>", T.self) }
+      guard let source = (value as? any MutablePointer)?.address(of: info.metadata.type) else {
+        throw wrong(index, "UnsafeMutablePointer<\(info.name)>", T.self)
+      }
       return info.metadata.initialize(place, copying: source)
     }
     guard Self.store(value, as: info, place) else { throw wrong(index, info.name, T.self) }
@@ -150,7 +153,9 @@ public struct SwiftFunction: Sendable {
     }
     switch info.kind {
     case .object:
-      guard T.self is AnyObject.Type, Metadata(Swift.type(of: value as AnyObject) as Any.Type).isSubclass(of: info.metadata) else { return false }
+      guard T.self is AnyObject.Type, Metadata(Swift.type(of: value as AnyObject) as Any.Type).isSubclass(of: info.metadata) else {
+        return false
+      }
       place.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: value as AnyObject)
       return true
     case .optional(let payload):
@@ -176,7 +181,8 @@ public struct SwiftFunction: Sendable {
 
   private func wrong(_ index: Int, _ expected: String, _ found: Any.Type) -> CallError {
     .wrongArgument(
-      selector: selector, position: index, label: callable.plan.arguments[index].label, expected: expected, found: _typeName(found, qualified: true))
+      selector: selector, position: index, label: callable.plan.arguments[index].label, expected: expected,
+      found: _typeName(found, qualified: true))
   }
 
   // MARK: Result

@@ -54,7 +54,9 @@ package enum VirtualCall {
     for image in ProcessCatalog.shared.current() {
       for symbol in image.symbols.symbols(at: UInt64(address) &- image.bias) {
         guard let found = parser.declaration(symbol.name) else { continue }
-        if found.kind == declaration.kind, found.name == declaration.name, found.type == declaration.type, found.isStatic == declaration.isStatic {
+        if found.kind == declaration.kind, found.name == declaration.name, found.type == declaration.type,
+          found.isStatic == declaration.isStatic
+        {
           return true
         }
       }

@@ -171,7 +171,9 @@ extension HookedFamily {
       if family.declaration.isCoroutine { return .aroundCoroutine }
       if !spec.canWait, bodies.contains(where: \.isAsync) { return .cannotWait }
     }
-    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync, family.declaration.returnsExtendedFloat {
+    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync,
+      family.declaration.returnsExtendedFloat
+    {
       return .resultNotObservable("an async function passes a Float80 on the stack")
     }
     guard spec.needsResult, bodies.contains(where: \.isEnterOnly) else { return nil }
@@ -182,7 +184,9 @@ extension HookedFamily {
 extension Declaration {
   /// The result is known to hold an 80-bit float that does not go by address.
   fileprivate var returnsExtendedFloat: Bool {
-    guard case .success(let info) = TypeResolver.shared.type(functionType.result), case .direct(let scalars) = info.passing else { return false }
+    guard case .success(let info) = TypeResolver.shared.type(functionType.result), case .direct(let scalars) = info.passing else {
+      return false
+    }
     return scalars.contains { $0.kind == .extended }
   }
 }

@@ -73,9 +73,12 @@ final class HookedFamily {
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
-      let isSame = record.pointee.guard_mask == thunk.mask
+      let isSame =
+        record.pointee.guard_mask == thunk.mask
         && withUnsafeBytes(of: record.pointee.guard_value) { values in
-          thunk.values.indices.allSatisfy { thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0] }
+          thunk.values.indices.allSatisfy {
+            thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0]
+          }
         }
       // Families are never freed, so the record's is there.
       if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }

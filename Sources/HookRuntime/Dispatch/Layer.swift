@@ -26,7 +26,8 @@ package struct LayerSpec {
 
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
-    isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
+    isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String,
+    release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
     self.context = context

@@ -184,7 +184,11 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     guard let thunk = thunk ?? body.thunks.first else {
-      if let source = body.untoldSource, let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops) { return plan }
+      if let source = body.untoldSource,
+        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
+      {
+        return plan
+      }
       return lock.withLock {
         let conflict = sharedCode.conflict(body)
         let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))

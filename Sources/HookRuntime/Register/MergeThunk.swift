@@ -43,7 +43,11 @@ extension ImageCatalog {
         continue
       }
       if known == nil { family.bodies.append(merged(source, symbol)) }
-      if let thunk { family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk) } else { untold[read.target] = UntoldSource(mangledName: source.mangledName, registers: read.written, hops: hops) }
+      if let thunk {
+        family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk)
+      } else {
+        untold[read.target] = UntoldSource(mangledName: source.mangledName, registers: read.written, hops: hops)
+      }
     }
     for index in family.bodies.indices where family.bodies[index].form == .merged {
       let source = untold[family.bodies[index].address]
@@ -84,7 +88,8 @@ extension MergeThunk {
   /// Nil when the thunk passes nothing that tells its selector apart.
   fileprivate init?(_ read: HKTThunk, callers: [String], hops: [UInt64]) {
     guard read.written != 0, read.written == read.known else { return nil }
-    self.init(mask: read.known, values: withUnsafeBytes(of: read.value) { Array($0.bindMemory(to: UInt64.self)) }, callers: callers, hops: hops)
+    self.init(
+      mask: read.known, values: withUnsafeBytes(of: read.value) { Array($0.bindMemory(to: UInt64.self)) }, callers: callers, hops: hops)
   }
 }
 

@@ -59,7 +59,9 @@ package struct SelectorPattern: Sendable, Hashable {
   private var owner: Substring {
     guard meansClosures else { return text[...] }
     var rest = text[...].trimmed()
-    while rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure "), let end = rest.indices.first(where: { rest[$0...].hasPrefix(" in ") }) {
+    while rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure "),
+      let end = rest.indices.first(where: { rest[$0...].hasPrefix(" in ") })
+    {
       rest = rest[end...].dropFirst(4)
     }
     // A wildcard stands for the owner: any module.

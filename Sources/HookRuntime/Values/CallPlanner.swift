@@ -40,7 +40,8 @@ package struct CallPlanner {
     if sources.isEmpty || plan.opaqueBecause != nil { return plan }
     // What the values of one call are does not change where they are, or which of them are missing.
     return plan.changed(
-      generics: GenericCall(sources, fixed: lowering.environment?.fixed ?? [:]) { [declaration, lowering, signature, assembly, plan, made] actual in
+      generics: GenericCall(sources, fixed: lowering.environment?.fixed ?? [:]) {
+        [declaration, lowering, signature, assembly, plan, made] actual in
         var known = lowering
         known.actual = actual
         return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)

@@ -11,9 +11,10 @@ extension Metadata {
   /// runs code the compiler made, never code of the program's source.
   package func conformance(to protocol: ProtocolDescriptor) -> UnsafeRawPointer? { Self.conforms?(pointer, `protocol`.pointer) }
 
-  private typealias AssociatedType = @convention(c) (
-    UInt, UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer
-  ) -> UnsafeRawPointer?
+  private typealias AssociatedType =
+    @convention(c) (
+      UInt, UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer, UnsafeRawPointer
+    ) -> UnsafeRawPointer?
   // swiftcc with five words in and {metadata, state} out: the C convention agrees on all registers looked at.
   private static let associatedType = dlsym(nil, "swift_getAssociatedTypeWitness").map { unsafeBitCast($0, to: AssociatedType.self) }
 

@@ -21,7 +21,9 @@ package struct ErrorBox {
       existential.metadata.initialize(made.memory, copying: memory)
       return made
     }
-    func box<E: Error>(_: E.Type) { made.memory.storeBytes(of: ErrorBox(memory.assumingMemoryBound(to: E.self).pointee).word, as: UInt.self) }
+    func box<E: Error>(_: E.Type) {
+      made.memory.storeBytes(of: ErrorBox(memory.assumingMemoryBound(to: E.self).pointee).word, as: UInt.self)
+    }
     guard let type = info.metadata.type as? any Error.Type else {
       made.forget()
       return nil

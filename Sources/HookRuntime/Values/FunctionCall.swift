@@ -61,8 +61,10 @@ extension FunctionPlan {
     let argument = call.arguments[index]
     put(memory, argument.location, frame)
     // C callees rely on narrow integers being widened.
-    if shape.convention == .c, case .pieces(let pieces) = argument.location, case .integer(let bits, true)? = argument.info?.kind, bits < 64 {
-      let word = bits == 8 ? Int64(memory.load(as: Int8.self)) : bits == 16 ? Int64(memory.load(as: Int16.self)) : Int64(memory.load(as: Int32.self))
+    if shape.convention == .c, case .pieces(let pieces) = argument.location, case .integer(let bits, true)? = argument.info?.kind, bits < 64
+    {
+      let word =
+        bits == 8 ? Int64(memory.load(as: Int8.self)) : bits == 16 ? Int64(memory.load(as: Int16.self)) : Int64(memory.load(as: Int32.self))
       ValueWriter.set(pieces[0].place, UInt64(bitPattern: word), in: frame)
     }
   }
@@ -118,7 +120,9 @@ extension FunctionPlan {
       let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(at)))
       if error.info.size > 0 { target?.copyMemory(from: value.memory, byteCount: error.info.size) }
       value.forget()
-    } else { ValueWriter(call).setResult(place, to: value) }
+    } else {
+      ValueWriter(call).setResult(place, to: value)
+    }
     frame.pointee.results.error = 1
     return true
   }

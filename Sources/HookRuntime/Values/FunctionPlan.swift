@@ -95,7 +95,8 @@ private struct FunctionPlanner {
     let plan = CallPlan(
       arguments: arguments, selfPlan: .none, result: result,
       thrown: !shape.isThrowing ? .never : shape.thrown.map { .typed(.unknown(_typeName($0.type, qualified: true))) } ?? .any,
-      isEnterOnly: false, stack: StackArguments(bytes: 8 * places.slots, isKnown: true), isExact: true, of: Declaration(kind: .function, module: "", name: "closure"))
+      isEnterOnly: false, stack: StackArguments(bytes: 8 * places.slots, isKnown: true), isExact: true,
+      of: Declaration(kind: .function, module: "", name: "closure"))
     return FunctionPlan(type: type, shape: shape, call: plan, error: error)
   }
 
@@ -220,7 +221,9 @@ private struct FunctionPlanner {
     var all: [(offset: Int, info: TypeInfo)] = []
     for element in tuple.metadata.tupleElements {
       let part = try info(element.metadata)
-      if case .tuple = element.metadata.kind { all += try leaves(of: part, at: offset + element.offset) } else {
+      if case .tuple = element.metadata.kind {
+        all += try leaves(of: part, at: offset + element.offset)
+      } else {
         all.append((offset + element.offset, part))
       }
     }

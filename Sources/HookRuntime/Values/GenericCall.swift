@@ -19,7 +19,10 @@ package final class GenericCall: Sendable {
   private let toldAfter: Set<GenericParameterKey>
 
   /// - Parameter fixed: parameters that the signature makes another type.
-  init(_ sources: [GenericParameterKey: GenericSource], fixed: [GenericParameterKey: TypeSyntax] = [:], replan: @escaping @Sendable ([GenericParameterKey: TypeSyntax]) -> CallPlan) {
+  init(
+    _ sources: [GenericParameterKey: GenericSource], fixed: [GenericParameterKey: TypeSyntax] = [:],
+    replan: @escaping @Sendable ([GenericParameterKey: TypeSyntax]) -> CallPlan
+  ) {
     let sorted = sources.sorted { ($0.key.depth, $0.key.index) < ($1.key.depth, $1.key.index) }
     keys = sorted.map(\.key)
     self.sources = sorted.map(\.value)

@@ -192,7 +192,9 @@ package struct Metadata: Hashable, @unchecked Sendable {
     let count = Int(pointer.load(fromByteOffset: 12, as: UInt32.self))
     let hasSuperclass = pointer.load(fromByteOffset: 8, as: UInt32.self) & 0x4000_0000 != 0
     // The low bit would mark an Objective-C protocol.
-    return (0..<count).map { ProtocolDescriptor(pointer.load(fromByteOffset: (hasSuperclass ? 24 : 16) + 8 * $0, as: UnsafeRawPointer.self)) }
+    return (0..<count).map {
+      ProtocolDescriptor(pointer.load(fromByteOffset: (hasSuperclass ? 24 : 16) + 8 * $0, as: UnsafeRawPointer.self))
+    }
   }
 
   /// Function metadata: convention in bits 16-23 of the flags (0 swift, 1 block, 2 thin, 3 C).

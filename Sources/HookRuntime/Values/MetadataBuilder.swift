@@ -41,7 +41,9 @@ struct MetadataBuilder {
     var position = 0
     for (depth, count) in descriptor.genericLevels.enumerated() {
       for index in 0..<count {
-        guard position < arguments.count, case .type = generic.parameters[position].kind, let argument = part(arguments[position]) else { return nil }
+        guard position < arguments.count, case .type = generic.parameters[position].kind, let argument = part(arguments[position]) else {
+          return nil
+        }
         table[GenericParameterKey(depth: depth, index: index)] = .known(UInt(bitPattern: argument.pointer))
         if generic.parameters[position].isKey { words.append(argument.pointer) }
         position += 1
@@ -60,9 +62,10 @@ struct MetadataBuilder {
 
   // MARK: Structural types
 
-  private typealias TupleMaker = @convention(c) (
-    UInt, UInt, UnsafePointer<UnsafeRawPointer>, UnsafePointer<CChar>?, UnsafeRawPointer?
-  ) -> UnsafeRawPointer?
+  private typealias TupleMaker =
+    @convention(c) (
+      UInt, UInt, UnsafePointer<UnsafeRawPointer>, UnsafePointer<CChar>?, UnsafeRawPointer?
+    ) -> UnsafeRawPointer?
   private static let makeTuple = dlsym(nil, "swift_getTupleTypeMetadata").map { unsafeBitCast($0, to: TupleMaker.self) }
 
   private func tuple(_ elements: [TupleElement]) -> Metadata? {
@@ -86,14 +89,16 @@ struct MetadataBuilder {
   private static let makeMetatype = dlsym(nil, "swift_getMetatypeMetadata").map { unsafeBitCast($0, to: MetatypeMaker.self) }
   private static func metatype(_ instance: Metadata) -> Metadata? { makeMetatype?(instance.pointer).map(Metadata.init) }
 
-  private typealias FunctionMaker = @convention(c) (
-    UInt, UnsafePointer<UnsafeRawPointer>?, UnsafePointer<UInt32>?, UnsafeRawPointer
-  ) -> UnsafeRawPointer?
+  private typealias FunctionMaker =
+    @convention(c) (
+      UInt, UnsafePointer<UnsafeRawPointer>?, UnsafePointer<UInt32>?, UnsafeRawPointer
+    ) -> UnsafeRawPointer?
   private static let makeFunction = dlsym(nil, "swift_getFunctionTypeMetadata").map { unsafeBitCast($0, to: FunctionMaker.self) }
 
   /// A plain function type; those with global actors, typed errors and other rare attributes are not made.
   private func function(_ function: FunctionType) -> Metadata? {
-    guard function.isolation == .unspecified, !function.isDifferentiable, !function.hasSendingResult, let result = part(function.result) else { return nil }
+    guard function.isolation == .unspecified, !function.isDifferentiable, !function.hasSendingResult, let result = part(function.result)
+    else { return nil }
     // Function type flags: count in bits 0-15, convention 16-23, throws 24, parameter flags 25, escaping 26, async 29, sendable 30.
     var flags = UInt(function.parameters.count)
     switch function.convention {

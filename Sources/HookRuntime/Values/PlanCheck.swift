@@ -31,7 +31,9 @@ struct PlanCheck {
     }
     var result = plan.result
     if !isKept {
-      if !resultIsUsed(result.location) { result.location = .unknown("private to its object file, and no caller shows that it still returns its result") }
+      if !resultIsUsed(result.location) {
+        result.location = .unknown("private to its object file, and no caller shows that it still returns its result")
+      }
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument

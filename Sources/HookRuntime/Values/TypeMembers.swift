@@ -171,7 +171,9 @@ extension TypeInfo {
     case .error:
       guard let box = memory.loadUnaligned(as: UnsafeRawPointer?.self) else { return nil }
       // The runtime's SwiftError: object header, type, conformance, then the value at its alignment.
-      guard case .success(let type) = TypeResolver.shared.type(of: Metadata(box.load(fromByteOffset: 16, as: UnsafeRawPointer.self))) else { return nil }
+      guard case .success(let type) = TypeResolver.shared.type(of: Metadata(box.load(fromByteOffset: 16, as: UnsafeRawPointer.self))) else {
+        return nil
+      }
       return (box + (32 + type.alignment - 1) / type.alignment * type.alignment, type)
     case .reference:
       guard let object = memory.loadUnaligned(as: UnsafeRawPointer?.self) else { return nil }

@@ -445,7 +445,12 @@ extension ValueKind {
 
 extension TypeSyntax {
   /// The only generic part is an associated type of a type that is known.
-  fileprivate var isMemberOfKnown: Bool { deepestParameter < 0 && !mentions { if case .packExpansion = $0 { true } else if case .pack = $0 { true } else if case .opaqueResult = $0 { true } else { false } } }
+  fileprivate var isMemberOfKnown: Bool {
+    deepestParameter < 0
+      && !mentions {
+        if case .packExpansion = $0 { true } else if case .pack = $0 { true } else if case .opaqueResult = $0 { true } else { false }
+      }
+  }
 
   /// Some part of the type is such a one.
   func mentions(_ wanted: (TypeSyntax) -> Bool) -> Bool {
@@ -474,7 +479,8 @@ extension TypeSyntax {
     case .tuple(let elements): elements.contains { $0.type.isGeneric }
     case .function(let function): function.parameters.contains { $0.type.isGeneric } || function.result.isGeneric
     case .existential(_, let superclass, _): superclass?.isGeneric ?? false
-    case .constrainedExistential(_, let requirements): requirements.contains { if case .sameType(let type) = $0.kind { type.isGeneric } else { false } }
+    case .constrainedExistential(_, let requirements):
+      requirements.contains { if case .sameType(let type) = $0.kind { type.isGeneric } else { false } }
     case .metatype(let type), .existentialMetatype(let type), .dynamicSelf(let type), .weak(let type), .unowned(let type),
       .unmanaged(let type):
       type.isGeneric

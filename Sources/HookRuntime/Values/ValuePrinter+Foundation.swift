@@ -74,7 +74,9 @@ extension ValuePrinter {
     guard length > 0 else { return isNegative ? "NaN" : "0" }
     guard length <= 8 else { return nil }
     var mantissa: UInt128 = 0
-    for index in (0..<length).reversed() { mantissa = mantissa << 16 | UInt128(words.memory.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)) }
+    for index in (0..<length).reversed() {
+      mantissa = mantissa << 16 | UInt128(words.memory.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self))
+    }
     var text = "\(mantissa)"
     if exponent >= 0 {
       if mantissa != 0 { text += String(repeating: "0", count: Int(exponent)) }
@@ -111,7 +113,9 @@ extension ValuePrinter {
       // One labelled or unlabelled value may be a tuple of one.
       if case .tuple = info.kind, let field = info.fields.first, let only = part.field(field.name) { part = only }
       if name == "inline" {
-        guard let bytes = part.field("bytes"), let length = part.field("length")?.load(UInt8.self), length <= bytes.info.size else { return nil }
+        guard let bytes = part.field("bytes"), let length = part.field("length")?.load(UInt8.self), length <= bytes.info.size else {
+          return nil
+        }
         return shown(UnsafeRawBufferPointer(start: bytes.memory, count: Int(length)))
       }
       guard let storage = part.field("storage")?.object, let start = storage.field("_bytes")?.load(UnsafeRawPointer?.self),
@@ -159,13 +163,15 @@ extension ValuePrinter {
     let info: TypeInfo
 
     func field(_ name: String) -> Part? {
-      guard let field = info.fields.first(where: { $0.name == name }), field.reference == .value, case .success(let type) = field.type else { return nil }
+      guard let field = info.fields.first(where: { $0.name == name }), field.reference == .value, case .success(let type) = field.type
+      else { return nil }
       return Part(memory: memory + field.offset, info: type)
     }
 
     /// The native object this reference is to, with its own class.
     var object: Part? {
-      guard let object = load(UnsafeRawPointer?.self), case .success(let type) = TypeResolver.shared.type(of: Metadata(object.load(as: UnsafeRawPointer.self)))
+      guard let object = load(UnsafeRawPointer?.self),
+        case .success(let type) = TypeResolver.shared.type(of: Metadata(object.load(as: UnsafeRawPointer.self)))
       else { return nil }
       return Part(memory: object, info: type)
     }

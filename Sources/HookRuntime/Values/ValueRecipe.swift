@@ -34,7 +34,8 @@ package struct ValueRecipe: Sendable {
 
   /// Inout arguments change under a reader's hands, and are read by plan.
   init(_ plan: ArgumentPlan) {
-    guard let info = plan.info, !plan.isInout, let (kind, found) = Self.parts(plan.location), kind == .address || info.size <= Self.room else {
+    guard let info = plan.info, !plan.isInout, let (kind, found) = Self.parts(plan.location), kind == .address || info.size <= Self.room
+    else {
       self = .none
       return
     }

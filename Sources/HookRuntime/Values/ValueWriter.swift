@@ -115,7 +115,11 @@ package struct ValueWriter {
       }
     }
     guard argument.isOwned else { return release(value) }
-    if parts.contains(where: { if case .address = $0.location { true } else { false } }) { keepMemory(value.memory) } else { value.forget() }
+    if parts.contains(where: { if case .address = $0.location { true } else { false } }) {
+      keepMemory(value.memory)
+    } else {
+      value.forget()
+    }
   }
 
   /// Writes the bytes of `value` into the argument's place without ending what was there.

@@ -61,7 +61,9 @@ package final class HostLog: Sendable {
       fields.add("message", message)
     }
     if isVerbose {
-      say("\(message) (in \(position) '\(selector)'; \(instead ?? (position == "after" ? "the result stands" : "the original runs instead")))")
+      say(
+        "\(message) (in \(position) '\(selector)'; \(instead ?? (position == "after" ? "the result stands" : "the original runs instead")))"
+      )
     }
   }
 

@@ -87,7 +87,8 @@ extension LuaHook {
         if !breaker.isOpen { hkt_count_foreign(call) }
         return HKT_FAILED
       }
-      let handler = AsyncHandler(self, ScriptCall(view: view, hook: self, patch: patch, phase: HKT_AROUND, serial: serial(of: call), up: nil))
+      let handler = AsyncHandler(
+        self, ScriptCall(view: view, hook: self, patch: patch, phase: HKT_AROUND, serial: serial(of: call), up: nil))
       return handler.onThread { start(handler) }
     }
     // The layer stored it when it began to wait; this step owns it.

@@ -43,7 +43,8 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()")
+          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()"
+        )
       }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
       switch member {

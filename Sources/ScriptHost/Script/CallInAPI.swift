@@ -24,7 +24,8 @@ enum CallInAPI {
   ///   - value: the struct or enum that is `self`; the call gets a copy.
   ///   - catching: a Swift error is answered as `false, error` instead of raised, and results follow `true`.
   static func perform(
-    _ bound: BoundCall, on receiver: UInt, value: LentValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool = false
+    _ bound: BoundCall, on receiver: UInt, value: LentValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    catching: Bool = false
   ) -> Int32 {
     let callable = bound.callable
     let given = max(0, callback.count - first)
@@ -49,7 +50,8 @@ enum CallInAPI {
       let before = callable.mayChangeSelf ? bits(callable, block) : []
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
       let isScalar = OwnedResult.isScalar(callable.resultKind)
-      let home = isScalar ? nil : callable.result.flatMap { $0.size > resultRoom || $0.alignment > 16 ? OwnedValue(uninitialized: $0) : nil }
+      let home =
+        isScalar ? nil : callable.result.flatMap { $0.size > resultRoom || $0.alignment > 16 ? OwnedValue(uninitialized: $0) : nil }
       let result: UnsafeMutableRawPointer? = home?.memory ?? block + callable.blockBytes
       // The method may let go of the last other reference to its own self.
       let kept = isObject ? UnsafeRawPointer(bitPattern: receiver).map { Unmanaged<AnyObject>.fromOpaque($0).retain() } : nil

@@ -117,7 +117,11 @@ enum CallValues {
     if ValueBridge.isNull(value), info.isAny, isUnchangedNull(index, script, bridge) { return }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) {
-      if info.holdsFunction { try storeFunction(value, info, made.memory, .argument(index), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+      if info.holdsFunction {
+        try storeFunction(value, info, made.memory, .argument(index), script, bridge)
+      } else {
+        try bridge.store(value, as: info, at: made.memory)
+      }
     } catch {
       made.forget()
       if case .notMadeHere = error, isUnchangedText(value, index, script, bridge) { return }
@@ -137,12 +141,17 @@ enum CallValues {
     }
     guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
     let writer = ValueWriter(script.pointee.view.call)
-    if info.isLentFunction, !writer.canReleaseAfterCall { throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)") }
+    if info.isLentFunction, !writer.canReleaseAfterCall {
+      throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)")
+    }
     // Where the original threw, the result registers hold something else.
     let isThere = if case .result = root { !script.pointee.view.didThrow } else { true }
-    let replaced = !isThere ? nil : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
-      $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
-    }
+    let replaced =
+      !isThere
+      ? nil
+      : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+        $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
+      }
     try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
     if info.isLentFunction {
       // The callee does not release it, so the call does.
@@ -197,7 +206,11 @@ enum CallValues {
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
     if result.type.isVoid || script.pointee.threwTyped { return }
-    if isSame(value, root: .result(script.pointee.resultNumber), script, bridge), script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT { return }
+    if isSame(value, root: .result(script.pointee.resultNumber), script, bridge),
+      script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
+    {
+      return
+    }
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))
     }
@@ -206,7 +219,11 @@ enum CallValues {
     }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) {
-      if info.holdsFunction { try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge) } else { try bridge.store(value, as: info, at: made.memory) }
+      if info.holdsFunction {
+        try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge)
+      } else {
+        try bridge.store(value, as: info, at: made.memory)
+      }
     } catch {
       made.forget()
       throw error
@@ -367,7 +384,9 @@ enum CallValues {
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
     if script.pointee.originalRuns > 0 {
       let errorIsKnown = !script.pointee.view.didThrow || canReplaceError(script)
-      guard plan.canRunAgain, errorIsKnown, (script.pointee.held?.count ?? 0) == owned.count else { throw .runsOnce(script.pointee.hook.selector) }
+      guard plan.canRunAgain, errorIsKnown, (script.pointee.held?.count ?? 0) == owned.count else {
+        throw .runsOnce(script.pointee.hook.selector)
+      }
       if !script.pointee.view.didThrow { script.pointee.rememberResult() }
       retireOutcome(script, writer)
     }

@@ -16,7 +16,8 @@ extension CallView {
   /// The original ran and threw, so its result is not there.
   @inline(__always)
   var didThrow: Bool {
-    withPlan { $0.mayReturnError || $0.throwsTyped } && call.pointee.frame.pointee.results.error != call.pointee.frame.pointee.error_register
+    withPlan { $0.mayReturnError || $0.throwsTyped }
+      && call.pointee.frame.pointee.results.error != call.pointee.frame.pointee.error_register
   }
 
   /// The class instance the method runs on, borrowed for the call; nil for other kinds of `self`.
@@ -58,7 +59,11 @@ extension ValueRecipe {
   private func copy(_ part: Part, _ frame: UnsafeMutablePointer<HKTFrame>, _ memory: UnsafeMutableRawPointer) {
     let source = word(part, frame)
     let target = memory + Int(part.offset)
-    if part.size == 8 { target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self) } else { target.copyMemory(from: source, byteCount: Int(part.size)) }
+    if part.size == 8 {
+      target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self)
+    } else {
+      target.copyMemory(from: source, byteCount: Int(part.size))
+    }
   }
 }
 

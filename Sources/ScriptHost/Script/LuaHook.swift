@@ -167,7 +167,9 @@ final class LuaHook: @unchecked Sendable {
     if position == .around, invocation.pointee.count > 0 {
       returned = CallValues.returnDirectly(result.pointee, script)
       if !returned {
-        let reading = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
+        let reading = ValueBridge(
+          classes: patch.classes, serial: script.pointee.serial,
+          scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
         do throws(BridgeError) { try CallValues.stageResult(result.pointee, script, reading) } catch {
           shl_invoke_end(invocation)
           return fail(script, "the handler's result: \(error.description)")

@@ -94,7 +94,8 @@ final class MemberCache {
   }
 
   /// The member `name` of instances of `type` (or of the type itself).
-  func member(_ name: UnsafeRawBufferPointer, of type: Metadata, isStatic: Bool = false, _ callback: LuaCallback) throws(CallError) -> Found {
+  func member(_ name: UnsafeRawBufferPointer, of type: Metadata, isStatic: Bool = false, _ callback: LuaCallback) throws(CallError) -> Found
+  {
     let address = UInt(bitPattern: type.pointer)
     let slot = slots + Int((address >> 4 ^ UInt(bitPattern: name.baseAddress) >> 3) % UInt(Self.count))
     if slot.pointee.type == address, slot.pointee.isStatic == isStatic, let known = slot.pointee.name, known.count == name.count,
@@ -104,7 +105,11 @@ final class MemberCache {
     }
     let key = Key(type: address, name: String(decoding: name, as: UTF8.self), isStatic: isStatic)
     let member: Found
-    if let known = found[key] { member = known } else { member = try away(callback) { Found(Self.find(key.name, type, isStatic), of: type) } }
+    if let known = found[key] {
+      member = known
+    } else {
+      member = try away(callback) { Found(Self.find(key.name, type, isStatic), of: type) }
+    }
     // What is missing may come with another image.
     if case .missing = member.member { return member }
     found[key] = member
@@ -113,7 +118,8 @@ final class MemberCache {
     copy.copyMemory(from: name)
     // `found` keeps the member.
     slot.pointee = Slot(
-      type: address, name: UnsafeMutableRawBufferPointer(rebasing: copy[0..<name.count]), isStatic: isStatic, member: .passUnretained(member))
+      type: address, name: UnsafeMutableRawBufferPointer(rebasing: copy[0..<name.count]), isStatic: isStatic,
+      member: .passUnretained(member))
     return member
   }
 
@@ -179,7 +185,8 @@ final class MemberCache {
     if isStatic { return .missing("\(typeName) has no static member '\(name)' that can be called") }
     let known = StoredField.names(in: type)
     return .missing(
-      "\(typeName) has no stored field, property or method '\(name)'" + (known.isEmpty ? "" : "; its stored fields are \(known.prefix(12).joined(separator: ", "))")
+      "\(typeName) has no stored field, property or method '\(name)'"
+        + (known.isEmpty ? "" : "; its stored fields are \(known.prefix(12).joined(separator: ", "))")
     )
   }
 }

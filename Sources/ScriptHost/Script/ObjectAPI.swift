@@ -50,7 +50,8 @@ enum ObjectAPI {
     return ValueAPI.withScratch { callback.done(bridge.lua(object + offset, type, lent: lent.part(type, at: offset), scratch: $0)) }
   }
 
-  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32
+  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback)
+    -> Int32
   {
     let bridge = ValueAPI.bridge(receiver, patch, callback)
     guard case .success(let info) = TypeResolver.shared.type(of: Instance.type(object)) else {
@@ -87,7 +88,9 @@ enum ObjectAPI {
     }
   }
 
-  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Patch, _ callback: LuaCallback)
+    -> Int32
+  {
     do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }
     do throws(BridgeError) {
       try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))
@@ -125,7 +128,9 @@ enum ObjectAPI {
 
   static let equal: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let a = patch.classes.object(callback[0]), let b = patch.classes.object(callback[1]) else { return callback.done(shl_bool(false)) }
+      guard let a = patch.classes.object(callback[0]), let b = patch.classes.object(callback[1]) else {
+        return callback.done(shl_bool(false))
+      }
       return callback.done(shl_bool(a == b))
     }
   }

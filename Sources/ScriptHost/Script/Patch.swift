@@ -82,7 +82,6 @@ package final class Patch: @unchecked Sendable {
     }
   }
 
-
   func failed(_ selector: String, _ position: String, _ message: String, instead: String? = nil) {
     log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
   }

@@ -108,7 +108,8 @@ struct ScriptCall {
 
   /// Lets handles to an argument go on showing what was lent, before the frame gets another.
   mutating func remember(_ index: Int) {
-    guard phase == HKT_AROUND, index < 64, lentArguments & 1 << UInt64(index) != 0, original(index) == nil, let info = plan.arguments[index].info,
+    guard phase == HKT_AROUND, index < 64, lentArguments & 1 << UInt64(index) != 0, original(index) == nil,
+      let info = plan.arguments[index].info,
       !plan.arguments[index].isInout
     else { return }
     let changes = made()
@@ -155,7 +156,9 @@ struct ScriptCall {
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 { return nil }
+      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 {
+        return nil
+      }
       return read(plan.location, plan.info, lent, body)
     case .result(let run):
       if run != resultNumber { return changes?.takeUnretainedValue().results[run].map { body($0 + lent.offset) } }

@@ -17,7 +17,8 @@ enum TypeAPI {
         let (member, type) = try member(patch, callback)
         switch member {
         case .property(_, .failure(let error), _, _): throw error
-        case .property(_, .success(let get), _, _): return CallInAPI.perform(get, on: UInt(bitPattern: type.pointer), callback, first: 2, patch)
+        case .property(_, .success(let get), _, _):
+          return CallInAPI.perform(get, on: UInt(bitPattern: type.pointer), callback, first: 2, patch)
         case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
         case .missing(let text): return callback.fail(text)
         case .field: return callback.fail("'\(callback.name ?? "?")' is a field of instances")
@@ -32,7 +33,8 @@ enum TypeAPI {
         let (member, type) = try member(patch, callback)
         switch member {
         case .property(_, _, .failure(let error)?, _): throw error
-        case .property(_, _, .success(let set)?, _): return CallInAPI.perform(set, on: UInt(bitPattern: type.pointer), callback, first: 2, patch)
+        case .property(_, _, .success(let set)?, _):
+          return CallInAPI.perform(set, on: UInt(bitPattern: type.pointer), callback, first: 2, patch)
         case .missing(let text): return callback.fail(text)
         default: return callback.fail("static '\(callback.name ?? "?")' of \(CallCheck.name(type)) has no setter that can be called")
         }

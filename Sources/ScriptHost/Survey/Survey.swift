@@ -35,7 +35,8 @@ struct Survey {
       libraries.isEmpty ? image.isMainProgram : names.contains(RawPath(image.path).lastComponent)
     }
     if images.isEmpty {
-      StandardError().write("scripthost: nothing to judge: \(libraries.isEmpty ? "the program has" : "the libraries have") no Swift metadata\n")
+      StandardError().write(
+        "scripthost: nothing to judge: \(libraries.isEmpty ? "the program has" : "the libraries have") no Swift metadata\n")
       _exit(126)
     }
     for image in images { report(image) }

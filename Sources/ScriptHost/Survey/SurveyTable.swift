@@ -71,7 +71,8 @@ struct SurveyTable {
 
   var text: String {
     var lines = [
-      "\(image): \(total.selectors) selectors; not counted: \(gone) of which no code is left, \(compilerMade) functions the compiler made", "",
+      "\(image): \(total.selectors) selectors; not counted: \(gone) of which no code is left, \(compilerMade) functions the compiler made",
+      "",
     ]
     lines.append(Self.line("", ["selectors", "hooked whole", "in part", "decoded", "not generic", "decoded"]))
     for kind in SelectorCoverage.Kind.allCases { if let row = rows[kind] { lines.append(Self.line(kind.rawValue, row)) } }

@@ -209,7 +209,9 @@ package final class Tracer: @unchecked Sendable {
       guard thread.open.count < settings.depth else { return }
       announceParents(&thread)
       let head = pad("} " + target.title + target.suffix, to: 44 - 2 * min(thread.open.count, 12))
-      line(thread, thread.open.count, head + "  " + Self.duration(elapsed) + (didThrow ? "  !! " + errorText(view) : result(view)) + "  (async)")
+      line(
+        thread, thread.open.count,
+        head + "  " + Self.duration(elapsed) + (didThrow ? "  !! " + errorText(view) : result(view)) + "  (async)")
     }
   }
 
@@ -229,7 +231,9 @@ package final class Tracer: @unchecked Sendable {
       target.timed.store(true, ordering: .relaxed)
       if settings.summaryOnly || thread.open.count >= settings.depth || elapsed < settings.slowerThanNanoseconds { return }
       if settings.format == .bytes { return output.write(TraceBytes(view, printer).exit(of: target.family.selector)) }
-      if settings.format == .json { return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil)) }
+      if settings.format == .json {
+        return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil))
+      }
       var outcome = ""
       if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
       let head = call.printed ? "} " + target.title + target.suffix : call.text

@@ -30,11 +30,13 @@ extension TypeSyntax {
     case .existential(let protocols, let superclass?, let isClassBound):
       return .existential(protocols: protocols, superclass: apply(superclass), isClassBound: isClassBound)
     case .constrainedExistential(let base, let requirements):
-      return .constrainedExistential(apply(base), requirements: requirements.map {
-        var requirement = $0
-        if case .sameType(let type) = requirement.kind { requirement.kind = .sameType(apply(type)) }
-        return requirement
-      })
+      return .constrainedExistential(
+        apply(base),
+        requirements: requirements.map {
+          var requirement = $0
+          if case .sameType(let type) = requirement.kind { requirement.kind = .sameType(apply(type)) }
+          return requirement
+        })
     case .metatype(let type): return .metatype(apply(type))
     case .existentialMetatype(let type): return .existentialMetatype(apply(type))
     case .dynamicSelf(let type): return .dynamicSelf(apply(type))

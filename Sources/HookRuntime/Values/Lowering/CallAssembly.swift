@@ -57,7 +57,8 @@ struct CallAssembly: Sendable {
     for (parameter, location) in zip(signature.parameters, locations) where parameter.role != .error {
       if case .unknown(let reason) = location { return .failure(UnknownPlaces(reason: reason)) }
       // Values of 16 bytes are aligned on the stack, and never split between it and registers.
-      if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false {
+      if location != .optimizedOut, parameter.convention != .address, lowering.info(parameter.type.type).map({ $0.alignment > 8 }) ?? false
+      {
         return .failure(UnknownPlaces(reason: "a value of 16 bytes"))
       }
       places += location.places
@@ -201,14 +202,17 @@ struct CallAssembly: Sendable {
   /// a register beyond those that would be taken up then. Registers are never put in.
   private func takesMoreThanMetadata(_ words: Location, allocator byValue: PlaceAllocator, _ evidence: any BodyEvidence) -> Bool {
     if case .typed = declaration.functionType.thrown { return false }
-    guard signature.substitutions.isEmpty, let environment = lowering.environment, locations.count == signature.parameters.count - 1 else { return false }
+    guard signature.substitutions.isEmpty, let environment = lowering.environment, locations.count == signature.parameters.count - 1 else {
+      return false
+    }
     func end(_ own: Location, _ start: PlaceAllocator) -> PlaceAllocator? {
       var end = start
       var hidden = HiddenArguments(environment, types: lowering.types)
       hidden.place(signature.parameters, locations + [own], in: &end, lost: nil)
       return hidden.isExact ? end : nil
     }
-    guard case .direct = try? lowering.passing(of: signature.parameters[locations.count]).get(), let mutating = end(.address(.selfRegister), allocator),
+    guard case .direct = try? lowering.passing(of: signature.parameters[locations.count]).get(),
+      let mutating = end(.address(.selfRegister), allocator),
       let plain = end(words, byValue), mutating.slots == 0
     else { return false }
     let beyond = (mutating.integers..<max(mutating.integers, plain.integers)).map { Place.integer($0) }

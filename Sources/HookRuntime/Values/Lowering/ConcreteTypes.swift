@@ -75,7 +75,9 @@ extension GenericEnvironment {
       guard seen.insert(next).inserted else { continue }
       if next.associatedType(name) != nil { return next }
       waiting += next.signature.compactMap { requirement in
-        guard case .conformance(let inherited) = requirement.kind, case .genericParameter? = types.syntax(requirement.subject) else { return nil }
+        guard case .conformance(let inherited) = requirement.kind, case .genericParameter? = types.syntax(requirement.subject) else {
+          return nil
+        }
         return inherited
       }
     }

@@ -161,7 +161,9 @@ package struct GenericEnvironment: Sendable {
 
   /// What a subject conforms to, with everything those protocols inherit.
   private func protocols(of subject: TypeSyntax) -> [ProtocolDescriptor] {
-    var found = conformances.filter { $0.subject.withoutProtocols == subject.withoutProtocols }.compactMap { types.protocolDescriptor($0.proto) }
+    var found = conformances.filter { $0.subject.withoutProtocols == subject.withoutProtocols }.compactMap {
+      types.protocolDescriptor($0.proto)
+    }
     if case .dependentMember(let base, let name, _) = subject {
       for proto in protocols(of: base) { found += types.conformances(of: name, in: proto) }
     }
@@ -189,7 +191,9 @@ package struct GenericEnvironment: Sendable {
       let bare = type.withoutProtocols
       if let concrete = concreteMembers[bare] { return .concrete(concrete) }
       if classMembers.contains(bare) { return .reference }
-      if case .genericParameter(let depth, let index) = base, let concrete = parameter(GenericParameterKey(depth: depth, index: index))?.concrete {
+      if case .genericParameter(let depth, let index) = base,
+        let concrete = parameter(GenericParameterKey(depth: depth, index: index))?.concrete
+      {
         return .concrete(.dependentMember(base: concrete, name: name, of: owner))
       }
       // The protocol itself may ask for a class.

@@ -85,7 +85,9 @@ struct HiddenArguments {
     if tables.contains(conformance) { return true }
     if case .genericParameter(let depth, let index) = conformance.subject,
       environment.parameter(GenericParameterKey(depth: depth, index: index))?.concrete != nil
-    { return true }
+    {
+      return true
+    }
     return false
   }
 
@@ -161,7 +163,9 @@ struct HiddenArguments {
   /// The type's metadata holds tables for what it requires of its arguments, and for what those protocols inherit.
   private mutating func addTables(_ generic: GenericContext, _ table: [GenericParameterKey: TypeSyntax]) {
     for requirement in generic.requirements where requirement.isKey {
-      guard case .conformance(let proto) = requirement.kind, let subject = types.syntax(requirement.subject)?.substituting(table) else { continue }
+      guard case .conformance(let proto) = requirement.kind, let subject = types.syntax(requirement.subject)?.substituting(table) else {
+        continue
+      }
       markFulfilled(subject, proto, depth: 0)
     }
   }

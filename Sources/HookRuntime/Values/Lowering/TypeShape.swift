@@ -44,7 +44,8 @@ struct TypeShape {
   /// An enum with one payload: empty cases take bit patterns that the payload leaves, or a byte behind it.
   func wrapped(emptyCases: Int) -> TypeShape {
     if emptyCases == 0 { return self }
-    var enumeration = TypeShape(size: size, alignment: alignment, scalars: Self.integers(size), extraInhabitants: max(0, extraInhabitants - emptyCases))
+    var enumeration = TypeShape(
+      size: size, alignment: alignment, scalars: Self.integers(size), extraInhabitants: max(0, extraInhabitants - emptyCases))
     if extraInhabitants >= emptyCases { return enumeration }
     // One number of the tag stands for the payload cases; the payload's own bits tell empty cases apart.
     let perTag = size >= 4 ? Int(UInt32.max) : 1 << (8 * size)
@@ -242,7 +243,8 @@ struct ShapeReader {
     if isOpaque { return nil }
     if payloads.count == 1 { return payloads[0].wrapped(emptyCases: descriptor.emptyCases) }
     // Which bits several payloads leave free is the compiler's secret, unless all are references: those leave seven.
-    guard !payloads.isEmpty, payloads.allSatisfy({ $0.size == 8 && $0.extraInhabitants == 4096 && $0.scalars.count == 1 }), payloads.count <= 8,
+    guard !payloads.isEmpty, payloads.allSatisfy({ $0.size == 8 && $0.extraInhabitants == 4096 && $0.scalars.count == 1 }),
+      payloads.count <= 8,
       descriptor.emptyCases < 1 << 20
     else { throw .layout(name.description) }
     return TypeShape(size: 8, alignment: 8, scalars: TypeShape.integers(8), extraInhabitants: 0)

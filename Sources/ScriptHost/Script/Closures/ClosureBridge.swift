@@ -86,7 +86,10 @@ enum ClosureBridge {
   /// Initialises `memory` with a function of type `info`. The context is owned by the value; where the type does not
   /// escape, and so releases nothing, the caller ends it with `endLent` when the call it was made for is over.
   /// - Parameter replaced: what was there: it stands in when the Lua function fails.
-  static func store(_ value: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, _ bridge: ValueBridge, replacing replaced: FunctionValue? = nil)
+  static func store(
+    _ value: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, _ bridge: ValueBridge,
+    replacing replaced: FunctionValue? = nil
+  )
     throws(BridgeError)
   {
     switch value.tag {

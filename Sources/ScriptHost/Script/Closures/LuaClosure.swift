@@ -99,7 +99,9 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
             return failed(script, plan, status, invocation[0].error, patch)
           }
           defer { shl_invoke_end(invocation.baseAddress!) }
-          return take(UnsafeBufferPointer(rebasing: values[..<Self.mostResults]), Int(invocation[0].count), invocation.baseAddress!, script, plan, patch)
+          return take(
+            UnsafeBufferPointer(rebasing: values[..<Self.mostResults]), Int(invocation[0].count), invocation.baseAddress!, script, plan,
+            patch)
         }
       }
     }
@@ -190,7 +192,9 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     CallValues.dropHeld(script)
     guard !plan.call.resultIsVoid, let info = plan.call.result.info else { return }
     let value: OwnedValue
-    if case .value(let agreed) = fallback { value = agreed.copy() } else {
+    if case .value(let agreed) = fallback {
+      value = agreed.copy()
+    } else {
       // `ClosureBridge` lets no other type pass without a value.
       value = OwnedValue(uninitialized: info)
       info.metadata.injectEnumTag(value.memory, 1)

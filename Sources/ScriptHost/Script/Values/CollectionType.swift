@@ -27,7 +27,9 @@ class CollectionType: @unchecked Sendable {
   /// Gives `body` the value of a key (dictionaries), or the member itself (sets).
   func withValue<R>(_ memory: UnsafeRawPointer, key: UnsafeRawPointer, _ body: (UnsafeRawPointer) -> R) -> R? { nil }
   /// Gives `body` the entry after that of `key` (of none: the first): its key and its value (sets: the member twice).
-  func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R) -> R? { nil }
+  func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R) -> R? {
+    nil
+  }
   /// Gives `body` each entry until it answers false.
   func forEach(_ memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool) {}
   func withBytes<R>(_ memory: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R? { nil }
@@ -144,7 +146,9 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
   override func withBytes<R>(_ memory: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
     isBytes ? list(memory).withUnsafeBufferPointer { body(UnsafeRawBufferPointer($0)) } : nil
   }
-  override func makeList(_ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void)
+  override func makeList(
+    _ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void
+  )
     throws(BridgeError)
   {
     do {
@@ -163,7 +167,8 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
   override func makeBytes(_ bytes: UnsafeRawBufferPointer, at memory: UnsafeMutableRawPointer) -> Bool {
     guard isBytes else { return false }
     memory.initializeMemory(
-      as: L.self, to: L.made(bytes.count) { start, made in
+      as: L.self,
+      to: L.made(bytes.count) { start, made in
         UnsafeMutableRawPointer(start).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)
         made = bytes.count
       })
@@ -191,7 +196,9 @@ private final class BytesType<C: RandomAccessCollection & RangeReplaceableCollec
         ?? Array(collection(memory)).withUnsafeBytes(body)
     }
   }
-  override func makeList(_ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void)
+  override func makeList(
+    _ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void
+  )
     throws(BridgeError)
   {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -218,7 +225,9 @@ private final class SetType<T: Hashable>: CollectionType, @unchecked Sendable {
     guard HostWork.run({ set.contains(key.assumingMemoryBound(to: T.self).pointee) }) else { return nil }
     return body(key)
   }
-  override func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R) -> R? {
+  override func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R)
+    -> R?
+  {
     let set = set(memory)
     var index = set.startIndex
     if let key {
@@ -256,7 +265,9 @@ private final class DictionaryType<K: Hashable, V>: CollectionType, @unchecked S
     guard let index = HostWork.run({ all.index(forKey: key.assumingMemoryBound(to: K.self).pointee) }) else { return nil }
     return withUnsafePointer(to: all[index].value) { body(UnsafeRawPointer($0)) }
   }
-  override func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R) -> R? {
+  override func withEntry<R>(_ memory: UnsafeRawPointer, after key: UnsafeRawPointer?, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> R)
+    -> R?
+  {
     let all = dictionary(memory)
     var index = all.startIndex
     if let key {
@@ -265,7 +276,9 @@ private final class DictionaryType<K: Hashable, V>: CollectionType, @unchecked S
     }
     guard index != all.endIndex else { return nil }
     let entry = all[index]
-    return withUnsafePointer(to: entry.key) { key in withUnsafePointer(to: entry.value) { body(UnsafeRawPointer(key), UnsafeRawPointer($0)) } }
+    return withUnsafePointer(to: entry.key) { key in
+      withUnsafePointer(to: entry.value) { body(UnsafeRawPointer(key), UnsafeRawPointer($0)) }
+    }
   }
   override func forEach(_ memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool) {
     for (key, value) in dictionary(memory) {

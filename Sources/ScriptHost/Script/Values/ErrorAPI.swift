@@ -46,7 +46,8 @@ enum ErrorAPI {
       case "case"?:
         guard let number = type.caseNumber(of: memory) else { return callback.done(shl_nil()) }
         return callback.done(type.cases[number].name)
-      default: return callback.fail("an error has 'type', 'message', 'case' and 'value', no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
+      default:
+        return callback.fail("an error has 'type', 'message', 'case' and 'value', no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
       }
     }
   }
@@ -67,7 +68,9 @@ enum ErrorAPI {
 
   static let equal: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let a = patch.classes.errorBox(callback[0]), let b = patch.classes.errorBox(callback[1]) else { return callback.done(shl_bool(false)) }
+      guard let a = patch.classes.errorBox(callback[0]), let b = patch.classes.errorBox(callback[1]) else {
+        return callback.done(shl_bool(false))
+      }
       return callback.done(shl_bool(a == b))
     }
   }
@@ -75,7 +78,9 @@ enum ErrorAPI {
   /// `swift.error(text)`: an error to throw or to pass on.
   static let make: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let text = callback.text(0) else { return callback.fail("'swift.error' takes a text, got \(ValueBridge.describe(callback[0]))") }
+      guard let text = callback.text(0) else {
+        return callback.fail("'swift.error' takes a text, got \(ValueBridge.describe(callback[0]))")
+      }
       return callback.done(handle(of: ScriptError(text), ValueBridge(running: patch, callback.scope)))
     }
   }
@@ -108,7 +113,9 @@ enum ErrorAPI {
   private static func refusal(_ script: UnsafeMutablePointer<ScriptCall>) -> String? {
     if script.pointee.phase == HKT_ENTER { return "a 'before' handler cannot throw; use 'around'" }
     if !script.pointee.view.withPlan({ $0.mayThrow }) {
-      if case .typed = script.pointee.plan.thrown { return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet" }
+      if case .typed = script.pointee.plan.thrown {
+        return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet"
+      }
       return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
     }
     return nil

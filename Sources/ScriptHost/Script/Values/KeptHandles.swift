@@ -30,7 +30,10 @@ enum KeptHandles {
   }
 
   private static func owned(_ a: UInt64, _ b: UInt64) -> OwnedValue {
-    let lent = LentValue({ var value = SHLValue(); value.h.a = a; value.h.b = b; value.h.c = 0; return value }())
+    let lent = LentValue(
+      {
+        var value = SHLValue(); value.h.a = a; value.h.b = b; value.h.c = 0; return value
+      }())
     guard case .memory(let address) = lent.root else { fatalError("internal error: an owned value without memory; please report it") }
     return OwnedValue(adopting: UnsafeMutableRawPointer(bitPattern: address)!, lent.info)
   }
@@ -44,7 +47,8 @@ enum KeptHandles {
         value.tag == SHL_HANDLE
       {
         guard value.h.a != 0 else { return callback.fail(ObjectAPI.expired) }
-        return callback.done(value.cls == patch.classes.weakObject ? strong(value, patch, callback) : owning.kept(UInt(value.h.a), value.cls))
+        return callback.done(
+          value.cls == patch.classes.weakObject ? strong(value, patch, callback) : owning.kept(UInt(value.h.a), value.cls))
       }
       if patch.classes.isObject(value) {
         guard let object = patch.classes.object(value) else { return callback.fail(ObjectAPI.expired) }
@@ -59,13 +63,16 @@ enum KeptHandles {
       }
       if value.tag == SHL_HANDLE, value.cls == patch.classes.closure {
         // Handles of closures that may escape keep them from the start.
-        if ClosureBridge.value(value).isLent { return callback.fail("'swift.keep': this closure does not escape; it is only lent for its call") }
+        if ClosureBridge.value(value).isLent {
+          return callback.fail("'swift.keep': this closure does not escape; it is only lent for its call")
+        }
         return callback.done(shl_handle(value.cls, ClosureBridge.retained(value), 0, 0))
       }
       guard let lent = patch.classes.lentValue(value) else {
         if value.tag == SHL_HANDLE { return callback.fail("'swift.keep' takes an object or a value, got \(owning.describe(value))") }
         // Plain values are the script's own anyway.
-        return value.tag == SHL_NIL && callback.count == 0 ? callback.fail("'swift.keep' takes an object or a value") : give(value, callback)
+        return value.tag == SHL_NIL && callback.count == 0
+          ? callback.fail("'swift.keep' takes an object or a value") : give(value, callback)
       }
       guard lent.info.metadata.isCopyable else { return callback.fail("'swift.keep': values of type '\(lent.info.name)' cannot be copied") }
       return lent.withMemory { callback.done(owning.copied($0, lent.info)) } ?? callback.fail(ObjectAPI.expired)
@@ -77,7 +84,9 @@ enum KeptHandles {
   /// `swift.weak(h)`: a handle that does not keep its object; `w()` is the object, or nil when it is gone.
   static let makeWeak: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard patch.classes.isObject(callback[0]) else { return callback.fail("'swift.weak' takes a Swift object, got \(ValueBridge.describe(callback[0]))") }
+      guard patch.classes.isObject(callback[0]) else {
+        return callback.fail("'swift.weak' takes a Swift object, got \(ValueBridge.describe(callback[0]))")
+      }
       guard let object = patch.classes.object(callback[0]) else { return callback.fail(ObjectAPI.expired) }
       if Instance.isEnding(UInt(bitPattern: object)) {
         return callback.fail("'swift.weak': this \(Instance.typeName(object)) is in its deinit; nothing may refer to it any more")
@@ -125,7 +134,8 @@ enum KeptHandles {
       case patch.classes.ownedValue where value.h.b != 0:
         _ = shl_handle_set(callback.raw, 0, CallValues.releasedMark, 0, 0)
         releaseValue(nil, value.h.a, value.h.b, 0)
-      case patch.classes.keptObject, patch.classes.keptError, patch.classes.weakObject, patch.classes.ownedValue: return callback.done(shl_bool(false))
+      case patch.classes.keptObject, patch.classes.keptError, patch.classes.weakObject, patch.classes.ownedValue:
+        return callback.done(shl_bool(false))
       default: return callback.fail("'swift.release' takes what 'swift.keep' or 'swift.weak' gave; this handle keeps nothing")
       }
       return callback.done(shl_bool(true))

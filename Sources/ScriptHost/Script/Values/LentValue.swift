@@ -103,7 +103,9 @@ struct LentValue {
   }
 
   /// A part of the value.
-  func part(_ info: TypeInfo, at distance: Int) -> LentValue { LentValue(root: root, offset: offset + distance, info: info, serial: serial) }
+  func part(_ info: TypeInfo, at distance: Int) -> LentValue {
+    LentValue(root: root, offset: offset + distance, info: info, serial: serial)
+  }
 
   /// Gives `body` the value's memory; nil when its call is over, or it is gone.
   func withMemory<R>(_ body: (UnsafeRawPointer) -> R) -> R? {

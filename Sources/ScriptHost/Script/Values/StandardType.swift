@@ -42,7 +42,9 @@ extension ValueBridge {
     case .substring: memory.initializeMemory(as: Substring.self, to: Substring(try string(value, "Substring")))
     case .character:
       let text = try string(value, "Character")
-      guard let only = text.first, text.count == 1 else { throw .outOfRange(value: "a string of \(text.count) characters", type: "Character") }
+      guard let only = text.first, text.count == 1 else {
+        throw .outOfRange(value: "a string of \(text.count) characters", type: "Character")
+      }
       memory.initializeMemory(as: Character.self, to: only)
     case .unicodeScalar:
       let scalars = try string(value, "Unicode.Scalar").unicodeScalars
@@ -53,11 +55,14 @@ extension ValueBridge {
     case .staticString: throw .notMadeHere(type: "StaticString", why: "its text is part of the program's code")
     case .int128: memory.initializeMemory(as: Int128.self, to: try exact(value, "Int128"))
     case .uint128: memory.initializeMemory(as: UInt128.self, to: try exact(value, "UInt128"))
-    case .float16: memory.initializeMemory(as: Float16.self, to: Float16(try number(value, "Float16", largest: Double(Float16.greatestFiniteMagnitude))))
+    case .float16:
+      memory.initializeMemory(as: Float16.self, to: Float16(try number(value, "Float16", largest: Double(Float16.greatestFiniteMagnitude))))
     case .float80: memory.initializeMemory(as: Float80.self, to: Float80(try number(value, "Float80", largest: .infinity)))
     case .anyHashable:
       let given = try any(value)
-      guard let made = given as? AnyHashable else { throw .noConformance(_typeName(Swift.type(of: given), qualified: true), type: "AnyHashable") }
+      guard let made = given as? AnyHashable else {
+        throw .noConformance(_typeName(Swift.type(of: given), qualified: true), type: "AnyHashable")
+      }
       memory.initializeMemory(as: AnyHashable.self, to: made)
     }
   }

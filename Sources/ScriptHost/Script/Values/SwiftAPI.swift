@@ -33,7 +33,8 @@ enum SwiftAPI {
         return name.map { callback.done($0) } ?? callback.fail("'swift.case': a value of type \(lent.info.name) is no enum")
       }
       guard callback[0].tag == SHL_STRING else {
-        return callback.fail("'swift.case' takes an enum value, or the name of a case and its payload, got \(ValueBridge.describe(callback[0]))")
+        return callback.fail(
+          "'swift.case' takes an enum value, or the name of a case and its payload, got \(ValueBridge.describe(callback[0]))")
       }
       if callback.count == 1 { return callback.done(callback[0]) }
       let made = shl_table_new(callback.scope, 0, 1)
@@ -65,7 +66,9 @@ enum SwiftAPI {
   private static let data: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let value = callback[0]
-      guard value.tag == SHL_STRING, let info = bytesInfo else { return callback.fail("'swift.data' takes a string, got \(ValueBridge.describe(value))") }
+      guard value.tag == SHL_STRING, let info = bytesInfo else {
+        return callback.fail("'swift.data' takes a string, got \(ValueBridge.describe(value))")
+      }
       let made = OwnedValue(uninitialized: info)
       made.memory.initializeMemory(as: [UInt8].self, to: [UInt8](UnsafeRawBufferPointer(start: value.s.p, count: value.s.n)))
       return callback.done(ValueBridge(running: patch, callback.scope).own(made))
@@ -77,7 +80,8 @@ enum SwiftAPI {
   private static let value: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let lent = patch.classes.lentValue(callback[0]) else {
-        return callback[0].tag == SHL_HANDLE ? callback.fail("'swift.value' takes a number, text or Optional; this handle is none") : callback.done(callback[0])
+        return callback[0].tag == SHL_HANDLE
+          ? callback.fail("'swift.value' takes a number, text or Optional; this handle is none") : callback.done(callback[0])
       }
       let bridge = ValueAPI.bridge(callback[0], patch, callback)
       return ValueAPI.withScratch { scratch in
@@ -103,7 +107,9 @@ enum SwiftAPI {
         guard let digits else { return callback.fail("'swift.u64': '\(text)' is no UInt64") }
         made = digits
       } else {
-        do throws(BridgeError) { made = try bridge.exact(callback[0], "UInt64") } catch { return callback.fail("'swift.u64': \(error.description)") }
+        do throws(BridgeError) { made = try bridge.exact(callback[0], "UInt64") } catch {
+          return callback.fail("'swift.u64': \(error.description)")
+        }
       }
       let owned = OwnedValue(uninitialized: info)
       owned.memory.storeBytes(of: made, as: UInt64.self)

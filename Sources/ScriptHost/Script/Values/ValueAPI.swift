@@ -50,14 +50,16 @@ enum ValueAPI {
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
-      case .structure where !isField(lent.info, callback.name): return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, callback)
+      case .structure where !isField(lent.info, callback.name):
+        return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, callback)
       case .structure, .tuple: return field(lent, bridge, callback)
       case .enumeration where callback.name != nil && callback.name != "case" && callback.name != "payload":
         return ValueCalls.index(lent, patch, callback) ?? payload(lent, bridge, callback)
       case .enumeration: return payload(lent, bridge, callback)
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
-        return payload.isOptional ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
+        return payload.isOptional
+          ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
       default: return noMember(lent, callback)
       }
     }
@@ -111,7 +113,8 @@ enum ValueAPI {
       if callback.name == "case" { return callback.done(current.name) }
       let position = callback[1].tag == SHL_INT ? callback[1].i : nil
       guard callback.name == "payload" || position != nil else {
-        return callback.fail("an enum value has 'case', 'payload' and [1], [2], …; it has no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
+        return callback.fail(
+          "an enum value has 'case', 'payload' and [1], [2], …; it has no '\(callback.name ?? ValueBridge.shown(callback[1]))'")
       }
       guard current.hasPayload else { return callback.done(shl_nil()) }
       guard info.metadata.isCopyable, let type = current.payload else {
@@ -122,12 +125,16 @@ enum ValueAPI {
     return done ?? callback.fail(gone(lent))
   }
 
-  private static func give(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ position: Int64?, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+  private static func give(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ position: Int64?, _ bridge: ValueBridge, _ callback: LuaCallback)
+    -> Int32
+  {
     if case .tuple = type.kind {
       // One labelled value is a tuple of one in the metadata.
       let wanted = position ?? (type.fields.count == 1 ? 1 : 0)
       if wanted != 0 {
-        guard wanted >= 1, wanted <= Int64(type.fields.count), case .success(let part) = type.fields[Int(wanted) - 1].type else { return callback.done(shl_nil()) }
+        guard wanted >= 1, wanted <= Int64(type.fields.count), case .success(let part) = type.fields[Int(wanted) - 1].type else {
+          return callback.done(shl_nil())
+        }
         return push(memory + type.fields[Int(wanted) - 1].offset, part, bridge, callback)
       }
     } else if let position, position != 1 {
@@ -137,13 +144,17 @@ enum ValueAPI {
   }
 
   /// A value whose memory ends with this call: what is no plain value is copied.
-  static func push(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ callback: LuaCallback, isElement: Bool = false) -> Int32 {
+  static func push(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ bridge: ValueBridge, _ callback: LuaCallback, isElement: Bool = false)
+    -> Int32
+  {
     withScratch { callback.done(bridge.snapshot(memory, type, $0, isElement: isElement)) }
   }
 
   // MARK: Collections
 
-  private static func element(_ key: SHLValue, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+  private static func element(
+    _ key: SHLValue, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
+  ) -> Int32 {
     if collection.isList {
       guard let index = position(key), index >= 1 else {
         return callback.fail("a list has the positions 1, 2, …, got \(callback.name.map { "'\($0)'" } ?? ValueBridge.shown(key))")
@@ -168,7 +179,8 @@ enum ValueAPI {
   /// A dictionary by name has that name: its value comes before our method.
   private static func hasKey(_ name: String, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
     guard collection.key?.isString == true else { return false }
-    return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } } == .some(true)
+    return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } }
+      == .some(true)
   }
 
   /// `list.count`, `list.isEmpty`, and what else its type has that can be called; nil when that is nothing.
@@ -268,9 +280,12 @@ enum ValueAPI {
   private static func nextField(_ lent: LentValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
     let names = fieldNames(lent.info)
     var position = 0
-    if let key = callback[1].text ?? (callback[1].tag == SHL_INT ? "\(callback[1].i)" : nil) { position = (names.firstIndex(of: key) ?? names.count) + 1 }
+    if let key = callback[1].text ?? (callback[1].tag == SHL_INT ? "\(callback[1].i)" : nil) {
+      position = (names.firstIndex(of: key) ?? names.count) + 1
+    }
     guard position < names.count else { return callback.done(shl_nil()) }
-    callback.give(Int64(names[position]).map { shl_int($0) }.flatMap { lent.info.isTuple ? $0 : nil }.map(LuaPart.raw) ?? .text(names[position]))
+    callback.give(
+      Int64(names[position]).map { shl_int($0) }.flatMap { lent.info.isTuple ? $0 : nil }.map(LuaPart.raw) ?? .text(names[position]))
     return withScratch { scratch in
       lent.withMemory { memory in
         switch FieldAccess.read(lent.info.fields[position], memory, lent, bridge, scratch) {
@@ -288,7 +303,8 @@ enum ValueAPI {
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       guard callback.name == "table" else {
-        return ValueCalls.invoke(lent, patch, callback) ?? callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
+        return ValueCalls.invoke(lent, patch, callback)
+          ?? callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
       }
       return copy(lent, patch, callback)
     }
@@ -316,7 +332,9 @@ enum ValueAPI {
     return table(lent, collection, most, bridge(callback[0], patch, callback), callback)
   }
 
-  private static func table(_ lent: LentValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+  private static func table(_ lent: LentValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback)
+    -> Int32
+  {
     var failed = false
     let made = lent.withMemory { memory -> SHLValue in
       let count = min(collection.count(memory), most)
@@ -413,7 +431,8 @@ enum ValueAPI {
       let lent = LentValue(receiver)
       if let collection = CollectionType.of(lent.info), collection.isBytes {
         return lent.withMemory { memory in
-          collection.withBytes(memory) { callback.done(shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)) } ?? callback.done("")
+          collection.withBytes(memory) { callback.done(shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)) }
+            ?? callback.done("")
         } ?? callback.done("<\(lent.info.name)>")
       }
       return callback.done(text(lent))
@@ -428,7 +447,9 @@ enum ValueAPI {
         text = wide.description
       } else if case .metatype = lent.info.kind, lent.info.size >= 8 {
         text = ValuePrinter.short(_typeName(Metadata(memory.load(as: UnsafeRawPointer.self)).type, qualified: true))
-      } else { printer.print(memory, lent.info, into: &text) }
+      } else {
+        printer.print(memory, lent.info, into: &text)
+      }
     }
     return done == nil ? "<\(lent.info.name)>" : text
   }
@@ -447,7 +468,6 @@ extension LuaCallback {
     }
   }
 }
-
 
 extension TypeInfo {
   var isString: Bool { if case .string = kind { true } else { false } }

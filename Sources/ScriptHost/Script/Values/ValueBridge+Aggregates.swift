@@ -172,10 +172,14 @@ extension ValueBridge {
       var problem: BridgeError?
       forEach(in: value) { key, payload in
         do throws(BridgeError) {
-          guard pairs.isEmpty, let name = key.text else { throw .wrongType(expected: "\(info.name), as { case = payload }", found: "another table") }
+          guard pairs.isEmpty, let name = key.text else {
+            throw .wrongType(expected: "\(info.name), as { case = payload }", found: "another table")
+          }
           let (number, found) = try findCase(name, info)
           pairs.append((name, number))
-          do throws(BridgeError) { try nested().storePayload(payload, found, number, info, memory) } catch { throw .inside(path: ".\(name)", error) }
+          do throws(BridgeError) { try nested().storePayload(payload, found, number, info, memory) } catch {
+            throw .inside(path: ".\(name)", error)
+          }
         } catch { problem = error }
         return problem == nil
       }

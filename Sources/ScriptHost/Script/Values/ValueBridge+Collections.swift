@@ -88,7 +88,9 @@ extension ValueBridge {
     try type.makeEntries(at: memory) { (keyTarget: UnsafeMutableRawPointer, target: UnsafeMutableRawPointer) throws(BridgeError) -> Bool in
       guard shl_table_next(scope, table, &cursor, &key, &value) else { return false }
       let path = key.text.map { "['\($0)']" } ?? "[\(Self.shown(key))]"
-      do throws(BridgeError) { try inner.store(key, as: keyType, at: keyTarget) } catch { throw .inside(path: "key \(Self.shown(key))", error) }
+      do throws(BridgeError) { try inner.store(key, as: keyType, at: keyTarget) } catch {
+        throw .inside(path: "key \(Self.shown(key))", error)
+      }
       do throws(BridgeError) { try inner.store(value, as: type.element, at: target) } catch {
         keyType.metadata.destroy(keyTarget)
         throw .inside(path: path, error)

@@ -123,7 +123,9 @@ extension ValueBridge {
       if key.tag == SHL_STRING { names += 1 } else { others += 1 }
       return true
     }
-    if names > 0, others > 0 { throw .wrongType(expected: "a list or a dictionary by name", found: "a table that mixes names and positions") }
+    if names > 0, others > 0 {
+      throw .wrongType(expected: "a list or a dictionary by name", found: "a table that mixes names and positions")
+    }
     let mark = shl_mark(scope)
     defer { shl_drop(scope, mark) }
     if names == 0 {

@@ -11,7 +11,8 @@ extension ValueBridge {
       if value.tag != SHL_BOOL { return try storeHandle(value, info, memory, "Bool") }
       memory.storeBytes(of: value.b ? 1 : 0, as: UInt8.self)
     case .integer(let bits, let signed): try storeInteger(value, bits, signed, info, memory)
-    case .float(32): memory.storeBytes(of: Float(try number(value, "Float", largest: Double(Float.greatestFiniteMagnitude))), as: Float.self)
+    case .float(32):
+      memory.storeBytes(of: Float(try number(value, "Float", largest: Double(Float.greatestFiniteMagnitude))), as: Float.self)
     case .float: memory.storeBytes(of: try number(value, "Double", largest: .infinity), as: Double.self)
     case .string:
       if value.tag == SHL_HANDLE { return try storeHandle(value, info, memory, "String") }
@@ -45,7 +46,9 @@ extension ValueBridge {
     guard lent.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(lent)) }
   }
 
-  private func storeOptional(_ value: SHLValue, _ info: TypeInfo, _ payload: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
+  private func storeOptional(_ value: SHLValue, _ info: TypeInfo, _ payload: TypeInfo, _ memory: UnsafeMutableRawPointer)
+    throws(BridgeError)
+  {
     if let lent = classes.lentValue(value), lent.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
     if value.tag == SHL_NIL { return info.metadata.injectEnumTag(memory, 1) }
     if Self.isNull(value) {
@@ -102,7 +105,9 @@ extension ValueBridge {
     }
   }
 
-  private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
+  private func storeInteger(_ value: SHLValue, _ bits: Int, _ signed: Bool, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer)
+    throws(BridgeError)
+  {
     if !signed, bits == 64 { return memory.storeBytes(of: try exact(value, ValuePrinter.short(info.name)) as UInt64, as: UInt64.self) }
     let number: Int64 = try exact(value, ValuePrinter.short(info.name))
     let fits =
