@@ -83,7 +83,7 @@ def found(argument, rsp):
 quiet("set pagination off", "set confirm off", "set breakpoint pending off", "set breakpoint always-inserted on", "set print thread-events off",
       "set print inferior-events off", "handle SIGPIPE nostop noprint pass", "set disable-randomization on", "set debuginfod enabled off",
       "set auto-solib-add off")
-quiet("exec-file " + plan["command"][0], "set args " + " ".join(shlex.quote(a) for a in plan["command"][1:]),
+quiet("exec-file " + shlex.quote(plan["command"][0]), "set args " + " ".join(shlex.quote(a) for a in plan["command"][1:]),
       "unset environment", *("set environment %s %s" % each for each in plan["environment"].items()), "catch exec", "run")
 process = gdb.selected_inferior()
 bias = min(int(line.split("-")[0], 16) for line in open("/proc/%d/maps" % process.pid) if line.rstrip().endswith(plan["program"]))

@@ -102,7 +102,7 @@ class Check:
         new = f.new_result()
         runs = 1
         if mode == "instead":
-            if f.form in ("modify", "read", "init") or "consuming" in f.flags or f.result and not new: return f.printed()
+            if f.form in ("modify", "read", "init") or f.outlives or f.result and not new: return f.printed()
             result, runs = new[1] if new else "", 0
             return f.printed({}, result, 0)
         if mode in ("replace", "around") and new and "r" not in failures and not hooked_to and not f.does_throw and f.form not in ("modify", "read"):

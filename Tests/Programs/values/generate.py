@@ -165,7 +165,7 @@ def lua(g):
         if f.result: fields.append(f"result = {f.result.shape_name}")
         if f.error_type: fields.append(f"error = {f.error_type.shape_name}")
         if f.form in ("modify", "read"): fields.append("coroutine = true")
-        if "consuming" in f.flags: fields.append("consuming = true")
+        if f.outlives: fields.append("consuming = true")
         swaps = ", ".join(f"[{k + 1}] = {source}" for k, (source, _) in f.replacements().items())
         if swaps: fields.append(f"new = {{ {swaps} }}")
         result = f.new_result()

@@ -268,7 +268,10 @@ struct CallAssembly: Sendable {
     let more = hiddenWords(function, selfPlan)
     // What is not known may still be known to fit into registers.
     let fits = more == 0 || allocator.integers + more <= 6 && allocator.floats + 4 <= 8
-    if isExact, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
+    var isLocated = true
+    // Self may be on the stack, too.
+    if case .unknown = selfPlan { isLocated = false }
+    if isExact, isLocated, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
     return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
   }
 
