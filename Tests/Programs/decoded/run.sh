@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Tests/Programs/decoded/run.sh [SEED [COUNT [LIMIT]]]: what random selectors of swift-format decode, checked live in gdb.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+# The debugger does not come to the program's start through such a path.
+if [[ $scripthost == *' '* ]]; then echo "left out: '$scripthost' holds a blank"; echo '0 checks'; exit 0; fi
 
 if ! command -v gdb >/dev/null; then
   printf '\n*** SKIPPED: decoding against gdb, because there is no gdb in PATH ***\n\n' | tee /dev/stderr
