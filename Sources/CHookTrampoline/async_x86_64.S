@@ -11,55 +11,11 @@
 //   2. The return address stays the one that was found, and what lies above it is the argument area of the function
 //      that is jumped to: each function takes its own area (8 bytes more than a multiple of 16) off the stack.
 //   3. rsp never lies above memory that is still read.
-#include "trampoline_offsets.h"
+#include "frame_x86_64.h"
 
 // The frame, the move, and 8 bytes that keep rsp a multiple of 16 at the call.
 #define MOVE HKT_FRAME_SIZE
 #define SPACE (HKT_FRAME_SIZE + HKT_MOVE_SIZE + 8)
-
-        .macro SAVE_REGISTERS
-        mov     %rdi, HKT_FRAME_RDI(%rsp)
-        mov     %rsi, HKT_FRAME_RSI(%rsp)
-        mov     %rdx, HKT_FRAME_RDX(%rsp)
-        mov     %rcx, HKT_FRAME_RCX(%rsp)
-        mov     %r8, HKT_FRAME_R8(%rsp)
-        mov     %r9, HKT_FRAME_R9(%rsp)
-        mov     %rax, HKT_FRAME_RAX(%rsp)
-        mov     %r13, HKT_FRAME_R13(%rsp)
-        mov     %r12, HKT_FRAME_R12(%rsp)
-        mov     %r14, HKT_FRAME_R14(%rsp)
-        mov     %r10, HKT_FRAME_R10(%rsp)
-        movaps  %xmm0, HKT_FRAME_XMM(0)(%rsp)
-        movaps  %xmm1, HKT_FRAME_XMM(1)(%rsp)
-        movaps  %xmm2, HKT_FRAME_XMM(2)(%rsp)
-        movaps  %xmm3, HKT_FRAME_XMM(3)(%rsp)
-        movaps  %xmm4, HKT_FRAME_XMM(4)(%rsp)
-        movaps  %xmm5, HKT_FRAME_XMM(5)(%rsp)
-        movaps  %xmm6, HKT_FRAME_XMM(6)(%rsp)
-        movaps  %xmm7, HKT_FRAME_XMM(7)(%rsp)
-        lea     16(%rbp), %rax
-        mov     %rax, HKT_FRAME_STACK(%rsp)
-        .endm
-
-        // From the frame at r10; r10, r11 and rax carry nothing into an async function.
-        .macro LOAD_REGISTERS
-        mov     HKT_FRAME_RDI(%r10), %rdi
-        mov     HKT_FRAME_RSI(%r10), %rsi
-        mov     HKT_FRAME_RDX(%r10), %rdx
-        mov     HKT_FRAME_RCX(%r10), %rcx
-        mov     HKT_FRAME_R8(%r10), %r8
-        mov     HKT_FRAME_R9(%r10), %r9
-        mov     HKT_FRAME_R13(%r10), %r13
-        mov     HKT_FRAME_R14(%r10), %r14
-        movaps  HKT_FRAME_XMM(0)(%r10), %xmm0
-        movaps  HKT_FRAME_XMM(1)(%r10), %xmm1
-        movaps  HKT_FRAME_XMM(2)(%r10), %xmm2
-        movaps  HKT_FRAME_XMM(3)(%r10), %xmm3
-        movaps  HKT_FRAME_XMM(4)(%r10), %xmm4
-        movaps  HKT_FRAME_XMM(5)(%r10), %xmm5
-        movaps  HKT_FRAME_XMM(6)(%r10), %xmm6
-        movaps  HKT_FRAME_XMM(7)(%r10), %xmm7
-        .endm
 
         .text
 
@@ -75,7 +31,7 @@ hkt_async_entry:
         mov     %rsp, %rbp
         .cfi_def_cfa_register %rbp
         sub     $SPACE, %rsp
-        SAVE_REGISTERS
+        SAVE_ARGUMENTS
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         mov     %r11, %rdx
@@ -96,7 +52,7 @@ hkt_async_return:
         mov     %rsp, %rbp
         .cfi_def_cfa_register %rbp
         sub     $SPACE, %rsp
-        SAVE_REGISTERS
+        SAVE_ARGUMENTS
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_returned
@@ -116,7 +72,7 @@ hkt_async_switched:
         mov     %rsp, %rbp
         .cfi_def_cfa_register %rbp
         sub     $SPACE, %rsp
-        SAVE_REGISTERS
+        SAVE_ARGUMENTS
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_go_on
@@ -129,7 +85,8 @@ hkt_async_switched:
         jne     .Lelsewhere
 
         // The registers come from this frame, and the argument area at most shrinks.
-        LOAD_REGISTERS
+        // r10, r11 and rax carry nothing into an async function.
+        LOAD_VALUES %r10
         .cfi_remember_state
         lea     8(%rbp,%rax), %rax
         mov     8(%rbp), %r10
@@ -161,7 +118,7 @@ hkt_async_switched:
         dec     %rcx
         jnz     .Lwrite
 .Lwritten:
-        LOAD_REGISTERS
+        LOAD_VALUES %r10
         jmp     *%r11
         .cfi_endproc
         .size   hkt_async_switched, . - hkt_async_switched

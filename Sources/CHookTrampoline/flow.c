@@ -571,26 +571,3 @@ bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written) 
   free(r.at);
   return is_call;
 }
-
-size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
-                          HKTBranch *found, size_t capacity) {
-  size_t n = 0;
-  for (uint64_t i = 0; count && i + 7 <= size; i++) {
-    // REX.W lea r64, [rip + disp32]
-    if ((code[i] & 0xfb) != 0x48 || code[i + 1] != 0x8d || (code[i + 2] & 0xc7) != 0x05) continue;
-    int32_t distance;
-    memcpy(&distance, code + i + 3, 4);
-    uint64_t target = address + i + 7 + (uint64_t)(int64_t)distance;
-    if (target < targets[0] || target > targets[count - 1]) continue;
-    size_t low = 0, high = count;
-    while (low < high) {
-      size_t middle = (low + high) / 2;
-      if (targets[middle] < target) low = middle + 1;
-      else high = middle;
-    }
-    if (low == count || targets[low] != target) continue;
-    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target};
-    n++;
-  }
-  return n;
-}

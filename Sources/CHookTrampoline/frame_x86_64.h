@@ -36,6 +36,26 @@
         mov     %rax, HKT_FRAME_STACK(%rsp)
         .endm
 
+// Loads the registers that carry values into a function from the frame at \base; rax, r10 and r12 are the user's to load.
+        .macro LOAD_VALUES base
+        mov     HKT_FRAME_RDI(\base), %rdi
+        mov     HKT_FRAME_RSI(\base), %rsi
+        mov     HKT_FRAME_RDX(\base), %rdx
+        mov     HKT_FRAME_RCX(\base), %rcx
+        mov     HKT_FRAME_R8(\base), %r8
+        mov     HKT_FRAME_R9(\base), %r9
+        mov     HKT_FRAME_R13(\base), %r13
+        mov     HKT_FRAME_R14(\base), %r14
+        movaps  HKT_FRAME_XMM(0)(\base), %xmm0
+        movaps  HKT_FRAME_XMM(1)(\base), %xmm1
+        movaps  HKT_FRAME_XMM(2)(\base), %xmm2
+        movaps  HKT_FRAME_XMM(3)(\base), %xmm3
+        movaps  HKT_FRAME_XMM(4)(\base), %xmm4
+        movaps  HKT_FRAME_XMM(5)(\base), %xmm5
+        movaps  HKT_FRAME_XMM(6)(\base), %xmm6
+        movaps  HKT_FRAME_XMM(7)(\base), %xmm7
+        .endm
+
 // Loads the result registers.
         .macro LOAD_RESULTS
         mov     HKT_RESULT_RAX(%rsp), %rax

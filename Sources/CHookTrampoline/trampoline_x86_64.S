@@ -44,25 +44,10 @@ hkt_trampoline:
 
         // HKT_CONTINUE: the original sees the frame, with the handler's changes.
         mov     SAVED_SITE(%rsp), %r11
-        mov     HKT_FRAME_RDI(%rsp), %rdi
-        mov     HKT_FRAME_RSI(%rsp), %rsi
-        mov     HKT_FRAME_RDX(%rsp), %rdx
-        mov     HKT_FRAME_RCX(%rsp), %rcx
-        mov     HKT_FRAME_R8(%rsp), %r8
-        mov     HKT_FRAME_R9(%rsp), %r9
+        LOAD_VALUES %rsp
         mov     HKT_FRAME_RAX(%rsp), %rax
-        mov     HKT_FRAME_R13(%rsp), %r13
         mov     HKT_FRAME_R12(%rsp), %r12
-        mov     HKT_FRAME_R14(%rsp), %r14
         mov     HKT_FRAME_R10(%rsp), %r10
-        movaps  HKT_FRAME_XMM(0)(%rsp), %xmm0
-        movaps  HKT_FRAME_XMM(1)(%rsp), %xmm1
-        movaps  HKT_FRAME_XMM(2)(%rsp), %xmm2
-        movaps  HKT_FRAME_XMM(3)(%rsp), %xmm3
-        movaps  HKT_FRAME_XMM(4)(%rsp), %xmm4
-        movaps  HKT_FRAME_XMM(5)(%rsp), %xmm5
-        movaps  HKT_FRAME_XMM(6)(%rsp), %xmm6
-        movaps  HKT_FRAME_XMM(7)(%rsp), %xmm7
         .cfi_remember_state
         leave
         .cfi_def_cfa %rsp, 8
@@ -117,25 +102,10 @@ hkt_invoke:
         dec     %rdx
         jnz     .Lcopy
 .Lcopied:
-        mov     HKT_FRAME_RSI(%rbx), %rsi
-        mov     HKT_FRAME_RDX(%rbx), %rdx
-        mov     HKT_FRAME_RCX(%rbx), %rcx
-        mov     HKT_FRAME_R8(%rbx), %r8
-        mov     HKT_FRAME_R9(%rbx), %r9
+        LOAD_VALUES %rbx
         mov     HKT_FRAME_RAX(%rbx), %rax
-        mov     HKT_FRAME_R13(%rbx), %r13
         mov     HKT_FRAME_R12(%rbx), %r12
-        mov     HKT_FRAME_R14(%rbx), %r14
         mov     HKT_FRAME_R10(%rbx), %r10
-        movaps  HKT_FRAME_XMM(0)(%rbx), %xmm0
-        movaps  HKT_FRAME_XMM(1)(%rbx), %xmm1
-        movaps  HKT_FRAME_XMM(2)(%rbx), %xmm2
-        movaps  HKT_FRAME_XMM(3)(%rbx), %xmm3
-        movaps  HKT_FRAME_XMM(4)(%rbx), %xmm4
-        movaps  HKT_FRAME_XMM(5)(%rbx), %xmm5
-        movaps  HKT_FRAME_XMM(6)(%rbx), %xmm6
-        movaps  HKT_FRAME_XMM(7)(%rbx), %xmm7
-        mov     HKT_FRAME_RDI(%rbx), %rdi
         call    *%r11
         // calls.c knows a tail-called sibling by this return address.
         .globl  hkt_invoke_returns_here

@@ -62,9 +62,4 @@ bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *hos
 /// where the function is not understood. False when there is certainly no such instruction there.
 bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written);
 
-/// Byte sequences in a code range that read as an instruction computing (`lea`, relative to rip) one of the (sorted) addresses.
-/// It may find more than there are. Answers how many; stores the first `capacity`.
-size_t hkt_find_addresses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
-                          HKTBranch *found, size_t capacity);
-
 #endif
