@@ -269,8 +269,8 @@ struct CallAssembly: Sendable {
     // What is not known may still be known to fit into registers.
     let fits = more == 0 || allocator.integers + more <= 6 && allocator.floats + 4 <= 8
     var isLocated = true
-    // Self may be on the stack, too.
-    if case .unknown = selfPlan { isLocated = false }
+    // Self may be on the stack, too; of an async function it would be refused instead of copied.
+    if case .unknown = selfPlan, !declaration.functionType.isAsync { isLocated = false }
     if isExact, isLocated, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
     return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
   }
