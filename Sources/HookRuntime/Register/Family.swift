@@ -17,6 +17,8 @@ package struct Body: Sendable {
     case sharesCodeOf(String)
     /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
     case thunk(String)
+    /// A conformance's table holds a copy of it: `of Shop.CartDelegate.cartDidChange(_:) for Cart`
+    case witness(String)
   }
   package var form: Form
   package var declaration: Declaration
@@ -69,6 +71,8 @@ package struct Family: Sendable {
   package var key: String
   package var imagePath: String
   package var bodies: [Body]
+  /// The protocol's requirement that it was asked for as one of.
+  package var requirement: Declaration?
 
   package var typedSelector: String { declaration.typedName(qualified: false) }
 }
