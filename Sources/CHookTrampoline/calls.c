@@ -87,7 +87,7 @@ static __attribute__((noinline)) HKTThread *make_thread(void) {
     do t->next = head; while (!atomic_compare_exchange_weak(&all_threads, &head, t));
   }
   t->top = NULL;
-  t->depth = t->host = t->protected_count = 0;
+  t->depth = t->host = t->unseen = t->protected_count = 0;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
