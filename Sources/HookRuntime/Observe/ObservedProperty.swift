@@ -100,7 +100,9 @@ struct ObservedProperty {
   func writers(withHeirs heirs: Bool) -> Writers {
     var writers = Writers()
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
-    for (image, family) in ProcessCatalog.shared.families(matching: SelectorPattern("**.\(escaped).*")) {
+    let pattern = SelectorPattern("**.\(escaped).*")
+    // Heirs, and extensions of the class, may be in any image.
+    for (image, family) in ProcessCatalog.shared.current().flatMap({ image in image.families(matching: pattern).map { (image, $0) } }) {
       let declaration = family.declaration
       guard declaration.name == name, declaration.isStatic == isStatic, !declaration.isSubscript, let owner = owner(of: declaration),
         type.isSubclass(of: owner) || heirs && owner.isSubclass(of: type)
