@@ -88,6 +88,7 @@ void hkt_trampoline(void);
 #include "HKTClosures.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTPeek.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 
