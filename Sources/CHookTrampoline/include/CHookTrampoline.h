@@ -91,6 +91,7 @@ void hkt_trampoline(void);
 #include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTPeek.h"
 #include "HKTSlots.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"

@@ -133,6 +133,7 @@ typedef struct HKTCall {
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
+  int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
   uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
