@@ -91,6 +91,7 @@ void hkt_trampoline(void);
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
 #include "HKTSlots.h"
+#include "HKTStandIns.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 
