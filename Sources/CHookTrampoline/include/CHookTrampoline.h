@@ -93,6 +93,7 @@ void hkt_trampoline(void);
 #include "HKTPatching.h"
 #include "HKTPeek.h"
 #include "HKTSlots.h"
+#include "HKTStandIns.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 
