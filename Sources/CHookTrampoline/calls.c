@@ -90,14 +90,13 @@ uint64_t hkt_call_duration_ns(const HKTCall *call) {
 
 static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
-  int saved_errno = *t->errno_place;
   uint32_t is_host_work = layer->is_host_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER);
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
-  *t->errno_place = saved_errno;
+  *t->errno_place = call->error_number;
   return outcome;
 }
 
@@ -126,7 +125,10 @@ static void run_original(HKTCall *call) {
   uint32_t host = t->host;
   t->host = 0;
   if (call->body->flags & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
+  // Handlers around this ran in between, or still do.
+  *t->errno_place = call->error_number;
   hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
+  call->error_number = *t->errno_place;
   if (__builtin_expect(call->body->flags & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
   hkt_clear_state(call, HKT_CALL_FORWARDING);
   hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);
@@ -254,25 +256,16 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   *t->errno_place = saved_errno;
 }
 
-HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread_here();
-  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
-    while (body && !is_call_of(body, frame)) body = body->next;
-    if (!body) return HKT_CONTINUE;
-  }
-  drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
-
-  HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
-  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
-  hkt_need_plan(t, body);
+/// Runs the call's layers and the original. `layers` are protected, and released here.
+/// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
+static inline __attribute__((always_inline)) HKTAction deliver(
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
   HKTCall *top = t->top;
   HKTCall call = {
     .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .gap = UINT32_MAX,
+    .error_number = *t->errno_place,
   };
-  if (top && hkt_is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) hkt_start_below(&call, top);
+  if (running) hkt_start_below(&call, running);
   t->top = &call;
   t->depth++;
   count_call(t, body);
@@ -305,6 +298,35 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   return HKT_CONTINUE;
 }
 
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread_here();
+  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(body->guard_mask != 0, 0)) {
+    while (body && !is_call_of(body, frame)) body = body->next;
+    if (!body) return HKT_CONTINUE;
+  }
+  drop_abandoned(t, frame);
+  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+
+  HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
+  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  hkt_need_plan(t, body);
+  HKTCall *top = t->top;
+  bool is_handlers = top && hkt_is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family;
+  return deliver(t, frame, site, body, layers, is_handlers ? top : NULL);
+}
+
+HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (!t) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  drop_abandoned(t, frame);
+  HKTLayers *layers = hkt_protect_layers(t, body);
+  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  return deliver(t, frame, site, body, layers, NULL);
+}
+
 // MARK: For async.c
 
 bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
@@ -327,6 +349,7 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   call->up = t->top;
   t->top = call;
   t->depth++;
+  call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);
   t->depth--;
   t->top = call->up;
