@@ -95,6 +95,14 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case aroundCoroutine
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
+  /// It cannot be for the class or object it was asked for.
+  case scope(ScopeRefusal)
+  /// The back end that was asked for cannot divert the selector's calls.
+  case backEnd(BackEnd, String)
+  /// Another copy of this library, part of that image, hooks functions of the process.
+  case otherCopy(String)
+  /// The process is a copy that fork made.
+  case forked(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -109,6 +117,10 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .aroundDeinit: "around-deinit"
     case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
+    case .scope(let reason): reason.code
+    case .backEnd: "back-end"
+    case .otherCopy: "other-copy"
+    case .forked: "forked"
     }
   }
 }
@@ -125,6 +137,11 @@ extension HookRefusal: CustomStringConvertible {
     case .noMemory: "out of memory"
     case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
     case .aroundCoroutine: "an access that the original begins only the original can end; use 'before' and 'after'"
+    case .scope(let reason): reason.description
+    case .backEnd(let backEnd, let reason): "the back end '\(backEnd.rawValue)' cannot divert it: \(reason)"
+    case .otherCopy(let image):
+      "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
+    case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }
