@@ -90,6 +90,7 @@ void hkt_trampoline(void);
 #include "HKTClosures.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTImages.h"
 #include "HKTPeek.h"
 #include "HKTSlots.h"
 #include "HKTFlow.h"
