@@ -146,6 +146,7 @@ typedef struct HKTThread {
   HKTCall *top;
   uint32_t depth;
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
+  uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
   uint32_t protected_count;
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call

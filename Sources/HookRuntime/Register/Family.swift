@@ -17,6 +17,8 @@ package struct Body: Sendable {
     case sharesCodeOf(String)
     /// No body at all: a word through which an image calls a C function
     case importSlot
+    /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
+    case thunk(String)
   }
   package var form: Form
   package var declaration: Declaration
