@@ -96,7 +96,8 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
   package func fullName(_ family: Family, typed: Bool = false) -> String {
-    PrivateNames.resolved(
+    if family.imported != nil { return typed ? family.typedSelector : family.selector }
+    return PrivateNames.resolved(
       typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
       module: family.declaration.module, inlineTable)
   }
@@ -180,6 +181,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
+    if let imported = family.imported, let place = body.place { return imported.refusal(at: place, safe: false) }
     if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
     if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
@@ -194,6 +196,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
+    if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
         let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
@@ -258,6 +261,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
   package func inlinedCopies(of family: Family) -> Int? {
+    if family.imported != nil { return 0 }
     var total = 0
     for name in Set(family.bodies.map(\.mangledName)) {
       guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
@@ -274,7 +278,7 @@ package final class ImageCatalog: @unchecked Sendable {
 extension Body.Form {
   var rank: Int {
     switch self {
-    case .base, .sharesCodeOf: 0
+    case .base, .sharesCodeOf, .importSlot: 0
     case .initialising: 1
     case .signatureClone: 2
     case .genericClone: 3
@@ -291,6 +295,7 @@ extension Body.Form {
     case .genericClone: "generic specialisation"
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
+    case .importSlot: "import slot"
     case .thunk(let what): "thunk \(what)"
     case .witness(let what): "witness \(what)"
     }
@@ -317,6 +322,7 @@ package final class ProcessCatalog: @unchecked Sendable {
   /// What exact names were found to mean, for the images of change count `rememberedAt`.
   private var remembered: [SelectorPattern: [(ImageCatalog, Family)]] = [:]
   private var rememberedAt: UInt64 = .max
+  private var imports: (read: Imports, at: UInt64)?
   package var options = SymbolTable.Options()
 
   /// Images whose functions are never hooked: the Swift runtime and our own.
@@ -368,7 +374,23 @@ package final class ProcessCatalog: @unchecked Sendable {
     }
   }
 
+  /// Who imports C functions now.
+  package func currentImports() -> Imports {
+    lock.withLock {
+      let change = LoadedImages.changeCount
+      if let imports, imports.at == change { return imports.read }
+      let read = Imports.ofProcess()
+      imports = (read, change)
+      return read
+    }
+  }
+
   private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    current().families(matching: pattern)
+    var found: [(ImageCatalog, Family)] = []
+    // C functions are no image's own; the program's catalog stands for all of them.
+    if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
+      found = currentImports().families(matching: selector).map { (program, $0) }
+    }
+    return found + current().families(matching: pattern)
   }
 }
