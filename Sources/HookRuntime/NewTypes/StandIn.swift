@@ -18,6 +18,7 @@ package final class StandIn: @unchecked Sendable {
   ///   - original: what the word held before: code, or an async function pointer.
   ///   - place: where the word is, in memory of ours.
   init(at place: UnsafeRawPointer, original: UInt, plan: CallPlan) throws(NewTypeError) {
+    _ = HookEngine.shared  // says who releases what calls keep
     let slot = try Self.prepare(at: place, former: original, isAsync: plan.isAsync)
     site = slot.site
     word = UInt(slot.ours)

@@ -261,7 +261,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// The body does nothing but report that the method was deleted.
   func isDeleted(_ address: UInt64) -> Bool {
     lock.withLock {
-      symbols.symbols(at: address - bias).contains { $0.isFunction && deleted.contains($0.address, size: Int($0.size)) }
+      symbols.symbols(at: address &- bias).contains { $0.isFunction && deleted.contains($0.address, size: Int($0.size)) }
     }
   }
 

@@ -15,14 +15,17 @@ public final class Trace: Sendable {
 }
 
 /// Counts its instances.
-public final class Token {
+public final class Token: Sendable {
   static let count = Atomic<Int>(0)
   public static var alive: Int { count.load(ordering: .relaxed) }
   public init() { Self.count.add(1, ordering: .relaxed) }
   deinit { Self.count.subtract(1, ordering: .relaxed) }
 }
 
-public struct ShopError: Error, Equatable { public var code: Int }
+public struct ShopError: Error, Equatable {
+  public var code: Int
+  public init(code: Int) { self.code = code }
+}
 
 open class Cart {
   open var title: String

@@ -74,6 +74,14 @@ package struct ClassMember: Sendable {
 
   /// How calls through the slot pass their values: as declared, because whoever calls it knows nothing but the declaration.
   var plan: CallPlan { CallPlanner().plan(declaration, evidence: declaration.isEffectivelyPrivate ? PointedToEvidence() : nil) }
+
+  /// Ready to be called on objects, at the implementation that their class has.
+  func callable() throws(NewTypeError) -> Callable {
+    let plan = plan
+    do throws(CallRefusal) {
+      return try Callable(declaration, selector: selector, plan: plan, selfPlan: plan.selfPlan, entry: UInt(body.address))
+    } catch { throw .member(selector, of: owner.name, reason: error.description) }
+  }
 }
 
 /// Why a member cannot be overridden.

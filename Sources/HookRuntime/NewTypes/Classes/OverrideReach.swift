@@ -25,6 +25,8 @@ extension ClassMember {
     var parser = SymbolParser()
     guard let found = parser.declaration(mangledName) else { return mangledName }
     if found.familyName == family.key { return nil }
+    // In-place modification of a property is overridden with its getter and setter.
+    if isModify(found) { return nil }
     if isSameMember(found), let context = found.context, context != declaration.context,
       case .success(let heir) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])),
       heir.metadata.isSubclass(of: owner)
@@ -32,6 +34,12 @@ extension ClassMember {
       return nil
     }
     return PrivateNames.stripped(found.selectorName)
+  }
+
+  private func isModify(_ other: Declaration) -> Bool {
+    (other.kind == .modify || other.wrappedKind == .modify) && other.name == declaration.name && other.context == declaration.context
+      && other.isStatic == declaration.isStatic && other.isSubscript == declaration.isSubscript
+      && (declaration.kind == .getter || declaration.kind == .setter)
   }
 
   private func isSameMember(_ other: Declaration) -> Bool {
@@ -54,6 +62,7 @@ extension ClassMember {
   /// The word in a slot is code that only reports that the method was deleted.
   func isDeleted(_ word: UInt) -> Bool {
     if word == 0 || word == Self.deletedMethod { return true }
+    if StandIns.isOurs(word) { return false }
     return image.isDeleted(UInt64(word))
   }
 

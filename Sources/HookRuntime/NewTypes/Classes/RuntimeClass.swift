@@ -124,9 +124,37 @@ package final class RuntimeClass: @unchecked Sendable {
     let plan = member.plan
     if let reason = plan.opaqueBecause { throw refusal(.convention(reason)) }
     let standIn = try StandIn(at: metadata.pointer + 8 * slot, original: word, plan: plan)
+    if member.declaration.kind == .getter || member.declaration.kind == .setter { try replaceModify(name, missing: missing) }
     words[slot] = standIn.word
     members[slot] = Member(member: member, standIn: standIn)
     return (member, standIn)
+  }
+
+  /// In-place modification goes by way of the getter and the setter, where one of them is overridden.
+  /// - Parameter name: of the getter or setter.
+  private func replaceModify(_ name: String, missing: Bool) throws(NewTypeError) {
+    let property = String(name.dropLast(4))  // ".get", ".set"
+    func member(_ accessor: String) throws(NewTypeError) -> (ClassMember, Int)? {
+      guard case .success(let member) = ClassMember.find("\(property).\(accessor)", in: superclass) else { return nil }
+      guard case .success(let slot) = member.slot(), !member.isDeleted(words[slot]) else { return nil }
+      return (member, slot)
+    }
+    for accessor in ["read", "read2", "modify2"] where try member(accessor) != nil {
+      throw .member(name, of: superclass.name, reason: "its coroutine '\(accessor)' has a form that is not made here")
+    }
+    guard let (modify, slot) = try member("modify"), !StandIns.isOurs(words[slot]) else { return }
+    guard let (getter, getSlot) = try member("get"), let (setter, setSlot) = try member("set") else {
+      throw .member(name, of: superclass.name, reason: "it is modified in place, and has no getter and setter in the virtual table")
+    }
+    if !missing, let problem = modify.missedCalls(by: superclass) {
+      throw .member(name, of: superclass.name, reason: "in-place modification: \(problem)")
+    }
+    let plan = modify.plan
+    if let reason = plan.obstacle { throw .member(name, of: superclass.name, reason: reason) }
+    let standIn = ModifyStandIn(
+      plan: plan, get: try getter.callable(), set: try setter.callable(),
+      words: (metadata.pointer + 8 * getSlot, metadata.pointer + 8 * setSlot))
+    words[slot] = try standIn.install(at: metadata.pointer + 8 * slot, former: words[slot])
   }
 
   // MARK: Added methods
