@@ -195,8 +195,7 @@ private struct Inspection {
   // MARK: explain
 
   func explain() throws(Failure) -> Int32 {
-    let pattern = SelectorPattern(words[0])
-    let found = images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    let found = catalogs.families(matching: SelectorPattern(words[0]))
     guard !found.isEmpty else { throw nothing(words[0]) }
     if isJSON {
       for (image, family) in found { Output.line(explanation(image, family)) }

@@ -101,6 +101,9 @@ package final class ImageCatalog: @unchecked Sendable {
       module: family.declaration.module, inlineTable)
   }
 
+  /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
+  func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
+
   private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
       var order: [String] = []
@@ -286,7 +289,7 @@ extension Body.Form {
     case .signatureClone: 2
     case .genericClone: 3
     case .merged: 4
-    case .thunk: 5
+    case .thunk, .witness: 5
     }
   }
 
@@ -299,6 +302,7 @@ extension Body.Form {
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
     case .thunk(let what): "thunk \(what)"
+    case .witness(let what): "witness \(what)"
     }
   }
 }
@@ -375,6 +379,6 @@ package final class ProcessCatalog: @unchecked Sendable {
   }
 
   private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    current().families(matching: pattern)
   }
 }

@@ -17,6 +17,8 @@ package struct Body: Sendable {
     case sharesCodeOf(String)
     /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
     case thunk(String)
+    /// A conformance's table holds a copy of it: `of Shop.CartDelegate.cartDidChange(_:) for Cart`
+    case witness(String)
   }
   package var form: Form
   package var declaration: Declaration
@@ -69,6 +71,8 @@ package struct Family: Sendable {
   package var key: String
   package var imagePath: String
   package var bodies: [Body]
+  /// The protocol's requirement that it was asked for as one of.
+  package var requirement: Declaration?
 
   package var typedSelector: String { declaration.typedName(qualified: false) }
 }
@@ -91,6 +95,14 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case aroundCoroutine
   /// One body for several selectors, told apart by extra arguments.
   case mergedBody
+  /// It cannot be for the class or object it was asked for.
+  case scope(ScopeRefusal)
+  /// The back end that was asked for cannot divert the selector's calls.
+  case backEnd(BackEnd, String)
+  /// Another copy of this library, part of that image, hooks functions of the process.
+  case otherCopy(String)
+  /// The process is a copy that fork made.
+  case forked(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -105,6 +117,10 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .aroundDeinit: "around-deinit"
     case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
+    case .scope(let reason): reason.code
+    case .backEnd: "back-end"
+    case .otherCopy: "other-copy"
+    case .forked: "forked"
     }
   }
 }
@@ -121,6 +137,11 @@ extension HookRefusal: CustomStringConvertible {
     case .noMemory: "out of memory"
     case .aroundDeinit: "a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'"
     case .aroundCoroutine: "an access that the original begins only the original can end; use 'before' and 'after'"
+    case .scope(let reason): reason.description
+    case .backEnd(let backEnd, let reason): "the back end '\(backEnd.rawValue)' cannot divert it: \(reason)"
+    case .otherCopy(let image):
+      "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
+    case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }
