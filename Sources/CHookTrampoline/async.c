@@ -176,6 +176,10 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
     if (!up && at == call->layers->count) return enter_original(r, a);
     call->index = up ? at - 1 : at;
     HKTLayer *layer = &call->layers->layer[call->index];
+    if (hkt_async_layer(call)->passes) {
+      at += up ? -1u : 1u;
+      continue;
+    }
     HKTOutcome outcome = up ? go_up(call, layer) : go_down(call, layer);
     if (outcome == HKT_PROCEED || outcome == HKT_AWAIT) hkt_async_layer(call)->waits = 1;
     if (outcome == HKT_AWAIT) return enter_callee(r, a);
@@ -196,7 +200,7 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 
 /// The entry continues a call of the same selector that was delivered already: a base that awaits its clone.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
-  if (body->forwarder_count == 0) return false;
+  if (body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS)) return false;
   HKTAsyncContext *parent = ((HKTAsyncContext *)frame->async_context)->parent;
   HKTAsyncCall *record = parent ? record_of(parent) : NULL;
   return record && !record->is_callee && hkt_hands_on_to(record->call.body, body);
@@ -233,6 +237,7 @@ static HKTAsyncCall *make_record(const HKTCall *call) {
   memcpy(&r->frame, call->frame, offsetof(HKTFrame, results));
   memset(&r->frame.results, 0, sizeof r->frame.results);
   memset(r->layer, 0, count * sizeof r->layer[0]);
+  for (uint32_t i = call->first; i < count; i++) r->layer[i].passes = !hkt_takes_part(call, &call->layers->layer[i]);
   atomic_fetch_add_explicit(&in_flight, 1, memory_order_relaxed);
   return r;
 }
@@ -241,7 +246,8 @@ static HKTAsyncCall *make_record(const HKTCall *call) {
 static bool run_enter_only(HKTCall *call) {
   for (uint32_t i = call->first; i < call->layers->count; i++) {
     call->index = i;
-    if (call->layers->layer[i].phases & HKT_ON_ENTER) hkt_run_layer(call, &call->layers->layer[i], HKT_ENTER);
+    HKTLayer *layer = &call->layers->layer[i];
+    if ((layer->phases & HKT_ON_ENTER) && hkt_takes_part(call, layer)) hkt_run_layer(call, layer, HKT_ENTER);
   }
   return call->releases || call->scratch;
 }

@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
-_Static_assert(sizeof(HKTLayer) == 24, "HookRuntime/Dispatch writes layers");
+_Static_assert(sizeof(HKTLayer) == 32, "HookRuntime/Dispatch writes layers");
 
 enum { HAZARDS = sizeof(((HKTThread *)0)->hazard) / sizeof(void *) };
 
@@ -322,7 +322,26 @@ static void run_original(HKTCall *call) {
   t->host = host;
 }
 
+/// Whether the call is one of those that a layer with a filter or a route is for.
+static __attribute__((noinline)) bool passes_filter(const HKTCall *call, const HKTLayer *layer) {
+  const HKTBodyRecord *body = call->body;
+  if (layer->route && layer->route != body->route) return false;
+  if (!layer->filter) return true;
+  uint64_t self = *(const uint64_t *)((const char *)call->frame + body->self_at);
+  if (layer->filter == HKT_FILTER_OBJECT) return self == layer->filter_value;
+  if (!self) return false;
+  // An object begins with its class's metadata, whose second word is the superclass's; a switched class is the original's heir.
+  for (const uint64_t *class = *(const uint64_t **)self; class; class = (const uint64_t *)class[1])
+    if ((uint64_t)class == layer->filter_value) return true;
+  return false;
+}
+
+static inline bool takes_part(const HKTCall *call, const HKTLayer *layer) {
+  return __builtin_expect((layer->filter | layer->route) == 0, 1) || passes_filter(call, layer);
+}
+
 static void run_from(HKTCall *call, uint32_t index) {
+  while (index < call->layers->count && !takes_part(call, &call->layers->layer[index])) index++;
   if (index == call->layers->count) { run_original(call); return; }
   HKTLayer *layer = &call->layers->layer[index];
   uint32_t outer = call->index;
@@ -356,12 +375,13 @@ static bool run_enter_only(HKTCall *call) {
   for (uint32_t i = call->first; i < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
-    if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
+    if ((layer->phases & HKT_ON_ENTER) && takes_part(call, layer)) run_handler(call, layer, HKT_ENTER);
   }
   return !is_set(call, HKT_CALL_MUST_RETURN);
 }
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
   for (uint32_t i = 0; i < to->forwarder_count; i++)
     if (to->forwarder[i].record == from) return true;
   return false;
@@ -370,7 +390,7 @@ static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *t
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
-  if (body->forwarder_count == 0) return false;
+  if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
   if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
       t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
     // The clone may hand on, too.
@@ -502,6 +522,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
+bool hkt_takes_part(const HKTCall *call, const HKTLayer *layer) { return takes_part(call, layer); }
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
 

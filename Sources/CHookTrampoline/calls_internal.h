@@ -8,6 +8,8 @@
 bool hkt_passes_through(HKTThread *t);
 bool hkt_is_passive(void);
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);
+/// The layer's filter and route let it see the call. Only before the original: it may end self.
+bool hkt_takes_part(const HKTCall *call, const HKTLayer *layer);
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to);
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record);
 

@@ -67,7 +67,8 @@ static bool collect(Change *c, struct HKTSite *const *sites, size_t count) {
   if (list == MAP_FAILED) return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno});
   c->patches = list;
   for (size_t i = 0; i < count; i++)
-    if ((hkt_patch(sites[i])->state == HKT_INSTALLED) != c->installing) c->patches[c->count++] = hkt_patch(sites[i]);
+    if (!(sites[i]->flags & HKT_SITE_SLOT) && (hkt_patch(sites[i])->state == HKT_INSTALLED) != c->installing)
+      c->patches[c->count++] = hkt_patch(sites[i]);
   sort_by_address(c->patches, c->count);
   size_t kept = 0;
   for (size_t i = 0; i < c->count; i++)

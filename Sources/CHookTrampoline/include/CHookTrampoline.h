@@ -70,6 +70,8 @@ typedef struct HKTSite {
 enum {
   /// The body is an async function's: entered through hkt_async_entry, not hkt_trampoline. Set before the site is enabled.
   HKT_SITE_ASYNC = 1,
+  /// Calls come through a word of data (HKTSlots.h); no code was changed, and `body` is what they go on to.
+  HKT_SITE_SLOT = 2,
 };
 
 /// Calls `target` with the registers of `frame` and a copy of `stack_bytes` bytes of its stack arguments
@@ -88,6 +90,7 @@ void hkt_trampoline(void);
 #include "HKTClosures.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTSlots.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 

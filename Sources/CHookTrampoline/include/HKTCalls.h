@@ -32,11 +32,32 @@ typedef enum HKTOutcome : int32_t {
 struct HKTCall;
 typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTPhase phase);
 
+/// Whose calls a layer takes part in.
+typedef enum HKTFilter : uint8_t {
+  HKT_FILTER_NONE = 0,   // everybody's
+  HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
+  HKT_FILTER_OBJECT = 2, // self is the object at `filter_value`
+} HKTFilter;
+
+/// By what kind of site calls arrive. Layers asked for by a slot only see the calls that came through it.
+typedef enum HKTRoute : uint8_t {
+  HKT_ROUTE_ENTRY = 0,  // the entry of a body; for layers: any
+  HKT_ROUTE_VTABLE = 1,
+  HKT_ROUTE_CLASS_SWITCH = 2,
+  HKT_ROUTE_DYNAMIC = 3,
+  HKT_ROUTE_WITNESS = 4,
+  HKT_ROUTE_IMPORT = 5,
+} HKTRoute;
+
 typedef struct HKTLayer {
   HKTLayerFunction function;
   void *context;
   uint32_t phases;
-  uint32_t is_host_work;  // hooked functions the handler calls pass through unseen
+  uint8_t is_host_work;  // hooked functions the handler calls pass through unseen
+  uint8_t filter;        // HKTFilter
+  uint8_t route;         // HKTRoute: 0 any, otherwise the call must have arrived at a site of that kind
+  uint8_t reserved;
+  uint64_t filter_value;
 } HKTLayer;
 
 /// An immutable set of layers, outermost first. Published in HKTBodyRecord.layers; freed by hkt_layers_retire
@@ -64,7 +85,9 @@ typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   struct HKTBodyRecord *next;  // another selector's record of the same body
   uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
-  uint32_t reserved;
+  uint16_t self_at;      // where in the HKTFrame the object is that filters compare; as of `plan`
+  uint8_t route;         // HKTRoute: the kind of the site this record belongs to
+  uint8_t reserved;
   uint64_t guard_value[6];
   void *family;          // identity of the selector: bodies of one family share it
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
@@ -86,6 +109,10 @@ enum {
   HKT_BODY_STACK_KNOWN = 4,
   /// Results may come on the x87 stack: they are Float80, or their type is not known.
   HKT_BODY_X87 = 8,
+  /// Slots lead to this body: a call that a slot's record of the same family delivered goes on here, see HKT_BODY_SLOT.
+  HKT_BODY_HAS_SLOTS = 16,
+  /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
+  HKT_BODY_SLOT = 32,
 };
 
 enum { HKT_CALL_IN_HANDLER = 1, HKT_CALL_ORIGINAL_RAN = 2, HKT_CALL_FORWARDING = 4, HKT_CALL_MUST_RETURN = 8 };

@@ -132,7 +132,7 @@ extension HookEngine {
     case .success(let families): found = families
     case .failure(let problem): throw .notFound(problem.description)
     }
-    let report = install(found) { _ in
+    let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in
       LayerSpec(
         function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
         isHostWork: false, owner: "swift"

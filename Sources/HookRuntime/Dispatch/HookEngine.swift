@@ -34,17 +34,19 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Hooks every family for which it is possible. The code changes are one transaction.
-  /// - Parameter layer: makes the layer for a family; called once for each that can be hooked.
+  /// - Parameters:
+  ///   - atomically: install nothing when one request is refused.
+  ///   - layer: makes the layer for a family; called once for each that can be hooked.
   package func install(
-    _ found: [(ImageCatalog, Family)], layer: (Family) -> LayerSpec
+    _ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec
   ) -> Report {
     lock.withLock {
       var report = Report()
       var ready: [HookedFamily] = []
-      for (image, family) in found {
-        switch prepare(family, in: image) {
+      for request in requests {
+        switch prepare(request.family, in: request.image) {
         case .success(let hooked): ready.append(hooked)
-        case .failure(let reason): report.refused.append((family.selector, reason))
+        case .failure(let reason): report.refused.append((request.family.selector, reason))
         }
       }
       if let reason = write(ready.flatMap { $0.bodies.map(\.site) }) {

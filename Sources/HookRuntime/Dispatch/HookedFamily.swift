@@ -163,7 +163,8 @@ final class HookedFamily {
       hkt_layers_set(
         set, UInt32(index),
         HKTLayer(
-          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0))
+          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0,
+          filter: HKT_FILTER_NONE.rawValue, route: HKT_ROUTE_ENTRY.rawValue, reserved: 0, filter_value: 0))
     }
     set.pointee.phases = phases
     set.pointee.owner = Unmanaged.passRetained(LayerSetOwner(layers.map(\.lifetime))).toOpaque()

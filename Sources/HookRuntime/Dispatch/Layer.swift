@@ -19,6 +19,10 @@ package struct LayerSpec {
   package var readsValues: Bool
   /// Who made it: shown in lists, and the key for removing all of an owner's hooks.
   package var owner: String
+  /// Hooks of an owner that are enabled, disabled and removed as one.
+  package var group: String?
+  /// It takes part in one call, and is gone.
+  package var isOnce: Bool
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -26,7 +30,7 @@ package struct LayerSpec {
 
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
-    isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String,
+    isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String, group: String? = nil, isOnce: Bool = false,
     release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
@@ -37,6 +41,8 @@ package struct LayerSpec {
     self.canWait = canWait
     self.readsValues = readsValues
     self.owner = owner
+    self.group = group
+    self.isOnce = isOnce
     self.release = release
   }
 }

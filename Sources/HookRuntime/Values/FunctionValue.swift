@@ -38,7 +38,7 @@ package final class FunctionValue: Sendable {
   ///
   /// The context is owned by what is in `memory` then, also where a non-escaping type does not release it.
   package func store(at memory: UnsafeMutableRawPointer, as target: TypeInfo) throws(FunctionProblem) {
-    if target.isGeneral == type.isGeneral || target.metadata.function?.convention != .swift {
+    if target.form.isSame(as: type.form) || target.metadata.function?.convention != .swift {
       Self.retain(context)
       write(code, context, target, memory)
       return
@@ -54,7 +54,7 @@ package final class FunctionValue: Sendable {
 
   private static func hasOneForm(_ info: TypeInfo?) -> Bool {
     guard let info else { return false }
-    return TypeResolver.shared.general(info) === info && !info.isGeneral
+    return TypeResolver.shared.general(info) === info && info.form == .natural
   }
 
   private func write(_ code: UInt, _ context: UInt, _ target: TypeInfo, _ memory: UnsafeMutableRawPointer) {

@@ -20,15 +20,15 @@ package struct StoredField: Sendable {
   private enum Source: Sendable {
     case record(MangledBytes)
     case element(Metadata)
-    case generalElement(Metadata)
+    case elementInForm(Metadata, ClosureForm)
     case none
   }
 
-  /// The element of a tuple that lies where a generic type is expected.
-  var general: StoredField {
+  /// The element of a tuple whose closures have this form.
+  func element(in form: ClosureForm) -> StoredField {
     guard case .element(let metadata) = source else { return self }
     var field = self
-    field.source = .generalElement(metadata)
+    field.source = .elementInForm(metadata, form)
     return field
   }
 
@@ -36,7 +36,7 @@ package struct StoredField: Sendable {
   package var type: Result<TypeInfo, TypeProblem> {
     switch source {
     case .element(let metadata): TypeResolver.shared.type(of: metadata)
-    case .generalElement(let metadata): TypeResolver.shared.type(of: metadata).map(TypeResolver.shared.general)
+    case .elementInForm(let metadata, let form): TypeResolver.shared.type(of: metadata).map { TypeResolver.shared.type($0, in: form) }
     case .none: .failure(.layout(name))
     case .record(let bytes): TypeResolver.shared.type(ofField: reference == .value ? bytes : bytes.dropLast(2), in: owner)
     }

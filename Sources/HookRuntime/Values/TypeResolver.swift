@@ -9,7 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
-  private var generalByMetadata: [Metadata: TypeInfo] = [:]
+  private var otherForms: [FormKey: TypeInfo] = [:]
   private var byField: [FieldKey: Result<TypeInfo, TypeProblem>] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
@@ -35,32 +35,41 @@ package final class TypeResolver: @unchecked Sendable {
 
   /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
   /// keeps closures there in their most general form; a type that holds none is the same everywhere.
-  package func general(_ info: TypeInfo) -> TypeInfo {
+  package func general(_ info: TypeInfo) -> TypeInfo { type(info, in: .general) }
+
+  /// The type with the closures of its values in this form; the same where there are none.
+  package func type(_ info: TypeInfo, in form: ClosureForm) -> TypeInfo {
     lock.withLock {
-      if info.isGeneral { return info }
-      if let known = generalByMetadata[info.metadata] { return known }
-      guard let kind = generalKind(info) else { return info }
-      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, isGeneral: true)
-      generalByMetadata[info.metadata] = made
+      if info.form == form { return info }
+      let key = FormKey(metadata: info.metadata, form: form)
+      if let known = otherForms[key] { return known }
+      guard let kind = kind(of: info, in: form) else { return info }
+      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, form: form)
+      otherForms[key] = made
       return made
     }
   }
 
   /// nil when no closure lies in the value itself.
-  private func generalKind(_ info: TypeInfo) -> ValueKind? {
+  private func kind(of info: TypeInfo, in form: ClosureForm) -> ValueKind? {
     switch info.kind {
     case .closure: return .closure
     case .optional(let payload):
-      let general = general(payload)
-      return general === payload ? nil : .optional(general)
+      let other = type(payload, in: form)
+      return other === payload ? nil : .optional(other)
     case .tuple:
       let holds = info.metadata.tupleElements.contains { element in
         guard case .success(let part) = type(of: element.metadata) else { return false }
-        return general(part) !== part
+        return type(part, in: form) !== part
       }
       return holds ? .tuple : nil
     default: return nil
     }
+  }
+
+  private struct FormKey: Hashable {
+    var metadata: Metadata
+    var form: ClosureForm
   }
 
   /// The type of a stored property or payload of `owner`, as it lies there: a metatype that needs no bits has none.
@@ -92,8 +101,8 @@ package final class TypeResolver: @unchecked Sendable {
     // Optionals keep the form of what is around them.
     guard case .success(let type) = found, owner.descriptor?.isGeneric == true, general(type) !== type else { return found }
     if case .optional = owner.kind { return found }
-    guard let isGeneral = name.isGenericParameter else { return .failure(.layout(type.name)) }
-    return .success(isGeneral ? general(type) : type)
+    let environment = owner.descriptor.flatMap { try? GenericEnvironment(fieldsOf: $0, types: self) }
+    return .success(self.type(type, in: syntax(name)?.closureForm(environment: environment) ?? .declared))
   }
 
   private struct FieldKey: Hashable {

@@ -219,7 +219,7 @@ enum PatchAPI {
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
-    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { ($0, $1) }) { family in
+    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { HookRequest(image: $0, family: $1) }) { family in
       var info = SHLFunctionInfo()
       let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
       if function == 0 { noMemory = true }

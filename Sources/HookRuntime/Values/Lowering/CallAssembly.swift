@@ -296,7 +296,8 @@ struct CallAssembly: Sendable {
   private func argument(_ index: Int, _ parameter: Parameter) -> ArgumentPlan {
     let type = lowering.filled(parameter.valueType, signature.substitutions)
     var plan = ArgumentPlan(
-      label: parameter.label, type: type, info: lowering.info(type), location: .unknown(""), isInout: parameter.isInout)
+      label: parameter.label, type: type, info: lowering.info(type, declaredAs: parameter.valueType), location: .unknown(""),
+      isInout: parameter.isInout)
     let parts = self.parts(of: .argument(index))
     let conventions = Set(parts.filter { $0.location != .optimizedOut }.map(\.parameter.convention))
     plan.isOwned = conventions.contains(.owned)
@@ -390,7 +391,7 @@ struct CallAssembly: Sendable {
 
   private func result(_ function: FunctionType) -> ResultPlan {
     let type = lowering.filled(function.result, signature.substitutions)
-    var plan = ResultPlan(type: type, info: lowering.info(type), location: .unknown(""))
+    var plan = ResultPlan(type: type, info: lowering.info(type, declaredAs: function.result), location: .unknown(""))
     if function.result.isThinMetatype { plan.info = lowering.types.metatypeWithoutBits(type) }
     plan.isOwned = signature.results.allSatisfy(\.isOwned) && !declaration.isCoroutine
     plan.isYielded = declaration.isCoroutine

@@ -15,6 +15,12 @@ struct SILTypeLowering: Sendable {
     return try? types.type(fixed(type).substituting(actual)).get()
   }
 
+  /// As above; closures in the form that the declaration of the place asks for.
+  func info(_ type: TypeSyntax, declaredAs pattern: TypeSyntax) -> TypeInfo? {
+    guard pattern.deepestParameter >= 0 else { return info(type) }
+    return info(type).map { types.type($0, in: pattern.closureForm(environment: environment)) }
+  }
+
   /// With what same-type requirements fix.
   private func fixed(_ type: TypeSyntax) -> TypeSyntax {
     environment.map { type.substituting($0.fixed) } ?? type
