@@ -86,30 +86,6 @@ public struct HookedCall: ~Copyable {
   private var hasResult: Bool { phase == HKT_EXIT || view.call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 }
 }
 
-/// An installed hook. Dropping it does not remove it.
-public struct Hook: Sendable, Hashable {
-  package let token: HookToken
-
-  /// Calls that start later do not see the hook. Answers false when it was removed before. Never waits.
-  @discardableResult
-  public func remove() -> Bool { HookEngine.shared.remove(token) }
-}
-
-/// Why a hook was not installed. Nothing was changed.
-public enum HookError: Error, Sendable {
-  case notFound(String)
-  case refused(selector: String, reason: String)
-}
-
-extension HookError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .notFound(let text): text
-    case .refused(let selector, let reason): "cannot hook '\(selector)': \(reason)"
-    }
-  }
-}
-
 extension HookEngine {
   public typealias Handler = @Sendable (borrowing HookedCall) -> Void
 
@@ -130,7 +106,7 @@ extension HookEngine {
     let found: [(ImageCatalog, Family)]
     switch SelectorLookup.resolve(selector) {
     case .success(let families): found = families
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw HookError(problem)
     }
     let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in
       LayerSpec(
@@ -138,8 +114,8 @@ extension HookEngine {
         isHostWork: false, owner: "swift"
       ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
     }
-    if let (name, reason) = report.refused.first { throw .refused(selector: name, reason: reason.description) }
-    return Hook(token: report.tokens[0].token)
+    if let (name, reason) = report.refused.first { throw HookError(name, reason) }
+    return Hook(report.tokens.map(\.token), position: HookPosition(phases), site: "")
   }
 }
 

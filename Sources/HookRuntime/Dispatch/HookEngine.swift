@@ -110,6 +110,11 @@ public final class HookEngine: @unchecked Sendable {
   /// Removed layer sets that calls in flight still use.
   public var setsInUse: Int { Int(hkt_layers_waiting()) }
 
+  /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
+  func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
+    lock.withLock { prepare(family, in: image).map { $0.plans } }
+  }
+
   // MARK: Preparing
 
   /// Nothing of the program changes: a family that was prepared and could not be written is written at the next try.

@@ -121,6 +121,13 @@ final class HookedFamily {
     for body in bodies where !body.hasPlan { plan(body) }
   }
 
+  /// Of all bodies, made now where nobody asked before.
+  var plans: [CallPlan] {
+    planAll()
+    // A record's plan is retained for ever.
+    return bodies.compactMap { $0.record.pointee.plan.map { Unmanaged<CallPlan>.fromOpaque($0).takeUnretainedValue() } }
+  }
+
   private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }
 
   // MARK: Layers

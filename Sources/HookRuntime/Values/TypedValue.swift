@@ -11,7 +11,8 @@ package enum TypedValue {
   /// The same with T's metadata.
   package static func canRead(_ wanted: Metadata, _ type: TypeInfo) -> Bool {
     if type.metadata == wanted { return true }
-    if wanted == any { return type.metadata.isCopyable }
+    if wanted == any { return type.metadata.isCopyable && !type.isLentFunction }
+    if type.isLentFunction { return wanted.isSameFunction(as: type.metadata) }
     return isObject(type, of: wanted)
   }
 
@@ -19,6 +20,7 @@ package enum TypedValue {
   package static func canStore(_ given: Metadata, _ type: TypeInfo) -> Bool {
     if type.isConstrained { return false }
     if type.metadata == given || given == any { return true }
+    if type.isLentFunction { return given.isSameFunction(as: type.metadata) }
     if case .object = type.kind, given == anyObject || isClass(given) && (given.isSubclass(of: type.metadata) || type.metadata.isSubclass(of: given)) {
       return true
     }
@@ -82,12 +84,25 @@ package enum TypedValue {
     return moved.memory.assumingMemoryBound(to: T.self).move()
   }
 
+  /// The closure at `memory`, which must not escape, as one that may, for as long as the loan lasts; nil where T is another type.
+  package static func lend<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until loan: ClosureLoan, as: T.Type = T.self) -> T? {
+    guard Metadata(T.self).isSameFunction(as: type.metadata), case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)) else {
+      return nil
+    }
+    let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))
+    defer { made.forget() }
+    let function = FunctionValue(memory, type, lender: 1)
+    do throws(FunctionProblem) { try function.store(at: made.memory, as: made.info, until: loan) } catch { return nil }
+    return made.memory.assumingMemoryBound(to: T.self).move()
+  }
+
   // MARK: Making
 
   /// Makes a value of `type` at `memory`, which has none; false, with nothing made, where `value` is no such value.
   package static func store<T>(_ value: T, as type: TypeInfo, at memory: UnsafeMutableRawPointer) -> Bool {
     if type.isConstrained { return false }
     if type.metadata == Metadata(T.self) { return storeExact(value, type, memory) }
+    if type.isLentFunction { return Metadata(T.self).isSameFunction(as: type.metadata) && storeExact(value, type, memory) }
     if Metadata(T.self) == any { return storeContent(of: value, type, memory) }
     switch type.kind {
     case .object:

@@ -1,47 +1,53 @@
 // Call — a call in flight, as a handler sees it.
 
-/// One call of a hooked function, good until the handler returns: it can be neither copied nor kept.
+private import CHookTrampoline
+
+/// One call of a hooked function, good until the handler returns, and on its thread: kept longer, it answers
+/// ``HandlerError/callIsOver``.
 ///
 /// `Position` says what the handler may do with it, `Output` what an `around` handler returns, `Argument` which arguments it takes.
-public struct Call<Position: CallPosition, Instance, Output, each Argument>: ~Copyable {
-  // Lives in the frame of the layer function that runs the handler; this value cannot leave the handler.
-  let state: UnsafeMutablePointer<HandlerCall>
+public struct Call<Position: CallPosition, Instance, Output, each Argument> {
+  // Copyable: swiftc 6.3 crashes on closures that take another closure beside a value that is not.
+  private let running: RunningHandler
 
-  init(_ state: UnsafeMutablePointer<HandlerCall>) { self.state = state }
+  init(_ running: RunningHandler) { self.running = running }
+
+  /// What the handler sees and changes.
+  private func state() throws(HandlerError) -> UnsafeMutablePointer<HandlerCall> { try running.state() }
 
   /// The object or value that the method runs on, the type of a static member.
   ///
   /// nil for free functions and initialisers, after a `deinit`, and in bodies from which the optimiser removed it. In a `deinit`
   /// it must not be kept: the object is gone when the handler returns.
-  public var instance: Instance? { state.pointee.instance() }
+  public var instance: Instance? { try? state().pointee.instance() }
 
   /// The full name of the function: `Shop.Cart.total(tax:)`.
-  public var selector: String { state.pointee.selector }
+  public var selector: String { running.expected.pointee.selector }
   /// Hooked calls around this one, on its thread or in its task.
-  public var depth: Int { state.pointee.view.depth }
+  public var depth: Int { running.expected.pointee.view.depth }
   /// The time since the call began; zero in a `before` handler.
-  public var duration: Duration { .nanoseconds(Int64(clamping: state.pointee.view.durationNanoseconds)) }
+  public var duration: Duration { .nanoseconds(Int64(clamping: running.expected.pointee.view.durationNanoseconds)) }
 
   // MARK: Arguments
 
   /// The number of arguments the function takes.
-  public var argumentCount: Int { state.pointee.view.plan.arguments.count }
+  public var argumentCount: Int { running.expected.pointee.view.plan.arguments.count }
 
   /// An argument as it is now. Its type is its own, `Any`, or a superclass's.
   public func argument<T>(_ key: ArgumentKey, as type: T.Type = T.self) throws(HandlerError) -> T {
-    try state.pointee.argument(position(key))
+    try state().pointee.argument(position(key))
   }
 
   /// Replaces an argument for the handlers inside and the original; of an `inout` argument, the caller's variable.
   /// - Parameter key: the label, or the position from 0.
   public func set<T>(_ key: ArgumentKey, to value: T) throws(HandlerError) {
-    try state.pointee.setArgument(position(key), to: value)
+    try state().pointee.setArgument(position(key), to: value)
   }
 
   private func position(_ key: ArgumentKey) throws(HandlerError) -> Int {
     switch key.key {
     case .position(let index): return index
-    case .label(let label): return try state.pointee.position(of: label)
+    case .label(let label): return try state().pointee.position(of: label)
     }
   }
 }
@@ -61,13 +67,15 @@ extension After: OutcomePosition {}
 
 extension Call where Position: OutcomePosition {
   /// What the original returned, or a handler inside made of it. In `around` once the original ran.
-  public func result<T>(as type: T.Type = T.self) throws(HandlerError) -> T { try state.pointee.result() }
+  public func result<T>(as type: T.Type = T.self) throws(HandlerError) -> T { try state().pointee.result() }
 
   /// What the original threw; nil where it returned.
-  public var error: (any Error)? { state.pointee.error }
+  public var error: (any Error)? {
+    do throws(HandlerError) { return try state().pointee.error } catch { return error }
+  }
 
   /// Makes `value` what the call returns, also where the original threw. (To make the call throw, throw.)
-  public func setResult<T>(to value: T) throws(HandlerError) { try state.pointee.setResult(to: value) }
+  public func setResult<T>(to value: T) throws(HandlerError) { try state().pointee.setResult(to: value) }
 }
 
 extension Call where Position == Around {
@@ -76,7 +84,7 @@ extension Call where Position == Around {
   /// It can run any number of times, but where it consumes what it is given and cannot be given a copy.
   @discardableResult
   public func original() throws -> Output {
-    try state.pointee.checkThread()
+    let state = try state()
     try state.pointee.runOriginal()
     if let error = state.pointee.error { throw error }
     return try state.pointee.output()
@@ -85,9 +93,10 @@ extension Call where Position == Around {
   /// The same with these arguments, which are the first ones of the function; those behind them stay as they are.
   @discardableResult
   public func original(_ arguments: repeat each Argument) throws -> Output {
+    let state = try state()
     var index = 0
     for argument in repeat each arguments {
-      try state.pointee.setArgument(index, to: argument)
+      try state.pointee.setArgument(index, to: argument, forNextRun: true)
       index += 1
     }
     return try original()
@@ -104,3 +113,36 @@ public struct ArgumentKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
   public init(_ label: String) { key = .label(label) }
 }
 
+/// A handler at work, and the proof that it still is.
+struct RunningHandler {
+  // In the frame of the layer function: to be touched while the thread says that this handler runs.
+  private let pointer: UnsafeMutablePointer<HandlerCall>
+  // Thread records are never freed.
+  private let thread: UnsafeMutablePointer<HKTThread>
+  private let number: UInt64
+
+  func state() throws(HandlerError) -> UnsafeMutablePointer<HandlerCall> {
+    guard thread.pointee.handler == number, hkt_thread_if_known() == thread else { throw .callIsOver }
+    return pointer
+  }
+
+  /// The same for what cannot throw.
+  var expected: UnsafeMutablePointer<HandlerCall> {
+    do throws(HandlerError) { return try state() } catch { fatalError("\(error)") }
+  }
+
+  /// Runs `body` as the innermost handler of the call's thread.
+  static func run(_ state: inout HandlerCall, _ body: (RunningHandler, UnsafeMutablePointer<HandlerCall>) throws -> Void) -> (any Error)? {
+    let thread = state.view.call.pointee.thread!
+    return withUnsafeMutablePointer(to: &state) { pointer in
+      thread.pointee.handlers += 1
+      let outer = thread.pointee.handler
+      thread.pointee.handler = thread.pointee.handlers
+      defer { thread.pointee.handler = outer }
+      do {
+        try body(RunningHandler(pointer: pointer, thread: thread, number: thread.pointee.handler), pointer)
+        return nil
+      } catch { return error }
+    }
+  }
+}

@@ -8,6 +8,7 @@ final class Handler: @unchecked Sendable {
   // Everything is set before the handler is installed, but for the counters and the class, which are atomic.
   let selector: String
   let position: HookPosition
+  let isInitialiser: Bool
   /// `Shop/Checkout.swift:12`, where the hook was made.
   let site: String
   private let run: Run
@@ -20,6 +21,7 @@ final class Handler: @unchecked Sendable {
   init(_ family: Family, _ position: HookPosition, site: String, run: @escaping Run) {
     selector = family.selector
     self.position = position
+    isInitialiser = family.declaration.kind == .allocatingInit || family.declaration.kind == .`init`
     self.site = site
     self.run = run
     receiver = ReceiverCheck(family.declaration)

@@ -29,6 +29,8 @@ struct HandlerCall {
     var result: OwnedValue?
     /// Arguments the original consumes, once it has run or is about to.
     var held: [Int: OwnedValue]?
+    /// Of closures that must not escape.
+    var loan: ClosureLoan?
   }
 
   private mutating func made() -> Changes {
@@ -43,15 +45,10 @@ struct HandlerCall {
   /// The original has run, so that what it left is there.
   var hasRun: Bool { phase == HKT_EXIT || originalRuns > 0 }
 
-  /// Calls run on their own thread. (An async one is on the thread of the moment.)
-  func checkThread() throws(HandlerError) {
-    guard let thread = hkt_thread_if_known(), thread == view.call.pointee.thread else { throw .wrongThread(selector: selector) }
-  }
-
   // MARK: Arguments
 
   /// The argument as it is now: as it was passed, or as the handler or one outside of it changed it.
-  func argument<T>(_ index: Int) throws(HandlerError) -> T {
+  mutating func argument<T>(_ index: Int) throws(HandlerError) -> T {
     if changes == nil, !hasRun, let value: T = inFrame(index) { return value }
     return try argumentByPlan(index)
   }
@@ -73,7 +70,7 @@ struct HandlerCall {
     }
   }
 
-  private func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
+  private mutating func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
     let argument = try plan(ofArgument: index)
     func notReadable(_ reason: String) -> HandlerError {
       .argumentNotReadable(selector: selector, position: index, label: argument.label, reason: reason)
@@ -83,7 +80,11 @@ struct HandlerCall {
     if kept == nil, hasRun, argument.isConsumed { throw notReadable("the original has consumed it") }
     if kept == nil, !argument.location.isWhole { throw notReadable(ArgumentReason.unreadable(argument) ?? "parts of it are missing") }
     let value: T?
-    if let kept {
+    if info.isLentFunction {
+      let loan = lend()
+      let lend: (UnsafeRawPointer) -> T? = { TypedValue.lend($0, info, until: loan) }
+      value = kept.map { lend($0.memory) } ?? view.reader.withMemory(argument.location, info, isResult: false, lend) ?? nil
+    } else if let kept {
       value = TypedValue.load(kept.memory, info)
     } else {
       value = view.reader.withMemory(argument.location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
@@ -93,6 +94,15 @@ struct HandlerCall {
         selector: selector, position: index, label: argument.label, expected: info.name, found: Metadata(T.self).name)
     }
     return value
+  }
+
+  /// Until the call is over: the original may be given a closure that calls what was lent.
+  private mutating func lend() -> ClosureLoan {
+    if let loan = changes?.loan { return loan }
+    let loan = ClosureLoan()
+    made().loan = loan
+    ValueWriter(view.call).keepReferenceUntilEnd(UInt(bitPattern: Unmanaged.passRetained(ClosureLoan.Term(loan)).toOpaque()))
+    return loan
   }
 
   private func plan(ofArgument index: Int) throws(HandlerError) -> ArgumentPlan {
@@ -112,14 +122,16 @@ struct HandlerCall {
   }
 
   /// Makes `value` what the original, and the handlers inside, get as argument `index`.
-  mutating func setArgument<T>(_ index: Int, to value: T) throws(HandlerError) {
+  /// - Parameter forNextRun: the original runs again, with it.
+  mutating func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) throws(HandlerError) {
     let argument = try plan(ofArgument: index)
-    if hasRun, !argument.isInout { throw .tooLate(selector: selector) }
+    if hasRun, !argument.isInout, !forNextRun { throw .tooLate(selector: selector) }
     guard let info = argument.info, argument.isReplaceable else {
       throw .argumentNotReplaceable(
         selector: selector, position: index, label: argument.label, reason: ArgumentReason.unreplaceable(argument))
     }
-    if !argument.isOwned, !argument.isInout, !info.isTrivial, !ValueWriter(view.call).canReleaseAfterCall {
+    let writer = ValueWriter(view.call)
+    if !argument.isOwned, !argument.isInout, !info.isTrivial || info.isLentFunction, !writer.canReleaseAfterCall {
       throw .argumentNotReplaceable(
         selector: selector, position: index, label: argument.label, reason: "it is lent to an access that ends where nobody sees it")
     }
@@ -127,6 +139,8 @@ struct HandlerCall {
       throw .wrongArgument(
         selector: selector, position: index, label: argument.label, expected: info.name, found: Metadata(Swift.type(of: value as Any)).name)
     }
+    // Nobody else releases a context that does not escape.
+    if info.isLentFunction { writer.keepReferenceUntilEnd(owned.memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
     made().staged.updateValue(owned, forKey: index)?.destroy()
   }
 
@@ -136,7 +150,7 @@ struct HandlerCall {
   func instance<T>() -> T? {
     let plan = plan
     // An initialiser's is not one yet.
-    if plan.consumesSelf, !plan.selfEndsWithCall { return nil }
+    if handler.isInitialiser { return nil }
     if let object = view.selfObject {
       // A native object, borrowed for the call; the copy is retained.
       if TypedValue.isClass(T.self) {
@@ -179,10 +193,16 @@ struct HandlerCall {
     return value
   }
 
+  /// How the call ended, as an `after` handler declares it.
+  func outcome<T>() throws(HandlerError) -> T {
+    // T is a Result.
+    if let outcome = T.self as? any Outcome.Type { return try outcome.init(of: self) as! T }
+    return try output()
+  }
+
   /// The same for what an `around` handler declares to return: nothing, when it leaves the result alone.
   func output<T>() throws(HandlerError) -> T {
-    // T is Void.
-    if T.self == Void.self { return () as! T }
+    if T.self == Void.self, let nothing = () as? T { return nothing }
     return try result()
   }
 

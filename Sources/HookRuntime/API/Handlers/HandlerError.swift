@@ -19,8 +19,8 @@ public enum HandlerError: Error, Sendable, Equatable {
   case runsOnce(selector: String)
   /// The original has run: its arguments cannot be changed any more.
   case tooLate(selector: String)
-  /// The call belongs to the thread it came on.
-  case wrongThread(selector: String)
+  /// The call was kept longer than its handler ran, or used on another thread.
+  case callIsOver
   /// The handler neither ran the original nor returned a value for it.
   case leftOut(selector: String, returning: String)
   /// The function throws nothing, or only errors of one type, and the handler threw something else.
@@ -46,7 +46,7 @@ extension HandlerError: CustomStringConvertible {
     case .resultNotReplaceable(let selector, let reason): "the result of '\(selector)' cannot be replaced: \(reason)"
     case .runsOnce(let selector): "the original of '\(selector)' can run once only: it consumes what it is given"
     case .tooLate(let selector): "the original of '\(selector)' has run; its arguments cannot be changed any more"
-    case .wrongThread(let selector): "the call of '\(selector)' belongs to the thread it came on; use it in its handler only"
+    case .callIsOver: "this call is over, or belongs to another thread; copy what you need while its handler runs"
     case .leftOut(let selector, let type):
       "the handler around '\(selector)' neither ran the original nor returned a value; call 'call.original()', or return \(type)"
     case .cannotThrow(let selector, let error):

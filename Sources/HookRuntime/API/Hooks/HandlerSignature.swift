@@ -82,12 +82,12 @@ struct HandlerSignature: Sendable {
 /// `Result<Success, any Error>`: how a call ended, as an `after` handler may take it.
 protocol Outcome {
   static var success: Any.Type { get }
-  init(of call: borrowing HandlerCall) throws(HandlerError)
+  init(of call: HandlerCall) throws(HandlerError)
 }
 
 extension Result: Outcome where Failure == any Error {
   static var success: Any.Type { Success.self }
-  init(of call: borrowing HandlerCall) throws(HandlerError) {
+  init(of call: HandlerCall) throws(HandlerError) {
     if let error = call.error { self = .failure(error) } else { self = .success(try call.output()) }
   }
 }
