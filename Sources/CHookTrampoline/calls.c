@@ -87,7 +87,7 @@ static __attribute__((noinline)) HKTThread *make_thread(void) {
     do t->next = head; while (!atomic_compare_exchange_weak(&all_threads, &head, t));
   }
   t->top = NULL;
-  t->depth = t->host = t->protected_count = 0;
+  t->depth = t->host = t->unseen = t->protected_count = 0;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
@@ -279,14 +279,13 @@ static inline void clear_state(HKTCall *call, uint32_t bits) {
 
 static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
-  int saved_errno = *t->errno_place;
   uint32_t is_host_work = layer->is_host_work;
   set_state(call, HKT_CALL_IN_HANDLER);
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
   clear_state(call, HKT_CALL_IN_HANDLER);
-  *t->errno_place = saved_errno;
+  *t->errno_place = call->error_number;
   return outcome;
 }
 
@@ -315,7 +314,10 @@ static void run_original(HKTCall *call) {
   uint32_t host = t->host;
   t->host = 0;
   if (call->body->flags & HKT_BODY_FORWARDS) set_state(call, HKT_CALL_FORWARDING);
+  // Handlers around this ran in between, or still do.
+  *t->errno_place = call->error_number;
   hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
+  call->error_number = *t->errno_place;
   if (__builtin_expect(call->body->flags & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
   clear_state(call, HKT_CALL_FORWARDING);
   set_state(call, HKT_CALL_ORIGINAL_RAN);
@@ -459,26 +461,13 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   *t->errno_place = saved_errno;
 }
 
-HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread();
-  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
-    while (body && !is_call_of(body, frame)) body = body->next;
-    if (!body) return HKT_CONTINUE;
-  }
-  drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
-
-  HKTLayers *layers = protect_layers(t, body);
-  if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
-  hkt_need_plan(t, body);
-  uint32_t first = 0;
+/// Runs the call's layers from `first` on, and the original. `layers` are protected, and released here.
+static inline __attribute__((always_inline)) HKTAction deliver(
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t first) {
   HKTCall *top = t->top;
-  if (top && is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
-
   HKTCall call = {
     .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .first = first,
+    .error_number = *t->errno_place,
   };
   t->top = &call;
   t->depth++;
@@ -517,6 +506,36 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   return HKT_CONTINUE;
 }
 
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(body->guard_mask != 0, 0)) {
+    while (body && !is_call_of(body, frame)) body = body->next;
+    if (!body) return HKT_CONTINUE;
+  }
+  drop_abandoned(t, frame);
+  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+
+  HKTLayers *layers = protect_layers(t, body);
+  if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
+  hkt_need_plan(t, body);
+  uint32_t first = 0;
+  HKTCall *top = t->top;
+  if (top && is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
+  return deliver(t, frame, site, body, layers, first);
+}
+
+HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (!t) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  drop_abandoned(t, frame);
+  HKTLayers *layers = protect_layers(t, body);
+  if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
+  return deliver(t, frame, site, body, layers, 0);
+}
+
 // MARK: For async.c
 
 bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
@@ -540,6 +559,7 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   call->up = t->top;
   t->top = call;
   t->depth++;
+  call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);
   t->depth--;
   t->top = call->up;

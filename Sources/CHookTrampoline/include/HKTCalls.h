@@ -133,6 +133,7 @@ typedef struct HKTCall {
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
+  int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
   uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
@@ -145,6 +146,7 @@ typedef struct HKTThread {
   HKTCall *top;
   uint32_t depth;
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
+  uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
   uint32_t protected_count;
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call

@@ -428,9 +428,17 @@ package enum ProgramCall {
     let target = UnsafeMutableRawPointer(bitPattern: entry)
     guard let thread = hkt_thread() else { return hkt_invoke(frame, target, stackBytes) }
     let host = thread.pointee.host
-    thread.pointee.host = 0
+    thread.pointee.host = thread.pointee.unseen
     hkt_invoke(frame, target, stackBytes)
     thread.pointee.host = host
+  }
+
+  /// Program code called inside is our own work, which no hook sees: a getter that is asked what to tell a script.
+  static func unseen<R>(_ body: () -> R) -> R {
+    guard let thread = hkt_thread() else { return body() }
+    thread.pointee.unseen += 1
+    defer { thread.pointee.unseen -= 1 }
+    return body()
   }
 
   /// The same for what ends values of the program: a `deinit` is the program's work, too.

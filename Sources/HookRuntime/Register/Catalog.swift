@@ -23,6 +23,14 @@ package final class ImageCatalog: @unchecked Sendable {
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias)
   private lazy var flows = Flows(file, symbols)
+  private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
+  /// Types, protocols and conformances, as the file has them.
+  package private(set) lazy var types = SwiftTypes(file: file)
+  /// (class, superclass) by name.
+  private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
+  /// Classes by their descriptors' virtual addresses.
+  package private(set) lazy var classes = Dictionary(
+    types.types.lazy.filter { $0.kind == .class }.map { ($0.descriptor, $0) }, uniquingKeysWith: { first, _ in first })
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   private let lock = RecursiveLock()
@@ -268,6 +276,7 @@ extension Body.Form {
     case .signatureClone: 2
     case .genericClone: 3
     case .merged: 4
+    case .thunk: 5
     }
   }
 
@@ -279,6 +288,7 @@ extension Body.Form {
     case .genericClone: "generic specialisation"
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
+    case .thunk(let what): "thunk \(what)"
     }
   }
 }

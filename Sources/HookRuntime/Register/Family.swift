@@ -15,6 +15,8 @@ package struct Body: Sendable {
     case initialising
     /// Only jumps to a body of another selector, with which it shares the code
     case sharesCodeOf(String)
+    /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
+    case thunk(String)
   }
   package var form: Form
   package var declaration: Declaration

@@ -191,6 +191,14 @@ package struct ValueWriter {
     Unmanaged<ReleaseBox>.fromOpaque(list).release()
   }
 
+  /// The address of a C string with these bytes, which lives until the call is over. nil where its end is not seen.
+  package func text(_ bytes: UnsafeRawBufferPointer) -> UInt? {
+    guard canReleaseAfterCall else { return nil }
+    let memory = CText.copy(bytes)
+    keepMemory(memory)
+    return UInt(bitPattern: memory)
+  }
+
   /// Keeps a value alive until the call is over, for those who were lent it.
   package func keepUntilEnd(_ value: OwnedValue) { release(value) }
 

@@ -69,6 +69,7 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.patch = Unmanaged.passUnretained(patch)
     patch.classes.closure = handleClass(
       "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
@@ -83,6 +84,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
+    ObserveAPI.register(patch, context, check)
     for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
