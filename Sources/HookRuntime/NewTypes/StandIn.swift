@@ -12,6 +12,10 @@ package final class StandIn: @unchecked Sendable {
   /// What the table's word is to hold: the stub, or an async function pointer that leads to it.
   package let word: UInt
   private let record: UnsafeMutablePointer<HKTBodyRecord>
+  private static let lock = RecursiveLock()
+  // Both behind `lock`.
+  private let sets: LayerSets
+  private var layer: InstalledLayer?
   let plan: CallPlan
 
   /// - Parameters:
@@ -25,6 +29,7 @@ package final class StandIn: @unchecked Sendable {
     self.plan = plan
     record = .allocate(capacity: 1)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
+    sets = LayerSets([record])
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
@@ -57,21 +62,20 @@ package final class StandIn: @unchecked Sendable {
   /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out.
   @discardableResult
   func publish(_ spec: LayerSpec?) -> Bool {
-    var set: UnsafeMutablePointer<HKTLayers>?
-    if let spec {
-      set = hkt_layers_new(1)
-      guard let set else { return false }
-      hkt_layers_set(
-        set, 0,
-        HKTLayer(
-          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, filter: 0, route: 0,
-          reserved: 0, filter_value: 0))
-      set.pointee.phases = spec.phases
-      set.pointee.owner = Unmanaged.passRetained(LayerLifetime(spec)).toOpaque()
-      set.pointee.on_free = { Unmanaged<LayerLifetime>.fromOpaque($0!).release() }
+    Self.lock.withLock {
+      let former = layer
+      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 1, selector: "")) }
+      if let former { _ = sets.remove(former) }
+      if let layer { _ = sets.insert(layer) }
+      guard sets.publish(.type) else {
+        if let layer { _ = sets.remove(layer) }
+        if let former { _ = sets.insert(former) }
+        layer = former
+        return false
+      }
+      hkt_reclaim()
+      return true
     }
-    hkt_layers_retire(hkt_record_publish(record, set))
-    return true
   }
 
   /// Calls so far.

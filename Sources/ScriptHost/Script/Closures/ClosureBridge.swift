@@ -186,12 +186,6 @@ extension TypeInfo {
     default: false
     }
   }
-
-  /// A closure whose values do not own their contexts.
-  var isLentFunction: Bool {
-    guard case .closure = kind, let shape = metadata.function else { return false }
-    return shape.convention == .swift && !shape.isEscaping
-  }
 }
 
 extension FunctionShape {
