@@ -182,6 +182,17 @@ static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *t
   return false;
 }
 
+/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
+static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  return from->family == to->family || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
+}
+
+void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count) {
+  // A reader that sees the greater count sees the longer list.
+  __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
+  __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
+}
+
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
@@ -204,8 +215,10 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0; i < body->forwarder_count; i++)
-    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  for (uint32_t i = 0, count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE); i < count; i++) {
+    const HKTForwarder *forwarder = &body->forwarder[i];
+    if (from - forwarder->begin <= forwarder->end - forwarder->begin) return delivers(forwarder->record, body);
+  }
   return false;
 }
 

@@ -272,6 +272,8 @@ static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
 }
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
+/// Says which bodies hand their calls on to the record's: more than before, never fewer. `list` is never freed.
+void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count);
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type.

@@ -28,6 +28,8 @@ extension HookEngine {
     guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
     let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused)
     families[hooked.key] = hooked
+    hooked.linkForwarders(kin: kin[family.key] ?? [])
+    kin[family.key, default: []].append(hooked)
     return .success(hooked)
   }
 

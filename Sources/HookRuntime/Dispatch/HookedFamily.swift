@@ -75,7 +75,6 @@ final class HookedFamily {
       hkt_site_add_record(each.site, each.record)
       each.site.pointee.handler = hkt_dispatch
     }
-    linkForwarders()
   }
 
   /// The family whose calls of a merged body are told by the same constants.
@@ -98,11 +97,15 @@ final class HookedFamily {
 
   /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
   /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  private func linkForwarders() {
-    guard bodies.count > 1 else { return }
-    for target in bodies {
-      let sources = bodies.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty { continue }
+  ///
+  /// A body may be in another image: of an open class's initialiser every module that uses it has the allocating form.
+  /// - Parameter kin: the families of the same selector in other images.
+  func linkForwarders(kin: [HookedFamily]) {
+    let all = kin.flatMap(\.bodies) + bodies
+    guard all.count > 1 else { return }
+    for target in all {
+      let sources = all.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
+      if sources.isEmpty || sources.count == target.record.pointee.forwarder_count { continue }
       // Never freed, as the records that read it.
       let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
       for (index, source) in sources.enumerated() {
@@ -110,8 +113,7 @@ final class HookedFamily {
         let begin = source.body.address
         (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
       }
-      target.record.pointee.forwarder = UnsafePointer(list)
-      target.record.pointee.forwarder_count = UInt32(sources.count)
+      hkt_record_set_forwarders(target.record, list, UInt32(sources.count))
     }
   }
 
