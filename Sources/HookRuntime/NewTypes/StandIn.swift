@@ -28,6 +28,7 @@ package final class StandIn: @unchecked Sendable {
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
+    record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), flags)
     site.pointee.handler = hkt_stand_in
@@ -59,18 +60,11 @@ package final class StandIn: @unchecked Sendable {
   func publish(_ spec: LayerSpec?) -> Bool {
     var set: UnsafeMutablePointer<HKTLayers>?
     if let spec {
-      set = hkt_layers_new(1)
-      guard let set else { return false }
-      hkt_layers_set(
-        set, 0,
-        HKTLayer(
-          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, filter: 0, route: 0,
-          reserved: 0, filter_value: 0))
-      set.pointee.phases = spec.phases
-      set.pointee.owner = Unmanaged.passRetained(LayerLifetime(spec)).toOpaque()
-      set.pointee.on_free = { Unmanaged<LayerLifetime>.fromOpaque($0!).release() }
+      set = LayerSet.make([InstalledLayer(spec, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: ""))])
+      if set == nil { return false }
     }
-    hkt_layers_retire(hkt_record_publish(record, set))
+    LayerSet.retire(hkt_record_publish(record, set))
+    hkt_reclaim()
     return true
   }
 
