@@ -12,10 +12,6 @@ package final class StandIn: @unchecked Sendable {
   /// What the table's word is to hold: the stub, or an async function pointer that leads to it.
   package let word: UInt
   private let record: UnsafeMutablePointer<HKTBodyRecord>
-  private static let lock = RecursiveLock()
-  // Both behind `lock`.
-  private let sets: LayerSets
-  private var layer: InstalledLayer?
   let plan: CallPlan
 
   /// - Parameters:
@@ -29,10 +25,10 @@ package final class StandIn: @unchecked Sendable {
     self.plan = plan
     record = .allocate(capacity: 1)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
-    sets = LayerSets([record])
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
+    record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), flags)
     site.pointee.handler = hkt_stand_in
@@ -62,20 +58,14 @@ package final class StandIn: @unchecked Sendable {
   /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out.
   @discardableResult
   func publish(_ spec: LayerSpec?) -> Bool {
-    Self.lock.withLock {
-      let former = layer
-      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 1, selector: "")) }
-      if let former { _ = sets.remove(former) }
-      if let layer { _ = sets.insert(layer) }
-      guard sets.publish(.type) else {
-        if let layer { _ = sets.remove(layer) }
-        if let former { _ = sets.insert(former) }
-        layer = former
-        return false
-      }
-      hkt_reclaim()
-      return true
+    var set: UnsafeMutablePointer<HKTLayers>?
+    if let spec {
+      set = LayerSet.make([InstalledLayer(spec, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: ""))])
+      if set == nil { return false }
     }
+    LayerSet.retire(hkt_record_publish(record, set))
+    hkt_reclaim()
+    return true
   }
 
   /// Calls so far.
