@@ -188,6 +188,11 @@ static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *fr
 }
 enum { THUNK_FRAME = 4096 };
 
+/// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
+static inline bool hands_on(const HKTBodyRecord *record) {
+  return (record->flags & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
+}
+
 static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
   t->forwarded.from = from;
   t->forwarded.stack = (uint64_t)frame->stack;
@@ -202,7 +207,7 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
       ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
        (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
-    if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
+    if (hands_on(body)) note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;
   }
@@ -212,7 +217,7 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
     if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
-      if (!(body->flags & HKT_BODY_FORWARDS)) hkt_clear_state(top, HKT_CALL_FORWARDING);
+      if (!hands_on(body)) hkt_clear_state(top, HKT_CALL_FORWARDING);
       return true;
     }
   }

@@ -153,6 +153,9 @@ enum {
   HKT_BODY_HAS_SLOTS = 16,
   /// The word at `self_at` is a class, not an object.
   HKT_BODY_SELF_IS_CLASS = 64,
+  /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
+  /// asked for by that variable here, in their place, and pass it by.
+  HKT_BODY_RUNS_DYNAMIC = 128,
   /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
 };

@@ -104,11 +104,10 @@ extension HookedFamily {
 
   /// Sites take part while there is a layer for them.
   func updateSites() {
-    let used = sets.enabledBackEnds
-    let isOn = used.contains(.entry)
+    let isOn = sets.isEnabled(.entry)
     // Switching the site of a shared body off would take it from others.
     for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
-    for each in arrivals { used.contains(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
+    for each in arrivals { sets.isEnabled(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
   }
 
   /// Why a layer cannot take part in this selector's calls.

@@ -28,7 +28,7 @@ extension HookEngine {
     guard let hook = hooks.removeValue(forKey: token) else { return false }
     onceHooks.remove(token)
     guard let change = hook.family.sets.remove(hook.layer) else { return false }
-    if !hook.family.sets.publish(change) { hook.family.sets.mute(hook.layer) }
+    if !hook.family.publish(change) { hook.family.sets.mute(hook.layer) }
     hook.family.updateSites()
     hook.layer.diversion?.release()
     return true
@@ -51,9 +51,8 @@ extension HookEngine {
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
     guard let hook = hooks[token] else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
-    hook.layer.isEnabled = isEnabled
-    guard hook.family.sets.publish(LayerSets.change(of: hook.layer)) else {
-      hook.layer.isEnabled = !isEnabled
+    guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
+      _ = hook.family.sets.set(!isEnabled, hook.layer)
       return false
     }
     hook.family.updateSites()

@@ -157,7 +157,7 @@ public final class HookEngine: @unchecked Sendable {
     let layer = InstalledLayer(
       candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
     let change = hooked.sets.insert(layer)
-    guard hooked.sets.publish(change) else {
+    guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
       _ = candidate.diversion?.release()
       if case .object(let object) = candidate.scope { hooked.sets.forget(object) }

@@ -17,6 +17,9 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
   case scope(String)
   /// The entries hold records of a form not handled here (callee-allocated coroutines).
   case unknownEntry
+  /// The function is not compiled `dynamic`.
+  case notDynamic
+  case code(InterceptRefusal)
   case notBuilt
 
   /// A stable word for tables and filters.
@@ -31,6 +34,8 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
     case .foreignWord: "foreign-bytes"
     case .scope: "scope"
     case .unknownEntry: "unknown-entry"
+    case .notDynamic: "not-dynamic"
+    case .code(let reason): reason.code
     case .notBuilt: "back-end"
     }
   }
@@ -52,6 +57,8 @@ extension BackEndRefusal: CustomStringConvertible {
       "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
     case .scope(let advice): "it \(advice)"
     case .unknownEntry: "its entries in tables have a form that is not known"
+    case .notDynamic: "it is not compiled 'dynamic'"
+    case .code(let reason): reason.description
     case .notBuilt: "it is not available for this function"
     }
   }
