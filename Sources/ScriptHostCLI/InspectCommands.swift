@@ -103,8 +103,7 @@ private struct Inspection {
       let imported = Imports.ofFiles(files).families(matching: selector).map { (catalogs[0], $0) }
       if !imported.isEmpty { return imported }
     }
-    let pattern = SelectorPattern(text)
-    return images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    return catalogs.families(matching: SelectorPattern(text))
   }
 
   // MARK: types

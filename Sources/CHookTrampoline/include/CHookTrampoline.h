@@ -88,6 +88,7 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTClosures.h"
+#include "HKTProcess.h"
 #include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"

@@ -34,7 +34,11 @@ package final class CallableLookup: @unchecked Sendable {
     }
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): throw .notFound(problem.description)
-    case .success(let found): return try make(found)
+    case .success(let found):
+      if found.count > 1, let requirement = found[0].1.requirement {
+        throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
+      }
+      return try make(found)
     }
   }
 

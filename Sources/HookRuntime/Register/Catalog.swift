@@ -102,6 +102,9 @@ package final class ImageCatalog: @unchecked Sendable {
       module: family.declaration.module, inlineTable)
   }
 
+  /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
+  func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
+
   private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
       var order: [String] = []
@@ -280,7 +283,7 @@ extension Body.Form {
     case .signatureClone: 2
     case .genericClone: 3
     case .merged: 4
-    case .thunk: 5
+    case .thunk, .witness: 5
     }
   }
 
@@ -294,6 +297,7 @@ extension Body.Form {
     case .sharesCodeOf(let other): "shares the code of \(other)"
     case .importSlot: "import slot"
     case .thunk(let what): "thunk \(what)"
+    case .witness(let what): "witness \(what)"
     }
   }
 }
@@ -387,6 +391,6 @@ package final class ProcessCatalog: @unchecked Sendable {
     if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
       found = currentImports().families(matching: selector).map { (program, $0) }
     }
-    return found + images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    return found + current().families(matching: pattern)
   }
 }

@@ -19,6 +19,8 @@ package struct Body: Sendable {
     case importSlot
     /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
     case thunk(String)
+    /// A conformance's table holds a copy of it: `of Shop.CartDelegate.cartDidChange(_:) for Cart`
+    case witness(String)
   }
   package var form: Form
   package var declaration: Declaration
@@ -75,6 +77,8 @@ package struct Family: Sendable {
   package var bodies: [Body]
   /// A C function, whose bodies are words of the images that import it.
   package var imported: ImportedFunction?
+  /// The protocol's requirement that it was asked for as one of.
+  package var requirement: Declaration?
 
   package var typedSelector: String {
     if let imported { return imported.prototype?.description ?? selector }
@@ -108,6 +112,14 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case beforeOnly(String)
   /// Hooked with another prototype.
   case otherPrototype(String)
+  /// It cannot be for the class or object it was asked for.
+  case scope(ScopeRefusal)
+  /// The back end that was asked for cannot divert the selector's calls.
+  case backEnd(BackEnd, String)
+  /// Another copy of this library, part of that image, hooks functions of the process.
+  case otherCopy(String)
+  /// The process is a copy that fork made.
+  case forked(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -126,6 +138,10 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .allocation: "allocation"
     case .beforeOnly: "before-only"
     case .otherPrototype: "other-prototype"
+    case .scope(let reason): reason.code
+    case .backEnd: "back-end"
+    case .otherCopy: "other-copy"
+    case .forked: "forked"
     }
   }
 }
@@ -147,6 +163,11 @@ extension HookRefusal: CustomStringConvertible {
       "it allocates memory, and so do handlers; only Swift and C layers that say they never allocate or wait may stand before it"
     case .beforeOnly(let why): "only 'before' can be hooked: \(why)"
     case .otherPrototype(let other): "it is hooked as '\(other)'; spell it the same"
+    case .scope(let reason): reason.description
+    case .backEnd(let backEnd, let reason): "the back end '\(backEnd.rawValue)' cannot divert it: \(reason)"
+    case .otherCopy(let image):
+      "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
+    case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

@@ -41,6 +41,10 @@ package enum SelectorLookup {
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
+    // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.
+    let requirements = found.compactMap { $0.1.requirement?.typedName(qualified: true) }.uniqued()
+    if requirements.count == 1 { return .success(found) }
+    if requirements.count > 1 { return .failure(.ambiguous(text, candidates: requirements)) }
     // What only the runtime has is never hooked, so it does not make a name of the program ambiguous. And one generic
     // declaration may have bodies in several images: the specialisations each of them needed.
     let hookable = found.filter { $0.0.forbiddenName == nil }
