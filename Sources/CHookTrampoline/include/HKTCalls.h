@@ -203,6 +203,8 @@ typedef struct HKTThread {
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
   struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
   void *local;             // owned by the layer functions' module
+  uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
+  uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];
   struct HKTThread *next;

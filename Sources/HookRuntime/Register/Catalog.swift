@@ -270,6 +270,16 @@ package final class ImageCatalog: @unchecked Sendable {
     return total
   }
 
+  /// Functions of this image that call the body, or jump to it, directly; nil when some call lies in no known function.
+  func directCallers(of body: Body) -> [ImageSymbol]? { lock.withLock { flows.callers(of: body.address - bias) } }
+
+  /// The body does nothing but report that the method was deleted.
+  func isDeleted(_ address: UInt64) -> Bool {
+    lock.withLock {
+      symbols.symbols(at: address &- bias).contains { $0.isFunction && deleted.contains($0.address, size: Int($0.size)) }
+    }
+  }
+
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
     file.bytes(at: body.address - bias, count: count)?.baseAddress
   }

@@ -52,6 +52,8 @@ package struct ValuePart: Hashable, Sendable {
   package var size: Int
   /// `.pieces` (whose offsets count from the start of the whole value), `.address` (of this part), or why it is not there.
   package var location: Location
+  /// Bytes between the address and the part: elements that lie in one memory.
+  package var skip = 0
 }
 
 extension Location {
