@@ -182,14 +182,27 @@ static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *t
   return false;
 }
 
+/// The frame is that of a call which the thunk behind a slot has made.
+static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *frame) {
+  return frame->stack[-1] - from->thunk_begin < from->thunk_end - from->thunk_begin;
+}
+enum { THUNK_FRAME = 4096 };
+
+static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
+  t->forwarded.from = from;
+  t->forwarded.stack = (uint64_t)frame->stack;
+  t->forwarded.return_address = frame->stack[-1];
+}
+
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
-      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+  if (t->forwarded.from && hands_on_to(t->forwarded.from, body) &&
+      ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
+       (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
-    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;
   }
@@ -198,7 +211,7 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
       if (!(body->flags & HKT_BODY_FORWARDS)) hkt_clear_state(top, HKT_CALL_FORWARDING);
       return true;
     }
@@ -290,11 +303,7 @@ static inline __attribute__((always_inline)) HKTAction deliver(
     if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
     return HKT_RETURN;
   }
-  if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.from = body;
-    t->forwarded.stack = (uint64_t)frame->stack;
-    t->forwarded.return_address = frame->stack[-1];
-  }
+  if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 

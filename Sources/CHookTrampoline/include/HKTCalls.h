@@ -132,6 +132,8 @@ typedef struct HKTBodyRecord {
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
   /// The bodies of the same family that hand their call on to this one: never freed.
+  /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
+  uint64_t thunk_begin, thunk_end;
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
@@ -219,6 +221,10 @@ HKTThread *hkt_thread_if_known(void);
 /// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer
 /// runs, on the caller's thread, where hooks pass through meanwhile. Several threads may ask for one record.
 void hkt_set_planner(void (*planner)(HKTBodyRecord *record));
+/// Sets flags of a record that calls may be reading.
+static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
+  __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
+}
 /// Gives the record its plan, with what the plan says of the stack. False when it has one.
 bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags);
 

@@ -82,12 +82,15 @@ final class InstalledLayer {
   let scope: LayerScope
   let backEnd: BackEnd
   let order: LayerOrder
+  /// The words that are written for it; nil where it needs none.
+  let diversion: Diversion?
   var isEnabled = true
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken) {
+  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
     self.token = token
+    self.diversion = diversion
     self.scope = scope
     self.backEnd = backEnd
     var isObject = false

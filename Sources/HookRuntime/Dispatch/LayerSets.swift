@@ -21,6 +21,12 @@ final class LayerSets {
   /// Calls have something to run through.
   var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
+  /// How the calls have to come that those layers see.
+  var enabledBackEnds: Swift.Set<BackEnd> {
+    let all = layers + objects.values.flatMap(\.layers)
+    return Swift.Set(all.lazy.filter(\.isEnabled).map(\.backEnd))
+  }
+
   /// A place where the selector's calls arrive from now on.
   func add(_ record: UnsafeMutablePointer<HKTBodyRecord>) {
     records.append(record)

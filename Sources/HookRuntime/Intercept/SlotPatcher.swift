@@ -27,9 +27,12 @@ final class Slot {
   /// What the word holds while it is written.
   var stub: UInt64 { facts.ours }
   /// It was written, and someone else has changed it since.
-  var isLost: Bool {
+  var changedElsewhere: InterceptRefusal? {
     // Images whose words are written are never unloaded.
-    facts.state == HKT_SLOT_WRITTEN && UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee != stub
+    guard facts.state == HKT_SLOT_WRITTEN, let found = UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee, found != stub else {
+      return nil
+    }
+    return .wordChangedElsewhere(address: address, found: found, expected: stub)
   }
 }
 

@@ -107,7 +107,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
   /// It cannot be for the class or object it was asked for.
   case scope(ScopeRefusal)
   /// The back end that was asked for cannot divert the selector's calls.
-  case backEnd(BackEnd, String)
+  case backEnd(BackEnd, BackEndRefusal)
   /// Another copy of this library, part of that image, hooks functions of the process.
   case otherCopy(String)
   /// The process is a copy that fork made.
@@ -135,7 +135,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
     case .scope(let reason): reason.code
-    case .backEnd: "back-end"
+    case .backEnd(_, let reason): reason.code
     case .otherCopy: "other-copy"
     case .forked: "forked"
     case .notHookable: "not-hookable"

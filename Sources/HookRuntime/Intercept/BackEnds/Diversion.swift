@@ -1,0 +1,93 @@
+// Diversion — the words of data that are written for hooks of one selector by one back end.
+//
+// A word is written while a hook wants it, and given back what it held when the last one goes. Several diversions of a
+// selector may want one word: those for a class and those for an heir of it.
+internal import CHookTrampoline
+private import SwiftMangling
+
+/// Guarded by the engine's lock.
+final class Diversion {
+  let backEnd: BackEnd
+  private let family: HookedFamily
+  private let slots: [Slot]
+  /// What its hooks may miss, in whole sentences.
+  let mayMiss: [String]
+
+  fileprivate init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String]) {
+    self.backEnd = backEnd
+    self.family = family
+    self.slots = slots
+    self.mayMiss = mayMiss
+  }
+
+  /// Writes the words for one more hook: all of them, or none and why.
+  func acquire() -> InterceptRefusal? {
+    do throws(InterceptRefusal) { try SlotPatcher.write(slots) } catch { return error }
+    for slot in slots { slot.users += 1 }
+    return nil
+  }
+
+  /// One hook less. Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
+  func release() {
+    for slot in slots { slot.users -= 1 }
+    let idle = slots.filter { $0.users == 0 }
+    // Where a word stays, its stub hands calls on to what was there.
+    do throws(InterceptRefusal) { try SlotPatcher.restore(idle) } catch {}
+  }
+
+  var changedElsewhere: [InterceptRefusal] { slots.compactMap(\.changedElsewhere) }
+}
+
+extension HookedFamily {
+  /// The words that a back end changes for the scope, with their sites. Nothing of the program changes.
+  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<Diversion, HookRefusal> {
+    switch plan(backEnd, scope) {
+    case .failure(let reason): return .failure(.backEnd(backEnd, reason))
+    case .success(let plan):
+      var slots: [Slot] = []
+      for entry in plan.entries {
+        switch slot(entry, backEnd) {
+        case .success(let slot): slots.append(slot)
+        case .failure(let reason): return .failure(.code(reason))
+        }
+      }
+      return .success(Diversion(backEnd, self, slots, mayMiss: plan.mayMiss))
+    }
+  }
+
+  private func plan(_ backEnd: BackEnd, _ scope: HookScope) -> Result<SlotPlan, BackEndRefusal> {
+    switch (backEnd, scope) {
+    case (.vtable, .type): VirtualTables.plan(family, in: image)
+    case (.vtable, .subclass(let type)): VirtualTables.plan(family, in: image, subclass: Metadata(type))
+    case (.vtable, .object): .failure(.scope("changes the tables of classes; for one object use 'class-switch'"))
+    default: .failure(.notBuilt)
+    }
+  }
+
+  /// The word's record, made once, and its site among the places where the selector's calls arrive.
+  private func slot(_ entry: SlotPlan.Entry, _ backEnd: BackEnd) -> Result<Slot, InterceptRefusal> {
+    if let known = slots[entry.word.address] { return .success(known) }
+    return SlotPatcher.prepare(entry.word, group: group(backEnd)).map { slot in
+      slots[entry.word.address] = slot
+      if !arrivals.contains(where: { $0.site == slot.site }) {
+        add(arrival: HookedBody(body: entry.body, site: slot.site, as: entry.body.declaration, by: backEnd))
+      }
+      return slot
+    }
+  }
+
+  /// Sites are a selector's own, one for each back end.
+  private func group(_ backEnd: BackEnd) -> UInt64 {
+    UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) << 8 | UInt64(backEnd.route.rawValue)
+  }
+}
+
+extension HookedBody {
+  /// What its calls run through was run through when they go on to a body of the selector.
+  func becomeSlotRecord() {
+    hkt_record_add_flags(record, UInt32(HKT_BODY_SLOT | HKT_BODY_FORWARDS))
+    guard case .thunk = body.form else { return }
+    record.pointee.thunk_begin = body.address
+    record.pointee.thunk_end = body.address + UInt64(body.size)
+  }
+}
