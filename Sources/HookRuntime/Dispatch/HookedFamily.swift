@@ -33,10 +33,11 @@ final class HookedBody {
     record.pointee.flags = UInt32(isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
-      record.pointee.guard_mask = thunk.mask
-      withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
-        for (index, value) in thunk.values.enumerated() { values.storeBytes(of: value, toByteOffset: 8 * index, as: UInt64.self) }
-      }
+      // Never freed, as the record that reads them.
+      let guards = UnsafeMutableBufferPointer<HKTGuard>.allocate(capacity: thunk.constants.count)
+      _ = guards.initialize(from: thunk.guards)
+      record.pointee.guard = UnsafePointer(guards.baseAddress)
+      record.pointee.guard_count = UInt32(guards.count)
     }
   }
 
@@ -44,6 +45,12 @@ final class HookedBody {
     let retained = Unmanaged.passRetained(plan)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
+  }
+}
+
+extension MergeThunk {
+  fileprivate var guards: [HKTGuard] {
+    constants.map { HKTGuard(place: UInt32($0.place), reserved: 0, mask: $0.mask, value: $0.value) }
   }
 }
 
@@ -73,13 +80,8 @@ final class HookedFamily {
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
-      let isSame =
-        record.pointee.guard_mask == thunk.mask
-        && withUnsafeBytes(of: record.pointee.guard_value) { values in
-          thunk.values.indices.allSatisfy {
-            thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0]
-          }
-        }
+      let guards = UnsafeBufferPointer(start: record.pointee.guard, count: Int(record.pointee.guard_count))
+      let isSame = guards.elementsEqual(thunk.guards) { $0.place == $1.place && $0.mask == $1.mask && $0.value == $1.value }
       // Families are never freed, so the record's is there.
       if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
       next = record.pointee.next

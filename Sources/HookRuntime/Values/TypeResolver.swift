@@ -92,8 +92,15 @@ package final class TypeResolver: @unchecked Sendable {
     // Optionals keep the form of what is around them.
     guard case .success(let type) = found, owner.descriptor?.isGeneric == true, general(type) !== type else { return found }
     if case .optional = owner.kind { return found }
-    guard let isGeneral = name.isGenericParameter else { return .failure(.layout(type.name)) }
+    guard let isGeneral = name.isGenericParameter ?? isSpelledGeneral(name) else { return .failure(.layout(type.name)) }
     return .success(isGeneral ? general(type) : type)
+  }
+
+  /// False when the declaration spells the whole type: then closures have their own form. nil where a generic parameter is
+  /// a part of it.
+  private func isSpelledGeneral(_ name: MangledBytes) -> Bool? {
+    guard let syntax = syntax(name), syntax.deepestParameter < 0 else { return nil }
+    return syntax.mentions { if case .unknown = $0 { true } else { false } } ? nil : false
   }
 
   private struct FieldKey: Hashable {
@@ -363,6 +370,7 @@ package final class TypeResolver: @unchecked Sendable {
     if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
       let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
       if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      if ResilientTypes.frozenElsewhere[extending] != nil { return try isPublic(name, descriptor, in: extending) }
       return try isResilient(String(name[name.index(after: colon)...]), descriptor)
     }
     let module = String(name.prefix { $0 != "." })
@@ -374,11 +382,19 @@ package final class TypeResolver: @unchecked Sendable {
         || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
     }
     if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
+    if let frozen = ResilientTypes.frozenElsewhere[module] {
+      return frozen.contains(name.withoutGenericArguments) ? false : try isPublic(name, descriptor, in: module)
+    }
     switch EvolvingModules.shared.evolution(of: descriptor) {
     case .fixed: return false
     case .changes: return true
     case .unknown: throw .evolving(name)
     }
+  }
+
+  private func isPublic(_ name: String, _ descriptor: TypeDescriptor, in module: String) throws(TypeProblem) -> Bool {
+    guard let isPublic = EvolvingModules.shared.isPublic(descriptor, in: module) else { throw .layout(name) }
+    return isPublic
   }
 
   // MARK: Standard library scalars
