@@ -30,6 +30,14 @@ public struct SwiftFunction: Sendable {
 
   package init(_ callable: Callable) { self.callable = callable }
 
+  /// An initialiser as a class made at run time inherits it.
+  init(_ maker: InstanceMaker, of type: Metadata) {
+    callable = maker.callable
+    inherited = (type, maker.entry)
+  }
+  /// The class that an initialiser is called on, and its code for that class, where it is not the one that declares it.
+  private var inherited: (type: Metadata, entry: UInt)?
+
   /// The full name, `Shop.Cart.add(_:price:quantity:)`.
   public var selector: String { callable.selector }
   /// The number of arguments it takes, default ones included.
@@ -50,7 +58,7 @@ public struct SwiftFunction: Sendable {
 
   /// Calls a method of a struct or enum on a copy of the value; mutating ones are refused by `init`.
   public func call<Value, Result, each Argument>(onValue value: Value, _ arguments: repeat each Argument) throws -> Result {
-    try finish(run(nil, value: { Self.store(value, as: $0, $1) }, repeat each arguments))
+    try finish(run(nil, value: { TypedValue.store(value, as: $0, at: $1) }, repeat each arguments))
   }
 
   /// Calls a free function, a static method or an initialiser.
@@ -113,7 +121,8 @@ public struct SwiftFunction: Sendable {
     case (.value, nil) where isValue: return (0, callable.entry)
     case (_, nil) where isValue: throw .wrongReceiver(selector: selector, expected: "none, or an object", found: "a value")
     case (.none, nil): return (0, callable.entry)
-    case (.metatype(let type), nil): return (UInt(bitPattern: type.pointer), callable.entry)
+    case (.metatype(let type), nil):
+      return (UInt(bitPattern: (inherited?.type ?? type).pointer), inherited?.entry ?? callable.entry)
     case (.object(let owner), let object?):
       let word = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
       let type = Metadata(Swift.type(of: object) as Any.Type)
@@ -143,27 +152,7 @@ public struct SwiftFunction: Sendable {
       }
       return info.metadata.initialize(place, copying: source)
     }
-    guard Self.store(value, as: info, place) else { throw wrong(index, info.name, T.self) }
-  }
-
-  private static func store<T>(_ value: T, as info: TypeInfo, _ place: UnsafeMutableRawPointer) -> Bool {
-    if info.metadata == Metadata(T.self) {
-      place.bindMemory(to: T.self, capacity: 1).initialize(to: value)
-      return true
-    }
-    switch info.kind {
-    case .object:
-      guard T.self is AnyObject.Type, Metadata(Swift.type(of: value as AnyObject) as Any.Type).isSubclass(of: info.metadata) else {
-        return false
-      }
-      place.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: value as AnyObject)
-      return true
-    case .optional(let payload):
-      guard store(value, as: payload, place) else { return false }
-      info.metadata.injectEnumTag(place, 0)
-      return true
-    default: return false
-    }
+    guard TypedValue.store(value, as: info, at: place) else { throw wrong(index, info.name, T.self) }
   }
 
   private func copyBack<T>(_ value: T, _ index: Int, _ block: UnsafeMutableRawPointer) {
@@ -193,9 +182,8 @@ public struct SwiftFunction: Sendable {
       throw CallError.wrongResult(selector: selector, expected: "nothing", found: _typeName(Result.self, qualified: true))
     }
     defer { memory.deallocate() }
-    if info.metadata == Metadata(Result.self) { return memory.assumingMemoryBound(to: Result.self).move() }
-    if case .object = info.kind, let object = memory.assumingMemoryBound(to: AnyObject.self).move() as? Result { return object }
-    if case .object = info.kind {} else { info.metadata.destroy(memory) }
+    defer { ProgramCall.asProgram { info.metadata.destroy(memory) } }
+    if let value = TypedValue.cast(memory, info, to: Result.self) { return value }
     throw CallError.wrongResult(selector: selector, expected: info.name, found: _typeName(Result.self, qualified: true))
   }
 

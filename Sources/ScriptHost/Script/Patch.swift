@@ -28,6 +28,8 @@ package final class Patch: @unchecked Sendable {
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []
   var rules: [TrackRule] = []
+  /// By handle number; they stay when they are over.
+  var observations: [LuaObservation] = []
   var isLoading = true
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
@@ -70,6 +72,7 @@ package final class Patch: @unchecked Sendable {
     live.store(false, ordering: .relaxed)
     for token in hooks { HookEngine.shared.remove(token) }
     hooks = []
+    for observation in observations { _ = observation.end() }
   }
 
   // MARK: Telling

@@ -69,6 +69,7 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.patch = Unmanaged.passUnretained(patch)
     patch.classes.closure = handleClass(
       "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
@@ -83,6 +84,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
+    ObserveAPI.register(patch, context, check)
     for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
@@ -219,7 +221,7 @@ enum PatchAPI {
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
-    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { ($0, $1) }) { family in
+    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { HookRequest(image: $0, family: $1) }) { family in
       var info = SHLFunctionInfo()
       let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
       if function == 0 { noMemory = true }
