@@ -251,10 +251,13 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   }
 }
 
-/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+/// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
-  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
-    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  for (uint32_t i = 0; i < record->guard_count; i++) {
+    const HKTGuard *guard = &record->guard[i];
+    uint64_t found = guard->place < 6 ? frame->integer[guard->place] : frame->stack[guard->place - 6];
+    if ((found ^ guard->value) & guard->mask) return false;
+  }
   return true;
 }
 
@@ -329,7 +332,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
+  if (__builtin_expect(body->guard_count != 0, 0)) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }

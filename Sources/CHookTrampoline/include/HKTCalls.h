@@ -116,17 +116,25 @@ typedef struct HKTForwarder {
   const struct HKTBodyRecord *record;
 } HKTForwarder;
 
+/// What a call of a selector holds in one place when it enters a body that it shares.
+typedef struct HKTGuard {
+  uint32_t place;  // 0-5: argument register; 6 + n: stack slot n
+  uint32_t reserved;
+  uint64_t mask;   // the bits that count
+  uint64_t value;  // what they are
+} HKTGuard;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
   struct HKTBodyRecord *next;  // another selector's record of the same body
-  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
+  const HKTGuard *guard; // all of them tell the selector's calls from others; never freed
+  uint32_t guard_count;
   uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
-  uint64_t guard_value[6];
   void *family;          // identity of the selector: bodies of one family share it
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`

@@ -46,10 +46,11 @@ final class HookedBody: @unchecked Sendable {
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
-      record.pointee.guard_mask = thunk.mask
-      withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
-        for (index, value) in thunk.values.enumerated() { values.storeBytes(of: value, toByteOffset: 8 * index, as: UInt64.self) }
-      }
+      // Never freed, as the record that reads them.
+      let guards = UnsafeMutableBufferPointer<HKTGuard>.allocate(capacity: thunk.constants.count)
+      _ = guards.initialize(from: thunk.guards)
+      record.pointee.guard = UnsafePointer(guards.baseAddress)
+      record.pointee.guard_count = UInt32(guards.count)
     }
   }
 
@@ -60,6 +61,12 @@ final class HookedBody: @unchecked Sendable {
     if let offset = plan.selfWord { record.pointee.self_at = offset.inFrame }
     if plan.selfWord?.isClass == true { flags |= UInt32(HKT_BODY_SELF_IS_CLASS) }
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
+  }
+}
+
+extension MergeThunk {
+  fileprivate var guards: [HKTGuard] {
+    constants.map { HKTGuard(place: UInt32($0.place), reserved: 0, mask: $0.mask, value: $0.value) }
   }
 }
 
@@ -113,13 +120,8 @@ final class HookedFamily {
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
-      let isSame =
-        record.pointee.guard_mask == thunk.mask
-        && withUnsafeBytes(of: record.pointee.guard_value) { values in
-          thunk.values.indices.allSatisfy {
-            thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0]
-          }
-        }
+      let guards = UnsafeBufferPointer(start: record.pointee.guard, count: Int(record.pointee.guard_count))
+      let isSame = guards.elementsEqual(thunk.guards) { $0.place == $1.place && $0.mask == $1.mask && $0.value == $1.value }
       // Families are never freed, so the record's is there.
       if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
       next = record.pointee.next
