@@ -78,7 +78,7 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       var candidates: [Candidate] = []
-      for request in requests {
+      for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
         case .success(let candidate): candidates.append(candidate)
         case .failure(let reason): report.refused.append((request.family.selector, reason))

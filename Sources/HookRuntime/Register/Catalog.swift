@@ -26,6 +26,8 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
   /// Types, protocols and conformances, as the file has them.
   package private(set) lazy var types = SwiftTypes(file: file)
+  /// Conformances by the conforming type's name.
+  private(set) lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
   /// (class, superclass) by name.
   private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
   /// Classes by their descriptors' virtual addresses.

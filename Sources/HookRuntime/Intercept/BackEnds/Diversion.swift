@@ -90,6 +90,7 @@ extension HookedFamily {
     case (.vtable, .type): VirtualTables.plan(family, in: image)
     case (.vtable, .subclass(let type)): VirtualTables.plan(family, in: image, subclass: Metadata(type))
     case (.vtable, .object): .failure(.scope("changes the tables of classes; for one object use 'class-switch'"))
+    case (.witness, _): WitnessTables.plan(family, in: image)
     case (.dynamic, _): DynamicReplacements.plan(family, in: image)
     default: .failure(.notBuilt)
     }
@@ -130,7 +131,10 @@ extension HookedBody {
   /// What its calls run through was run through when they go on to a body of the selector.
   func becomeSlotRecord() {
     hkt_record_add_flags(record, UInt32(HKT_BODY_SLOT | HKT_BODY_FORWARDS))
-    guard case .thunk = body.form else { return }
+    switch body.form {
+    case .thunk, .witness: break
+    default: return
+    }
     record.pointee.thunk_begin = body.address
     record.pointee.thunk_end = body.address + UInt64(body.size)
   }
