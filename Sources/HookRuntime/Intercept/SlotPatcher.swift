@@ -11,6 +11,8 @@ struct SlotWord: Hashable {
   var former: UInt64
   /// It holds the address of an async function pointer, not of code.
   var isAsync = false
+  /// The code that diverted calls go on to, where that is not what `former` names; 0 where it is.
+  var original: UInt64 = 0
 }
 
 /// A word with its site. Guarded by the engine's lock.
@@ -18,6 +20,8 @@ final class Slot {
   fileprivate var facts: HKTSlot
   /// Who wants it written.
   var users = 0
+  /// Of an import slot: the image it is a word of.
+  var importer: Importer?
 
   fileprivate init(_ facts: HKTSlot) { self.facts = facts }
 
@@ -41,7 +45,7 @@ enum SlotPatcher {
   /// - Parameter group: words of one group that held the same share a site.
   static func prepare(_ word: SlotWord, group: UInt64) -> Result<Slot, InterceptRefusal> {
     var slot = HKTSlot(
-      word: word.address, former: word.former, original: 0, group: group, form: word.isAsync ? HKT_SLOT_ASYNC : HKT_SLOT_CODE,
+      word: word.address, former: word.former, original: word.original, group: group, form: word.isAsync ? HKT_SLOT_ASYNC : HKT_SLOT_CODE,
       state: HKT_SLOT_IDLE, ours: 0, site: nil, protection: 0)
     var facts = HKTRefusal()
     return hkt_prepare_slot(&slot, &facts) ? .success(Slot(slot)) : .failure(InterceptRefusal(facts))
