@@ -38,6 +38,7 @@ typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTP
 typedef enum HKTFilter : uint8_t {
   HKT_FILTER_NONE = 0,   // everybody's
   HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
+  HKT_FILTER_IMPORTER = 2,  // the record has one of the bits of `filter_value` in its `importer`
 } HKTFilter;
 
 /// By what kind of site calls arrive. Layers asked for by a slot only see the calls that came through it.
@@ -135,6 +136,7 @@ typedef struct HKTBodyRecord {
   uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
+  uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
   void *family;          // identity of the selector: bodies of one family share it
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`

@@ -114,6 +114,7 @@ extension HookedFamily {
 
   /// Why a layer cannot take part in this selector's calls.
   func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if let imported = family.imported { return imported.refusal(of: spec) }
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
       if family.declaration.isCoroutine { return .aroundCoroutine }

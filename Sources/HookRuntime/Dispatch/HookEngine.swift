@@ -60,6 +60,8 @@ public final class HookEngine: @unchecked Sendable {
   /// A request that nothing speaks against so far.
   private struct Candidate {
     let hooked: HookedFamily
+    /// As it was asked for.
+    let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
     let diversion: Diversion?
@@ -101,6 +103,7 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Asks everything that can speak against a request; changes nothing of the program.
   private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+    if request.family.imported != nil { return checkImport(request, layer) }
     let backEnd = request.backEnd ?? .entry
     let hooked: HookedFamily
     switch prepare(request.family, in: request.image, by: backEnd) {
@@ -119,12 +122,36 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }
-    let candidate = Candidate(hooked: hooked, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
+    let candidate = Candidate(
+      hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
     if let reason = hooked.refusal(of: candidate.spec) {
       drop(candidate)
       return .failure(reason)
     }
     return .success(candidate)
+  }
+
+  /// The same for a C function, whose words depend on what the layer does.
+  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+    guard case .type = request.scope else { return .failure(.scope(.noObject)) }
+    if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
+    let hooked: HookedFamily
+    switch prepareImport(request.family, in: request.image) {
+    case .success(let prepared): hooked = prepared
+    case .failure(let reason): return .failure(reason)
+    }
+    let spec = layer(request.family)
+    var reason = hooked.refusal(of: spec)
+    if reason == nil {
+      switch hooked.importDiversion(request.family, for: spec) {
+      case .success(let diversion):
+        return .success(
+          Candidate(hooked: hooked, family: request.family, scope: .type, backEnd: .importSlot, diversion: diversion, spec: spec))
+      case .failure(let refusal): reason = refusal
+      }
+    }
+    spec.release?(spec.context)
+    return .failure(reason ?? .noBody)
   }
 
   /// What was made for a request that is not carried out.
@@ -138,14 +165,14 @@ public final class HookEngine: @unchecked Sendable {
     while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
       let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
       for candidate in candidates where isCulprit(candidate) {
-        report.refused.append((candidate.hooked.family.selector, reason))
+        report.refused.append((candidate.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
     }
     for candidate in candidates {
       guard let reason = candidate.diversion?.acquire() else { continue }
-      report.refused.append((candidate.hooked.family.selector, .code(reason)))
+      report.refused.append((candidate.family.selector, .code(reason)))
       drop(candidate)
       candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
     }
@@ -154,7 +181,7 @@ public final class HookEngine: @unchecked Sendable {
   private func add(_ candidate: Candidate, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: hooked.family.selector)
+    let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
     let layer = InstalledLayer(
       candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
@@ -170,7 +197,10 @@ public final class HookEngine: @unchecked Sendable {
     hooks[token] = InstalledHook(layer: layer, family: hooked)
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
-    if candidate.diversion != nil { return }
+    if candidate.diversion != nil {
+      if candidate.backEnd == .importSlot { noteImported(candidate.family, hooked, &report) }
+      return
+    }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }

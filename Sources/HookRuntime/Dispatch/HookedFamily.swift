@@ -35,7 +35,7 @@ final class HookedBody: @unchecked Sendable {
     isShared = thunk != nil
     self.thunk = thunk
     self.site = site
-    isEnterOnly = declaration.yieldsInCaller
+    isEnterOnly = declaration.yieldsInCaller || body.isLeftByJump
     isAsync = declaration.functionType.isAsync
     record = .allocate(capacity: 1)
     // Sites and records are never freed: a thread may be about to enter one.
@@ -82,6 +82,8 @@ final class HookedFamily {
   /// Those words, by their addresses.
   var slots: [UInt64: Slot] = [:]
   let sets: LayerSets
+  /// Of a C function: who imports it, as far as hooks asked.
+  let importers = ImporterBits()
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
   /// Bodies and arrivals, for callers that make a plan without the lock.

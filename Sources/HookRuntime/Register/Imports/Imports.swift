@@ -84,7 +84,7 @@ package struct Imports: Sendable {
       return body
     }
     var family = Family(
-      selector: declaration.selectorName, declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
+      selector: declaration.selectorName + (selector.importer.map { " in " + $0 } ?? ""), declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
     family.imported = function
     return family
   }
