@@ -177,8 +177,10 @@ static bool run_enter_only(HKTCall *call) {
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
   if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  for (uint32_t i = 0; i < to->forwarder_count; i++)
-    if (to->forwarder[i].record == from) return true;
+  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (forwarder[i].record == from) return true;
   return false;
 }
 
@@ -204,8 +206,10 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0; i < body->forwarder_count; i++)
-    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return true;
   return false;
 }
 

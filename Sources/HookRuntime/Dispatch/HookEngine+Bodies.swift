@@ -26,8 +26,10 @@ extension HookEngine {
       }
     }
     guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
-    let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused)
+    let siblings = familiesByName[family.key] ?? []
+    let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused, siblings: siblings)
     families[hooked.key] = hooked
+    familiesByName[family.key] = siblings + [hooked]
     return .success(hooked)
   }
 
@@ -76,7 +78,7 @@ extension HookedFamily {
   fileprivate static func user(of site: UnsafeMutablePointer<HKTSite>, besides self: HookedFamily? = nil) -> HookedFamily? {
     guard let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return nil }
     // Families are never freed, so the record's is there.
-    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue()
+    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue()
     return other === self || other.sets.isEmpty ? nil : other
   }
 

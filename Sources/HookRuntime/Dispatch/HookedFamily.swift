@@ -53,6 +53,21 @@ final class HookedBody {
   }
 }
 
+extension HookedBody {
+  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
+  /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
+  fileprivate func link(from others: [HookedBody]) {
+    let sources = others.filter { $0.site != site && $0.body.handsOn(to: body) }
+    if sources.isEmpty { return }
+    for source in sources { hkt_record_set_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
+    let forwarders = sources.map {
+      HKTForwarder(begin: $0.body.address, end: $0.body.address + UInt64($0.body.size), record: $0.record)
+    }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
+  }
+}
+
 /// Guarded by the engine's lock, but for `family`, `image` and `bodies`, which never change.
 final class HookedFamily {
   let family: Family
@@ -63,19 +78,24 @@ final class HookedFamily {
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
 
-  init(family: Family, image: ImageCatalog, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+  /// - Parameter siblings: the same selector's families in other images.
+  init(
+    family: Family, image: ImageCatalog, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)], siblings: [HookedFamily]
+  ) {
     self.family = family
     self.image = image
     self.bodies = bodies
     self.refused = refused
     sets = LayerSets(bodies.map(\.record))
-    let identity = Unmanaged.passUnretained(self).toOpaque()
+    let identity = Unmanaged.passUnretained(siblings.first ?? self).toOpaque()
     for each in bodies {
       each.record.pointee.family = identity
+      each.record.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
       hkt_site_add_record(each.site, each.record)
       each.site.pointee.handler = hkt_dispatch
     }
-    linkForwarders()
+    for target in bodies { target.link(from: bodies + siblings.flatMap(\.bodies)) }
+    for target in siblings.flatMap(\.bodies) { target.link(from: bodies) }
   }
 
   /// The family whose calls of a merged body are told by the same constants.
@@ -90,29 +110,10 @@ final class HookedFamily {
           }
         }
       // Families are never freed, so the record's is there.
-      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
+      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue() }
       next = record.pointee.next
     }
     return nil
-  }
-
-  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
-  /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  private func linkForwarders() {
-    guard bodies.count > 1 else { return }
-    for target in bodies {
-      let sources = bodies.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty { continue }
-      // Never freed, as the records that read it.
-      let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
-      for (index, source) in sources.enumerated() {
-        source.record.pointee.flags |= UInt32(HKT_BODY_FORWARDS)
-        let begin = source.body.address
-        (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
-      }
-      target.record.pointee.forwarder = UnsafePointer(list)
-      target.record.pointee.forwarder_count = UInt32(sources.count)
-    }
   }
 
   // MARK: Plans
@@ -121,7 +122,7 @@ final class HookedFamily {
   static func planAtFirstCall() {
     hkt_set_planner { record in
       // Families are never freed, so the record's is there.
-      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.family).takeUnretainedValue()
+      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.owner).takeUnretainedValue()
       if let body = family.bodies.first(where: { $0.record == record }) { family.plan(body) }
     }
   }

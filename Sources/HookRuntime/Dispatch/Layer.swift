@@ -86,7 +86,8 @@ final class InstalledLayer {
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken) {
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken, sequence: UInt64? = nil) {
     self.token = token
     self.scope = scope
     self.backEnd = backEnd
@@ -98,7 +99,7 @@ final class InstalledLayer {
     case .object: isObject = true
     }
     lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: token.id)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.

@@ -28,7 +28,6 @@ package final class StandIn: @unchecked Sendable {
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
-    record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), flags)
     site.pointee.handler = hkt_stand_in
