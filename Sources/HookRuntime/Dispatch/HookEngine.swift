@@ -18,8 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
-  /// Those of one selector, in the images that have bodies of it.
-  var kin: [String: [HookedFamily]] = [:]
+  /// One selector may have bodies in several images: specialisations that each of them needed.
+  var familiesByName: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -91,7 +91,8 @@ public final class HookEngine: @unchecked Sendable {
         candidates.forEach(drop)
         return report
       }
-      for candidate in candidates { add(candidate, &report) }
+      var places = OrderPlaces()
+      for candidate in candidates { add(candidate, &places, &report) }
       if atomically, !report.refused.isEmpty {
         for (token, _) in report.tokens { _ = take(token) }
         report.tokens = []
@@ -178,13 +179,14 @@ public final class HookEngine: @unchecked Sendable {
     }
   }
 
-  private func add(_ candidate: Candidate, _ report: inout Report) {
+  private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
     let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
     let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
+      sequence: places.take(hooked, token))
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
@@ -204,6 +206,21 @@ public final class HookEngine: @unchecked Sendable {
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
+  }
+}
+
+/// What a selector means in several images is one hook, and has one place in the order.
+private struct OrderPlaces {
+  private var known: [String: UInt64] = [:]
+  private var requests: [ObjectIdentifier: Int] = [:]
+
+  mutating func take(_ hooked: HookedFamily, _ token: HookToken) -> UInt64 {
+    // A selector may be asked for several times.
+    let number = requests[ObjectIdentifier(hooked), default: 0]
+    requests[ObjectIdentifier(hooked)] = number + 1
+    let key = "\(hooked.family.key)\0\(number)"
+    defer { known[key] = known[key] ?? token.id }
+    return known[key] ?? token.id
   }
 }
 

@@ -93,7 +93,10 @@ final class InstalledLayer {
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
     self.token = token
     self.diversion = diversion
     self.scope = scope
@@ -106,7 +109,7 @@ final class InstalledLayer {
     case .object: isObject = true
     }
     lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: token.id)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.

@@ -14,7 +14,7 @@ extension HookEngine {
       }
       return .success(known)
     }
-    let hooked = HookedFamily(family: family, image: image)
+    let hooked = HookedFamily(family: family, image: image, siblings: [])
     families[key] = hooked
     return .success(hooked)
   }
