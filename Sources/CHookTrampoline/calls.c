@@ -500,6 +500,11 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 // MARK: For async.c
 
 bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
+bool hkt_lies_on_stack(uint64_t address) {
+  for (HKTThread *t = atomic_load(&all_threads); t; t = t->next)
+    if (address >= t->stack_low && address < t->stack_high && atomic_load(&t->in_use)) return true;
+  return false;
+}
 bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }

@@ -21,6 +21,9 @@ static inline void hkt_need_plan(HKTThread *t, HKTBodyRecord *record) {
   if (__builtin_expect(!__atomic_load_n(&record->plan, __ATOMIC_ACQUIRE), 0)) hkt_make_plan(t, record);
 }
 
+/// The address is on the stack of a thread that has entered a hooked function.
+bool hkt_lies_on_stack(uint64_t address);
+
 /// Runs one layer with the call as the innermost of its thread, which is set. Linked only meanwhile.
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);
 /// Ends what the call kept alive.
