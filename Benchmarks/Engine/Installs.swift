@@ -32,7 +32,7 @@ enum Installs {
   }
 
   private static func install(_ found: [(ImageCatalog, Family)], readsValues: Bool) -> HookEngine.Report {
-    HookEngine.shared.install(found) { _ in
+    HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { _ in
       LayerSpec(
         function: { _, _, _ in HKT_HANDLED }, context: nil, phases: UInt32(HKT_ON_ENTER), readsValues: readsValues, owner: "bench")
     }

@@ -37,7 +37,7 @@ enum Layers {
     guard case .success(let found) = SelectorLookup.resolve("engine_bench.LayerSubject.\(method)(_:_:)") else {
       fatalError("internal error: '\(method)' is not in the symbol table")
     }
-    let report = HookEngine.shared.install(found) { _ in
+    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { _ in
       LayerSpec(function: function, context: nil, phases: UInt32(phase), owner: "bench")
     }
     if let refused = report.refused.first { fatalError("internal error: '\(refused.selector)': \(refused.reason)") }

@@ -32,7 +32,9 @@ static int system_memfd(const char *name, unsigned flags) { return (int)syscall(
 static int system_open(const char *path, int flags) { return open(path, flags); }
 static ssize_t system_write(int fd, const void *bytes, size_t count, off_t offset) { return pwrite(fd, bytes, count, offset); }
 
-HKTSystem hkt_system = {system_map, system_memfd, system_open, system_write};
+static int system_protect(void *address, size_t length, int protection) { return mprotect(address, length, protection); }
+
+HKTSystem hkt_system = {system_map, system_memfd, system_open, system_write, system_protect};
 
 // MARK: The descriptor
 

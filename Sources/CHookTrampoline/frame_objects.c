@@ -6,7 +6,7 @@
 // for async functions, in the task's own memory. That of other tasks is not known; what lies there is no block of its own.
 #define _GNU_SOURCE 1
 #include "HKTRuntime.h"
-#include "calls_internal.h"
+#include "thread_records.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

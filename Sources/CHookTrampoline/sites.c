@@ -98,15 +98,19 @@ static bool place_and_move(const HKTBody *body, HKTStubPlace *place, HKTMovedWin
          hkt_relocate(code, body, place->address + HKT_STUB_HEAD, false, moved, refusal);
 }
 
-static uint32_t write_stub(uint8_t *stub, const HKTSite *site, const HKTMovedWindow *moved) {
+void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const void *record) {
   memset(stub, 0xcc, HKT_STUB_HEAD);
-  memcpy(stub, "\x49\xbb", 2);  // mov r11, site
-  memcpy(stub + 2, &site, 8);
-  memcpy(stub + 10, "\x41\xff\x23", 3);  // jmp [r11]: site->entry
+  memcpy(stub, "\x49\xbb", 2);  // mov r11, record
+  memcpy(stub + 2, &record, 8);
+  memcpy(stub + 10, "\x41\xff\x23", 3);  // jmp [r11]
+}
+_Static_assert(offsetof(HKTSite, entry) == 0, "the stub jumps through [r11]");
+
+static uint32_t write_stub(uint8_t *stub, const HKTSite *site, const HKTMovedWindow *moved) {
+  hkt_write_stub_head(stub, site);
   memcpy(stub + HKT_STUB_HEAD, moved->bytes, moved->length);
   return HKT_STUB_HEAD + moved->length;
 }
-_Static_assert(offsetof(HKTSite, entry) == 0, "the stub jumps through [r11]");
 
 static HKTPatch *make_patch(const HKTBody *body, HKTRefusal *refusal) {
   HKTStubPlace place;
@@ -167,7 +171,7 @@ bool hkt_is_enabled(const struct HKTSite *site) {
   return __atomic_load_n(&site->entry, __ATOMIC_ACQUIRE) != site->original;
 }
 bool hkt_is_installed(const struct HKTSite *site) {
-  return atomic_load_explicit(&hkt_patch(site)->state, memory_order_acquire) == HKT_INSTALLED;
+  return !(site->flags & HKT_SITE_SLOT) && atomic_load_explicit(&hkt_patch(site)->state, memory_order_acquire) == HKT_INSTALLED;
 }
 
 void hkt_totals(HKTTotals *totals) {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "code_memory.h"
+#include "maps.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -89,51 +90,21 @@ static uint64_t place_in(Gap gap, uint64_t body) {
   return distance(place, body) < REACH && distance(place + ARENA_SIZE, body) < REACH ? place : 0;
 }
 
-/// Reads lines of /proc/self/maps without allocating.
-typedef struct Lines {
-  int fd;
-  size_t have, at;
-  char buffer[4096];
-} Lines;
-
-static int next_byte(Lines *l) {
-  if (l->at == l->have) {
-    ssize_t n = read(l->fd, l->buffer, sizeof l->buffer);
-    if (n <= 0) return -1;
-    l->have = (size_t)n;
-    l->at = 0;
-  }
-  return (unsigned char)l->buffer[l->at++];
-}
-
-static int next_hex(Lines *l, uint64_t *value) {
-  *value = 0;
-  for (int c;;) {
-    c = next_byte(l);
-    if (c >= '0' && c <= '9') *value = *value << 4 | (uint64_t)(c - '0');
-    else if (c >= 'a' && c <= 'f') *value = *value << 4 | (uint64_t)(c - 'a' + 10);
-    else return c;
-  }
-}
-
 /// The best place for an arena, in one walk over the mappings: the nearest gap below the body, else the nearest above. 0: none.
 static uint64_t find_gap(uint64_t body) {
-  Lines lines = {.fd = hkt_system.open_code("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
-  if (lines.fd < 0) return 0;
+  HKTMaps maps;
+  if (!hkt_maps_open(&maps)) return 0;
   uint64_t previous_end = 0, below = 0, above = 0;
-  for (;;) {
-    uint64_t start, end;
-    bool last = next_hex(&lines, &start) != '-';
-    if (!last) next_hex(&lines, &end);
-    else start = 0x7ffffffff000, end = start;
-    uint64_t place = start > previous_end ? place_in((Gap){previous_end, start}, body) : 0;
+  for (bool last = false; !last;) {
+    HKTMapping mapping;
+    last = !hkt_maps_next(&maps, &mapping);
+    if (last) mapping = (HKTMapping){.start = 0x7ffffffff000, .end = 0x7ffffffff000};
+    uint64_t place = mapping.start > previous_end ? place_in((Gap){previous_end, mapping.start}, body) : 0;
     if (place && place < body) below = place;
     if (place && place > body && !above) above = place;
-    if (last) break;
-    previous_end = end;
-    for (int c = 0; c != '\n' && c >= 0;) c = next_byte(&lines);
+    previous_end = mapping.end;
   }
-  close(lines.fd);
+  hkt_maps_close(&maps);
   return below ? below : above;
 }
 

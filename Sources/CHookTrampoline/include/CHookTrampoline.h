@@ -70,6 +70,8 @@ typedef struct HKTSite {
 enum {
   /// The body is an async function's: entered through hkt_async_entry, not hkt_trampoline. Set before the site is enabled.
   HKT_SITE_ASYNC = 1,
+  /// Calls come through a word of data (HKTSlots.h); no code was changed, and `body` is what they go on to.
+  HKT_SITE_SLOT = 2,
 };
 
 /// Calls `target` with the registers of `frame` and a copy of `stack_bytes` bytes of its stack arguments
@@ -86,8 +88,14 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTClosures.h"
+#include "HKTProcess.h"
+#include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTImages.h"
+#include "HKTPeek.h"
+#include "HKTSlots.h"
+#include "HKTStandIns.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 

@@ -72,11 +72,18 @@ typedef enum HKTReason : int32_t {
   /// Thread `thread` blocks SIGTRAP: it would die on the temporary breakpoint.
   HKT_THREAD_BLOCKS_TRAP,
   /// The bytes at `address` are not the ones this site left there. value: found, expected: ours (first 8 bytes, little-endian).
+  /// `body` 0: the word of a slot.
   HKT_CHANGED_ELSEWHERE,
   /// Two sites of one transaction, `address` and `value`, overlap.
   HKT_OVERLAP,
   /// Undoing a failed transaction failed as well; diverted bodies keep working through the trap handler. error: errno.
   HKT_NOT_UNDONE,
+
+  // About the word of a slot (hkt_prepare_slot, hkt_write_slots).
+  /// There is no memory at `address`, or it is not a word's.
+  HKT_NO_WORD,
+  /// The word at `address` cannot be changed here. error: errno, or 0 when others share its memory or run it.
+  HKT_WORD_NOT_WRITABLE,
 } HKTReason;
 
 /// The facts of a refusal. Fields a reason does not mention are 0.
@@ -118,14 +125,17 @@ typedef struct HKTTransactionReport {
   uint64_t nanoseconds;
 } HKTTransactionReport;
 
-/// Writes the diversions of all sites, or of none. Sites already installed are left alone. `report` may be NULL.
+/// Writes the diversions of all sites, or of none. Sites already installed and sites of slots are left alone. `report` may be NULL.
 bool hkt_install(struct HKTSite *const *sites, size_t count, HKTRefusal *refusal, HKTTransactionReport *report);
 
-/// Restores the original bytes of all sites, or of none. Sites that are not installed are left alone. `report` may be NULL.
+/// Restores the original bytes of all sites, or of none. Sites that are not installed and sites of slots are left alone. `report` may be NULL.
 bool hkt_unpatch(struct HKTSite *const *sites, size_t count, HKTRefusal *refusal, HKTTransactionReport *report);
 
-/// Whether the body's first bytes are this site's diversion, by this process's books.
+/// Whether the body's first bytes are this site's diversion, by this process's books. Never for sites of slots.
 bool hkt_is_installed(const struct HKTSite *site);
+/// False, with the facts, when the body was diverted and someone else has changed its first bytes since. Bytes that are the
+/// original's again are nobody's: the next hkt_install diverts the body anew.
+bool hkt_check_site(const struct HKTSite *site, HKTRefusal *refusal);
 
 /// Routes calls of the site through the trampoline to site->handler, which must be set before. A single store.
 void hkt_enable(struct HKTSite *site);
@@ -176,6 +186,7 @@ typedef struct HKTSystem {
   int (*memfd)(const char *name, unsigned flags);
   int (*open_code)(const char *path, int flags);
   ssize_t (*write_code)(int fd, const void *bytes, size_t count, off_t offset);
+  int (*protect)(void *address, size_t length, int protection);
 } HKTSystem;
 extern HKTSystem hkt_system;
 

@@ -50,13 +50,13 @@ package final class FunctionPlans: @unchecked Sendable {
 
   private struct Key: Hashable {
     var metadata: Metadata
-    var isGeneral: Bool
+    var form: ClosureForm
   }
 
   /// - Parameter type: a function type, in the form the value has.
   package func plan(_ type: TypeInfo) -> Result<FunctionPlan, FunctionProblem> {
     lock.withLock {
-      let key = Key(metadata: type.metadata, isGeneral: type.isGeneral)
+      let key = Key(metadata: type.metadata, form: type.form)
       if let known = plans[key] { return known }
       let made = FunctionPlanner.plan(type)
       plans[key] = made
@@ -67,7 +67,7 @@ package final class FunctionPlans: @unchecked Sendable {
 
 private struct FunctionPlanner {
   private var places = PlaceAllocator()
-  private let isGeneral: Bool
+  private let form: ClosureForm
   private let convention: FunctionShape.Convention
 
   static func plan(_ type: TypeInfo) -> Result<FunctionPlan, FunctionProblem> {
@@ -76,21 +76,33 @@ private struct FunctionPlanner {
       if shape.isAsync { throw FunctionProblem(description: "it is async") }
       if shape.isDifferentiable { throw FunctionProblem(description: "it is differentiable") }
       guard let convention = shape.convention else { throw FunctionProblem(description: "its convention is not known") }
+      if type.form == .declared, convention == .swift {
+        throw FunctionProblem(description: "how it takes its arguments is settled by the generic declaration it belongs to, in a way not known here")
+      }
       if convention == .block { throw FunctionProblem(description: "it is a block, whose layout belongs to another runtime") }
-      var planner = FunctionPlanner(isGeneral: type.isGeneral && convention == .swift, convention: convention)
+      var planner = FunctionPlanner(form: convention == .swift ? type.form : .natural, convention: convention)
       return .success(try planner.make(type, shape))
     } catch { return .failure(error) }
   }
 
-  private init(isGeneral: Bool, convention: FunctionShape.Convention) {
-    self.isGeneral = isGeneral
+  private init(form: ClosureForm, convention: FunctionShape.Convention) {
+    self.form = form
     self.convention = convention
+  }
+
+  /// - Parameter index: of a parameter; the result's is their number.
+  private func isByAddress(_ index: Int) -> Bool {
+    switch form {
+    case .natural, .declared: false
+    case .general: true
+    case .mixed(let flags): flags[index]
+    }
   }
 
   private mutating func make(_ type: TypeInfo, _ shape: FunctionShape) throws(FunctionProblem) -> FunctionPlan {
     let result = try result(shape)
     var arguments: [ArgumentPlan] = []
-    for parameter in shape.parameters { arguments.append(try argument(parameter)) }
+    for (index, parameter) in shape.parameters.enumerated() { arguments.append(try argument(parameter, isByAddress: isByAddress(index))) }
     let error = try typedError(shape, result)
     let plan = CallPlan(
       arguments: arguments, selfPlan: .none, result: result,
@@ -102,12 +114,12 @@ private struct FunctionPlanner {
 
   // MARK: Arguments
 
-  private mutating func argument(_ parameter: FunctionShape.Parameter) throws(FunctionProblem) -> ArgumentPlan {
-    let info = try info(parameter.type)
+  private mutating func argument(_ parameter: FunctionShape.Parameter, isByAddress: Bool) throws(FunctionProblem) -> ArgumentPlan {
+    let info = try info(parameter.type, isGeneral: isByAddress)
     var plan = ArgumentPlan(label: nil, type: .unknown(info.name), info: info, location: .unknown(""))
     plan.isInout = parameter.ownership == .inout
     plan.isOwned = parameter.ownership == .owned
-    if isGeneral || plan.isInout {
+    if isByAddress || plan.isInout {
       let place = places.takeInteger()
       // Nobody gives a value without bytes an address: the register holds anything.
       plan.location = info.size == 0 ? .pieces([]) : .address(place)
@@ -141,7 +153,7 @@ private struct FunctionPlanner {
     return pieces
   }
 
-  private func info(_ metadata: Metadata) throws(FunctionProblem) -> TypeInfo {
+  private func info(_ metadata: Metadata, isGeneral: Bool = false) throws(FunctionProblem) -> TypeInfo {
     switch TypeResolver.shared.type(of: metadata) {
     case .success(let info): return isGeneral ? TypeResolver.shared.general(info) : info
     case .failure(let problem): throw FunctionProblem(description: problem.description)
@@ -154,8 +166,8 @@ private struct FunctionPlanner {
   /// all arguments where a part of the result is in memory, or the error has floating point parts or over four words.
   private mutating func typedError(_ shape: FunctionShape, _ result: ResultPlan) throws(FunctionProblem) -> (TypeInfo, Location)? {
     guard let thrown = shape.thrown else { return nil }
-    let info = try info(thrown)
-    if !isGeneral, case .pieces = result.location, case .direct(let scalars) = info.passing,
+    let info = try info(thrown, isGeneral: form == .general)
+    if form != .general, case .pieces = result.location, case .direct(let scalars) = info.passing,
       scalars.allSatisfy({ $0.kind == .integer || $0.kind == .opaque })
     {
       return (info, PlaceAllocator.returned(info.passing))
@@ -164,12 +176,13 @@ private struct FunctionPlanner {
   }
 
   private mutating func result(_ shape: FunctionShape) throws(FunctionProblem) -> ResultPlan {
-    let info = try info(shape.result)
+    let isGeneral = isByAddress(shape.parameters.count)
+    let info = try info(shape.result, isGeneral: isGeneral)
     let isVoid = if case .void = info.kind { true } else { false }
     var plan = ResultPlan(type: isVoid ? .tuple([]) : .unknown(info.name), info: info, location: .address(.indirectResult))
     if isGeneral { return plan }
     if convention == .c {
-      var results = FunctionPlanner(isGeneral: false, convention: .c)
+      var results = FunctionPlanner(form: .natural, convention: .c)
       _ = try results.cPieces(info)
     } else if case .metatype = info.metadata.kind {
       throw FunctionProblem(description: "it returns a metatype")
@@ -201,19 +214,9 @@ private struct FunctionPlanner {
       scalars += own.map { $0.moved(by: begin) }
       sources.append((begin..<end, index))
     }
-    guard case .pieces(let pieces) = PlaceAllocator.returned(AggregateLowering.lower(scalars)) else {
-      throw FunctionProblem(description: "it returns a tuple of more than four words beside elements in memory")
-    }
-    for piece in pieces {
-      // Small elements share a register, and large ones take several.
-      for source in sources where source.span.overlaps(piece.offset..<(piece.offset + piece.size)) {
-        let begin = max(source.span.lowerBound, piece.offset)
-        let size = min(source.span.upperBound, piece.offset + piece.size) - begin
-        let offset = begin - source.span.lowerBound + leaves[source.leaf].offset
-        let own = Piece(place: piece.place, offset: offset, size: size, skip: begin - piece.offset)
-        parts.append(ValuePart(offset: offset, size: size, location: .pieces([own])))
-      }
-    }
+    let packed = PlaceAllocator.returned(AggregateLowering.lower(scalars))
+    if case .unknown(let reason) = packed { throw FunctionProblem(description: "its result is \(reason)") }
+    for source in sources where !source.span.isEmpty { parts.append(packed.part(source.span, movedTo: leaves[source.leaf].offset)) }
     return .parts(parts)
   }
 

@@ -331,19 +331,6 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
     return count >= n && memcmp(pointer + (count - n), suffix.utf8Start, n) == 0
   }
 
-  /// True for a generic parameter or an Optional of one (`x`, `q_`, `q0_Sg`), false for a type that mentions none, nil
-  /// where that cannot be told from the bytes.
-  package var isGenericParameter: Bool? {
-    let bytes = UnsafeRawBufferPointer(start: pointer, count: count)
-    // Symbolic references are followed by address bytes, which may look like anything.
-    if bytes.contains(where: { $0 < 0x20 }) { return nil }
-    if !bytes.contains(UInt8(ascii: "x")), !bytes.contains(UInt8(ascii: "q")), !bytes.contains(UInt8(ascii: "Q")) { return false }
-    var rest = String(decoding: bytes, as: UTF8.self)[...]
-    while rest.hasSuffix("Sg") { rest = rest.dropLast(2) }
-    if rest == "x" { return true }
-    return rest.first == "q" && rest.last == "_" && rest.dropFirst().dropLast().allSatisfy(\.isNumber) ? true : nil
-  }
-
   /// The Builtin type this name spells, when it is one: `Bi64_`, `Bp`, `Bb`, `Bo`, `Bf64_`.
   package var builtin: Builtin? {
     guard count >= 2, pointer.load(as: UInt8.self) == UInt8(ascii: "B") else { return nil }
@@ -410,6 +397,8 @@ extension TypeDescriptor {
     fileprivate var end: UnsafeRawPointer { entry(count) }
 
     func entry(_ index: Int) -> UnsafeRawPointer { header + 8 + 8 * index }
+    /// 0 method, 1 initialiser, 2 getter, 3 setter, 4 modify, 5 read.
+    func kind(_ index: Int) -> Int { Int(entry(index).load(as: UInt32.self) & 0xF) }
     /// 0 for a method nobody calls virtually.
     func implementation(_ index: Int) -> UInt {
       let place = entry(index) + 4

@@ -8,6 +8,8 @@ package indirect enum ValueKind: Sendable {
   case integer(bits: Int, signed: Bool)
   case float(bits: Int)
   case string
+  /// A C string, or NULL: an address that nobody here owns.
+  case cString
   /// A single-payload Optional; the payload's own layout tells how `nil` is spelled.
   case optional(TypeInfo)
   /// A native class instance, by reference.
@@ -34,9 +36,9 @@ package final class TypeInfo: Sendable {
   package let isTrivial: Bool
   /// Swift's spelling, qualified: `Shop.Cart`.
   package let name: String
-  /// Closures in the value take and return everything by address: the value is, or was, of generic type where it lies.
   /// Two descriptions of one type differ in this only; see `TypeResolver.general`.
-  package let isGeneral: Bool
+  package let form: ClosureForm
+  package var isGeneral: Bool { form == .general }
 
   /// Found when first asked for.
   private let lazyMembers = Mutex<Members?>(nil)
@@ -49,7 +51,7 @@ package final class TypeInfo: Sendable {
       if let known = $0 { return known }
       var made = Members(fields: metadata.storedFields, cases: metadata.enumCases)
       // The elements of a tuple have the tuple's form.
-      if isGeneral { made.fields = made.fields.map(\.general) }
+      if form != .natural { made.fields = made.fields.map { $0.element(in: form) } }
       $0 = made
       return made
     }
@@ -70,12 +72,12 @@ package final class TypeInfo: Sendable {
     isTrivial = base.isTrivial
     self.name = name
     isConstrained = true
-    isGeneral = base.isGeneral
+    form = base.form
   }
 
-  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil, isGeneral: Bool = false) {
+  init(metadata: Metadata, kind: ValueKind, scalars: [Scalar]?, size: Int? = nil, form: ClosureForm = .natural) {
     isConstrained = false
-    self.isGeneral = isGeneral
+    self.form = form
     self.metadata = metadata
     self.kind = kind
     self.scalars = scalars
@@ -84,6 +86,15 @@ package final class TypeInfo: Sendable {
     self.isTrivial = metadata.isTrivial
     self.passing = scalars.map(AggregateLowering.lower) ?? .indirect
     self.name = metadata.name
+  }
+}
+
+extension TypeInfo {
+  /// A pointer of Swift's: one word, the address.
+  var isPointer: Bool {
+    guard size == 8, name.hasPrefix("Swift."), case .structure = kind else { return false }
+    let bare = name.dropFirst(6).prefix { $0 != "<" }
+    return bare.hasSuffix("Pointer") && (bare.hasPrefix("Unsafe") || bare.hasPrefix("Opaque"))
   }
 }
 

@@ -9,7 +9,7 @@ package final class TypeResolver: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var bySyntax: [TypeSyntax: Result<TypeInfo, TypeProblem>] = [:]
   private var byMetadata: [Metadata: Result<TypeInfo, TypeProblem>] = [:]
-  private var generalByMetadata: [Metadata: TypeInfo] = [:]
+  private var otherForms: [FormKey: TypeInfo] = [:]
   private var byField: [FieldKey: Result<TypeInfo, TypeProblem>] = [:]
   /// Finds a non-generic type the runtime cannot find by name (private types): set by the registry.
   package var findDescriptor: (@Sendable (NominalName) -> TypeDescriptor?)?
@@ -35,32 +35,71 @@ package final class TypeResolver: @unchecked Sendable {
 
   /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
   /// keeps closures there in their most general form; a type that holds none is the same everywhere.
-  package func general(_ info: TypeInfo) -> TypeInfo {
+  package func general(_ info: TypeInfo) -> TypeInfo { type(info, in: .general) }
+
+  /// The type of a value where a generic type is expected. Metatypes have their word there, inside Optionals and tuples too.
+  package func general(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
-      if info.isGeneral { return info }
-      if let known = generalByMetadata[info.metadata] { return known }
-      guard let kind = generalKind(info) else { return info }
-      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, isGeneral: true)
-      generalByMetadata[info.metadata] = made
+      let key = FormKey(metadata: metadata, form: .general)
+      if let known = otherForms[key] { return .success(known) }
+      if !metadata.mentionsOneMetatype || metadata.isMetatype { return info(for: metadata).map(general) }
+      do throws(TypeProblem) {
+        let layout = try generalLayout(metadata)
+        let made = TypeInfo(metadata: metadata, kind: layout.kind, scalars: layout.scalars, form: .general)
+        otherForms[key] = made
+        return .success(made)
+      } catch { return .failure(error) }
+    }
+  }
+
+  /// Of Optionals and tuples with metatypes.
+  private func generalLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
+    guard case .optional = metadata.kind else {
+      var scalars: [Scalar]? = []
+      for element in metadata.tupleElements {
+        let part = try general(of: element.metadata).get().scalars
+        scalars = part.flatMap { part in scalars.map { $0 + part.map { $0.moved(by: element.offset) } } }
+      }
+      return Layout(kind: .tuple, scalars: scalars)
+    }
+    guard let argument = metadata.genericArgumentMetadata.first ?? nil else { throw .layout(metadata.name) }
+    let payload = try general(of: argument).get()
+    return Layout(kind: .optional(payload), scalars: payload.scalars.map { _ in Self.enumeration(payload.size, metadata.size) })
+  }
+
+  /// The type with the closures of its values in this form; the same where there are none.
+  package func type(_ info: TypeInfo, in form: ClosureForm) -> TypeInfo {
+    lock.withLock {
+      if info.form == form { return info }
+      let key = FormKey(metadata: info.metadata, form: form)
+      if let known = otherForms[key] { return known }
+      guard let kind = kind(of: info, in: form) else { return info }
+      let made = TypeInfo(metadata: info.metadata, kind: kind, scalars: info.scalars, form: form)
+      otherForms[key] = made
       return made
     }
   }
 
   /// nil when no closure lies in the value itself.
-  private func generalKind(_ info: TypeInfo) -> ValueKind? {
+  private func kind(of info: TypeInfo, in form: ClosureForm) -> ValueKind? {
     switch info.kind {
     case .closure: return .closure
     case .optional(let payload):
-      let general = general(payload)
-      return general === payload ? nil : .optional(general)
+      let other = type(payload, in: form)
+      return other === payload ? nil : .optional(other)
     case .tuple:
       let holds = info.metadata.tupleElements.contains { element in
         guard case .success(let part) = type(of: element.metadata) else { return false }
-        return general(part) !== part
+        return type(part, in: form) !== part
       }
       return holds ? .tuple : nil
     default: return nil
     }
+  }
+
+  private struct FormKey: Hashable {
+    var metadata: Metadata
+    var form: ClosureForm
   }
 
   /// The type of a stored property or payload of `owner`, as it lies there: a metatype that needs no bits has none.
@@ -86,14 +125,15 @@ package final class TypeResolver: @unchecked Sendable {
       if case .metatype(let instance) = syntax, instance.deepestParameter >= 0 { isWord = true }
       guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
       if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+      return general(of: metadata)
     }
     let found = info(for: metadata)
     // Closures lie in the form the declaration asks for, which for a generic type's is not that of their own type.
     // Optionals keep the form of what is around them.
     guard case .success(let type) = found, owner.descriptor?.isGeneric == true, general(type) !== type else { return found }
     if case .optional = owner.kind { return found }
-    guard let isGeneral = name.isGenericParameter else { return .failure(.layout(type.name)) }
-    return .success(isGeneral ? general(type) : type)
+    let environment = owner.descriptor.flatMap { try? GenericEnvironment(fieldsOf: $0, types: self) }
+    return .success(self.type(type, in: syntax(name)?.closureForm(environment: environment) ?? .declared))
   }
 
   private struct FieldKey: Hashable {
@@ -329,15 +369,20 @@ package final class TypeResolver: @unchecked Sendable {
     if payloads == 1, descriptor.emptyCases == 0, let only, !cases[0].isIndirectCase {
       return Layout(kind: kind, scalars: only.scalars)  // a single case is laid out as its payload
     }
+    return Layout(kind: kind, scalars: Self.enumeration(payloadSize, size))
+  }
+
+  /// The payload's bytes as integers, and what is behind them.
+  private static func enumeration(_ payloadSize: Int, _ size: Int) -> [Scalar] {
     var scalars: [Scalar] = []
     var offset = 0
     while offset < payloadSize {
       let width = min(8, payloadSize - offset)
-      scalars.append(Self.integer(offset: offset, size: width))
+      scalars.append(integer(offset: offset, size: width))
       offset += width
     }
-    if size > payloadSize { scalars.append(Self.integer(offset: payloadSize, size: size - payloadSize)) }
-    return Layout(kind: kind, scalars: scalars)
+    if size > payloadSize { scalars.append(integer(offset: payloadSize, size: size - payloadSize)) }
+    return scalars
   }
 
   private var parser = SymbolParser()
@@ -363,6 +408,7 @@ package final class TypeResolver: @unchecked Sendable {
     if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
       let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
       if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      if ResilientTypes.frozenElsewhere[extending] != nil { return try isPublic(name, descriptor, in: extending) }
       return try isResilient(String(name[name.index(after: colon)...]), descriptor)
     }
     let module = String(name.prefix { $0 != "." })
@@ -374,11 +420,19 @@ package final class TypeResolver: @unchecked Sendable {
         || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
     }
     if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
+    if let frozen = ResilientTypes.frozenElsewhere[module] {
+      return frozen.contains(name.withoutGenericArguments) ? false : try isPublic(name, descriptor, in: module)
+    }
     switch EvolvingModules.shared.evolution(of: descriptor) {
     case .fixed: return false
     case .changes: return true
     case .unknown: throw .evolving(name)
     }
+  }
+
+  private func isPublic(_ name: String, _ descriptor: TypeDescriptor, in module: String) throws(TypeProblem) -> Bool {
+    guard let isPublic = EvolvingModules.shared.isPublic(descriptor, in: module) else { throw .layout(name) }
+    return isPublic
   }
 
   // MARK: Standard library scalars
@@ -404,6 +458,8 @@ package final class TypeResolver: @unchecked Sendable {
 
 extension Metadata {
   fileprivate var isInlineArray: Bool { name.hasPrefix("Swift.InlineArray<") }
+
+  fileprivate var isMetatype: Bool { if case .metatype = kind { true } else { false } }
 
   /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
   fileprivate var mentionsOneMetatype: Bool {

@@ -122,6 +122,9 @@ enum CallValues {
     do throws(BridgeError) {
       if info.holdsFunction {
         try storeFunction(value, info, made.memory, .argument(index), script, bridge)
+      } else if case .cString = info.kind, value.tag == SHL_STRING {
+        let text = try cText(value)
+        made.memory.storeBytes(of: writer.text(text) ?? CText.forever(text), as: UInt.self)
       } else {
         try bridge.store(value, as: info, at: made.memory)
       }
@@ -138,6 +141,15 @@ enum CallValues {
   private static func isWhatCame(_ made: OwnedValue, _ index: Int, _ script: Call) -> Bool {
     guard let original = script.pointee.original(index) else { return false }
     return memcmp(original, made.memory, made.info.size) == 0
+  }
+
+  /// The bytes of a string for a place that ends texts with NUL.
+  private static func cText(_ value: SHLValue) throws(BridgeError) -> UnsafeRawBufferPointer {
+    let bytes = UnsafeRawBufferPointer(start: value.s.p, count: value.s.n)
+    if !bytes.isEmpty, memchr(bytes.baseAddress!, 0, bytes.count) != nil {
+      throw .wrongType(expected: "a text for C, which ends at its first NUL", found: "a string with a NUL inside")
+    }
+    return bytes
   }
 
   /// A function for an argument or the result: the one it replaces stands in when a Lua function fails.
@@ -242,6 +254,9 @@ enum CallValues {
     do throws(BridgeError) {
       if info.holdsFunction {
         try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge)
+      } else if case .cString = info.kind, value.tag == SHL_STRING {
+        // The caller may keep it for ever.
+        made.memory.storeBytes(of: CText.forever(try cText(value)), as: UInt.self)
       } else {
         try bridge.store(value, as: info, at: made.memory)
       }

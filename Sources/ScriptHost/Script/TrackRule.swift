@@ -115,7 +115,7 @@ final class TrackRule: @unchecked Sendable {
       }
       rules[family.key] = TrackRule(name: name, fields: fields, log: patch.log, selector: family.selector)
     }
-    let report = HookEngine.shared.install(found) { family in
+    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { family in
       LayerSpec(
         function: trackLayer, context: Unmanaged.passRetained(rules[family.key]!).toOpaque(),
         phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id

@@ -109,7 +109,7 @@ package final class Tracer: @unchecked Sendable {
       return excluded.contains { $0.matches(pair.1.selector, isStatic: declaration.isStatic, typed: { [pair.1.typedSelector] }) }
     }
     if found.isEmpty { throw .allExcluded }
-    let report = HookEngine.shared.install(found) { family in
+    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { family in
       let target = TraceTarget(tracer: self, family: family)
       targets.append(target)
       let declaration = family.declaration

@@ -77,5 +77,8 @@ void foreign_traps(void);
 void closed_descriptors(void);
 void changed_elsewhere(void);
 void probe_reports(void);
+void slots_of_every_kind(void);
+void slots_that_fail(void);
+void slots_beside_threads(void);
 
 #endif

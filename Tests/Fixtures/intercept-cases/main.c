@@ -90,6 +90,9 @@ static const struct {
     {"descriptors", closed_descriptors},
     {"changed", changed_elsewhere},
     {"probe", probe_reports},
+    {"slots", slots_of_every_kind},
+    {"slots-failing", slots_that_fail},
+    {"slots-threads", slots_beside_threads},
 };
 
 static void run_case(const char *name, void (*run)(void)) {

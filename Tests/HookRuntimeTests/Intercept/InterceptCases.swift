@@ -30,6 +30,9 @@ struct InterceptCases {
     ("descriptors", "files opened on a closed descriptor's number stay as they are"),
     ("changed", "code changed by someone else is left alone"),
     ("probe", "a probe changes nothing that stays"),
+    ("slots", "words of tables are written together and restored only where they are still ours"),
+    ("slots-failing", "every failing kernel call leaves the words as they were"),
+    ("slots-threads", "words change while threads call through them"),
   ]
 
   @Test("a process of its own", arguments: cases.map(\.name))

@@ -8,7 +8,7 @@ count=${2:-${CLOSURES_COUNT:-80}}
 rounds=${CLOSURES_ROUNDS:-20000}
 cd "$work"
 cp "$here"/*.swift .
-for patch in wrap change lives center; do mkdir "$patch" && cp "$here/$patch.lua" "$patch"; done
+for patch in wrap change generic lives center; do mkdir "$patch" && cp "$here/$patch.lua" "$patch"; done
 
 # library MODULE FILE LEVEL and program NAME MODULE FILE LEVEL: nothing of a library is inlined into a program.
 library() { swiftc -swift-version 6 "$3" -disable-cmo -wmo -suppress-warnings -parse-as-library -emit-module -emit-object -module-name "$1" "$2" -o "$1.o"; }
@@ -27,6 +27,13 @@ for level in -Onone -O; do
   same "$level: what Lua functions answer is what the program gets" "$here/expected/change.printed" change.out
   sed 's/^scripthost: //' change.err >change.said
   same "$level: what cannot be is refused with its reason" "$here/expected/change.said" change.said
+
+  library Generics Generics.swift "$level"
+  program generics Generics generic.swift "$level"
+  run generic generic -- ./generics
+  same "$level: closures of generic functions and types do what they did, and what Lua functions answer" "$here/expected/generic.printed" generic.out
+  sed 's/^scripthost: //' generic.err >generic.said
+  same "$level: they are called with generic arguments by address, others not" "$here/expected/generic.said" generic.said
 
   echo "seed $seed, $count types, $level"
   mkdir -p random && python3 "$here/generate.py" "$seed" "$count" random

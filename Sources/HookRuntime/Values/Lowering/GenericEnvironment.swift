@@ -56,6 +56,13 @@ package struct GenericEnvironment: Sendable {
     for requirement in declaration.requirements { try add(requirement) }
   }
 
+  /// What the fields of a type are declared under.
+  init(fieldsOf descriptor: TypeDescriptor, types: TypeResolver) throws(TypeProblem) {
+    self.types = types
+    try addContext(descriptor)
+    contextCount = parameters.count
+  }
+
   // MARK: The enclosing type
 
   private mutating func addContext(_ declaration: Declaration) throws(TypeProblem) {
@@ -68,8 +75,12 @@ package struct GenericEnvironment: Sendable {
     guard let descriptor = types.descriptor(context) else {
       throw .unresolved(context.description)
     }
+    try addContext(descriptor)
+  }
+
+  private mutating func addContext(_ descriptor: TypeDescriptor) throws(TypeProblem) {
     guard let generic = descriptor.genericContext else {
-      if descriptor.isGeneric { throw .layout(context.description) }
+      if descriptor.isGeneric { throw .layout("a generic type") }
       return
     }
     try addParameters(generic, levels: descriptor.genericLevels)

@@ -95,7 +95,7 @@ private struct Search {
   func find(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, isOurs: Bool) -> String? {
     if info.isTrivial { return nil }
     switch info.kind {
-    case .void, .bool, .integer, .float, .string, .metatype: return nil
+    case .void, .bool, .integer, .float, .string, .cString, .metatype: return nil
     case .object: return find(object: memory.loadUnaligned(as: UInt.self))
     case .closure:
       // Closures that do not escape are lent by their type.

@@ -38,6 +38,7 @@ struct ValueBridge {
     case .float: return shl_number(memory.loadUnaligned(as: Double.self))
     case .string:
       return Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
+    case .cString: return cString(memory, lent)
     case .object: return reference(memory.loadUnaligned(as: UInt.self))
     case .void: return shl_nil()
     case .optional(let payload): return optional(memory, info, payload, lent, scratch, isElement)
@@ -179,6 +180,14 @@ struct ValueBridge {
     }
   }
 
+  /// A text; nil for NULL, a handle for an address that cannot be read.
+  private func cString(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
+    let address = memory.loadUnaligned(as: UInt.self)
+    if address == 0 { return shl_nil() }
+    guard let count = CText.withBytes(address, { $0.count }) else { return handle(memory, lent) }
+    return shl_string(UnsafePointer(bitPattern: address), count)
+  }
+
   @inline(__always)
   static func string(_ word0: UInt64, _ word1: UInt64, _ scratch: Scratch) -> SHLValue {
     if word1 >> 61 & 1 == 1 {
@@ -235,7 +244,7 @@ extension TypeInfo {
   /// Seen as a plain Lua value or an object, never as a handle to the place.
   var isPlain: Bool {
     switch kind {
-    case .void, .bool, .float, .string, .object: true
+    case .void, .bool, .float, .string, .cString, .object: true
     case .integer(let bits, let signed): bits < 64 || signed
     default: false
     }
