@@ -195,10 +195,7 @@ public final class HookEngine: @unchecked Sendable {
     hooks[token] = InstalledHook(layer: layer, family: hooked)
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
-    if candidate.diversion != nil {
-      if candidate.backEnd == .importSlot { noteImported(candidate.family, hooked, &report) }
-      return
-    }
+    if candidate.diversion != nil { return }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }

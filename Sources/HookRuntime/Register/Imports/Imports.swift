@@ -45,6 +45,8 @@ package struct Imports: Sendable {
       wanted = { name in
         guard Self.isCName(name) else { return false }
         let symbol = String(decoding: name, as: UTF8.self)
+        // A name that nobody may hook is only meant where it is spelled out.
+        if case .never = CFunctions.trait(symbol) { return false }
         return selector.matches(CFunctions.form(symbol)?.function.name ?? symbol)
       }
     } else {
@@ -63,7 +65,7 @@ package struct Imports: Sendable {
 
   private func families(where wanted: (UnsafeBufferPointer<UInt8>) -> Bool, _ selector: CSelector) -> [Family] {
     var places: [String: [ImportPlace]] = [:]
-    for importer in importers where selector.includes(importer) {
+    for importer in importers where !importer.isOurs && selector.includes(importer) {
       for slot in ImportTable(importer.file).slots(where: wanted) {
         guard let place = place(slot, importer, selector.prototype) else { continue }
         places[CFunctions.form(slot.symbol)?.function.name ?? slot.symbol, default: []].append(place)
