@@ -219,8 +219,8 @@ static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord 
   if (record && !record->is_callee && (record->call.body->flags & HKT_BODY_SLOT) && hkt_hands_on_to(record->call.body, body)) return true;
   record = own->parent ? record_of(own->parent) : NULL;
   if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
-  // A body that was entered by a slot's stub and awaits itself runs anew.
-  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end;
+  // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
+  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
 }
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.

@@ -117,17 +117,25 @@ typedef struct HKTForwarder {
   const struct HKTBodyRecord *record;
 } HKTForwarder;
 
+/// What a call of a selector holds in one place when it enters a body that it shares.
+typedef struct HKTGuard {
+  uint32_t place;  // 0-5: argument register; 6 + n: stack slot n
+  uint32_t reserved;
+  uint64_t mask;   // the bits that count
+  uint64_t value;  // what they are
+} HKTGuard;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
   struct HKTBodyRecord *next;  // another selector's record of the same body
-  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
+  const HKTGuard *guard; // all of them tell the selector's calls from others; never freed
+  uint32_t guard_count;
   uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
-  uint64_t guard_value[6];
   uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
   void *family;          // identity of the selector: bodies of one family share it
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
@@ -155,6 +163,9 @@ enum {
   HKT_BODY_HAS_SLOTS = 16,
   /// The word at `self_at` is a class, not an object.
   HKT_BODY_SELF_IS_CLASS = 64,
+  /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
+  /// asked for by that variable here, in their place, and pass it by.
+  HKT_BODY_RUNS_DYNAMIC = 128,
   /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
 };
@@ -280,6 +291,8 @@ static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
 }
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
+/// Says which bodies hand their calls on to the record's: more than before, never fewer. `list` is never freed.
+void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count);
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type.

@@ -9,11 +9,13 @@ extension HookEngine {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
     let key = family.imagePath + "\0" + family.key
     let hooked = families[key] ?? HookedFamily(family: family, image: image)
+    let known = hooked.bodies.count
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
     }
-    families[key] = hooked
+    if families.updateValue(hooked, forKey: key) == nil { kin[family.key, default: []].append(hooked) }
+    if hooked.bodies.count != known { hooked.linkForwarders(kin: (kin[family.key] ?? []).filter { $0 !== hooked }) }
     return .success(hooked)
   }
 
@@ -104,11 +106,10 @@ extension HookedFamily {
 
   /// Sites take part while there is a layer for them.
   func updateSites() {
-    let used = sets.enabledBackEnds
-    let isOn = used.contains(.entry)
+    let isOn = sets.isEnabled(.entry)
     // Switching the site of a shared body off would take it from others.
     for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
-    for each in arrivals { used.contains(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
+    for each in arrivals { sets.isEnabled(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
   }
 
   /// Why a layer cannot take part in this selector's calls.

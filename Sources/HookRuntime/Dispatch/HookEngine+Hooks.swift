@@ -8,16 +8,20 @@ extension HookEngine {
   /// before, or has ended with its object.
   @discardableResult
   package func remove(_ token: HookToken) -> Bool {
-    locked {
-      guard let hook = hooks[token] else { return false }
-      let isOver = hook.layer.lifetime.isSpent || isOfDeadObject(hook)
-      return take(token) && !isOver
-    }
+    remove([token]) == 1
   }
 
   /// Removes several; answers how many were there.
   @discardableResult
-  package func remove(_ tokens: [HookToken]) -> Int { locked { tokens.count(where: take) } }
+  package func remove(_ tokens: [HookToken]) -> Int {
+    locked {
+      tokens.count { token in
+        guard let hook = hooks[token] else { return false }
+        let wasThere = !isOver(hook)
+        return take(token) && wasThere
+      }
+    }
+  }
 
   /// Removes all hooks of an owner, or of one of its groups; answers how many there were.
   @discardableResult
@@ -28,7 +32,7 @@ extension HookEngine {
     guard let hook = hooks.removeValue(forKey: token) else { return false }
     onceHooks.remove(token)
     guard let change = hook.family.sets.remove(hook.layer) else { return false }
-    if !hook.family.sets.publish(change) { hook.family.sets.mute(hook.layer) }
+    if !hook.family.publish(change) { hook.family.sets.mute(hook.layer) }
     hook.family.updateSites()
     hook.layer.diversion?.release()
     return true
@@ -49,11 +53,10 @@ extension HookEngine {
   package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
-    guard let hook = hooks[token] else { return false }
+    guard let hook = hooks[token], !isOver(hook) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
-    hook.layer.isEnabled = isEnabled
-    guard hook.family.sets.publish(LayerSets.change(of: hook.layer)) else {
-      hook.layer.isEnabled = !isEnabled
+    guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
+      _ = hook.family.sets.set(!isEnabled, hook.layer)
       return false
     }
     hook.family.updateSites()
@@ -73,13 +76,13 @@ extension HookEngine {
   package func list(owner: String? = nil) -> [HookInfo] {
     locked {
       hooks.values.filter { owner == nil || $0.layer.spec.owner == owner }.sorted { $0.layer.token.id < $1.layer.token.id }
-        .filter { !$0.layer.lifetime.isSpent && !isOfDeadObject($0) }.map(info)
+        .filter { !isOver($0) }.map(info)
     }
   }
 
   /// Nil when the hook is not installed any more.
   package func info(_ token: HookToken) -> HookInfo? {
-    locked { hooks[token].flatMap { $0.layer.lifetime.isSpent || isOfDeadObject($0) ? nil : info($0) } }
+    locked { hooks[token].flatMap { isOver($0) ? nil : info($0) } }
   }
 
   private func info(_ hook: InstalledHook) -> HookInfo {

@@ -18,6 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
+  /// Those of one selector, in the images that have bodies of it.
+  var kin: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -78,7 +80,7 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       var candidates: [Candidate] = []
-      for request in requests {
+      for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
         case .success(let candidate): candidates.append(candidate)
         case .failure(let reason): report.refused.append((request.family.selector, reason))
@@ -184,7 +186,7 @@ public final class HookEngine: @unchecked Sendable {
     let layer = InstalledLayer(
       candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
     let change = hooked.sets.insert(layer)
-    guard hooked.sets.publish(change) else {
+    guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
       _ = candidate.diversion?.release()
       if case .object(let object) = candidate.scope { hooked.sets.forget(object) }

@@ -46,10 +46,11 @@ final class HookedBody: @unchecked Sendable {
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
-      record.pointee.guard_mask = thunk.mask
-      withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
-        for (index, value) in thunk.values.enumerated() { values.storeBytes(of: value, toByteOffset: 8 * index, as: UInt64.self) }
-      }
+      // Never freed, as the record that reads them.
+      let guards = UnsafeMutableBufferPointer<HKTGuard>.allocate(capacity: thunk.constants.count)
+      _ = guards.initialize(from: thunk.guards)
+      record.pointee.guard = UnsafePointer(guards.baseAddress)
+      record.pointee.guard_count = UInt32(guards.count)
     }
   }
 
@@ -60,6 +61,12 @@ final class HookedBody: @unchecked Sendable {
     if let offset = plan.selfWord { record.pointee.self_at = offset.inFrame }
     if plan.selfWord?.isClass == true { flags |= UInt32(HKT_BODY_SELF_IS_CLASS) }
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
+  }
+}
+
+extension MergeThunk {
+  fileprivate var guards: [HKTGuard] {
+    constants.map { HKTGuard(place: UInt32($0.place), reserved: 0, mask: $0.mask, value: $0.value) }
   }
 }
 
@@ -93,7 +100,6 @@ final class HookedFamily {
     self.refused += refused
     self.bodies += bodies
     for each in bodies { adopt(each) }
-    linkForwarders()
   }
 
   /// The site of a word that the selector's calls come through.
@@ -116,13 +122,8 @@ final class HookedFamily {
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
-      let isSame =
-        record.pointee.guard_mask == thunk.mask
-        && withUnsafeBytes(of: record.pointee.guard_value) { values in
-          thunk.values.indices.allSatisfy {
-            thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0]
-          }
-        }
+      let guards = UnsafeBufferPointer(start: record.pointee.guard, count: Int(record.pointee.guard_count))
+      let isSame = guards.elementsEqual(thunk.guards) { $0.place == $1.place && $0.mask == $1.mask && $0.value == $1.value }
       // Families are never freed, so the record's is there.
       if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
       next = record.pointee.next
@@ -132,21 +133,23 @@ final class HookedFamily {
 
   /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
   /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  private func linkForwarders() {
-    guard bodies.count > 1 else { return }
-    for target in bodies {
-      let sources = bodies.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty { continue }
-      // Never freed, as the records that read it; nor is a shorter one from before.
-      if sources.count == Int(target.record.pointee.forwarder_count) { continue }
+  ///
+  /// A body may be in another image: of an open class's initialiser every module that uses it has the allocating form.
+  /// - Parameter kin: the families of the same selector in other images.
+  func linkForwarders(kin: [HookedFamily]) {
+    let all = kin.flatMap(\.bodies) + bodies
+    guard all.count > 1 else { return }
+    for target in all {
+      let sources = all.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
+      if sources.isEmpty || sources.count == target.record.pointee.forwarder_count { continue }
+      // Never freed, as the records that read it.
       let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
       for (index, source) in sources.enumerated() {
-        source.record.pointee.flags |= UInt32(HKT_BODY_FORWARDS)
+        hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS))
         let begin = source.body.address
         (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
       }
-      target.record.pointee.forwarder = UnsafePointer(list)
-      target.record.pointee.forwarder_count = UInt32(sources.count)
+      hkt_record_set_forwarders(target.record, list, UInt32(sources.count))
     }
   }
 

@@ -86,6 +86,9 @@ final class InstalledLayer {
   let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
   let diversion: Diversion?
+  /// Another back end's site sees the calls that it is for.
+  var isFolded = false
+  /// Set through the sets that it is in.
   var isEnabled = true
 
   var spec: LayerSpec { lifetime.spec }
@@ -120,7 +123,7 @@ final class InstalledLayer {
     }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: backEnd.route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
   }
 }
 

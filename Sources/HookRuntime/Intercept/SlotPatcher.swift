@@ -26,6 +26,7 @@ final class Slot {
   fileprivate init(_ facts: HKTSlot) { self.facts = facts }
 
   var address: UInt64 { facts.word }
+  var former: UInt64 { facts.former }
   /// In memory that is never freed.
   var site: UnsafeMutablePointer<HKTSite> { facts.site }
   /// What the word holds while it is written.
@@ -65,6 +66,13 @@ enum SlotPatcher {
     let isDone = change(&all, all.count, &refusal)
     for (slot, facts) in zip(slots, all) { slot.facts = facts }
     if !isDone { throw InterceptRefusal(refusal) }
+  }
+
+  /// Code that enters a function compiled `dynamic` so that it runs its own body.
+  static func armed(_ function: UInt64) -> Result<UInt64, InterceptRefusal> {
+    var facts = HKTRefusal()
+    let stub = hkt_arming_stub(function, &facts)
+    return stub == 0 ? .failure(InterceptRefusal(facts)) : .success(stub)
   }
 
   /// What a word that calls go through held before this process's hooks.

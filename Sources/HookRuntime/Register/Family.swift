@@ -11,6 +11,8 @@ package struct Body: Sendable {
     case genericClone
     /// `Tm`: several equal bodies became one with extra arguments
     case merged
+    /// `TA`: a closure's partial application, which alone enters its merged body
+    case forwarder
     /// The initialising form (`fc`) beside the allocating one
     case initialising
     /// Only jumps to a body of another selector, with which it shares the code
@@ -62,8 +64,8 @@ package struct Body: Sendable {
 /// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
 package struct UntoldSource: Sendable {
   var mangledName: String
-  /// The registers that it fills for that.
-  var registers: UInt32
+  /// What it fills for that, as HKTThunk numbers places.
+  var places: UInt64
   /// As of a MergeThunk.
   var hops: [UInt64]
 }

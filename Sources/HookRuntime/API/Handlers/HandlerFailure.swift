@@ -1,5 +1,4 @@
 // HandlerFailure — a handler that failed: the program went on without it, and somebody should know.
-private import Glibc
 private import Synchronization
 
 /// A handler failed. The original ran with the arguments it was called with, or its result stands.
@@ -26,8 +25,6 @@ enum HandlerFailures {
   static func tell(_ failure: HandlerFailure) {
     if let listener = listener.withLock({ $0 }) { return listener(failure) }
     // Nobody listens: the first failure of each handler is told where people look.
-    guard failure.number == 1 else { return }
-    let line = "\(failure)\n"
-    line.withCString { _ = write(2, $0, strlen($0)) }
+    if failure.number == 1 { ErrorOutput.write("\(failure)") }
   }
 }

@@ -17,6 +17,13 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
   case scope(String)
   /// The entries hold records of a form not handled here (callee-allocated coroutines).
   case unknownEntry
+  /// No conformance's table leads to it.
+  case noWitness
+  /// The table is made at run time, one for each set of generic arguments.
+  case genericConformance(String, to: String)
+  /// The function is not compiled `dynamic`.
+  case notDynamic
+  case code(InterceptRefusal)
   case notBuilt
 
   /// A stable word for tables and filters.
@@ -31,6 +38,10 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
     case .foreignWord: "foreign-bytes"
     case .scope: "scope"
     case .unknownEntry: "unknown-entry"
+    case .noWitness: "no-witness"
+    case .genericConformance: "generic-conformance"
+    case .notDynamic: "not-dynamic"
+    case .code(let reason): reason.code
     case .notBuilt: "back-end"
     }
   }
@@ -52,6 +63,11 @@ extension BackEndRefusal: CustomStringConvertible {
       "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
     case .scope(let advice): "it \(advice)"
     case .unknownEntry: "its entries in tables have a form that is not known"
+    case .noWitness: "no protocol's requirement is carried out by it alone, so no conformance's table has it"
+    case .genericConformance(let type, let name):
+      "'\(type)' conforms to '\(name)' with a table for each set of generic arguments, made while the program runs"
+    case .notDynamic: "it is not compiled 'dynamic'"
+    case .code(let reason): reason.description
     case .notBuilt: "it is not available for this function"
     }
   }
