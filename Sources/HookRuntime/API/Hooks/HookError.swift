@@ -61,7 +61,7 @@ extension HookError {
     case .noSelectorInType(let name, let type, let nearest): self = .notFound(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
     case .noType(let name, let nearest): self = .typeNotFound(name, nearest: nearest)
-    case .noImport(let name, _, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
+    case .noImport(let name, _, _, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
     case .badPrototype(let reason): self = .badPrototype(reason)
     }
   }
