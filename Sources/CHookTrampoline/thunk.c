@@ -70,6 +70,51 @@ bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThu
   return false;
 }
 
+/// Notes an instruction that leaves the function of `size` bytes at `address`; false for all others.
+static bool note_exit(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t next, uint64_t address, uint64_t size,
+                      HKTExit *found) {
+  bool jumps = in->meta.category == ZYDIS_CATEGORY_COND_BR || in->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+  if (in->mnemonic != ZYDIS_MNEMONIC_CALL && !jumps) return false;
+  bool is_direct = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  *found = (HKTExit){.target = is_direct ? next + (uint64_t)op[0].imm.value.s : 0, .is_jump = jumps};
+  return !jumps || !is_direct || found->target - address >= size;
+}
+
+size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return SIZE_MAX;
+  size_t n = 0;
+  for (uint64_t offset = 0; offset < size;) {
+    ZydisDecodedInstruction in;
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return SIZE_MAX;
+    offset += in.length;
+    HKTExit exit;
+    if (!note_exit(&in, op, address + offset, address, size, &exit)) continue;
+    if (n < capacity) found[n] = exit;
+    n++;
+  }
+  return n;
+}
+
+bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  ZydisDecodedInstruction in;
+  for (uint64_t offset = 0; offset < size; offset += in.length) {
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return false;
+    for (int i = 0; i < in.operand_count_visible; i++) {
+      const ZydisDecodedOperand *o = &op[i];
+      if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->size == 64 && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
+          o->mem.disp.value == displacement && o->mem.base != ZYDIS_REGISTER_RSP && o->mem.base != ZYDIS_REGISTER_RBP &&
+          o->mem.base != ZYDIS_REGISTER_RIP)
+        return true;
+    }
+  }
+  return false;
+}
+
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity) {
   size_t n = 0;

@@ -29,6 +29,19 @@ typedef struct HKTBranch {
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity);
 
+/// A call that a function makes, or a jump by which it is left.
+typedef struct HKTExit {
+  uint64_t target;   // where it goes; 0 where that is in memory or a register
+  bool is_jump;
+} HKTExit;
+
+/// The calls and leaving jumps of the function of `size` bytes at `code`, which runs at `address`, in order. Answers how
+/// many; stores the first `capacity`. SIZE_MAX: it holds an instruction the decoder does not know.
+size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity);
+
+/// Whether an instruction of the function reads eight bytes at this distance from where a register points, the stack's aside.
+bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement);
+
 /// Bit i: the function reads argument register i (rdi rsi rdx rcx r8 r9) before it writes it, on the path from its start
 /// that takes no branch, up to the first call, jump or return. Those bits are certain; others may be missing.
 uint32_t hkt_entry_reads(const uint8_t *code, uint64_t size);

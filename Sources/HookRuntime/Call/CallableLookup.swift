@@ -13,7 +13,8 @@ package final class CallableLookup: @unchecked Sendable {
 
   /// The function an exact selector means.
   package func callable(_ selector: String) throws(CallError) -> Callable {
-    try lock.withLock { () throws(CallError) in
+    if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
+    return try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
       if seen != change {
@@ -34,7 +35,11 @@ package final class CallableLookup: @unchecked Sendable {
     }
     switch SelectorLookup.resolve(selector) {
     case .failure(let problem): throw CallError(problem)
-    case .success(let found): return try make(found)
+    case .success(let found):
+      if found.count > 1, let requirement = found[0].1.requirement {
+        throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
+      }
+      return try make(found)
     }
   }
 
@@ -130,6 +135,7 @@ package final class CallableLookup: @unchecked Sendable {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     var methods: [String] = []
     var seen: Set<String> = []
+    for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
     for owner in Self.names(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic)) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
@@ -178,6 +184,7 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       if bare.hasPrefix(owner + ".") { return try callable(prefix + bare) }
     }
+    for each in RuntimeClasses.chain(of: type) where !isStatic { if let added = each.addedMethod(bare) { return added.callable } }
     var first: CallError?
     for owner in names {
       do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)") } catch {

@@ -30,6 +30,14 @@ public struct SwiftFunction: Sendable {
 
   package init(_ callable: Callable) { self.callable = callable }
 
+  /// An initialiser as a class made at run time inherits it.
+  init(_ maker: InstanceMaker, of type: Metadata) {
+    callable = maker.callable
+    inherited = (type, maker.entry)
+  }
+  /// The class that an initialiser is called on, and its code for that class, where it is not the one that declares it.
+  private var inherited: (type: Metadata, entry: UInt)?
+
   /// The full name, `Shop.Cart.add(_:price:quantity:)`.
   public var selector: String { callable.selector }
   /// The number of arguments it takes, default ones included.
@@ -83,7 +91,8 @@ public struct SwiftFunction: Sendable {
     case (.value, nil) where isValue: return (0, callable.entry)
     case (_, nil) where isValue: throw .wrongReceiver(selector: selector, expected: "none, or an object", found: "a value")
     case (.none, nil): return (0, callable.entry)
-    case (.metatype(let type), nil): return (UInt(bitPattern: type.pointer), callable.entry)
+    case (.metatype(let type), nil):
+      return (UInt(bitPattern: (inherited?.type ?? type).pointer), inherited?.entry ?? callable.entry)
     case (.object(let owner), let object?):
       let word = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
       let type = Metadata(Swift.type(of: object) as Any.Type)

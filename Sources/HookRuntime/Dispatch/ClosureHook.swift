@@ -77,6 +77,12 @@ public struct HookedCall: ~Copyable {
     return unsafeBitCast(view.thrownError, to: (any Error).self)
   }
 
+  /// Makes the call throw, where nothing was returned yet and it may throw any error.
+  func fail(_ error: any Error) {
+    guard phase == HKT_AROUND, !hasResult, view.plan.mayThrow else { return }
+    ValueWriter(view.call).setError(ErrorBox(error).word)
+  }
+
   /// The object the method runs on; nil for other kinds of `self`.
   public var object: AnyObject? {
     // A borrowed native object; the copy is retained.
@@ -108,14 +114,21 @@ extension HookEngine {
     case .success(let families): found = families
     case .failure(let problem): throw HookError(problem)
     }
-    let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in
-      LayerSpec(
-        function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
-        isHostWork: false, owner: "swift"
-      ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
-    }
+    let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
     if let (name, reason) = report.refused.first { throw HookError(name, reason) }
-    return Hook(report.tokens.map(\.token), position: HookPosition(phases), site: "")
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
+  }
+}
+
+extension LayerSpec {
+  /// A layer that runs a Swift closure.
+  static func closure(_ phases: UInt32, priority: Int = 0, _ body: @escaping HookEngine.Handler) -> LayerSpec {
+    LayerSpec(
+      function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
+      isHostWork: false, owner: "swift"
+    ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
   }
 }
 

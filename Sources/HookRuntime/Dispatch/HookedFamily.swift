@@ -1,4 +1,4 @@
-// HookedFamily — a selector whose bodies are diverted, and the set of layers its calls run through.
+// HookedFamily — a selector whose bodies are diverted.
 //
 // A body's plan is made when a layer that reads values is added, otherwise at the first call that runs through layers:
 // of everything that a pattern matches, most is never called.
@@ -18,6 +18,8 @@ final class HookedBody {
   let isAsync: Bool
   /// It may get one from another thread at any time.
   var hasPlan: Bool { record.pointee.plan != nil }
+  /// Its calls tell whom they are on. Once there is a plan.
+  var knowsSelf: Bool { record.pointee.self_at != UInt16(HKT_SELF_UNKNOWN) }
 
   /// - Parameter declaration: whose calls enter the body.
   init(body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil) {
@@ -31,6 +33,7 @@ final class HookedBody {
     // Sites and records are never freed: a thread may be about to enter one.
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.flags = UInt32(isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
+    record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
       record.pointee.guard_mask = thunk.mask
@@ -42,7 +45,10 @@ final class HookedBody {
 
   func give(_ plan: CallPlan) {
     let retained = Unmanaged.passRetained(plan)
-    let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
+    var flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
+    // Whoever else makes the plan finds the same.
+    if let offset = plan.selfWord { record.pointee.self_at = offset.inFrame }
+    if plan.selfWord?.isClass == true { flags |= UInt32(HKT_BODY_SELF_IS_CLASS) }
     if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
   }
 }
@@ -50,16 +56,19 @@ final class HookedBody {
 /// Guarded by the engine's lock, but for `family`, `image` and `bodies`, which never change.
 final class HookedFamily {
   let family: Family
-  private let image: ImageCatalog
+  let image: ImageCatalog
   let bodies: [HookedBody]
   let refused: [(body: Body, reason: HookRefusal)]
-  private(set) var layers: [(token: HookToken, lifetime: LayerLifetime)] = []
+  let sets: LayerSets
+  /// What was found out of classes: nil for those that hooks can be for.
+  var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
 
   init(family: Family, image: ImageCatalog, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
     self.family = family
     self.image = image
     self.bodies = bodies
     self.refused = refused
+    sets = LayerSets(bodies.map(\.record))
     let identity = Unmanaged.passUnretained(self).toOpaque()
     for each in bodies {
       each.record.pointee.family = identity
@@ -129,59 +138,4 @@ final class HookedFamily {
   }
 
   private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }
-
-  // MARK: Layers
-
-  func add(_ spec: LayerSpec, token: HookToken) {
-    let index = layers.firstIndex { $0.lifetime.spec.priority <= spec.priority } ?? layers.endIndex
-    layers.insert((token, LayerLifetime(spec)), at: index)
-  }
-
-  func remove(_ token: HookToken) -> Bool {
-    guard let index = layers.firstIndex(where: { $0.token == token }) else { return false }
-    layers.remove(at: index)
-    return true
-  }
-
-  /// Makes the current layers what later calls run through. Answers false when memory ran out; nothing changed then.
-  func publish() -> Bool {
-    var made: [UnsafeMutablePointer<HKTLayers>?] = []
-    for _ in bodies {
-      if layers.isEmpty { made.append(nil); continue }
-      guard let set = makeSet() else {
-        made.forEach { hkt_layers_retire($0) }
-        return false
-      }
-      made.append(set)
-    }
-    for (each, set) in zip(bodies, made) {
-      let old = hkt_record_publish(each.record, set)
-      hkt_layers_retire(old)
-    }
-    return true
-  }
-
-  private func makeSet() -> UnsafeMutablePointer<HKTLayers>? {
-    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
-    var phases: UInt32 = 0
-    for (index, layer) in layers.enumerated() {
-      let spec = layer.lifetime.spec
-      phases |= spec.phases
-      hkt_layers_set(
-        set, UInt32(index),
-        HKTLayer(
-          function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0,
-          filter: HKT_FILTER_NONE.rawValue, route: HKT_ROUTE_ENTRY.rawValue, reserved: 0, filter_value: 0))
-    }
-    set.pointee.phases = phases
-    set.pointee.owner = Unmanaged.passRetained(LayerSetOwner(layers.map(\.lifetime))).toOpaque()
-    set.pointee.on_free = { Unmanaged<LayerSetOwner>.fromOpaque($0!).release() }
-    return set
-  }
-}
-
-/// Keeps the layers of one published set alive.
-private final class LayerSetOwner {
-  private let lifetimes: [LayerLifetime]
-  init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
 }

@@ -90,6 +90,18 @@ package enum InterceptRefusal: Error, Equatable, Sendable {
       }
   }
 
+  /// The bodies the fault is with; none when it is the process's.
+  var bodies: [UInt64] {
+    switch self {
+    case .tooShort(let body, _), .undecodable(let body, _), .jumpIntoWindow(let body, _, _), .jumpToEntry(let body, _),
+      .differsFromFile(let body, _, _, _), .operandOutOfReach(let body, _, _), .callReturnsIntoWindow(let body, _), .unmovable(let body, _),
+      .hiddenJumpTarget(let body), .shadowStack(let body), .noStubSpace(let body, _), .changedElsewhere(let body, _, _),
+      .overlap(let body, _):
+      [body]
+    default: []
+    }
+  }
+
   /// The refusal, or nil when there is none.
   static func from(_ facts: HKTRefusal) -> InterceptRefusal? {
     facts.reason == HKT_OK ? nil : InterceptRefusal(facts)

@@ -96,10 +96,14 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
   package func fullName(_ family: Family, typed: Bool = false) -> String {
-    PrivateNames.resolved(
+    if family.imported != nil { return typed ? family.typedSelector : family.selector }
+    return PrivateNames.resolved(
       typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
       module: family.declaration.module, inlineTable)
   }
+
+  /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
+  func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
 
   private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
@@ -177,6 +181,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
+    if let imported = family.imported, let place = body.place { return imported.refusal(at: place, safe: false) }
     if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
     if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
@@ -191,6 +196,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
+    if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
         let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
@@ -255,12 +261,23 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
   package func inlinedCopies(of family: Family) -> Int? {
+    if family.imported != nil { return 0 }
     var total = 0
     for name in Set(family.bodies.map(\.mangledName)) {
       guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
       total += count
     }
     return total
+  }
+
+  /// Functions of this image that call the body, or jump to it, directly; nil when some call lies in no known function.
+  func directCallers(of body: Body) -> [ImageSymbol]? { lock.withLock { flows.callers(of: body.address - bias) } }
+
+  /// The body does nothing but report that the method was deleted.
+  func isDeleted(_ address: UInt64) -> Bool {
+    lock.withLock {
+      symbols.symbols(at: address &- bias).contains { $0.isFunction && deleted.contains($0.address, size: Int($0.size)) }
+    }
   }
 
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
@@ -271,12 +288,12 @@ package final class ImageCatalog: @unchecked Sendable {
 extension Body.Form {
   var rank: Int {
     switch self {
-    case .base, .sharesCodeOf: 0
+    case .base, .sharesCodeOf, .importSlot: 0
     case .initialising: 1
     case .signatureClone: 2
     case .genericClone: 3
     case .merged: 4
-    case .thunk: 5
+    case .thunk, .witness: 5
     }
   }
 
@@ -288,7 +305,9 @@ extension Body.Form {
     case .genericClone: "generic specialisation"
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
+    case .importSlot: "import slot"
     case .thunk(let what): "thunk \(what)"
+    case .witness(let what): "witness \(what)"
     }
   }
 }
@@ -313,6 +332,7 @@ package final class ProcessCatalog: @unchecked Sendable {
   /// What exact names were found to mean, for the images of change count `rememberedAt`.
   private var remembered: [SelectorPattern: [(ImageCatalog, Family)]] = [:]
   private var rememberedAt: UInt64 = .max
+  private var imports: (read: Imports, at: UInt64)?
   package var options = SymbolTable.Options()
 
   /// Images whose functions are never hooked: the Swift runtime and our own.
@@ -364,7 +384,23 @@ package final class ProcessCatalog: @unchecked Sendable {
     }
   }
 
+  /// Who imports C functions now.
+  package func currentImports() -> Imports {
+    lock.withLock {
+      let change = LoadedImages.changeCount
+      if let imports, imports.at == change { return imports.read }
+      let read = Imports.ofProcess()
+      imports = (read, change)
+      return read
+    }
+  }
+
   private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    var found: [(ImageCatalog, Family)] = []
+    // C functions are no image's own; the program's catalog stands for all of them.
+    if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
+      found = currentImports().families(matching: selector).map { (program, $0) }
+    }
+    return found + current().families(matching: pattern)
   }
 }

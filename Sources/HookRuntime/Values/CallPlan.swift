@@ -13,6 +13,18 @@ package enum Place: Hashable, Sendable {
   case yielded(Int)
 }
 
+extension Place {
+  /// Bytes from the start of the frame to where the register is kept; nil for what is on the stack, and floats.
+  var inFrame: UInt16? {
+    switch self {
+    case .integer(let i): UInt16(8 * i)
+    case .selfRegister: UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
+    case .indirectResult: UInt16(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
+    case .float, .stack, .yielded: nil
+    }
+  }
+}
+
 /// Part of a value, in one place.
 package struct Piece: Hashable, Sendable {
   package var place: Place
@@ -40,6 +52,8 @@ package struct ValuePart: Hashable, Sendable {
   package var size: Int
   /// `.pieces` (whose offsets count from the start of the whole value), `.address` (of this part), or why it is not there.
   package var location: Location
+  /// Bytes between the address and the part: elements that lie in one memory.
+  package var skip = 0
 }
 
 extension Location {
@@ -246,6 +260,15 @@ package final class CallPlan: @unchecked Sendable {
     switch result.location {
     case .unknown, .optimizedOut: !isAsync && !isEnterOnly
     case .pieces, .address, .parts: false
+    }
+  }
+
+  /// Where in the frame the reference to the object or the class is that the body runs on; nil where a call does not tell.
+  var selfWord: (inFrame: UInt16, isClass: Bool)? {
+    switch selfPlan {
+    case .object(let place): place.inFrame.map { ($0, false) }
+    case .metatype(let place): place.inFrame.map { ($0, true) }
+    case .none, .value, .unknown: nil
     }
   }
 

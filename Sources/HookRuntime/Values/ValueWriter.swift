@@ -277,7 +277,8 @@ package struct ValueWriter {
         case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
         case .address(let place):
           guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
-          target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+          (target + part.skip).copyMemory(from: value.memory + part.offset, byteCount: part.size)
+          if place == .indirectResult { frame.pointee.results.integer.0 = frame.pointee.indirect_result }
         case .optimizedOut, .unknown, .parts: continue
         }
       }
