@@ -18,6 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
+  /// Those of one selector, in the images that have bodies of it.
+  var kin: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -60,6 +62,7 @@ public final class HookEngine: @unchecked Sendable {
     let hooked: HookedFamily
     let scope: LayerScope
     let backEnd: BackEnd
+    let diversion: Diversion?
     let spec: LayerSpec
   }
 
@@ -75,7 +78,7 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       var candidates: [Candidate] = []
-      for request in requests {
+      for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
         case .success(let candidate): candidates.append(candidate)
         case .failure(let reason): report.refused.append((request.family.selector, reason))
@@ -98,18 +101,25 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Asks everything that can speak against a request; changes nothing of the program.
   private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
-    if let backEnd = request.backEnd, backEnd != .entry { return .failure(.backEnd(backEnd, "it is not available for this function")) }
+    let backEnd = request.backEnd ?? .entry
     let hooked: HookedFamily
-    switch prepare(request.family, in: request.image) {
+    switch prepare(request.family, in: request.image, by: backEnd) {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
+    }
+    var diversion: Diversion?
+    if backEnd != .entry {
+      switch hooked.diversion(backEnd, request.scope) {
+      case .success(let made): diversion = made
+      case .failure(let reason): return .failure(reason)
+      }
     }
     let scope: LayerScope
     switch hooked.scope(request.scope, { entry(of: $0, in: hooked) }) {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }
-    let candidate = Candidate(hooked: hooked, scope: scope, backEnd: .entry, spec: layer(hooked.family))
+    let candidate = Candidate(hooked: hooked, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
     if let reason = hooked.refusal(of: candidate.spec) {
       drop(candidate)
       return .failure(reason)
@@ -125,13 +135,19 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Writes the code of all candidates; takes those out that cannot be written.
   private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
-    while let (reason, culprits) = write(candidates.map(\.hooked)) {
+    while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
       let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
       for candidate in candidates where isCulprit(candidate) {
         report.refused.append((candidate.hooked.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
+    }
+    for candidate in candidates {
+      guard let reason = candidate.diversion?.acquire() else { continue }
+      report.refused.append((candidate.hooked.family.selector, .code(reason)))
+      drop(candidate)
+      candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
     }
   }
 
@@ -140,10 +156,12 @@ public final class HookEngine: @unchecked Sendable {
     if candidate.spec.readsValues { hooked.planAll() }
     let token = HookToken(id: nextToken, selector: hooked.family.selector)
     nextToken += 1
-    let layer = InstalledLayer(candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, token: token)
+    let layer = InstalledLayer(
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
     let change = hooked.sets.insert(layer)
-    guard hooked.sets.publish(change) else {
+    guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
+      _ = candidate.diversion?.release()
       if case .object(let object) = candidate.scope { hooked.sets.forget(object) }
       report.refused.append((hooked.family.selector, .noMemory))
       return
@@ -152,6 +170,7 @@ public final class HookEngine: @unchecked Sendable {
     hooks[token] = InstalledHook(layer: layer, family: hooked)
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
+    if candidate.diversion != nil { return }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }

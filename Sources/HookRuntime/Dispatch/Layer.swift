@@ -82,12 +82,18 @@ final class InstalledLayer {
   let scope: LayerScope
   let backEnd: BackEnd
   let order: LayerOrder
+  /// The words that are written for it; nil where it needs none.
+  let diversion: Diversion?
+  /// Another back end's site sees the calls that it is for.
+  var isFolded = false
+  /// Set through the sets that it is in.
   var isEnabled = true
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken) {
+  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
     self.token = token
+    self.diversion = diversion
     self.scope = scope
     self.backEnd = backEnd
     var isObject = false
@@ -111,7 +117,7 @@ final class InstalledLayer {
     }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: backEnd.route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
   }
 }
 

@@ -12,11 +12,11 @@ package final class StandIn: @unchecked Sendable {
   /// What the table's word is to hold: the stub, or an async function pointer that leads to it.
   package let word: UInt
   private let record: UnsafeMutablePointer<HKTBodyRecord>
-  private static let lock = RecursiveLock()
+  let plan: CallPlan
   // Both behind `lock`.
   private let sets: LayerSets
   private var layer: InstalledLayer?
-  let plan: CallPlan
+  private let lock = RecursiveLock()
 
   /// - Parameters:
   ///   - original: what the word held before: code, or an async function pointer.
@@ -28,8 +28,8 @@ package final class StandIn: @unchecked Sendable {
     word = UInt(slot.ours)
     self.plan = plan
     record = .allocate(capacity: 1)
-    memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     sets = LayerSets([record])
+    memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
@@ -59,22 +59,21 @@ package final class StandIn: @unchecked Sendable {
     return slot
   }
 
-  /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out.
+  /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out, and all is
+  /// as it was.
   @discardableResult
   func publish(_ spec: LayerSpec?) -> Bool {
-    Self.lock.withLock {
+    defer { hkt_reclaim() }
+    return lock.withLock {
       let former = layer
-      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 1, selector: "")) }
       if let former { _ = sets.remove(former) }
+      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: "")) }
       if let layer { _ = sets.insert(layer) }
-      guard sets.publish(.type) else {
-        if let layer { _ = sets.remove(layer) }
-        if let former { _ = sets.insert(former) }
-        layer = former
-        return false
-      }
-      hkt_reclaim()
-      return true
+      if sets.publish(.type) { return true }
+      if let layer { _ = sets.remove(layer) }
+      layer = former
+      if let former { _ = sets.insert(former) }
+      return false
     }
   }
 

@@ -408,6 +408,7 @@ package final class TypeResolver: @unchecked Sendable {
     if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
       let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
       if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      if ResilientTypes.frozenElsewhere[extending] != nil { return try isPublic(name, descriptor, in: extending) }
       return try isResilient(String(name[name.index(after: colon)...]), descriptor)
     }
     let module = String(name.prefix { $0 != "." })
@@ -419,11 +420,19 @@ package final class TypeResolver: @unchecked Sendable {
         || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
     }
     if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
+    if let frozen = ResilientTypes.frozenElsewhere[module] {
+      return frozen.contains(name.withoutGenericArguments) ? false : try isPublic(name, descriptor, in: module)
+    }
     switch EvolvingModules.shared.evolution(of: descriptor) {
     case .fixed: return false
     case .changes: return true
     case .unknown: throw .evolving(name)
     }
+  }
+
+  private func isPublic(_ name: String, _ descriptor: TypeDescriptor, in module: String) throws(TypeProblem) -> Bool {
+    guard let isPublic = EvolvingModules.shared.isPublic(descriptor, in: module) else { throw .layout(name) }
+    return isPublic
   }
 
   // MARK: Standard library scalars

@@ -104,7 +104,8 @@ package struct Imports: Sendable {
 
   // MARK: Bindings
 
-  private func binding(of slot: ImportSlot, in importer: Importer) -> ImportBinding? {
+  /// Nil for a word that leads to no function, or to none that is imported.
+  func binding(of slot: ImportSlot, in importer: Importer) -> ImportBinding? {
     guard importer.isLoaded, let loaded else {
       return slot.kind == .call || slot.saysFunction || exported?.isFunction(slot.symbol) ?? false ? .onDisk : nil
     }
