@@ -116,7 +116,9 @@ extension HookEngine {
     }
     let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
     if let (name, reason) = report.refused.first { throw HookError(name, reason) }
-    return Hook(report.tokens.map(\.token), position: HookPosition(phases), site: "")
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
   }
 }
 
