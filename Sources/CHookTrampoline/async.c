@@ -210,12 +210,17 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 
 // MARK: Entry
 
-/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone.
+/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone, a slot's stub
+/// that jumped here, a thunk behind a slot that awaits the body.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
   if (body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS)) return false;
-  HKTAsyncContext *parent = ((HKTAsyncContext *)frame->async_context)->parent;
-  HKTAsyncCall *record = parent ? record_of(parent) : NULL;
-  return record && !record->is_callee && hkt_hands_on_to(record->call.body, body);
+  const HKTAsyncContext *own = (HKTAsyncContext *)frame->async_context;
+  HKTAsyncCall *record = record_of(own);
+  if (record && !record->is_callee && (record->call.body->flags & HKT_BODY_SLOT) && hkt_hands_on_to(record->call.body, body)) return true;
+  record = own->parent ? record_of(own->parent) : NULL;
+  if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
+  // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
+  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
 }
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.

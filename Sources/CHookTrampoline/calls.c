@@ -184,14 +184,43 @@ static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *t
   return false;
 }
 
+/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
+static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  return from->family == to->family || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
+}
+
+void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count) {
+  // A reader that sees the greater count sees the longer list.
+  __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
+  __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
+}
+
+/// The frame is that of a call which the thunk behind a slot has made.
+static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *frame) {
+  return frame->stack[-1] - from->thunk_begin < from->thunk_end - from->thunk_begin;
+}
+enum { THUNK_FRAME = 4096 };
+
+/// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
+static inline bool hands_on(const HKTBodyRecord *record) {
+  return (record->flags & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
+}
+
+static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
+  t->forwarded.from = from;
+  t->forwarded.stack = (uint64_t)frame->stack;
+  t->forwarded.return_address = frame->stack[-1];
+}
+
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
-      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+  if (t->forwarded.from && hands_on_to(t->forwarded.from, body) &&
+      ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
+       (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
-    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    if (hands_on(body)) note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;
   }
@@ -200,16 +229,16 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
-      if (!(body->flags & HKT_BODY_FORWARDS)) hkt_clear_state(top, HKT_CALL_FORWARDING);
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
+      if (!hands_on(body)) hkt_clear_state(top, HKT_CALL_FORWARDING);
       return true;
     }
   }
   uint64_t from = frame->stack[-1];
-  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
-  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < count; i++)
-    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return true;
+  for (uint32_t i = 0, count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE); i < count; i++) {
+    const HKTForwarder *forwarder = &body->forwarder[i];
+    if (from - forwarder->begin <= forwarder->end - forwarder->begin) return delivers(forwarder->record, body);
+  }
   return false;
 }
 
@@ -224,10 +253,13 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   }
 }
 
-/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+/// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
-  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
-    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  for (uint32_t i = 0; i < record->guard_count; i++) {
+    const HKTGuard *guard = &record->guard[i];
+    uint64_t found = guard->place < 6 ? frame->integer[guard->place] : frame->stack[guard->place - 6];
+    if ((found ^ guard->value) & guard->mask) return false;
+  }
   return true;
 }
 
@@ -294,11 +326,7 @@ static inline __attribute__((always_inline)) HKTAction deliver(
     if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
     return HKT_RETURN;
   }
-  if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.from = body;
-    t->forwarded.stack = (uint64_t)frame->stack;
-    t->forwarded.return_address = frame->stack[-1];
-  }
+  if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 
@@ -306,7 +334,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
+  if (__builtin_expect(body->guard_count != 0, 0)) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }

@@ -34,7 +34,7 @@ package final class CallableLookup: @unchecked Sendable {
       throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
     }
     switch SelectorLookup.resolve(selector) {
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw CallError(problem)
     case .success(let found):
       if found.count > 1, let requirement = found[0].1.requirement {
         throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
@@ -189,12 +189,14 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)") } catch {
         // Found and refused, or ambiguous: the superclass's is another function.
-        guard case .notFound(let text) = error, !text.contains("ambiguous") else { throw error }
-        first = first ?? error
+        switch error {
+        case .noMember, .notFound: first = first ?? error
+        default: throw error
+        }
       }
     }
     // A member of a class that is none of these: the receiver is what is wrong.
     if let other = try? callable(prefix + bare) { return other }
-    throw first ?? .notFound("no selector '\(member)' in this program")
+    throw first ?? .noMember(selector: member, type: nil, nearest: [])
   }
 }

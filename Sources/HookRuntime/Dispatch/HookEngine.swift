@@ -18,8 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
-  /// One selector may have bodies in several images: specialisations that each of them needed.
-  var familiesByName: [String: [HookedFamily]] = [:]
+  /// Those of one selector, in the images that have bodies of it.
+  var kin: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -60,8 +60,11 @@ public final class HookEngine: @unchecked Sendable {
   /// A request that nothing speaks against so far.
   private struct Candidate {
     let hooked: HookedFamily
+    /// As it was asked for.
+    let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
+    let diversion: Diversion?
     let spec: LayerSpec
   }
 
@@ -77,7 +80,7 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       var candidates: [Candidate] = []
-      for request in requests {
+      for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
         case .success(let candidate): candidates.append(candidate)
         case .failure(let reason): report.refused.append((request.family.selector, reason))
@@ -101,23 +104,55 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Asks everything that can speak against a request; changes nothing of the program.
   private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
-    if let backEnd = request.backEnd, backEnd != .entry { return .failure(.backEnd(backEnd, "it is not available for this function")) }
+    if request.family.imported != nil { return checkImport(request, layer) }
+    let backEnd = request.backEnd ?? .entry
     let hooked: HookedFamily
-    switch prepare(request.family, in: request.image) {
+    switch prepare(request.family, in: request.image, by: backEnd) {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
+    }
+    var diversion: Diversion?
+    if backEnd != .entry {
+      switch hooked.diversion(backEnd, request.scope) {
+      case .success(let made): diversion = made
+      case .failure(let reason): return .failure(reason)
+      }
     }
     let scope: LayerScope
     switch hooked.scope(request.scope, { entry(of: $0, in: hooked) }) {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }
-    let candidate = Candidate(hooked: hooked, scope: scope, backEnd: .entry, spec: layer(hooked.family))
+    let candidate = Candidate(
+      hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
     if let reason = hooked.refusal(of: candidate.spec) {
       drop(candidate)
       return .failure(reason)
     }
     return .success(candidate)
+  }
+
+  /// The same for a C function, whose words depend on what the layer does.
+  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+    guard case .type = request.scope else { return .failure(.scope(.noObject)) }
+    if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
+    let hooked: HookedFamily
+    switch prepareImport(request.family, in: request.image) {
+    case .success(let prepared): hooked = prepared
+    case .failure(let reason): return .failure(reason)
+    }
+    let spec = layer(request.family)
+    var reason = hooked.refusal(of: spec)
+    if reason == nil {
+      switch hooked.importDiversion(request.family, for: spec) {
+      case .success(let diversion):
+        return .success(
+          Candidate(hooked: hooked, family: request.family, scope: .type, backEnd: .importSlot, diversion: diversion, spec: spec))
+      case .failure(let refusal): reason = refusal
+      }
+    }
+    spec.release?(spec.context)
+    return .failure(reason ?? .noBody)
   }
 
   /// What was made for a request that is not carried out.
@@ -128,26 +163,34 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Writes the code of all candidates; takes those out that cannot be written.
   private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
-    while let (reason, culprits) = write(candidates.map(\.hooked)) {
+    while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
       let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
       for candidate in candidates where isCulprit(candidate) {
-        report.refused.append((candidate.hooked.family.selector, reason))
+        report.refused.append((candidate.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
+    }
+    for candidate in candidates {
+      guard let reason = candidate.diversion?.acquire() else { continue }
+      report.refused.append((candidate.family.selector, .code(reason)))
+      drop(candidate)
+      candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
     }
   }
 
   private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: hooked.family.selector)
+    let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
     let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, token: token, sequence: places.take(hooked, token))
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
+      sequence: (kin[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
     let change = hooked.sets.insert(layer)
-    guard hooked.sets.publish(change) else {
+    guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
+      _ = candidate.diversion?.release()
       if case .object(let object) = candidate.scope { hooked.sets.forget(object) }
       report.refused.append((hooked.family.selector, .noMemory))
       return
@@ -156,6 +199,10 @@ public final class HookEngine: @unchecked Sendable {
     hooks[token] = InstalledHook(layer: layer, family: hooked)
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
+    if candidate.diversion != nil {
+      if candidate.backEnd == .importSlot { noteImported(candidate.family, hooked, &report) }
+      return
+    }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }

@@ -23,6 +23,8 @@ package struct LayerSpec {
   package var group: String?
   /// It takes part in one call, and is gone.
   package var isOnce: Bool
+  /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
+  package var isSafeInAllocator = false
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -82,19 +84,27 @@ final class InstalledLayer {
   let scope: LayerScope
   let backEnd: BackEnd
   let order: LayerOrder
+  /// The words that are written for it; nil where it needs none.
+  let diversion: Diversion?
+  /// Another back end's site sees the calls that it is for.
+  var isFolded = false
+  /// Set through the sets that it is in.
   var isEnabled = true
 
   var spec: LayerSpec { lifetime.spec }
 
   /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken, sequence: UInt64? = nil) {
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
     self.token = token
+    self.diversion = diversion
     self.scope = scope
     self.backEnd = backEnd
     var isObject = false
     var countsCalls = true
     switch scope {
-    case .type: countsCalls = false
+    case .type: countsCalls = diversion?.importers != nil
     case .subclass: break
     case .object: isObject = true
     }
@@ -110,9 +120,13 @@ final class InstalledLayer {
       filter = HKT_FILTER_CLASS
       value = UInt64(UInt(bitPattern: metadata.pointer))
     }
+    if let importers = diversion?.importers {
+      filter = HKT_FILTER_IMPORTER
+      value = importers
+    }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: backEnd.route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
   }
 }
 

@@ -21,6 +21,11 @@ final class LayerSets {
   /// Calls have something to run through.
   var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
+  /// How many enabled layers there are, by how their calls have to come.
+  private var enabled: [BackEnd: Int] = [:]
+  func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[backEnd, default: 0] > 0 }
+  var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
+
   /// A place where the selector's calls arrive from now on.
   func add(_ record: UnsafeMutablePointer<HKTBodyRecord>) {
     records.append(record)
@@ -34,6 +39,7 @@ final class LayerSets {
   enum Change { case type, object(HookedObject) }
 
   func insert(_ layer: InstalledLayer) -> Change {
+    count(layer, 1)
     guard case .object(let object) = layer.scope else {
       layers.insert(layer)
       return .type
@@ -44,11 +50,29 @@ final class LayerSets {
 
   /// Nil when it is not there.
   func remove(_ layer: InstalledLayer) -> Change? {
-    guard case .object(let object) = layer.scope else { return layers.remove(layer) ? .type : nil }
-    return object.layers.remove(layer) ? .object(object) : nil
+    var change: Change?
+    if case .object(let object) = layer.scope {
+      if object.layers.remove(layer) { change = .object(object) }
+    } else if layers.remove(layer) {
+      change = .type
+    }
+    if change != nil { count(layer, -1) }
+    return change
   }
 
-  static func change(of layer: InstalledLayer) -> Change {
+  /// A layer keeps its place while it is off.
+  func set(_ isEnabled: Bool, _ layer: InstalledLayer) -> Change {
+    count(layer, -1)
+    layer.isEnabled = isEnabled
+    count(layer, 1)
+    return Self.change(of: layer)
+  }
+
+  private func count(_ layer: InstalledLayer, _ change: Int) {
+    if layer.isEnabled { enabled[layer.backEnd, default: 0] += change }
+  }
+
+  private static func change(of layer: InstalledLayer) -> Change {
     if case .object(let object) = layer.scope { .object(object) } else { .type }
   }
 

@@ -92,7 +92,7 @@ extension HookedFamily {
     do throws(ScopeRefusal) {
       try checkClass(type, forObject: forObject)
       planAll()
-      guard bodies.contains(where: \.knowsSelf) else { throw .selfRemoved }
+      guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
       checkedScopes[key] = .some(nil)
     } catch {
       checkedScopes[key] = error

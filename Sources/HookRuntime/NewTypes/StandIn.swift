@@ -13,6 +13,10 @@ package final class StandIn: @unchecked Sendable {
   package let word: UInt
   private let record: UnsafeMutablePointer<HKTBodyRecord>
   let plan: CallPlan
+  // Both behind `lock`.
+  private let sets: LayerSets
+  private var layer: InstalledLayer?
+  private let lock = RecursiveLock()
 
   /// - Parameters:
   ///   - original: what the word held before: code, or an async function pointer.
@@ -24,6 +28,7 @@ package final class StandIn: @unchecked Sendable {
     word = UInt(slot.ours)
     self.plan = plan
     record = .allocate(capacity: 1)
+    sets = LayerSets([record])
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
@@ -54,17 +59,22 @@ package final class StandIn: @unchecked Sendable {
     return slot
   }
 
-  /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out.
+  /// Makes `spec` what calls run through from now on; nil: they go on to the original. False when memory ran out, and all is
+  /// as it was.
   @discardableResult
   func publish(_ spec: LayerSpec?) -> Bool {
-    var set: UnsafeMutablePointer<HKTLayers>?
-    if let spec {
-      set = LayerSet.make([InstalledLayer(spec, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: ""))])
-      if set == nil { return false }
+    defer { hkt_reclaim() }
+    return lock.withLock {
+      let former = layer
+      if let former { _ = sets.remove(former) }
+      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: "")) }
+      if let layer { _ = sets.insert(layer) }
+      if sets.publish(.type) { return true }
+      if let layer { _ = sets.remove(layer) }
+      layer = former
+      if let former { _ = sets.insert(former) }
+      return false
     }
-    LayerSet.retire(hkt_record_publish(record, set))
-    hkt_reclaim()
-    return true
   }
 
   /// Calls so far.

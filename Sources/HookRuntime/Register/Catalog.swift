@@ -21,11 +21,13 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
-  private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   private lazy var flows = Flows(file, symbols)
   private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
   /// Types, protocols and conformances, as the file has them.
   package private(set) lazy var types = SwiftTypes(file: file)
+  /// Conformances by the conforming type's name.
+  private(set) lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
   /// (class, superclass) by name.
   private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
   /// Classes by their descriptors' virtual addresses.
@@ -199,7 +201,7 @@ package final class ImageCatalog: @unchecked Sendable {
     if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
-        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
+        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places, through: source.hops)
       {
         return plan
       }
@@ -212,19 +214,19 @@ package final class ImageCatalog: @unchecked Sendable {
         return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
       }
     }
-    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.mask, through: thunk.hops) ?? planner.plan(body.declaration)
+    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places, through: thunk.hops) ?? planner.plan(body.declaration)
   }
 
-  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the registers
+  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the places
   /// that were added are among those of the arguments.
-  private func plan(of body: Body, in family: Family, as name: String, besides registers: UInt32, through hops: [UInt64]) -> CallPlan? {
+  private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64, through hops: [UInt64]) -> CallPlan? {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       planner.plan(
         source.declaration, sharing: sharedCode.conflict(source, through: hops),
-        evidence: evidence(body, as: source, besides: MergeThunk.places(registers)))
+        evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
     }
-    return plan.integerRegistersUsed & registers == 0 ? plan : nil
+    return plan.leavesFree(added) ? plan.passing(added) : nil
   }
 
   /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
@@ -288,7 +290,7 @@ package final class ImageCatalog: @unchecked Sendable {
 extension Body.Form {
   var rank: Int {
     switch self {
-    case .base, .sharesCodeOf, .importSlot: 0
+    case .base, .sharesCodeOf, .importSlot, .forwarder: 0
     case .initialising: 1
     case .signatureClone: 2
     case .genericClone: 3
@@ -300,6 +302,7 @@ extension Body.Form {
   package var words: String {
     switch self {
     case .base: "base"
+    case .forwarder: "partial application"
     case .initialising: "initialising form"
     case .signatureClone: "signature specialisation"
     case .genericClone: "generic specialisation"

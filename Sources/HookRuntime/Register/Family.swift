@@ -11,6 +11,8 @@ package struct Body: Sendable {
     case genericClone
     /// `Tm`: several equal bodies became one with extra arguments
     case merged
+    /// `TA`: a closure's partial application, which alone enters its merged body
+    case forwarder
     /// The initialising form (`fc`) beside the allocating one
     case initialising
     /// Only jumps to a body of another selector, with which it shares the code
@@ -37,6 +39,8 @@ package struct Body: Sendable {
   package var untoldSource: UntoldSource?
   /// Of an import slot: which one.
   package var place: ImportPlace?
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  var isLeftByJump: Bool { place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false }
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -60,8 +64,8 @@ package struct Body: Sendable {
 /// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
 package struct UntoldSource: Sendable {
   var mangledName: String
-  /// The registers that it fills for that.
-  var registers: UInt32
+  /// What it fills for that, as HKTThunk numbers places.
+  var places: UInt64
   /// As of a MergeThunk.
   var hops: [UInt64]
 }
@@ -107,7 +111,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
   /// It cannot be for the class or object it was asked for.
   case scope(ScopeRefusal)
   /// The back end that was asked for cannot divert the selector's calls.
-  case backEnd(BackEnd, String)
+  case backEnd(BackEnd, BackEndRefusal)
   /// Another copy of this library, part of that image, hooks functions of the process.
   case otherCopy(String)
   /// The process is a copy that fork made.
@@ -135,7 +139,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
     case .scope(let reason): reason.code
-    case .backEnd: "back-end"
+    case .backEnd(_, let reason): reason.code
     case .otherCopy: "other-copy"
     case .forked: "forked"
     case .notHookable: "not-hookable"

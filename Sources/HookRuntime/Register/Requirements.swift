@@ -4,7 +4,7 @@
 // A requirement has no code. Its families are those of the methods that carry it out: the conforming types' own, what their
 // heirs override them with, default implementations of protocol extensions. Where a conformance's table holds a copy of the
 // method and not a call of it, that witness is one more body of the method's family.
-private import SwiftMangling
+internal import SwiftMangling
 
 extension [ImageCatalog] {
   /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
@@ -17,19 +17,55 @@ extension [ImageCatalog] {
   }
 }
 
+extension [ImageCatalog] {
+  /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
+  /// or the witness where that hands calls on to a virtual table, for objects of heirs that override the method as well.
+  func tableFamilies(of requirement: Declaration) -> [(ImageCatalog, Family)] {
+    RequirementFamilies([], SelectorPattern(PrivateNames.stripped(requirement.selectorName)), self, byTable: true, like: requirement).found
+  }
+}
+
+extension ImageCatalog {
+  /// The witnesses whose calls run the family's method and no other, or hold a copy of it.
+  func witnesses(of family: Family) -> [Witness] {
+    let all = witnesses(likeMember: family.declaration)
+    if let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
+    return all.filter { witness in
+      RequirementFamilies([], in: self, of: witness).found.contains { $0.1.key == family.key && $0.0 === self }
+    }
+  }
+}
+
 /// One question, answered by init.
 private struct RequirementFamilies {
   private(set) var found: [(ImageCatalog, Family)]
   private let images: [ImageCatalog]
+  /// Calls are told at the table's word, not at the method's entry.
+  private let byTable: Bool
   /// By (image, requirement's member name): what may carry it out.
   private var candidates: [String: [Family]] = [:]
 
-  init(_ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog]) {
+  init(
+    _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], byTable: Bool = false,
+    like requirement: Declaration? = nil
+  ) {
     found = named
     self.images = images
+    self.byTable = byTable
     for image in images {
-      for witness in image.witnesses(matching: pattern) { add(witness, in: image) }
+      for witness in image.witnesses(matching: pattern) {
+        if let requirement, requirement.typedName(qualified: true) != witness.requirement.typedName(qualified: true) { continue }
+        add(witness, in: image)
+      }
     }
+  }
+
+  /// The methods that one witness runs, by its table.
+  init(_ named: [(ImageCatalog, Family)], in image: ImageCatalog, of witness: Witness) {
+    found = named
+    images = [image]
+    byTable = true
+    add(witness, in: image)
   }
 
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
@@ -41,6 +77,7 @@ private struct RequirementFamilies {
     switch image.destination(of: witness, among: Set(entries.keys), orAt: offsets) {
     case .bodies(let addresses):
       for address in addresses { include(able[entries[address]!], image, witness) }  // it is one of the keys
+    case .virtualTable where byTable: include(Family(witness, in: image), image, witness, body: Body(witness))
     case .virtualTable(let offset):
       let own = methods.first { image.vtableOffset(of: $0) == offset }!  // it is one of theirs
       include(own, image, witness)
@@ -121,7 +158,7 @@ private struct RequirementFamilies {
 }
 
 extension Body {
-  fileprivate init(_ witness: Witness) {
+  init(_ witness: Witness) {
     self.init(
       form: .witness("of \(PrivateNames.stripped(witness.requirement.selectorName)) for \(witness.conformer.shortName)"),
       declaration: witness.requirement, mangledName: witness.mangledName, address: witness.address, size: witness.size,

@@ -31,6 +31,14 @@ extension ImageCatalog {
     }
   }
 
+  /// The witnesses of requirements with the same name, labels and kind.
+  func witnesses(likeMember wanted: Declaration) -> [Witness] {
+    let words = wanted.name.isEmpty || wanted.isSubscript || wanted.name == "init" ? [] : SelectorPattern(wanted.name).requiredWords
+    return witnesses(words: words) {
+      $0.name == wanted.name && $0.labels == wanted.labels && $0.isStatic == wanted.isStatic && $0.kind == wanted.kind
+    }
+  }
+
   private func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
     var parser = SymbolParser()
     return symbols.candidates(words: words).compactMap { symbol in

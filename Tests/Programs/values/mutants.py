@@ -12,7 +12,7 @@ MUTANTS = [
     ("stack slots start one too high", V + "Lowering/PlaceAllocator.swift", "    slots += 1\n    return .stack(slots - 1)", "    slots += 1\n    return .stack(mutant(N) ? slots : slots - 1)"),
     ("floating result registers are not counted", V + "Lowering/PlaceAllocator.swift", "        floats += 1\n      } else {", "        floats += mutant(N) ? 0 : 1\n      } else {"),
     ("initialisers and setters borrow their arguments", V + "Lowering/SILSignature+Declaration.swift", "case .allocatingInit, .`init`, .setter: true", "case .allocatingInit, .`init`, .setter: !mutant(N)"),
-    ("the tag byte behind a payload is forgotten", V + "TypeResolver.swift", "if size > payloadSize {", "if size > payloadSize, !mutant(N) {"),
+    ("the tag byte behind a payload is forgotten", V + "TypeResolver.swift", "if size > payloadSize { scalars", "if size > payloadSize, !mutant(N) { scalars"),
     ("a replaced inout value is put beside the caller's variable", V + "ValueWriter.swift", "} else if argument.isInout {", "} else if argument.isInout, !mutant(N) {"),
     ("an owned value that is replaced is not released", V + "ValueWriter.swift", "      if argument.isOwned, !value.info.isTrivial {", "      if argument.isOwned, !value.info.isTrivial, !mutant(N) {"),
     ("a borrowed replacement is never released", V + "ValueWriter.swift", "if argument.isOwned || value.info.isTrivial { value.forget() } else { release(value) }", "if argument.isOwned || value.info.isTrivial || mutant(N) { value.forget() } else { release(value) }"),

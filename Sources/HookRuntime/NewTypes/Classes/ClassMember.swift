@@ -1,8 +1,7 @@
 // ClassMember — a method, accessor or initialiser of a class that heirs inherit, and where its metadata has it.
 //
-// The slot is found by the method's own record in the class's descriptor (symbol `…Tq`) or, where that is not visible, by
-// the body that the record names. It is what virtual calls go through, and no other calls do: those that the optimiser made
-// direct are looked for in the code, because an override would silently miss them.
+// Calls through its slot (MethodSlots finds it) see an override, and no other calls do: those that the optimiser made direct
+// are looked for in the code, because an override would silently miss them.
 private import Glibc
 package import SwiftMangling
 
@@ -43,33 +42,19 @@ package struct ClassMember: Sendable {
 
   // MARK: Slots
 
-  /// What the class's table holds for the member, as records name it.
-  private var implementation: UInt {
-    let code = body.address
-    guard declaration.functionType.isAsync || declaration.isAsyncAccessor, let record = image.asyncEntries.record(at: code - image.bias) else {
-      return UInt(code)
-    }
-    return UInt(record.address + image.bias)
-  }
-
   /// The word of the metadata of `owner` and its heirs that virtual calls go through.
   func slot() -> Result<Int, MemberProblem> {
-    if let slot = slotByRecord { return .success(slot) }
-    let slots = owner.slots(holding: implementation)
-    switch slots.count {
-    case 0: return .failure(.noSlot)
-    case 1: return .success(slots[0])
-    default: return .failure(.sharedBody(image.sharedCode.selectors(atAddressesOf: family)))
+    let slots: [MethodSlot]
+    switch image.methodSlots(of: family) {
+    case .success(let found): slots = found
+    case .failure(.deleted): return .failure(.deleted)
+    case .failure(.ambiguous): return .failure(.sharedBody(image.sharedCode.selectors(atAddressesOf: family)))
+    case .failure(.noClass), .failure(.inExtension), .failure(.notVirtual): return .failure(.noSlot)
     }
-  }
-
-  /// By the symbol of the method's record; only the class that introduced the method has it.
-  private var slotByRecord: Int? {
-    guard let table = owner.descriptor?.virtualTable,
-      let record = DescriptorSymbols.of(image).record(ofMethod: body.mangledName),
-      let place = UnsafeRawPointer(bitPattern: UInt(record + image.bias)), let index = table.index(of: place)
-    else { return nil }
-    return table.offset + index
+    // Calls through a thunk are made as the overridden method's.
+    if slots.contains(where: \.isThunk) { return .failure(.thunkSlot) }
+    guard slots.count == 1, let slot = slots[0].word(in: image) else { return .failure(.noSlot) }
+    return .success(slot)
   }
 
   /// How calls through the slot pass their values: as declared, because whoever calls it knows nothing but the declaration.
@@ -95,8 +80,8 @@ package enum MemberProblem: Error, Equatable, Sendable {
   /// Functions that call it directly.
   case directCalls([String])
   case inlinedCopies(Int)
-  /// An older slot holds a thunk that leads to it.
-  case thunkSlot(String)
+  /// An ancestor's slot holds a thunk that leads to it.
+  case thunkSlot
   case isDeinit
   case coroutine
   case convention(String)
@@ -117,7 +102,7 @@ extension MemberProblem: CustomStringConvertible {
         + "; hook it for the new class's objects, or say that missing them is meant"
     case .inlinedCopies(let count):
       "\(count) inlined cop\(count == 1 ? "y" : "ies") of it would not see the override; hook its callers, or say that missing them is meant"
-    case .thunkSlot(let base): "calls by way of '\(base)', which it overrides with another type, go through a thunk of their own"
+    case .thunkSlot: "it overrides a method of another type, whose callers come through a thunk"
     case .isDeinit: "a 'deinit' is not overridden; give the class one of its own"
     case .coroutine: "a coroutine accessor is overridden with the property's '.get' and '.set'"
     case .convention(let reason): reason
@@ -157,18 +142,17 @@ extension Metadata {
     let name = _typeName(type, qualified: true)
     return name.contains("(unknown context") ? nil : String(name.prefix { $0 != "<" })
   }
+}
 
-  /// Words of this class's metadata that its own descriptor fills with the implementation.
-  func slots(holding implementation: UInt) -> [Int] {
-    guard let descriptor else { return [] }
-    var slots: [Int] = []
-    if let table = descriptor.virtualTable {
-      for index in 0..<table.count where table.implementation(index) == implementation { slots.append(table.offset + index) }
-    }
-    for override in descriptor.overrides where override.implementation == implementation {
-      guard let table = TypeDescriptor(override.introducer).virtualTable, let index = table.index(of: override.entry) else { continue }
-      slots.append(table.offset + index)
-    }
-    return slots
+extension MethodSlot {
+  /// The slot as a word of the metadata of the class that introduced it, and of all its heirs; nil where that class has none
+  /// yet.
+  fileprivate func word(in image: ImageCatalog) -> Int? {
+    guard let introducer = introducer.resolved(in: image), let entry = entry.resolved(in: image),
+      let descriptor = UnsafeRawPointer(bitPattern: UInt(introducer.address + introducer.image.bias)),
+      let record = UnsafeRawPointer(bitPattern: UInt(entry.address + entry.image.bias)),
+      let table = TypeDescriptor(descriptor).virtualTable, let index = table.index(of: record)
+    else { return nil }
+    return table.offset + index
   }
 }

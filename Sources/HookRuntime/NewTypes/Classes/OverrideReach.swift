@@ -47,18 +47,6 @@ extension ClassMember {
       && (other.kind == declaration.kind || other.wrappedKind == declaration.kind)
   }
 
-  /// The member that a thunk in an older slot leads to this one for; nil when there is none.
-  func thunkedBase() -> String? {
-    guard let descriptor = owner.descriptor else { return nil }
-    var parser = SymbolParser()
-    for override in descriptor.overrides where override.implementation != 0 {
-      for symbol in image.symbols.symbols(at: UInt64(override.implementation) &- image.bias) where symbol.nameText.hasSuffix("TV") {
-        if let found = parser.declaration(symbol.nameText), isSameMember(found) { return PrivateNames.stripped(found.selectorName) }
-      }
-    }
-    return nil
-  }
-
   /// The word in a slot is code that only reports that the method was deleted.
   func isDeleted(_ word: UInt) -> Bool {
     if word == 0 || word == Self.deletedMethod { return true }

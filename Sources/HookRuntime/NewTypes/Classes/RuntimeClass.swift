@@ -119,7 +119,6 @@ package final class RuntimeClass: @unchecked Sendable {
     if let known = members[slot] { return (known.member, known.standIn) }
     let word = words[slot]
     if member.isDeleted(word) { throw refusal(.deleted) }
-    if let base = member.thunkedBase() { throw refusal(.thunkSlot(base)) }
     if !missing, let problem = member.missedCalls(by: superclass) { throw refusal(problem) }
     let plan = member.plan
     if let reason = plan.opaqueBecause { throw refusal(.convention(reason)) }

@@ -52,14 +52,5 @@ package struct CSelector: Sendable {
     isGlob ? pattern.matches("C." + function, isStatic: false, typed: { [] }) : function == name
   }
 
-  package func includes(_ importer: Importer) -> Bool {
-    guard let wanted = self.importer, wanted != importer.path else { return true }
-    let pattern = SelectorPattern(wanted.replacingDots)
-    return [importer.name, importer.fileName].contains { pattern.matches($0.replacingDots, isStatic: false, typed: { [] }) }
-  }
-}
-
-extension String {
-  /// In the names of files a star crosses dots.
-  fileprivate var replacingDots: String { String(map { $0 == "." ? "\u{1}" : $0 }) }
+  package func includes(_ importer: Importer) -> Bool { importer.matches(self.importer) }
 }

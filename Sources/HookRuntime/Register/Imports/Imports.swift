@@ -84,7 +84,7 @@ package struct Imports: Sendable {
       return body
     }
     var family = Family(
-      selector: declaration.selectorName, declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
+      selector: declaration.selectorName + (selector.importer.map { " in " + $0 } ?? ""), declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
     family.imported = function
     return family
   }
@@ -104,7 +104,8 @@ package struct Imports: Sendable {
 
   // MARK: Bindings
 
-  private func binding(of slot: ImportSlot, in importer: Importer) -> ImportBinding? {
+  /// Nil for a word that leads to no function, or to none that is imported.
+  func binding(of slot: ImportSlot, in importer: Importer) -> ImportBinding? {
     guard importer.isLoaded, let loaded else {
       return slot.kind == .call || slot.saysFunction || exported?.isFunction(slot.symbol) ?? false ? .onDisk : nil
     }

@@ -70,6 +70,12 @@ enum ClosureBridge {
   /// Only on the thread of the call that lent it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
     if !value.isLent || ScriptThread.isCurrent(value.lender) { return true }
+    // The calls of async functions are on no thread's stack; while one of their handlers runs, they are not over.
+    var script = ScriptThread.current()?.pointee.top
+    while let running = script {
+      if running.pointee.async != nil, running.pointee.view.call.pointee.lender == value.lender { return true }
+      script = running.pointee.up
+    }
     return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { here in
       var each = hkt_thread()?.pointee.top
       // Calls that were left by a jump over them lie below us on the stack, and are no calls any more.
@@ -185,12 +191,6 @@ extension TypeInfo {
     case .optional(let payload): payload.holdsFunction
     default: false
     }
-  }
-
-  /// A closure whose values do not own their contexts.
-  var isLentFunction: Bool {
-    guard case .closure = kind, let shape = metadata.function else { return false }
-    return shape.convention == .swift && !shape.isEscaping
   }
 }
 

@@ -116,6 +116,9 @@ enum ErrorAPI {
       if case .typed = script.pointee.plan.thrown {
         return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet"
       }
+      if script.pointee.view.withPlan({ $0.declaresError }) {
+        return "nothing shows that callers of '\(script.pointee.hook.selector)' still look for an error; return a value instead"
+      }
       return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
     }
     return nil
