@@ -119,6 +119,9 @@ final class HookedFamily {
     for other in siblings { other.siblings.append(self) }
   }
 
+  /// The selector's, in all images: whose handlers' own calls go to the layers below. An address that is nobody else's.
+  private let identity: UnsafeMutableRawPointer
+
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
     let known = self.bodies + siblings.flatMap(\.bodies)

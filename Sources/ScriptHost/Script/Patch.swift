@@ -24,9 +24,11 @@ package final class Patch: @unchecked Sendable {
   var classNames: [String] = []
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
   var nextFunction: SHLRef = 0
-  var hooks: [HookToken] = []
+  private(set) var hooks: [HookToken] = []
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []
+  /// Selectors hooked for objects, whose gaps were told.
+  var toldOfObjects: Set<String> = []
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
@@ -70,10 +72,19 @@ package final class Patch: @unchecked Sendable {
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
     live.store(false, ordering: .relaxed)
-    for token in hooks { HookEngine.shared.remove(token) }
+    HookEngine.shared.remove(hooks)
     hooks = []
     for observation in observations { _ = observation.end() }
   }
+
+  /// Notes what the patch installed. Hooks of objects end with them, so those that are over are dropped from time to time.
+  func add(_ tokens: [HookToken]) {
+    hooks += tokens
+    guard hooks.count > 2 * hooksKept + 64 else { return }
+    hooks.removeAll { HookEngine.shared.isEnabled($0) == nil }
+    hooksKept = hooks.count
+  }
+  private var hooksKept = 0
 
   // MARK: Telling
 
@@ -112,6 +123,14 @@ struct ResolvedSelector {
   var images: [ImageCatalog]
   var text: String
   var isGlob: Bool
+
+  init(_ found: [(ImageCatalog, Family)], _ text: String) {
+    image = found[0].0
+    families = found.map(\.1)
+    images = found.map(\.0)
+    self.text = text
+    isGlob = SelectorPattern(text).isGlob
+  }
 }
 
 package enum PatchError: Error, Sendable {

@@ -121,7 +121,7 @@ final class TrackRule: @unchecked Sendable {
         phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
-    patch.hooks += report.tokens.map(\.token)
+    patch.add(report.tokens.map(\.token))
     if !SelectorPattern(selector).isGlob { patch.exactHooks += report.tokens.map(\.token) }
     if !SelectorPattern(selector).isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
