@@ -72,8 +72,8 @@ final class HookedFamily {
   private(set) var refused: [(body: Body, reason: HookRefusal)] = []
   /// Where calls arrive that come through words of data.
   private(set) var arrivals: [HookedBody] = []
-  /// Those words, by their addresses.
-  var slots: [UInt64: Slot] = [:]
+  /// Those words.
+  var slots: [SlotKey: Slot] = [:]
   let sets: LayerSets
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]

@@ -83,7 +83,7 @@ final class InstalledLayer {
   let backEnd: BackEnd
   let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
-  let diversion: Diversion?
+  let diversion: (any Diversion)?
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
@@ -91,7 +91,7 @@ final class InstalledLayer {
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
+  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, token: HookToken) {
     self.token = token
     self.diversion = diversion
     self.scope = scope

@@ -100,7 +100,7 @@ extension HookedFamily {
     }
   }
 
-  private func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
+  func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
     let declaration = family.declaration
     guard let context = declaration.context else { throw .noObject }
     // Members of a protocol that only classes conform to run on objects, whatever their class.

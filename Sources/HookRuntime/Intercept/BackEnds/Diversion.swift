@@ -5,12 +5,25 @@
 internal import CHookTrampoline
 private import SwiftMangling
 
-/// Guarded by the engine's lock.
-final class Diversion {
-  let backEnd: BackEnd
+/// What has to be written for a hook to see calls. Guarded by the engine's lock.
+protocol Diversion: AnyObject {
+  /// Writes for one more hook: all that it takes, or nothing and why.
+  func acquire() -> InterceptRefusal?
+  /// One hook less.
+  func release()
+  /// For a while nobody needs it, or somebody does again.
+  func set(isWritten: Bool)
+  /// What someone else has changed of what was written.
+  var changedElsewhere: [InterceptRefusal] { get }
+  /// What its hooks may miss, in whole sentences.
+  var mayMiss: [String] { get }
+}
+
+/// Words of the program's tables.
+final class SlotDiversion: Diversion {
+  private let backEnd: BackEnd
   private let family: HookedFamily
   private let slots: [Slot]
-  /// What its hooks may miss, in whole sentences.
   let mayMiss: [String]
 
   fileprivate init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String]) {
@@ -20,29 +33,33 @@ final class Diversion {
     self.mayMiss = mayMiss
   }
 
-  /// Writes the words for one more hook: all of them, or none and why.
   func acquire() -> InterceptRefusal? {
     if !family.isFolded(backEnd), let reason = write() { return reason }
     for slot in slots { slot.users += 1 }
     return nil
   }
 
-  /// One hook less. Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
+  /// Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
   func release() {
     for slot in slots { slot.users -= 1 }
     restore(slots.filter { $0.users == 0 })
   }
 
-  fileprivate func write() -> InterceptRefusal? {
+  func set(isWritten: Bool) {
+    // A word that cannot be written is one that someone else has changed: lists tell.
+    if isWritten { _ = write() } else { restore(slots) }
+  }
+
+  private func write() -> InterceptRefusal? {
     do throws(InterceptRefusal) {
       try SlotPatcher.write(slots)
       return nil
     } catch { return error }
   }
 
-  fileprivate func restore(_ slots: [Slot]? = nil) {
+  private func restore(_ slots: [Slot]) {
     // Where a word stays, its stub hands calls on to what was there.
-    do throws(InterceptRefusal) { try SlotPatcher.restore(slots ?? self.slots) } catch {}
+    do throws(InterceptRefusal) { try SlotPatcher.restore(slots) } catch {}
   }
 
   var changedElsewhere: [InterceptRefusal] { slots.compactMap(\.changedElsewhere) }
@@ -63,14 +80,21 @@ extension HookedFamily {
     let layers = sets.everyLayer.filter { $0.backEnd == .dynamic && $0.isFolded != isFolded }
     for layer in layers {
       layer.isFolded = isFolded
-      // A word that cannot be written is one that someone else has changed: lists tell.
-      if isFolded { layer.diversion?.restore() } else { _ = layer.diversion?.write() }
+      layer.diversion?.set(isWritten: !isFolded)
     }
     return !layers.isEmpty
   }
 
   /// The words that a back end changes for the scope, with their sites. Nothing of the program changes.
-  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<Diversion, HookRefusal> {
+  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<any Diversion, HookRefusal> {
+    do throws(ScopeRefusal) {
+      switch scope {
+      case .type: break
+      case .subclass(let type): try checkClass(Metadata(type), forObject: false)
+      case .object(let object): try checkClass(ClassWardrobe.shared.original(of: object), forObject: true)
+      }
+    } catch { return .failure(.scope(error)) }
+    if backEnd == .classSwitch { return classSwitch(scope) }
     switch plan(backEnd, scope) {
     case .failure(let reason): return .failure(.backEnd(backEnd, reason))
     case .success(let plan):
@@ -81,7 +105,7 @@ extension HookedFamily {
         case .failure(let reason): return .failure(.code(reason))
         }
       }
-      return .success(Diversion(backEnd, self, slots, mayMiss: plan.mayMiss))
+      return .success(SlotDiversion(backEnd, self, slots, mayMiss: plan.mayMiss))
     }
   }
 
@@ -96,12 +120,29 @@ extension HookedFamily {
     }
   }
 
+  private func classSwitch(_ scope: HookScope) -> Result<any Diversion, HookRefusal> {
+    guard case .object(let object) = scope else {
+      return .failure(.backEnd(.classSwitch, .scope("changes the class of one object; for a class use 'vtable'")))
+    }
+    do throws(BackEndRefusal) {
+      var words: [(index: Int, slot: Slot)] = []
+      for entry in try ClassSwitch.plan(family, in: image, for: object) {
+        switch slot(entry.planned, .classSwitch) {
+        case .success(let slot): words.append((entry.index, slot))
+        case .failure(let reason): throw .code(reason)
+        }
+      }
+      return .success(ClassSwitch(object, words))
+    } catch { return .failure(.backEnd(.classSwitch, error)) }
+  }
+
   /// The word's record, made once, and its site among the places where the selector's calls arrive.
   private func slot(_ entry: SlotPlan.Entry, _ backEnd: BackEnd) -> Result<Slot, InterceptRefusal> {
+    let key = SlotKey(address: entry.word.address, backEnd: backEnd)
     // A word that nobody has written may hold something else by now.
-    if let known = slots[entry.word.address], known.users > 0 || known.former == entry.word.former { return .success(known) }
+    if let known = slots[key], known.users > 0 || known.former == entry.word.former { return .success(known) }
     return SlotPatcher.prepare(entry.word, group: group(backEnd)).map { slot in
-      slots[entry.word.address] = slot
+      slots[key] = slot
       if !arrivals.contains(where: { $0.site == slot.site }) {
         add(arrival: HookedBody(body: entry.body, site: slot.site, as: entry.body.declaration, by: backEnd))
         linkArrivals()
@@ -125,6 +166,12 @@ extension HookedFamily {
   private func group(_ backEnd: BackEnd) -> UInt64 {
     UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) << 8 | UInt64(backEnd.route.rawValue)
   }
+}
+
+/// A word, and what changes it; a class switch only reads it.
+struct SlotKey: Hashable {
+  let address: UInt64
+  let backEnd: BackEnd
 }
 
 extension HookedBody {

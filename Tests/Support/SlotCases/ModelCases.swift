@@ -1,0 +1,1 @@
+@MainActor let modelCases: [(String, () throws -> Void)] = []
