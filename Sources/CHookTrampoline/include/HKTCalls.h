@@ -206,7 +206,7 @@ typedef struct HKTThread {
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
-  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];

@@ -87,17 +87,18 @@ extension HookedFamily {
     let key = ScopeKey(type: type, forObject: forObject)
     if let known = checkedScopes[key] {
       if let known { throw known }
-      return
+    } else {
+      do throws(ScopeRefusal) {
+        try checkClass(type, forObject: forObject)
+        checkedScopes[key] = .some(nil)
+      } catch {
+        checkedScopes[key] = error
+        throw error
+      }
     }
-    do throws(ScopeRefusal) {
-      try checkClass(type, forObject: forObject)
-      planAll()
-      guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
-      checkedScopes[key] = .some(nil)
-    } catch {
-      checkedScopes[key] = error
-      throw error
-    }
+    // Bodies may have come since the class was checked.
+    planAll()
+    guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
   }
 
   func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {

@@ -71,7 +71,10 @@ extension HookedFamily {
   func isFolded(_ backEnd: BackEnd) -> Bool { backEnd == .dynamic && sets.isEnabled(.entry) }
 
   /// Makes what the layers are now what later calls run through. False when memory ran out; nothing changed then.
-  func publish(_ change: LayerSets.Change) -> Bool { (!fold() || sets.publish(.type)) && sets.publish(change) }
+  func publish(_ change: LayerSets.Change) -> Bool {
+    let hasFolded = fold()
+    return sets.publish(change) && (!hasFolded || sets.publish(.type))
+  }
 
   /// After layers have changed; true when others than these have to be published for it.
   private func fold() -> Bool {
