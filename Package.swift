@@ -46,6 +46,10 @@ let package = Package(
     .executableTarget(
       name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects"], path: "Tests/Support/EngineCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(

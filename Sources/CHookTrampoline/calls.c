@@ -177,9 +177,16 @@ static bool run_enter_only(HKTCall *call) {
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
   if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  for (uint32_t i = 0; i < to->forwarder_count; i++)
-    if (to->forwarder[i].record == from) return true;
+  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (forwarder[i].record == from) return true;
   return false;
+}
+
+/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
+static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
 }
 
 /// The frame is that of a call which the thunk behind a slot has made.
@@ -225,8 +232,10 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0; i < body->forwarder_count; i++)
-    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
   return false;
 }
 
@@ -241,10 +250,13 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   }
 }
 
-/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+/// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
-  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
-    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  for (uint32_t i = 0; i < record->guard_count; i++) {
+    const HKTGuard *guard = &record->guard[i];
+    uint64_t found = guard->place < 6 ? frame->integer[guard->place] : frame->stack[guard->place - 6];
+    if ((found ^ guard->value) & guard->mask) return false;
+  }
   return true;
 }
 
@@ -319,7 +331,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
+  if (__builtin_expect(body->guard_count != 0, 0)) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }

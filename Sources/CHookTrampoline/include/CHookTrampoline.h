@@ -93,6 +93,7 @@ void hkt_trampoline(void);
 #include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTImages.h"
 #include "HKTPeek.h"
 #include "HKTSlots.h"
 #include "HKTStandIns.h"

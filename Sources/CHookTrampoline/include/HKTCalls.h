@@ -38,6 +38,7 @@ typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTP
 typedef enum HKTFilter : uint8_t {
   HKT_FILTER_NONE = 0,   // everybody's
   HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
+  HKT_FILTER_IMPORTER = 2,  // the record has one of the bits of `filter_value` in its `importer`
 } HKTFilter;
 
 /// By what kind of site calls arrive. Layers asked for by a slot only see the calls that came through it.
@@ -116,24 +117,34 @@ typedef struct HKTForwarder {
   const struct HKTBodyRecord *record;
 } HKTForwarder;
 
+/// What a call of a selector holds in one place when it enters a body that it shares.
+typedef struct HKTGuard {
+  uint32_t place;  // 0-5: argument register; 6 + n: stack slot n
+  uint32_t reserved;
+  uint64_t mask;   // the bits that count
+  uint64_t value;  // what they are
+} HKTGuard;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
   struct HKTBodyRecord *next;  // another selector's record of the same body
-  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
+  const HKTGuard *guard; // all of them tell the selector's calls from others; never freed
+  uint32_t guard_count;
   uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
-  uint64_t guard_value[6];
-  void *family;          // identity of the selector: bodies of one family share it
+  uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
+  void *family;          // identity of the selector: its bodies share it, in whatever image they are
+  void *owner;           // the Swift side's family that the record is part of
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
-  /// The bodies of the same family that hand their call on to this one: never freed.
   /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
   uint64_t thunk_begin, thunk_end;
+  /// The bodies of the same selector that hand their call on to this one: never freed, replaced by hkt_record_add_forwarders.
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
@@ -208,6 +219,8 @@ typedef struct HKTThread {
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
   struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
+  uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
+  uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];
   struct HKTThread *next;
@@ -277,6 +290,9 @@ void hkt_layers_mute(HKTLayers *layers, uint64_t order);
 static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
   __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
 }
+/// Adds bodies that hand calls on to this one. False: no memory.
+bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
+
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 /// Calls delivered so far; a call that begins at the same time may be missing.

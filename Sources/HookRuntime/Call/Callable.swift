@@ -70,6 +70,9 @@ package final class Callable: @unchecked Sendable {
   private let thrown: Thrown?
   /// Results that go through an address beside others: the frame's place, and the offset in the result.
   private let resultAddresses: [(place: Int32, offset: Int)]
+  /// Elements of the result that come packed, in memory of their own in the block.
+  private let packed: [ValuePart]
+  private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
   package let mayChangeSelf: Bool
 
@@ -106,7 +109,7 @@ package final class Callable: @unchecked Sendable {
         case .integer(let i): results + 8 * i
         default: results
         }
-      self.init(place: Int32(place), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
+      self.init(place: Int32(place + piece.skip), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
     }
   }
 
@@ -118,9 +121,12 @@ package final class Callable: @unchecked Sendable {
 
   // MARK: Making
 
-  /// - Parameter entry: the body's address.
+  /// - Parameters:
+  ///   - entry: the body's address.
+  ///   - known: who `self` is, where the declaration does not tell.
   init(
-    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil
+    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil,
+    receiver known: Receiver? = nil
   ) throws(CallRefusal) {
     self.asyncPointer = asyncPointer
     self.declaration = declaration
@@ -138,7 +144,7 @@ package final class Callable: @unchecked Sendable {
       selfOffset = offset
     } else {
       mayChangeSelf = false
-      receiver = try Self.receiver(selfPlan, declaration)
+      if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration) }
       selfOffset = 0
     }
     thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
@@ -160,6 +166,8 @@ package final class Callable: @unchecked Sendable {
     resultAddresses = returned.addresses
     hasResultAddresses = !returned.addresses.isEmpty
     resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
+    packed = returned.packed
+    packedOffset = packed.isEmpty ? 0 : layout.room(for: result!)
     argumentCount = layout.arguments.count
     arguments = Self.table(layout.arguments)
     moves = Self.table(layout.moves)
@@ -222,7 +230,7 @@ package final class Callable: @unchecked Sendable {
       }
     }
 
-    private mutating func room(for info: TypeInfo) -> Int {
+    mutating func room(for info: TypeInfo) -> Int {
       let alignment = max(info.alignment, 8)
       let offset = (bytes + alignment - 1) / alignment * alignment
       bytes = offset + (info.size + 7) / 8 * 8
@@ -291,6 +299,7 @@ package final class Callable: @unchecked Sendable {
     var moves: [Move] = []
     var isIndirect = false
     var addresses: [(place: Int32, offset: Int)] = []
+    var packed: [ValuePart] = []
   }
 
   private static func result(_ plan: ResultPlan) throws(CallRefusal) -> Returned {
@@ -309,6 +318,7 @@ package final class Callable: @unchecked Sendable {
       for part in parts {
         switch part.location {
         case .pieces(let pieces): returned.moves += pieces.map(Move.init(result:))
+        case .address(.indirectResult): returned.packed.append(part)
         case .address(let place):
           guard let offset = frameOffset(place) else { throw .result("its place is not known") }
           returned.addresses.append((offset, part.offset))
@@ -364,6 +374,7 @@ package final class Callable: @unchecked Sendable {
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
     if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
     if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
+    if !packed.isEmpty { frame.pointee.indirect_result = UInt64(UInt(bitPattern: block + packedOffset)) }
     if hasResultAddresses, let result {
       for (place, offset) in resultAddresses {
         base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self)
@@ -379,7 +390,9 @@ package final class Callable: @unchecked Sendable {
     if hasLent { for (offset, info) in lent { info.metadata.destroy(block + offset) } }
     let base = UnsafeMutableRawPointer(frame)
     if error != 0 { return self.error(error, base, block) }
-    if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
+    guard let result else { return 0 }
+    for index in 0..<returnCount { empty(returns[index], base, result) }
+    for part in packed { (result + part.offset).copyMemory(from: block + packedOffset + part.skip, byteCount: part.size) }
     return 0
   }
 

@@ -13,7 +13,8 @@ package final class CallableLookup: @unchecked Sendable {
 
   /// The function an exact selector means.
   package func callable(_ selector: String) throws(CallError) -> Callable {
-    try lock.withLock { () throws(CallError) in
+    if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
+    return try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
       if seen != change {
@@ -33,7 +34,7 @@ package final class CallableLookup: @unchecked Sendable {
       throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
     }
     switch SelectorLookup.resolve(selector) {
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw CallError(problem)
     case .success(let found):
       if found.count > 1, let requirement = found[0].1.requirement {
         throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
@@ -134,6 +135,7 @@ package final class CallableLookup: @unchecked Sendable {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     var methods: [String] = []
     var seen: Set<String> = []
+    for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
     for owner in Self.names(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic)) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
@@ -182,16 +184,19 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       if bare.hasPrefix(owner + ".") { return try callable(prefix + bare) }
     }
+    for each in RuntimeClasses.chain(of: type) where !isStatic { if let added = each.addedMethod(bare) { return added.callable } }
     var first: CallError?
     for owner in names {
       do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)") } catch {
         // Found and refused, or ambiguous: the superclass's is another function.
-        guard case .notFound(let text) = error, !text.contains("ambiguous") else { throw error }
-        first = first ?? error
+        switch error {
+        case .noMember, .notFound: first = first ?? error
+        default: throw error
+        }
       }
     }
     // A member of a class that is none of these: the receiver is what is wrong.
     if let other = try? callable(prefix + bare) { return other }
-    throw first ?? .notFound("no selector '\(member)' in this program")
+    throw first ?? .noMember(selector: member, type: nil, nearest: [])
   }
 }

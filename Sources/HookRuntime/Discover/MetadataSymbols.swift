@@ -7,21 +7,29 @@
 final class MetadataSymbols: Sendable {
   private let addresses: [String: UInt64]
   private let names: [UInt64: [String]]
+  /// Records that other images can name.
+  private let visible: Set<UInt64>
 
   init(_ symbols: SymbolTable) {
     var addresses: [String: UInt64] = [:]
     var names: [UInt64: [String]] = [:]
+    var visible: Set<UInt64> = []
     for table in symbols.tables {
       for index in 0..<table.count {
         let entry = table[index]
         guard !entry.isFunction, entry.isDefined, Self.isRecord(table, entry) else { continue }
         let name = String(cString: table.namePointer(entry))
         if addresses.updateValue(entry.value, forKey: name) == nil { names[entry.value, default: []].append(name) }
+        if !entry.isLocal, entry.visibility != 2 { visible.insert(entry.value) }
       }
     }
     self.addresses = addresses
     self.names = names
+    self.visible = visible
   }
+
+  /// Code of other modules could name what is there: it was declared `public`, or `open`.
+  func isVisible(_ address: UInt64) -> Bool { visible.contains(address) }
 
   /// Type descriptors, class metadata, method descriptors, variables of replaceable functions, witness tables, protocols,
   /// async function pointers.

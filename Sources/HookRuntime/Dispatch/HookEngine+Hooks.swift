@@ -8,20 +8,27 @@ extension HookEngine {
   /// before, or has ended with its object.
   @discardableResult
   package func remove(_ token: HookToken) -> Bool {
-    locked {
-      guard let hook = hooks[token] else { return false }
-      let isOver = hook.layer.lifetime.isSpent || isOfDeadObject(hook)
-      return take(token) && !isOver
-    }
+    remove([token]) == 1
   }
 
   /// Removes several; answers how many were there.
   @discardableResult
-  package func remove(_ tokens: [HookToken]) -> Int { locked { tokens.count(where: take) } }
+  package func remove(_ tokens: [HookToken]) -> Int {
+    locked {
+      tokens.count { token in
+        guard let hook = hooks[token] else { return false }
+        let wasThere = !isOver(hook)
+        return take(token) && wasThere
+      }
+    }
+  }
 
   /// Removes all hooks of an owner, or of one of its groups; answers how many there were.
   @discardableResult
-  package func removeAll(owner: String, group: String? = nil) -> Int { remove(tokens(owner, group)) }
+  package func removeAll(owner: String, group: String? = nil) -> Int {
+    lock.withLock { waiting.removeAll { $0.request.owner == owner && (group == nil || $0.request.group == group) } }
+    return remove(tokens(owner, group))
+  }
 
   /// Takes a hook out, under the lock.
   func take(_ token: HookToken) -> Bool {
@@ -49,7 +56,7 @@ extension HookEngine {
   package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
-    guard let hook = hooks[token] else { return false }
+    guard let hook = hooks[token], !isOver(hook) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
     guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
       _ = hook.family.sets.set(!isEnabled, hook.layer)
@@ -72,13 +79,13 @@ extension HookEngine {
   package func list(owner: String? = nil) -> [HookInfo] {
     locked {
       hooks.values.filter { owner == nil || $0.layer.spec.owner == owner }.sorted { $0.layer.token.id < $1.layer.token.id }
-        .filter { !$0.layer.lifetime.isSpent && !isOfDeadObject($0) }.map(info)
+        .filter { !isOver($0) }.map(info)
     }
   }
 
   /// Nil when the hook is not installed any more.
   package func info(_ token: HookToken) -> HookInfo? {
-    locked { hooks[token].flatMap { $0.layer.lifetime.isSpent || isOfDeadObject($0) ? nil : info($0) } }
+    locked { hooks[token].flatMap { isOver($0) ? nil : info($0) } }
   }
 
   private func info(_ hook: InstalledHook) -> HookInfo {

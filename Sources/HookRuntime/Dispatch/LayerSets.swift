@@ -98,15 +98,15 @@ final class LayerSets {
     guard let type = makeSet(layers) else { return false }
     for object in objects.values where object.published != nil {
       guard case let set?? = makeSet(object.layers + layers) else {
-        for (_, set) in made { retire(set) }
-        retire(type)
+        for (_, set) in made { LayerSet.retire(set) }
+        LayerSet.retire(type)
         return false
       }
       made.append((object, set))
     }
     for (object, set) in made { _ = put(object, set) }
     for record in records { _ = hkt_record_publish(record, type) }
-    retire(published)
+    LayerSet.retire(published)
     published = type
     return true
   }
@@ -118,7 +118,7 @@ final class LayerSets {
     }
     guard case let set?? = makeSet(object.layers + layers) else { return false }
     guard put(object, set) else {
-      retire(set)
+      LayerSet.retire(set)
       return false
     }
     return true
@@ -128,11 +128,7 @@ final class LayerSets {
   private func makeSet(_ layers: [InstalledLayer]) -> Set?? {
     let layers = layers.filter(\.isEnabled)
     if layers.isEmpty { return .some(nil) }
-    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
-    for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
-    set.pointee.kept.owner = Unmanaged.passRetained(LayerSetOwner(layers.map(\.lifetime))).toOpaque()
-    set.pointee.kept.on_free = { Unmanaged<LayerSetOwner>.fromOpaque($0!).release() }
-    return set
+    return LayerSet.make(layers).map { .some($0) }
   }
 
   /// Enters the object's set in the table. False when memory ran out.
@@ -142,7 +138,7 @@ final class LayerSets {
       if let table, hkt_objects_set(table, object.address, object.identity, set, &former) { break }
       guard growTable() else { return false }
     }
-    retire(former)
+    LayerSet.retire(former)
     object.published = set
     return true
   }
@@ -163,7 +159,7 @@ final class LayerSets {
 
   /// Takes the object's set out; its entry, too, when it has no layers any more.
   private func take(_ object: HookedObject) {
-    if object.published != nil, let table { retire(hkt_objects_take(table, object.address)) }
+    if object.published != nil, let table { LayerSet.retire(hkt_objects_take(table, object.address)) }
     object.published = nil
     forget(object)
     if objects.isEmpty, table != nil { replaceTable(by: nil) }
@@ -174,17 +170,30 @@ final class LayerSets {
     if let published { hkt_layers_mute(published, layer.order.rawValue) }
     for object in objects.values { if let set = object.published { hkt_layers_mute(set, layer.order.rawValue) } }
   }
+}
 
-  private func retire(_ set: Set?) {
+/// Making and freeing one set.
+enum LayerSet {
+  /// A set of these layers, outermost first, not yet published. Nil when memory ran out.
+  static func make(_ layers: [InstalledLayer]) -> LayerSets.Set? {
+    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
+    for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
+    set.pointee.kept.owner = Unmanaged.passRetained(Owner(layers.map(\.lifetime))).toOpaque()
+    set.pointee.kept.on_free = { Unmanaged<Owner>.fromOpaque($0!).release() }
+    return set
+  }
+
+  /// Has the set freed at a later hkt_reclaim, when no call is in it. It must be unpublished.
+  static func retire(_ set: LayerSets.Set?) {
     // A set begins with what it is retired by.
     hkt_retire(UnsafeMutableRawPointer(set)?.assumingMemoryBound(to: HKTKept.self))
   }
-}
 
-/// Keeps the layers of one published set alive.
-private final class LayerSetOwner {
-  private let lifetimes: [LayerLifetime]
-  init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
+  /// Keeps the layers of one set alive.
+  private final class Owner {
+    private let lifetimes: [LayerLifetime]
+    init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
+  }
 }
 
 extension [InstalledLayer] {

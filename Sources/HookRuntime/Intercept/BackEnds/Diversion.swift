@@ -17,16 +17,24 @@ protocol Diversion: AnyObject {
   var changedElsewhere: [InterceptRefusal] { get }
   /// What its hooks may miss, in whole sentences.
   var mayMiss: [String] { get }
+  /// Of import slots: the bits of records whose calls are meant.
+  var importers: UInt64? { get }
+}
+
+extension Diversion {
+  var importers: UInt64? { nil }
 }
 
 /// Words of the program's tables.
 final class SlotDiversion: Diversion {
   private let backEnd: BackEnd
   private let family: HookedFamily
-  private let slots: [Slot]
+  private var slots: [Slot]
   let mayMiss: [String]
+  let importers: UInt64?
 
-  fileprivate init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String]) {
+  init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil) {
+    self.importers = importers
     self.backEnd = backEnd
     self.family = family
     self.slots = slots
@@ -36,6 +44,14 @@ final class SlotDiversion: Diversion {
   func acquire() -> InterceptRefusal? {
     if !family.isFolded(backEnd), let reason = write() { return reason }
     for slot in slots { slot.users += 1 }
+    return nil
+  }
+
+  /// Writes more words, in images that appeared after the hook.
+  func extend(by new: [Slot]) -> InterceptRefusal? {
+    do throws(InterceptRefusal) { try SlotPatcher.write(new) } catch { return error }
+    for slot in new { slot.users += 1 }
+    slots += new
     return nil
   }
 
@@ -61,6 +77,8 @@ final class SlotDiversion: Diversion {
     // Where a word stays, its stub hands calls on to what was there.
     do throws(InterceptRefusal) { try SlotPatcher.restore(slots) } catch {}
   }
+
+  func has(_ slot: Slot) -> Bool { slots.contains { $0 === slot } }
 
   var changedElsewhere: [InterceptRefusal] { slots.compactMap(\.changedElsewhere) }
 }
