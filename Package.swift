@@ -42,6 +42,10 @@ let package = Package(
     .executableTarget(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
     .executableTarget(
       name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects"], path: "Tests/Support/EngineCases",

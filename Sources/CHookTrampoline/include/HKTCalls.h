@@ -217,7 +217,7 @@ typedef struct HKTThread {
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
-  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were

@@ -72,7 +72,7 @@ public final class HookEngine: @unchecked Sendable {
     let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
-    let diversion: Diversion?
+    let diversion: (any Diversion)?
     let spec: LayerSpec
   }
 
@@ -125,7 +125,7 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    var diversion: Diversion?
+    var diversion: (any Diversion)?
     if backEnd != .entry {
       switch hooked.diversion(backEnd, request.scope) {
       case .success(let made): diversion = made

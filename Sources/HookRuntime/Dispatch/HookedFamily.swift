@@ -94,8 +94,8 @@ final class HookedFamily {
   private(set) var refused: [(body: Body, reason: HookRefusal)] = []
   /// Where calls arrive that come through words of data.
   private(set) var arrivals: [HookedBody] = []
-  /// Those words, by their addresses.
-  var slots: [UInt64: Slot] = [:]
+  /// Those words.
+  var slots: [SlotKey: Slot] = [:]
   let sets: LayerSets
   /// Of a C function: who imports it, as far as hooks asked.
   let importers = ImporterBits()
@@ -118,9 +118,6 @@ final class HookedFamily {
     identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
     for other in siblings { other.siblings.append(self) }
   }
-
-  /// The selector's, in all images: whose handlers' own calls go to the layers below. An address that is nobody else's.
-  private let identity: UnsafeMutableRawPointer
 
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
