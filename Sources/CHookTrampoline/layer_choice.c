@@ -27,6 +27,7 @@ bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
       !(layer->route == HKT_ROUTE_DYNAMIC && (body->flags & HKT_BODY_RUNS_DYNAMIC)))
     return false;
   if (layer->filter == HKT_FILTER_CLASS && !is_of_class(body, hkt_self_of(body, call->frame), layer->filter_value)) return false;
+  if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
   HKTLayerState *state = layer->state;
   if (!state) return true;
   if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT) {

@@ -18,8 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
-  /// Those of one selector, in the images that have bodies of it.
-  var kin: [String: [HookedFamily]] = [:]
+  /// One selector may have bodies in several images: specialisations that each of them needed.
+  var familiesByName: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -29,6 +29,14 @@ public final class HookEngine: @unchecked Sendable {
   var objectsAfterSweep = 0
   /// Installed hooks that take part in one call.
   var onceHooks: Set<HookToken> = []
+  /// Wishes for what is not there yet, in the order in which they were made.
+  var waiting: [WaitingHook] = []
+  var nextWait: UInt64 = 1
+  /// One at a time lands what images brought. Taken before `lock`, never within it.
+  let landing = RecursiveLock()
+  /// Images whose import slots were looked at, by path and place.
+  var knownImporters: Set<String> = []
+  var missedWords: [(selector: String, reason: HookRefusal)] = []
 
   private init() {
     ValueWriter.installReleaseHandler()
@@ -60,6 +68,8 @@ public final class HookEngine: @unchecked Sendable {
   /// A request that nothing speaks against so far.
   private struct Candidate {
     let hooked: HookedFamily
+    /// As it was asked for.
+    let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
     let diversion: Diversion?
@@ -71,7 +81,13 @@ public final class HookEngine: @unchecked Sendable {
   ///   - atomically: install nothing when one request is refused.
   ///   - layer: makes the layer for a family; called once for each whose code and scope allow it.
   package func install(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec) -> Report {
-    locked {
+    installWanted(requests, atomically: atomically, layer: layer)
+  }
+
+  /// The same where some families may be left out: those for which there is no layer.
+  func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
+    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    return locked {
       var report = Report()
       if let reason = processRefusal() {
         report.refused = requests.map { ($0.family.selector, reason) }
@@ -80,7 +96,7 @@ public final class HookEngine: @unchecked Sendable {
       var candidates: [Candidate] = []
       for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
-        case .success(let candidate): candidates.append(candidate)
+        case .success(let candidate): if let candidate { candidates.append(candidate) }
         case .failure(let reason): report.refused.append((request.family.selector, reason))
         }
       }
@@ -89,7 +105,8 @@ public final class HookEngine: @unchecked Sendable {
         candidates.forEach(drop)
         return report
       }
-      for candidate in candidates { add(candidate, &report) }
+      var places = OrderPlaces()
+      for candidate in candidates { add(candidate, &places, &report) }
       if atomically, !report.refused.isEmpty {
         for (token, _) in report.tokens { _ = take(token) }
         report.tokens = []
@@ -100,7 +117,8 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Asks everything that can speak against a request; changes nothing of the program.
-  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+    if request.family.imported != nil { return checkImport(request, layer) }
     let backEnd = request.backEnd ?? .entry
     let hooked: HookedFamily
     switch prepare(request.family, in: request.image, by: backEnd) {
@@ -119,12 +137,40 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }
-    let candidate = Candidate(hooked: hooked, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
+    guard let spec = layer(hooked.family) else {
+      if case .object(let object) = scope { hooked.sets.forget(object) }
+      return .success(nil)
+    }
+    let candidate = Candidate(hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: spec)
     if let reason = hooked.refusal(of: candidate.spec) {
       drop(candidate)
       return .failure(reason)
     }
     return .success(candidate)
+  }
+
+  /// The same for a C function, whose words depend on what the layer does.
+  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+    guard case .type = request.scope else { return .failure(.scope(.noObject)) }
+    if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
+    let hooked: HookedFamily
+    switch prepareImport(request.family, in: request.image) {
+    case .success(let prepared): hooked = prepared
+    case .failure(let reason): return .failure(reason)
+    }
+    noteImporters()
+    guard let spec = layer(request.family) else { return .success(nil) }
+    var reason = hooked.refusal(of: spec)
+    if reason == nil {
+      switch hooked.importDiversion(request.family, for: spec) {
+      case .success(let diversion):
+        return .success(
+          Candidate(hooked: hooked, family: request.family, scope: .type, backEnd: .importSlot, diversion: diversion, spec: spec))
+      case .failure(let refusal): reason = refusal
+      }
+    }
+    spec.release?(spec.context)
+    return .failure(reason ?? .noBody)
   }
 
   /// What was made for a request that is not carried out.
@@ -138,26 +184,27 @@ public final class HookEngine: @unchecked Sendable {
     while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
       let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
       for candidate in candidates where isCulprit(candidate) {
-        report.refused.append((candidate.hooked.family.selector, reason))
+        report.refused.append((candidate.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
     }
     for candidate in candidates {
       guard let reason = candidate.diversion?.acquire() else { continue }
-      report.refused.append((candidate.hooked.family.selector, .code(reason)))
+      report.refused.append((candidate.family.selector, .code(reason)))
       drop(candidate)
       candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
     }
   }
 
-  private func add(_ candidate: Candidate, _ report: inout Report) {
+  private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: hooked.family.selector)
+    let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
     let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
+      sequence: places.take(hooked, token))
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
@@ -174,6 +221,21 @@ public final class HookEngine: @unchecked Sendable {
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
+  }
+}
+
+/// What a selector means in several images is one hook, and has one place in the order.
+private struct OrderPlaces {
+  private var known: [String: UInt64] = [:]
+  private var requests: [ObjectIdentifier: Int] = [:]
+
+  mutating func take(_ hooked: HookedFamily, _ token: HookToken) -> UInt64 {
+    // A selector may be asked for several times.
+    let number = requests[ObjectIdentifier(hooked), default: 0]
+    requests[ObjectIdentifier(hooked)] = number + 1
+    let key = "\(hooked.family.key)\0\(number)"
+    defer { known[key] = known[key] ?? token.id }
+    return known[key] ?? token.id
   }
 }
 

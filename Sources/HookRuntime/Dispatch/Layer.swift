@@ -23,6 +23,8 @@ package struct LayerSpec {
   package var group: String?
   /// It takes part in one call, and is gone.
   package var isOnce: Bool
+  /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
+  package var isSafeInAllocator = false
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -91,7 +93,10 @@ final class InstalledLayer {
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
     self.token = token
     self.diversion = diversion
     self.scope = scope
@@ -99,12 +104,12 @@ final class InstalledLayer {
     var isObject = false
     var countsCalls = true
     switch scope {
-    case .type: countsCalls = false
+    case .type: countsCalls = diversion?.importers != nil
     case .subclass: break
     case .object: isObject = true
     }
     lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: token.id)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.
@@ -114,6 +119,10 @@ final class InstalledLayer {
     if case .subclass(let metadata) = scope {
       filter = HKT_FILTER_CLASS
       value = UInt64(UInt(bitPattern: metadata.pointer))
+    }
+    if let importers = diversion?.importers {
+      filter = HKT_FILTER_IMPORTER
+      value = importers
     }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,

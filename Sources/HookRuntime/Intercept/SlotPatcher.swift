@@ -11,7 +11,7 @@ struct SlotWord: Hashable {
   var former: UInt64
   /// It holds the address of an async function pointer, not of code.
   var isAsync = false
-  /// The code that diverted calls go on to; 0: what the word held.
+  /// The code that diverted calls go on to, where that is not what `former` names; 0 where it is.
   var original: UInt64 = 0
 }
 
@@ -20,6 +20,8 @@ final class Slot {
   fileprivate var facts: HKTSlot
   /// Who wants it written.
   var users = 0
+  /// Of an import slot: the image it is a word of.
+  var importer: Importer?
 
   fileprivate init(_ facts: HKTSlot) { self.facts = facts }
 

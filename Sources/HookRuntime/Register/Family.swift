@@ -39,6 +39,8 @@ package struct Body: Sendable {
   package var untoldSource: UntoldSource?
   /// Of an import slot: which one.
   package var place: ImportPlace?
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  var isLeftByJump: Bool { place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false }
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -81,6 +83,9 @@ package struct Family: Sendable {
   package var requirement: Declaration?
   /// A C function, whose bodies are words of the images that import it.
   package var imported: ImportedFunction?
+
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? false }
 
   package var typedSelector: String {
     if let imported { return imported.prototype?.description ?? selector }

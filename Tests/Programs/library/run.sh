@@ -3,6 +3,7 @@
 # package as others get it, by URL and version.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
+cd "$work"
 capture debug swift run --package-path "$root/examples/library" --scratch-path "$root/.build/library-example" -q
 check 'debug: it builds and runs' grep -qx 0 debug.status
 same 'debug: what it says' "$root/examples/library/expected.txt" debug.out

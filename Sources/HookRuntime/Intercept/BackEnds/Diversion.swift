@@ -9,11 +9,15 @@ private import SwiftMangling
 final class Diversion {
   let backEnd: BackEnd
   private let family: HookedFamily
-  private let slots: [Slot]
+  private var slots: [Slot]
   /// What its hooks may miss, in whole sentences.
   let mayMiss: [String]
 
-  fileprivate init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String]) {
+  /// Of import slots: the bits of records whose calls are meant.
+  let importers: UInt64?
+
+  init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil) {
+    self.importers = importers
     self.backEnd = backEnd
     self.family = family
     self.slots = slots
@@ -24,6 +28,14 @@ final class Diversion {
   func acquire() -> InterceptRefusal? {
     if !family.isFolded(backEnd), let reason = write() { return reason }
     for slot in slots { slot.users += 1 }
+    return nil
+  }
+
+  /// Writes more words, in images that appeared after the hook.
+  func extend(by new: [Slot]) -> InterceptRefusal? {
+    do throws(InterceptRefusal) { try SlotPatcher.write(new) } catch { return error }
+    for slot in new { slot.users += 1 }
+    slots += new
     return nil
   }
 
@@ -44,6 +56,8 @@ final class Diversion {
     // Where a word stays, its stub hands calls on to what was there.
     do throws(InterceptRefusal) { try SlotPatcher.restore(slots ?? self.slots) } catch {}
   }
+
+  func has(_ slot: Slot) -> Bool { slots.contains { $0 === slot } }
 
   var changedElsewhere: [InterceptRefusal] { slots.compactMap(\.changedElsewhere) }
 }

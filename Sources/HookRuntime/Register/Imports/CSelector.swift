@@ -32,7 +32,7 @@ package struct CSelector: Sendable {
     }
     if body.contains("(") {
       do throws(CPrototypeError) {
-        let found = try CPrototype(String(body))
+        let found = try CPrototype("C." + String(body))
         (prototype, problem, name) = (found, nil, found.name)
       } catch { (prototype, problem, name) = (nil, error.description, String(body.prefix { $0 != "(" })) }
     } else {
@@ -52,14 +52,5 @@ package struct CSelector: Sendable {
     isGlob ? pattern.matches("C." + function, isStatic: false, typed: { [] }) : function == name
   }
 
-  package func includes(_ importer: Importer) -> Bool {
-    guard let wanted = self.importer, wanted != importer.path else { return true }
-    let pattern = SelectorPattern(wanted.replacingDots)
-    return [importer.name, importer.fileName].contains { pattern.matches($0.replacingDots, isStatic: false, typed: { [] }) }
-  }
-}
-
-extension String {
-  /// In the names of files a star crosses dots.
-  fileprivate var replacingDots: String { String(map { $0 == "." ? "\u{1}" : $0 }) }
+  package func includes(_ importer: Importer) -> Bool { importer.matches(self.importer) }
 }

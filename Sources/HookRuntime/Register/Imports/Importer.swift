@@ -47,6 +47,21 @@ package struct Importer: Sendable {
     return .all
   }
 
+  /// Tells it from another load of the same file.
+  var place: String { path + "@" + String(bias, radix: 16) }
+
+  /// ScriptHost itself or what it works with, never a part of the program.
+  var isOurs: Bool { if case .never = access { true } else { false } }
+
+  /// - Parameter images: a glob for names of files, or a path; nil: all.
+  func matches(_ images: String?) -> Bool {
+    guard let images, images != path else { return true }
+    // A star crosses the dots of a file's name.
+    let pattern = SelectorPattern(Self.withoutDots(images))
+    return [name, fileName].contains { pattern.matches(Self.withoutDots($0), isStatic: false, typed: { [] }) }
+  }
+  private static func withoutDots(_ text: String) -> String { String(text.map { $0 == "." ? "\u{1}" : $0 }) }
+
   /// Why no hook, or none but safe ones, may stand before these calls; nil when any may.
   func refusal(of symbol: String, safe: Bool) -> String? {
     switch access {
