@@ -42,6 +42,10 @@ let package = Package(
     .executableTarget(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects"], path: "Tests/Support/EngineCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(

@@ -9,6 +9,7 @@
 //   5. Nothing here is taken from the task's allocator: the callee's blocks would no longer be freed in order.
 #include "HKTAsync.h"
 #include "calls_internal.h"
+#include "layer_choice.h"
 #include "trampoline_offsets.h"
 
 #include <stdatomic.h>
@@ -167,19 +168,30 @@ static HKTOutcome go_up(HKTCall *call, HKTLayer *layer) {
   return HKT_HANDLED;
 }
 
+/// The next layer below that takes part, and a note on those that do not.
+static uint32_t next_down(HKTAsyncCall *r, uint32_t at) {
+  uint32_t next = hkt_next_layer(&r->call, at);
+  for (; at < next; at++) r->layer[at].passes = 1;
+  if (next < r->call.layers->count) r->layer[next].passes = 0;
+  return next;
+}
+
+/// As next_down left it.
+static uint32_t next_up(const HKTAsyncCall *r, uint32_t at) {
+  while (at > r->call.first && r->layer[at - 1].passes) at--;
+  return at;
+}
+
 /// Runs layers until the call has to leave this thread's hands. `at`: the first layer below (down) or the one under the
 /// next (up).
 static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) {
   HKTCall *call = &r->call;
   for (;;) {
+    at = up ? next_up(r, at) : next_down(r, at);
     if (up && at == call->first) return resume_caller(r, a);
     if (!up && at == call->layers->count) return enter_original(r, a);
     call->index = up ? at - 1 : at;
     HKTLayer *layer = &call->layers->layer[call->index];
-    if (hkt_async_layer(call)->passes) {
-      at += up ? -1u : 1u;
-      continue;
-    }
     HKTOutcome outcome = up ? go_up(call, layer) : go_down(call, layer);
     if (outcome == HKT_PROCEED || outcome == HKT_AWAIT) hkt_async_layer(call)->waits = 1;
     if (outcome == HKT_AWAIT) return enter_callee(r, a);
@@ -198,25 +210,30 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 
 // MARK: Entry
 
-/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone.
+/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone, a slot's stub
+/// that jumped here, a thunk behind a slot that awaits the body.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
   if (body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS)) return false;
-  HKTAsyncContext *parent = ((HKTAsyncContext *)frame->async_context)->parent;
-  HKTAsyncCall *record = parent ? record_of(parent) : NULL;
-  return record && !record->is_callee && hkt_hands_on_to(record->call.body, body);
+  const HKTAsyncContext *own = (HKTAsyncContext *)frame->async_context;
+  HKTAsyncCall *record = record_of(own);
+  if (record && !record->is_callee && (record->call.body->flags & HKT_BODY_SLOT) && hkt_hands_on_to(record->call.body, body)) return true;
+  record = own->parent ? record_of(own->parent) : NULL;
+  if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
+  // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
+  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
 }
 
-/// The first layer of a call: one that a handler of the same selector awaits goes to the layers below that handler.
-static uint32_t first_layer(const HKTFrame *frame, const HKTBodyRecord *body, const HKTThread *t) {
-  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) return t->top->index + 1;
-  if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return 0;
+/// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.
+static HKTCall *awaiting(const HKTFrame *frame, const HKTBodyRecord *body, const HKTThread *t) {
+  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) return t->top;
+  if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return NULL;
   for (HKTAsyncContext *c = (HKTAsyncContext *)frame->async_context; c; c = c->parent) {
     HKTAsyncCall *record = record_of(c);
     if (!record) continue;
     HKTAsyncCall *owner = record->is_callee ? ((HKTAsyncCallee *)record)->owner : NULL;
-    return owner && owner->call.body->family == body->family ? owner->call.index + 1 : 0;
+    return owner && owner->call.body->family == body->family ? &owner->call : NULL;
   }
-  return 0;
+  return NULL;
 }
 
 static HKTAsyncCall *make_record(const HKTCall *call) {
@@ -237,17 +254,16 @@ static HKTAsyncCall *make_record(const HKTCall *call) {
   memcpy(&r->frame, call->frame, offsetof(HKTFrame, results));
   memset(&r->frame.results, 0, sizeof r->frame.results);
   memset(r->layer, 0, count * sizeof r->layer[0]);
-  for (uint32_t i = call->first; i < count; i++) r->layer[i].passes = !hkt_takes_part(call, &call->layers->layer[i]);
   atomic_fetch_add_explicit(&in_flight, 1, memory_order_relaxed);
   return r;
 }
 
 /// Layers that run before the call, on its own frame. True: something has to be released afterwards.
 static bool run_enter_only(HKTCall *call) {
-  for (uint32_t i = call->first; i < call->layers->count; i++) {
+  for (uint32_t i = call->first; (i = hkt_next_layer(call, i)) < call->layers->count; i++) {
     call->index = i;
     HKTLayer *layer = &call->layers->layer[i];
-    if ((layer->phases & HKT_ON_ENTER) && hkt_takes_part(call, layer)) hkt_run_layer(call, layer, HKT_ENTER);
+    if (layer->phases & HKT_ON_ENTER) hkt_run_layer(call, layer, HKT_ENTER);
   }
   return call->releases || call->scratch;
 }
@@ -259,7 +275,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
   while (body && !hkt_is_call_of(body, here)) body = body->next;
   if (!body || continues_delivered_call(here, body)) return;
-  HKTLayers *layers = hkt_layers_hold(t, body);
+  HKTLayers *layers = hkt_layers_hold(t, body, here);
   if (!layers) return;
   hkt_need_plan(t, body);
   hkt_count_call(t, body);
@@ -267,10 +283,15 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   here->indirect_result = here->integer[0];  // where the plan says the result's address is
   here->results.error = here->error_register = 0;  // 0 is no error; r12 itself stays as it is
   HKTCall call = {
-    .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .first = first_layer(here, body, t),
+    .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .gap = UINT32_MAX,
   };
+  HKTCall *handler = awaiting(here, body, t);
+  if (handler) hkt_start_below(&call, handler);
   bool enter_only = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
-  if (enter_only && !run_enter_only(&call) && !(body->flags & HKT_BODY_FORWARDS)) return hkt_layers_let_go(layers);
+  if (enter_only && !run_enter_only(&call) && !(body->flags & HKT_BODY_FORWARDS)) {
+    hkt_release_kept(&call);
+    return hkt_layers_let_go(layers);
+  }
 
   Activation a = {here, move, area(body->stack_bytes)};
   HKTAsyncCall *r = make_record(&call);

@@ -3,105 +3,28 @@
 // Invariants
 //   1. `thread->top` is the innermost hooked call of the thread; records live on
 //      the stack of that call and are unlinked before it returns.
-//   2. A layer set is freed only when it is unpublished and no hazard slot and no
-//      deep user names it. Entering threads store the slot, then read the
-//      published pointer again; retiring threads unpublish, run a barrier on all
-//      threads (membarrier), then read the slots.
+//   2. A call runs the layers of one set, which it has taken (layer_sets.h).
 //   3. Nothing here allocates on the path of a call, except a thread's first
 //      record and the undo copy of a handler's first change.
 #define _GNU_SOURCE 1
 #include "HKTCalls.h"
 #include "calls_internal.h"
+#include "layer_choice.h"
+#include "layer_sets.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 #include <x86intrin.h>
-
-_Static_assert(sizeof(HKTLayer) == 32, "HookRuntime/Dispatch writes layers");
-
-enum { HAZARDS = sizeof(((HKTThread *)0)->hazard) / sizeof(void *) };
 
 static void (*release_values)(void *releases);
 static void (*release_scratch)(void *scratch);
 void hkt_set_release_values(void (*release)(void *)) { release_values = release; }
 void hkt_set_release_scratch(void (*release)(void *)) { release_scratch = release; }
+static void (*layer_spent)(void);
+void hkt_set_spent(void (*spent)(void)) { layer_spent = spent; }
 
-// MARK: Threads
-
-// Initial-exec: one word of the static TLS reserve, read without a call on every hooked entry.
-static __thread HKTThread *this_thread __attribute__((tls_model("initial-exec")));
-static _Atomic(HKTThread *) all_threads;
-static pthread_key_t thread_key;
-static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
-static _Atomic(int) need_fence = -1;  // 1: no membarrier here, entering threads pay for the fence
 static _Atomic(bool) passive;
-
-static void thread_ended(void *record) {
-  HKTThread *t = record;
-  t->top = NULL;
-  for (int i = 0; i < HAZARDS; i++) atomic_store_explicit(&t->hazard[i], NULL, memory_order_release);
-  this_thread = NULL;
-  atomic_store_explicit(&t->in_use, 0, memory_order_release);
-}
-
-static void make_thread_key(void) {
-  pthread_key_create(&thread_key, thread_ended);
-  long answer = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  atomic_store(&need_fence, answer == 0 ? 0 : 1);
-}
-
-static void read_stack_bounds(HKTThread *t) {
-  pthread_attr_t attributes;
-  void *low = NULL;
-  size_t size = 0;
-  t->stack_low = 0;
-  t->stack_high = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-  if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-    t->stack_low = (uint64_t)low;
-    t->stack_high = (uint64_t)low + size;
-  }
-  pthread_attr_destroy(&attributes);
-}
-
-static __attribute__((noinline)) HKTThread *make_thread(void) {
-  int saved_errno = errno;
-  pthread_once(&thread_key_once, make_thread_key);
-  HKTThread *t = NULL;
-  for (HKTThread *each = atomic_load(&all_threads); each; each = each->next) {
-    int32_t free_mark = 0;
-    if (atomic_compare_exchange_strong(&each->in_use, &free_mark, 1)) { t = each; break; }
-  }
-  if (!t) {
-    t = calloc(1, sizeof *t);
-    if (!t) { errno = saved_errno; return NULL; }
-    atomic_store(&t->in_use, 1);
-    HKTThread *head = atomic_load(&all_threads);
-    do t->next = head; while (!atomic_compare_exchange_weak(&all_threads, &head, t));
-  }
-  t->top = NULL;
-  t->depth = t->host = t->protected_count = 0;
-  t->forwarded.from = NULL;
-  t->tid = (int32_t)syscall(SYS_gettid);
-  t->errno_place = &errno;
-  t->host = 1;  // reading the stack bounds may call hooked C functions
-  this_thread = t;
-  read_stack_bounds(t);
-  t->host = 0;
-  pthread_setspecific(thread_key, t);
-  errno = saved_errno;
-  return t;
-}
-
-HKTThread *hkt_thread(void) { return __builtin_expect(this_thread != NULL, 1) ? this_thread : make_thread(); }
-HKTThread *hkt_thread_if_known(void) { return this_thread; }
 void hkt_set_passive(bool value) { atomic_store(&passive, value); }
 
 // MARK: Counting calls
@@ -121,7 +44,7 @@ static inline void count_call(HKTThread *t, HKTBodyRecord *record) {
 
 uint64_t hkt_record_calls(HKTBodyRecord *record) {
   uint64_t calls = atomic_load_explicit(&record->calls, memory_order_relaxed);
-  for (HKTThread *t = atomic_load(&all_threads); t; t = t->next) {
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
     HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
     if (atomic_load_explicit(&count->record, memory_order_relaxed) == record)
       calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
@@ -163,130 +86,17 @@ uint64_t hkt_call_duration_ns(const HKTCall *call) {
   return call->began_ticks ? hkt_ticks_to_ns(__rdtsc() - call->began_ticks) : 0;
 }
 
-// MARK: Layer sets
-
-static pthread_mutex_t retire_lock = PTHREAD_MUTEX_INITIALIZER;
-static HKTLayers *retired;
-static uint32_t retired_count;
-
-HKTLayers *hkt_layers_new(uint32_t count) {
-  HKTLayers *layers = calloc(1, sizeof(HKTLayers) + count * sizeof(HKTLayer));
-  if (layers) layers->count = count;
-  return layers;
-}
-
-HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers) {
-  return __atomic_exchange_n(&record->layers, layers, __ATOMIC_ACQ_REL);
-}
-
-void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {
-  record->next = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
-}
-
-static bool in_use(HKTLayers *layers) {
-  for (HKTThread *t = atomic_load(&all_threads); t; t = t->next)
-    for (int i = 0; i < HAZARDS; i++)
-      if (atomic_load_explicit(&t->hazard[i], memory_order_acquire) == layers) return true;
-  // Last: an async call counts itself before it gives its thread's slot back.
-  return atomic_load(&layers->deep_users) > 0;
-}
-
-static void free_layers(HKTLayers *layers) {
-  if (layers->on_free) layers->on_free(layers->owner);
-  free(layers);
-}
-
-void hkt_layers_retire(HKTLayers *layers) {
-  if (!layers) return;
-  HKTThread *self = hkt_thread();
-  if (self) self->host++;
-  pthread_once(&thread_key_once, make_thread_key);
-  HKTLayers *to_free = NULL;
-  pthread_mutex_lock(&retire_lock);
-  layers->next_retired = retired;
-  retired = layers;
-  retired_count++;
-  if (atomic_load(&need_fence) == 0) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-  else atomic_thread_fence(memory_order_seq_cst);
-  for (HKTLayers **link = &retired; *link;) {
-    HKTLayers *each = *link;
-    if (in_use(each)) { link = &each->next_retired; continue; }
-    *link = each->next_retired;
-    each->next_retired = to_free;
-    to_free = each;
-    retired_count--;
-  }
-  pthread_mutex_unlock(&retire_lock);
-  while (to_free) {  // outside the lock: on_free may retire others
-    HKTLayers *next = to_free->next_retired;
-    free_layers(to_free);
-    to_free = next;
-  }
-  if (self) self->host--;
-}
-
-uint32_t hkt_layers_waiting(void) {
-  pthread_mutex_lock(&retire_lock);
-  uint32_t n = retired_count;
-  pthread_mutex_unlock(&retire_lock);
-  return n;
-}
-
-/// Takes the published set of `record` so that it cannot be freed before `release_layers`.
-static inline HKTLayers *protect_layers(HKTThread *t, HKTBodyRecord *record) {
-  uint32_t slot = t->protected_count++;
-  for (;;) {
-    HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
-    if (!layers) return NULL;
-    if (__builtin_expect(slot < HAZARDS, 1)) {
-      atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
-      if (__builtin_expect(atomic_load_explicit(&need_fence, memory_order_relaxed) != 0, 0))
-        atomic_thread_fence(memory_order_seq_cst);
-      else atomic_signal_fence(memory_order_seq_cst);
-      if (__builtin_expect(layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE), 1)) return layers;
-    } else {
-      // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
-      // under the lock that retiring takes.
-      pthread_mutex_lock(&retire_lock);
-      layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
-      if (layers) atomic_fetch_add(&layers->deep_users, 1);
-      pthread_mutex_unlock(&retire_lock);
-      return layers;
-    }
-  }
-}
-
-static inline void release_layers(HKTThread *t, HKTLayers *layers) {
-  uint32_t slot = --t->protected_count;
-  if (__builtin_expect(slot < HAZARDS, 1)) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
-  else if (layers) atomic_fetch_sub(&layers->deep_users, 1);
-}
-
 // MARK: Running a call
-
-// `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
-// wait for the store.
-static inline bool is_set(const HKTCall *call, uint32_t bits) {
-  return __atomic_load_n(&call->state, __ATOMIC_RELAXED) & bits;
-}
-static inline void set_state(HKTCall *call, uint32_t bits) {
-  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) | bits, __ATOMIC_RELAXED);
-}
-static inline void clear_state(HKTCall *call, uint32_t bits) {
-  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
-}
 
 static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
-  int saved_errno = *t->errno_place;
   uint32_t is_host_work = layer->is_host_work;
-  set_state(call, HKT_CALL_IN_HANDLER);
+  hkt_set_state(call, HKT_CALL_IN_HANDLER);
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
-  clear_state(call, HKT_CALL_IN_HANDLER);
-  *t->errno_place = saved_errno;
+  hkt_clear_state(call, HKT_CALL_IN_HANDLER);
+  *t->errno_place = call->error_number;
   return outcome;
 }
 
@@ -314,103 +124,115 @@ static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
   uint32_t host = t->host;
   t->host = 0;
-  if (call->body->flags & HKT_BODY_FORWARDS) set_state(call, HKT_CALL_FORWARDING);
+  if (call->body->flags & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
+  // Handlers around this ran in between, or still do.
+  *t->errno_place = call->error_number;
   hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
+  call->error_number = *t->errno_place;
   if (__builtin_expect(call->body->flags & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
-  clear_state(call, HKT_CALL_FORWARDING);
-  set_state(call, HKT_CALL_ORIGINAL_RAN);
+  hkt_clear_state(call, HKT_CALL_FORWARDING);
+  hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);
   t->host = host;
 }
 
-/// Whether the call is one of those that a layer with a filter or a route is for.
-static __attribute__((noinline)) bool passes_filter(const HKTCall *call, const HKTLayer *layer) {
-  const HKTBodyRecord *body = call->body;
-  if (layer->route && layer->route != body->route) return false;
-  if (!layer->filter) return true;
-  uint64_t self = *(const uint64_t *)((const char *)call->frame + body->self_at);
-  if (layer->filter == HKT_FILTER_OBJECT) return self == layer->filter_value;
-  if (!self) return false;
-  // An object begins with its class's metadata, whose second word is the superclass's; a switched class is the original's heir.
-  for (const uint64_t *class = *(const uint64_t **)self; class; class = (const uint64_t *)class[1])
-    if ((uint64_t)class == layer->filter_value) return true;
-  return false;
-}
-
-static inline bool takes_part(const HKTCall *call, const HKTLayer *layer) {
-  return __builtin_expect((layer->filter | layer->route) == 0, 1) || passes_filter(call, layer);
-}
-
 static void run_from(HKTCall *call, uint32_t index) {
-  while (index < call->layers->count && !takes_part(call, &call->layers->layer[index])) index++;
+  index = hkt_next_layer(call, index);
   if (index == call->layers->count) { run_original(call); return; }
   HKTLayer *layer = &call->layers->layer[index];
   uint32_t outer = call->index;
-  uint32_t outer_ran = is_set(call, HKT_CALL_ORIGINAL_RAN) ? HKT_CALL_ORIGINAL_RAN : 0;
+  uint32_t outer_ran = hkt_is_set(call, HKT_CALL_ORIGINAL_RAN) ? HKT_CALL_ORIGINAL_RAN : 0;
   call->index = index;
   if (layer->phases & HKT_ON_AROUND) {
-    clear_state(call, HKT_CALL_ORIGINAL_RAN);
-    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !is_set(call, HKT_CALL_ORIGINAL_RAN)) {
+    hkt_clear_state(call, HKT_CALL_ORIGINAL_RAN);
+    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !hkt_is_set(call, HKT_CALL_ORIGINAL_RAN)) {
       run_from(call, index + 1);
     }
   } else {
     if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
     run_from(call, index + 1);
     call->index = index;
-    set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
+    hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
     if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
   }
-  set_state(call, outer_ran);
+  hkt_set_state(call, outer_ran);
   call->index = outer;
 }
 
 void hkt_call_proceed(HKTCall *call) {
-  uint32_t in_handler = is_set(call, HKT_CALL_IN_HANDLER) ? HKT_CALL_IN_HANDLER : 0;
-  clear_state(call, HKT_CALL_IN_HANDLER);
+  uint32_t in_handler = hkt_is_set(call, HKT_CALL_IN_HANDLER) ? HKT_CALL_IN_HANDLER : 0;
+  hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   run_from(call, call->index + 1);
-  set_state(call, in_handler | HKT_CALL_ORIGINAL_RAN);
+  hkt_set_state(call, in_handler | HKT_CALL_ORIGINAL_RAN);
 }
 
 /// The layers of a call that is left by a jump; true when all is done and the jump may happen.
 static bool run_enter_only(HKTCall *call) {
-  for (uint32_t i = call->first; i < call->layers->count; i++) {
+  for (uint32_t i = call->first; (i = hkt_next_layer(call, i)) < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
-    if ((layer->phases & HKT_ON_ENTER) && takes_part(call, layer)) run_handler(call, layer, HKT_ENTER);
+    if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
   }
-  return !is_set(call, HKT_CALL_MUST_RETURN);
+  return !hkt_is_set(call, HKT_CALL_MUST_RETURN);
 }
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
   if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  for (uint32_t i = 0; i < to->forwarder_count; i++)
-    if (to->forwarder[i].record == from) return true;
+  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (forwarder[i].record == from) return true;
   return false;
+}
+
+/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
+static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
+}
+
+/// The frame is that of a call which the thunk behind a slot has made.
+static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *frame) {
+  return frame->stack[-1] - from->thunk_begin < from->thunk_end - from->thunk_begin;
+}
+enum { THUNK_FRAME = 4096 };
+
+/// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
+static inline bool hands_on(const HKTBodyRecord *record) {
+  return (record->flags & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
+}
+
+static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
+  t->forwarded.from = from;
+  t->forwarded.stack = (uint64_t)frame->stack;
+  t->forwarded.return_address = frame->stack[-1];
 }
 
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
-      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+  if (t->forwarded.from && hands_on_to(t->forwarded.from, body) &&
+      ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
+       (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
-    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    if (hands_on(body)) note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;
   }
   HKTCall *top = t->top;
-  if (top && is_set(top, HKT_CALL_FORWARDING) && hands_on_to(top->body, body)) {
+  if (top && hkt_is_set(top, HKT_CALL_FORWARDING) && hands_on_to(top->body, body)) {
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
-      if (!(body->flags & HKT_BODY_FORWARDS)) clear_state(top, HKT_CALL_FORWARDING);
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
+      if (!hands_on(body)) hkt_clear_state(top, HKT_CALL_FORWARDING);
       return true;
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0; i < body->forwarder_count; i++)
-    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
   return false;
 }
 
@@ -419,16 +241,19 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   while (__builtin_expect(t->top && (uint64_t)t->top < (uint64_t)frame, 0)) {
     uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
     if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
-    release_layers(t, t->top->layers);
+    hkt_release_layers(t, t->top->layers);
     t->depth--;
     t->top = t->top->up;
   }
 }
 
-/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+/// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
-  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
-    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  for (uint32_t i = 0; i < record->guard_count; i++) {
+    const HKTGuard *guard = &record->guard[i];
+    uint64_t found = guard->place < 6 ? frame->integer[guard->place] : frame->stack[guard->place - 6];
+    if ((found ^ guard->value) & guard->mask) return false;
+  }
   return true;
 }
 
@@ -436,6 +261,8 @@ static void (*planner)(HKTBodyRecord *);
 static pthread_mutex_t plan_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void hkt_set_planner(void (*function)(HKTBodyRecord *)) { __atomic_store_n(&planner, function, __ATOMIC_RELEASE); }
+
+void hkt_plan_lock_reset(void) { plan_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
 
 bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags) {
   pthread_mutex_lock(&plan_lock);
@@ -459,27 +286,16 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   *t->errno_place = saved_errno;
 }
 
-HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread();
-  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
-    while (body && !is_call_of(body, frame)) body = body->next;
-    if (!body) return HKT_CONTINUE;
-  }
-  drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
-
-  HKTLayers *layers = protect_layers(t, body);
-  if (!layers) { release_layers(t, NULL); return HKT_CONTINUE; }
-  hkt_need_plan(t, body);
-  uint32_t first = 0;
+/// Runs the call's layers and the original. `layers` are protected, and released here.
+/// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
+static inline __attribute__((always_inline)) HKTAction deliver(
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
   HKTCall *top = t->top;
-  if (top && is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family) first = top->index + 1;
-
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .first = first,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .gap = UINT32_MAX,
+    .error_number = *t->errno_place,
   };
+  if (running) hkt_start_below(&call, running);
   t->top = &call;
   t->depth++;
   count_call(t, body);
@@ -493,28 +309,48 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   } else {
     if (layers->phases & HKT_TIMED) call.began_ticks = __rdtsc();
     // A replaced call returns r12 and r13 as a callee would, as they came in: the trampoline has put them there.
-    run_from(&call, first);
+    run_from(&call, call.first);
   }
   t->depth--;
   t->top = top;
-  release_layers(t, layers);
-  if (__builtin_expect(call.releases != NULL || call.scratch != NULL, 0)) {
-    t->host++;
-    if (call.releases) release_values(call.releases);
-    if (call.scratch) release_scratch(call.scratch);
-    t->host--;
-  }
+  hkt_release_layers(t, layers);
+  if (__builtin_expect(call.releases != NULL || call.scratch != NULL || (call.state & HKT_CALL_SPENT), 0)) hkt_release_kept(&call);
   if (!by_jump) {
     // Nothing but the way back to the caller comes after it.
     if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
     return HKT_RETURN;
   }
-  if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.from = body;
-    t->forwarded.stack = (uint64_t)frame->stack;
-    t->forwarded.return_address = frame->stack[-1];
-  }
+  if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
+}
+
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread_here();
+  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(body->guard_count != 0, 0)) {
+    while (body && !is_call_of(body, frame)) body = body->next;
+    if (!body) return HKT_CONTINUE;
+  }
+  drop_abandoned(t, frame);
+  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+
+  HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
+  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  hkt_need_plan(t, body);
+  HKTCall *top = t->top;
+  bool is_handlers = top && hkt_is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family;
+  return deliver(t, frame, site, body, layers, is_handlers ? top : NULL);
+}
+
+HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (!t) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  drop_abandoned(t, frame);
+  HKTLayers *layers = hkt_protect_layers(t, body);
+  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  return deliver(t, frame, site, body, layers, NULL);
 }
 
 // MARK: For async.c
@@ -522,17 +358,16 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
-bool hkt_takes_part(const HKTCall *call, const HKTLayer *layer) { return takes_part(call, layer); }
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
 
-HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record) {
-  HKTLayers *layers = protect_layers(t, record);
-  if (layers) atomic_fetch_add(&layers->deep_users, 1);
-  release_layers(t, layers);
+HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame) {
+  HKTLayers *layers = hkt_protect_call_layers(t, record, frame);
+  if (layers) atomic_fetch_add(&layers->kept.deep_users, 1);
+  hkt_release_layers(t, layers);
   return layers;
 }
-void hkt_layers_let_go(HKTLayers *layers) { atomic_fetch_sub(&layers->deep_users, 1); }
+void hkt_layers_let_go(HKTLayers *layers) { atomic_fetch_sub(&layers->kept.deep_users, 1); }
 
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
@@ -540,6 +375,7 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   call->up = t->top;
   t->top = call;
   t->depth++;
+  call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);
   t->depth--;
   t->top = call->up;
@@ -547,9 +383,11 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
 }
 
 void hkt_release_kept(HKTCall *call) {
-  if (!call->releases && !call->scratch) return;
+  bool is_spent = call->state & HKT_CALL_SPENT;
+  if (!call->releases && !call->scratch && !is_spent) return;
   call->thread->host++;
   if (call->releases) release_values(call->releases);
   if (call->scratch) release_scratch(call->scratch);
+  if (is_spent && layer_spent) layer_spent();
   call->thread->host--;
 }

@@ -4,19 +4,31 @@
 
 #include "CHookTrampoline.h"
 
+// `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
+// wait for the store.
+static inline bool hkt_is_set(const HKTCall *call, uint32_t bits) {
+  return __atomic_load_n(&call->state, __ATOMIC_RELAXED) & bits;
+}
+static inline void hkt_set_state(HKTCall *call, uint32_t bits) {
+  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) | bits, __ATOMIC_RELAXED);
+}
+static inline void hkt_clear_state(HKTCall *call, uint32_t bits) {
+  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
+}
+
 /// Hooks do not fire on this thread now.
 bool hkt_passes_through(HKTThread *t);
 bool hkt_is_passive(void);
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);
-/// The layer's filter and route let it see the call. Only before the original: it may end self.
-bool hkt_takes_part(const HKTCall *call, const HKTLayer *layer);
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to);
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record);
 
-/// The published set, kept from being freed on every thread until it is let go. NULL: there is none.
-HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record);
+/// The set the call runs through, kept from being freed on every thread until it is let go. NULL: there is none.
+HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame);
 void hkt_layers_let_go(HKTLayers *layers);
 
+/// In a forked child.
+void hkt_plan_lock_reset(void);
 void hkt_make_plan(HKTThread *t, HKTBodyRecord *record);
 /// What is read of a call, and how much of its stack the original takes, stands in the plan.
 static inline void hkt_need_plan(HKTThread *t, HKTBodyRecord *record) {
@@ -25,7 +37,7 @@ static inline void hkt_need_plan(HKTThread *t, HKTBodyRecord *record) {
 
 /// Runs one layer with the call as the innermost of its thread, which is set. Linked only meanwhile.
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);
-/// Ends what the call kept alive.
+/// Ends what the call kept alive, and tells of layers that are spent.
 void hkt_release_kept(HKTCall *call);
 
 #endif

@@ -98,11 +98,11 @@ static bool place_and_move(const HKTBody *body, HKTStubPlace *place, HKTMovedWin
          hkt_relocate(code, body, place->address + HKT_STUB_HEAD, false, moved, refusal);
 }
 
-void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const HKTSite *site) {
+void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const void *record) {
   memset(stub, 0xcc, HKT_STUB_HEAD);
-  memcpy(stub, "\x49\xbb", 2);  // mov r11, site
-  memcpy(stub + 2, &site, 8);
-  memcpy(stub + 10, "\x41\xff\x23", 3);  // jmp [r11]: site->entry
+  memcpy(stub, "\x49\xbb", 2);  // mov r11, record
+  memcpy(stub + 2, &record, 8);
+  memcpy(stub + 10, "\x41\xff\x23", 3);  // jmp [r11]
 }
 _Static_assert(offsetof(HKTSite, entry) == 0, "the stub jumps through [r11]");
 

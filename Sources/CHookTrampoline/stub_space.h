@@ -25,8 +25,9 @@ bool hkt_stub_commit(HKTStubPlace place, const uint8_t *bytes, uint32_t length, 
 /// Whether stubs live in memory that is mapped twice; false when they are written like code.
 bool hkt_stub_space_is_shared(void);
 
-/// The first HKT_STUB_HEAD bytes of a stub: a jump to site->entry with the site in r11.
-void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const struct HKTSite *site);
+/// The first HKT_STUB_HEAD bytes of a stub: a jump to the address in the record's first word, with the record in r11. A
+/// site's first word is its entry.
+void hkt_write_stub_head(uint8_t stub[HKT_STUB_HEAD], const void *record);
 
 /// Never freed, zeroed records in ordinary memory. NULL when there is no memory.
 void *hkt_record_allocate(size_t size);

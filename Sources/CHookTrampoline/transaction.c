@@ -60,27 +60,54 @@ static void sort_by_address(HKTPatch **a, size_t count) {
   }
 }
 
-/// Collects the sites that are not yet as wanted, sorted, each once.
+static uint64_t first_eight(const uint8_t *bytes) {
+  uint64_t v;
+  memcpy(&v, bytes, 8);
+  return v;
+}
+
+static bool changed_elsewhere(const HKTPatch *p, const uint8_t *expected, HKTRefusal *refusal) {
+  uint8_t eight[8] = {0};
+  memcpy(eight, (const void *)p->site.body, p->site.window < 8 ? p->site.window : 8);
+  return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_CHANGED_ELSEWHERE, .body = p->site.body, .address = p->site.body,
+                                          .value = first_eight(eight), .expected = first_eight(expected)});
+}
+
+static bool holds(const HKTPatch *p, const uint8_t *bytes) { return memcmp((const void *)p->site.body, bytes, HKT_DIVERSION_SIZE) == 0; }
+
+bool hkt_check_site(const struct HKTSite *site, HKTRefusal *refusal) {
+  if (site->flags & HKT_SITE_SLOT) return true;
+  const HKTPatch *p = hkt_patch(site);
+  if (p->state != HKT_INSTALLED || holds(p, p->diversion) || holds(p, p->original)) return true;
+  uint8_t expected[sizeof p->original];
+  memcpy(expected, p->original, sizeof expected);
+  memcpy(expected, p->diversion, HKT_DIVERSION_SIZE);
+  return changed_elsewhere(p, expected, refusal);
+}
+
+/// The body is not yet as wanted: by our books, or because someone put its original bytes back, who knew those of the file.
+static bool is_to_change(const HKTPatch *p, bool installing) {
+  if ((p->state == HKT_INSTALLED) != installing) return true;
+  return installing && !holds(p, p->diversion) && holds(p, p->original);
+}
+
+/// Collects the sites that are not yet as wanted, sorted, each once. False when someone else's bytes are in one.
 static bool collect(Change *c, struct HKTSite *const *sites, size_t count) {
   c->mapped = (count + 1) * sizeof *c->patches;
   void *list = hkt_system.map(NULL, c->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (list == MAP_FAILED) return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno});
   c->patches = list;
-  for (size_t i = 0; i < count; i++)
-    if (!(sites[i]->flags & HKT_SITE_SLOT) && (hkt_patch(sites[i])->state == HKT_INSTALLED) != c->installing)
-      c->patches[c->count++] = hkt_patch(sites[i]);
+  for (size_t i = 0; i < count; i++) {
+    if (sites[i]->flags & HKT_SITE_SLOT) continue;
+    if (c->installing && !hkt_check_site(sites[i], c->refusal)) return false;
+    if (is_to_change(hkt_patch(sites[i]), c->installing)) c->patches[c->count++] = hkt_patch(sites[i]);
+  }
   sort_by_address(c->patches, c->count);
   size_t kept = 0;
   for (size_t i = 0; i < c->count; i++)
     if (!kept || c->patches[kept - 1] != c->patches[i]) c->patches[kept++] = c->patches[i];
   c->count = kept;
   return true;
-}
-
-static uint64_t first_eight(const uint8_t *bytes) {
-  uint64_t v;
-  memcpy(&v, bytes, 8);
-  return v;
 }
 
 /// Every body holds what we believe it holds, and no two windows overlap.
@@ -91,12 +118,7 @@ static bool check(const Change *c) {
     memcpy(expected, p->original, sizeof expected);
     memcpy(expected, old_bytes(c, p), HKT_DIVERSION_SIZE);
     const uint8_t *found = (const uint8_t *)p->site.body;
-    if (memcmp(found, expected, p->site.window) != 0) {
-      uint8_t eight[8] = {0};
-      memcpy(eight, found, p->site.window < 8 ? p->site.window : 8);
-      return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_CHANGED_ELSEWHERE, .body = p->site.body, .address = p->site.body,
-                                                 .value = first_eight(eight), .expected = first_eight(expected)});
-    }
+    if (memcmp(found, expected, p->site.window) != 0) return changed_elsewhere(p, expected, c->refusal);
     if (i + 1 < c->count && c->patches[i + 1]->site.body < p->site.body + p->site.window)
       return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_OVERLAP, .body = p->site.body, .address = p->site.body,
                                                  .value = c->patches[i + 1]->site.body});

@@ -88,9 +88,14 @@ void hkt_trampoline(void);
 
 #include "HKTCalls.h"
 #include "HKTClosures.h"
+#include "HKTProcess.h"
+#include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTImages.h"
+#include "HKTPeek.h"
 #include "HKTSlots.h"
+#include "HKTStandIns.h"
 #include "HKTFlow.h"
 #include "HKTThunk.h"
 

@@ -32,7 +32,7 @@ typedef struct HKTAsyncMove {
 typedef struct HKTAsyncLayer {
   void *state;     // the layer function's own
   uint32_t waits;  // it answered HKT_PROCEED or HKT_AWAIT and will be called with HKT_RESUME
-  uint32_t passes; // its filter keeps it out of this call
+  uint32_t passes; // it takes no part in this way down and up
 } HKTAsyncLayer;
 
 /// Another async function that a waiting layer calls in the same task. Made with hkt_async_callee_new.

@@ -8,6 +8,8 @@
 
 #include "CHookTrampoline.h"
 
+#include <stdatomic.h>
+
 typedef enum HKTPhase : uint32_t {
   HKT_ENTER = 0,   // before the original
   HKT_AROUND = 1,  // instead of it; may call hkt_call_proceed
@@ -36,7 +38,7 @@ typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTP
 typedef enum HKTFilter : uint8_t {
   HKT_FILTER_NONE = 0,   // everybody's
   HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
-  HKT_FILTER_OBJECT = 2, // self is the object at `filter_value`
+  HKT_FILTER_IMPORTER = 2,  // the record has one of the bits of `filter_value` in its `importer`
 } HKTFilter;
 
 /// By what kind of site calls arrive. Layers asked for by a slot only see the calls that came through it.
@@ -49,29 +51,65 @@ typedef enum HKTRoute : uint8_t {
   HKT_ROUTE_IMPORT = 5,
 } HKTRoute;
 
+/// What calls write of a layer; lives as long as any set that holds it.
+typedef struct HKTLayerState {
+  _Atomic(uint64_t) calls;  // calls it took part in
+  _Atomic(uint32_t) once;   // HKT_ONCE_*
+} HKTLayerState;
+enum { HKT_ONCE_NOT = 0, HKT_ONCE_ARMED = 1, HKT_ONCE_SPENT = 2 };
+
+static inline void hkt_layer_state_init(HKTLayerState *state, bool once) {
+  atomic_init(&state->calls, 0);
+  atomic_init(&state->once, once ? HKT_ONCE_ARMED : HKT_ONCE_NOT);
+}
+static inline bool hkt_layer_is_spent(HKTLayerState *state) { return atomic_load(&state->once) == HKT_ONCE_SPENT; }
+static inline uint64_t hkt_layer_calls(HKTLayerState *state) { return atomic_load_explicit(&state->calls, memory_order_relaxed); }
+
+/// A layer's place in the nest: greater is further out. The top bit is set for layers of one object.
+static const uint64_t HKT_ORDER_OBJECT = 1ull << 63;
+
 typedef struct HKTLayer {
   HKTLayerFunction function;
   void *context;
   uint32_t phases;
-  uint8_t is_host_work;  // hooked functions the handler calls pass through unseen
-  uint8_t filter;        // HKTFilter
-  uint8_t route;         // HKTRoute: 0 any, otherwise the call must have arrived at a site of that kind
-  uint8_t reserved;
+  uint8_t is_host_work;    // hooked functions the handler calls pass through unseen
+  uint8_t is_conditional;  // one of the next three says more than nothing; set by hkt_layers_set
+  uint8_t filter;          // HKTFilter
+  uint8_t route;           // HKTRoute: 0 any, otherwise the call must have arrived at a site of that kind
+  HKTLayerState *state;    // NULL: its calls are the selector's
   uint64_t filter_value;
+  uint64_t order;
 } HKTLayer;
 
-/// An immutable set of layers, outermost first. Published in HKTBodyRecord.layers; freed by hkt_layers_retire
-/// once no call that started with it is in flight.
-typedef struct HKTLayers {
-  uint32_t count;
-  uint32_t phases;              // all layers' phases, or-ed
-  _Atomic(int32_t) deep_users;  // users whose thread had no hazard slot left
-  uint32_t reserved;
-  void (*on_free)(void *);      // called with `owner` before the memory goes
+/// Something calls in flight may read: retired when it is unpublished, freed by hkt_reclaim when the last call left it.
+typedef struct HKTKept {
+  void (*on_free)(void *);      // called with `owner` before the memory goes; may be NULL
   void *owner;
-  struct HKTLayers *next_retired;
+  struct HKTKept *next_retired;
+  _Atomic(int32_t) deep_users;  // users whose thread had no hazard slot left, and async calls
+} HKTKept;
+
+/// An immutable set of layers, outermost first; published in any number of HKTBodyRecord.layers and HKTObjects.
+typedef struct HKTLayers {
+  HKTKept kept;
+  uint32_t count;
+  uint32_t phases;   // all layers' phases, or-ed
+  uint32_t objects;  // how many of them, the first ones, are for one object
   HKTLayer layer[];
 } HKTLayers;
+
+/// The sets of single objects. Read without a lock; written by one thread at a time. Replaced when it is half full.
+typedef struct HKTObjectEntry {
+  _Atomic(uint64_t) object;     // 0: never used
+  _Atomic(uint64_t) identity;   // the object's second word
+  _Atomic(HKTLayers *) layers;
+} HKTObjectEntry;
+typedef struct HKTObjects {
+  HKTKept kept;
+  uint64_t capacity;  // a power of two
+  uint64_t used;      // entries that are not empty, removed ones included
+  HKTObjectEntry entry[];
+} HKTObjects;
 
 /// A body that hands its calls on to another one of the same selector.
 typedef struct HKTForwarder {
@@ -79,21 +117,34 @@ typedef struct HKTForwarder {
   const struct HKTBodyRecord *record;
 } HKTForwarder;
 
+/// What a call of a selector holds in one place when it enters a body that it shares.
+typedef struct HKTGuard {
+  uint32_t place;  // 0-5: argument register; 6 + n: stack slot n
+  uint32_t reserved;
+  uint64_t mask;   // the bits that count
+  uint64_t value;  // what they are
+} HKTGuard;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
+  HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
   struct HKTBodyRecord *next;  // another selector's record of the same body
-  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
-  uint16_t self_at;      // where in the HKTFrame the object is that filters compare; as of `plan`
+  const HKTGuard *guard; // all of them tell the selector's calls from others; never freed
+  uint32_t guard_count;
+  uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
-  uint64_t guard_value[6];
-  void *family;          // identity of the selector: bodies of one family share it
+  uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
+  void *family;          // identity of the selector: its bodies share it, in whatever image they are
+  void *owner;           // the Swift side's family that the record is part of
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
-  /// The bodies of the same family that hand their call on to this one: never freed.
+  /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
+  uint64_t thunk_begin, thunk_end;
+  /// The bodies of the same selector that hand their call on to this one: never freed, replaced by hkt_record_add_forwarders.
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
@@ -111,11 +162,24 @@ enum {
   HKT_BODY_X87 = 8,
   /// Slots lead to this body: a call that a slot's record of the same family delivered goes on here, see HKT_BODY_SLOT.
   HKT_BODY_HAS_SLOTS = 16,
+  /// The word at `self_at` is a class, not an object.
+  HKT_BODY_SELF_IS_CLASS = 64,
+  /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
+  /// asked for by that variable here, in their place, and pass it by.
+  HKT_BODY_RUNS_DYNAMIC = 128,
   /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
 };
 
-enum { HKT_CALL_IN_HANDLER = 1, HKT_CALL_ORIGINAL_RAN = 2, HKT_CALL_FORWARDING = 4, HKT_CALL_MUST_RETURN = 8 };
+enum { HKT_SELF_UNKNOWN = UINT16_MAX };
+
+enum {
+  HKT_CALL_IN_HANDLER = 1,
+  HKT_CALL_ORIGINAL_RAN = 2,
+  HKT_CALL_FORWARDING = 4,
+  HKT_CALL_MUST_RETURN = 8,
+  HKT_CALL_SPENT = 16,  // a layer took part that does so once
+};
 
 /// One call in flight; lives on the caller's stack.
 typedef struct HKTCall {
@@ -129,10 +193,12 @@ typedef struct HKTCall {
   uint32_t state;          // HKT_CALL_*
   uint32_t depth;          // hooked calls around this one on the thread
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
+  uint32_t gap, gap_end;   // and these it leaves out: type layers, further out than the handler's own
   uint32_t is_async;       // part of an HKTAsyncCall; on no stack
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
+  int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
   uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
@@ -145,6 +211,7 @@ typedef struct HKTThread {
   HKTCall *top;
   uint32_t depth;
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
+  uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
   uint32_t protected_count;
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call
@@ -152,6 +219,8 @@ typedef struct HKTThread {
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
   struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
   void *local;             // owned by the layer functions' module
+  uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
+  uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];
   struct HKTThread *next;
@@ -166,6 +235,10 @@ HKTThread *hkt_thread_if_known(void);
 /// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer
 /// runs, on the caller's thread, where hooks pass through meanwhile. Several threads may ask for one record.
 void hkt_set_planner(void (*planner)(HKTBodyRecord *record));
+/// Sets flags of a record that calls may be reading.
+static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
+  __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
+}
 /// Gives the record its plan, with what the plan says of the stack. False when it has one.
 bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags);
 
@@ -190,12 +263,38 @@ void hkt_set_release_scratch(void (*release)(void *scratch));
 static inline void hkt_host_begin(HKTThread *t) { t->host++; }
 static inline void hkt_host_end(HKTThread *t) { t->host--; }
 
+/// Called after a call in which a layer took part that does so once, on the caller's thread, hooks passing through.
+void hkt_set_spent(void (*spent)(void));
+
+/// A set to be filled by hkt_layers_set, all of it, outermost first. NULL: no memory.
 HKTLayers *hkt_layers_new(uint32_t count);
+void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer);
 /// Makes `layers` (may be NULL) the set that later calls start with; answers the former set.
 HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers);
+/// The same for the table of objects.
+HKTObjects *hkt_record_publish_objects(HKTBodyRecord *record, HKTObjects *objects);
+
+/// Room for `count` objects and as many more. NULL: no memory.
+HKTObjects *hkt_objects_new(uint64_t count);
+/// The same with what `from` holds.
+HKTObjects *hkt_objects_copy(HKTObjects *from, uint64_t count);
+/// Makes `layers` the set of the object, and answers the former one. False: the table is full.
+bool hkt_objects_set(HKTObjects *objects, uint64_t object, uint64_t identity, HKTLayers *layers, HKTLayers **former);
+/// Takes the object out; answers its set.
+HKTLayers *hkt_objects_take(HKTObjects *objects, uint64_t object);
+
+/// Makes the layer of this order do nothing, in a set that may be in use.
+void hkt_layers_mute(HKTLayers *layers, uint64_t order);
+
+/// Makes the record the one that calls of the site are for: it is the only one, or the others' selectors have no layers.
+static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
+  __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
+}
+/// Adds bodies that hand calls on to this one. False: no memory.
+bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
+
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
-static inline void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) { layers->layer[index] = layer; }
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type.
@@ -205,10 +304,13 @@ static inline void hkt_count_foreign(HKTCall *call) {
 static inline uint64_t hkt_record_foreign(HKTBodyRecord *record) {
   return __atomic_load_n((uint64_t *)&record->foreign_calls, __ATOMIC_RELAXED);
 }
-/// Frees `layers` when no call uses it any more (now, or at a later retire). It must be unpublished everywhere.
-void hkt_layers_retire(HKTLayers *layers);
-/// Sets waiting for calls in flight to end.
-uint32_t hkt_layers_waiting(void);
+/// Notes what is to be freed when no call uses it any more. It must be unpublished everywhere. NULL: nothing.
+void hkt_retire(HKTKept *kept);
+/// Frees what was retired and is not in use. Costs a barrier on all threads.
+void hkt_reclaim(void);
+/// What was retired and waits for calls in flight to end.
+uint32_t hkt_retired_waiting(void);
+
 /// After fork, in the child: every hooked function passes through until asked otherwise.
 void hkt_set_passive(bool passive);
 

@@ -133,6 +133,9 @@ bool hkt_unpatch(struct HKTSite *const *sites, size_t count, HKTRefusal *refusal
 
 /// Whether the body's first bytes are this site's diversion, by this process's books. Never for sites of slots.
 bool hkt_is_installed(const struct HKTSite *site);
+/// False, with the facts, when the body was diverted and someone else has changed its first bytes since. Bytes that are the
+/// original's again are nobody's: the next hkt_install diverts the body anew.
+bool hkt_check_site(const struct HKTSite *site, HKTRefusal *refusal);
 
 /// Routes calls of the site through the trampoline to site->handler, which must be set before. A single store.
 void hkt_enable(struct HKTSite *site);

@@ -56,6 +56,12 @@ bool hkt_write_slots(HKTSlot *slots, size_t count, HKTRefusal *refusal);
 /// then has the facts of the first.
 bool hkt_restore_slots(HKTSlot *slots, size_t count, HKTRefusal *refusal);
 
+/// Code to be a slot's `original` where its word is the variable of a function compiled `dynamic`: enters the function so
+/// that it runs its own body, not what the variable holds. 0: the runtime has no such functions, or no memory.
+uint64_t hkt_arming_stub(uint64_t function, HKTRefusal *refusal);
+/// Takes back what another replacement armed the thread for when it handed its call on to a stub of ours.
+void hkt_disarm(void);
+
 /// What a word held before this process's hooks: `value` itself, or the former word of the slot site whose stub it names.
 uint64_t hkt_slot_former(uint64_t value);
 

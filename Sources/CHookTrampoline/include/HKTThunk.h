@@ -6,20 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Places a thunk can fill: 0-5 are rdi rsi rdx rcx r8 r9, the others the 8-byte stack slots above the target's return address.
 #define HKT_THUNK_REGISTERS 6
+#define HKT_THUNK_PLACES (HKT_THUNK_REGISTERS + 32)
 
-/// A function that only sets argument registers and jumps on.
+/// A function that only fills places that its own arguments leave free, and goes on elsewhere: by a jump, or by a call after which
+/// it returns what that returned.
 typedef struct HKTThunk {
-  uint64_t target;                       // where it jumps
-  uint32_t written;                      // bit i: rdi rsi rdx rcx r8 r9 is set
-  uint32_t known;                        // bit i: … to a constant
-  uint64_t value[HKT_THUNK_REGISTERS];   // that constant, as an address of this code where it is one
+  uint64_t target;                    // where it goes
+  uint64_t written;                   // bit i: place i does not hold what it held when the thunk was entered
+  uint64_t known;                     // bit i: … but a constant
+  uint64_t loaded;                    // bit i: … which lies in the 8 bytes at value[i]
+  uint64_t value[HKT_THUNK_PLACES];   // that constant, as an address of this code where it is one
 } HKTThunk;
 
 /// Reads the function of `size` bytes at `code`, which runs at `address`. False when it is no such thunk.
 bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
 
-/// A direct jump or call, by the address of its opcode.
+/// What names the address of a function, by the address of its opcode.
 typedef struct HKTBranch {
   uint64_t from, to;
 } HKTBranch;
@@ -28,6 +32,23 @@ typedef struct HKTBranch {
 /// than there are, never fewer. Answers how many; stores the first `capacity`.
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity);
+
+/// The same, with what reads as `lea target(%rip), register` besides.
+size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
+                     size_t capacity);
+
+/// A call that a function makes, or a jump by which it is left.
+typedef struct HKTExit {
+  uint64_t target;   // where it goes; 0 where that is in memory or a register
+  bool is_jump;
+} HKTExit;
+
+/// The calls and leaving jumps of the function of `size` bytes at `code`, which runs at `address`, in order. Answers how
+/// many; stores the first `capacity`. SIZE_MAX: it holds an instruction the decoder does not know.
+size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity);
+
+/// Whether an instruction of the function reads eight bytes at this distance from where a register points, the stack's aside.
+bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement);
 
 /// Bit i: the function reads argument register i (rdi rsi rdx rcx r8 r9) before it writes it, on the path from its start
 /// that takes no branch, up to the first call, jump or return. Those bits are certain; others may be missing.

@@ -135,9 +135,10 @@ package final class Callable: @unchecked Sendable {
   /// - Parameters:
   ///   - entry: the body's address.
   ///   - ownType: the type it is a member of, where its name alone does not tell.
+  ///   - known: who `self` is, where the declaration does not tell.
   init(
     _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil,
-    hidden: [Hidden] = [], ownType: Metadata? = nil
+    hidden: [Hidden] = [], ownType: Metadata? = nil, receiver known: Receiver? = nil
   ) throws(CallRefusal) {
     (generic, isGeneric) = (nil, false)
     self.asyncPointer = asyncPointer
@@ -156,7 +157,7 @@ package final class Callable: @unchecked Sendable {
       selfOffset = offset
     } else {
       mayChangeSelf = false
-      receiver = try Self.receiver(selfPlan, declaration, ownType)
+      if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration, ownType) }
       selfOffset = 0
     }
     constants = try hidden.map { (each) throws(CallRefusal) in (try layout.add(each), each.word) }
@@ -484,9 +485,17 @@ package enum ProgramCall {
     let target = UnsafeMutableRawPointer(bitPattern: entry)
     guard let thread = hkt_thread() else { return hkt_invoke(frame, target, stackBytes) }
     let host = thread.pointee.host
-    thread.pointee.host = 0
+    thread.pointee.host = thread.pointee.unseen
     hkt_invoke(frame, target, stackBytes)
     thread.pointee.host = host
+  }
+
+  /// Program code called inside is our own work, which no hook sees: a getter that is asked what to tell a script.
+  static func unseen<R>(_ body: () -> R) -> R {
+    guard let thread = hkt_thread() else { return body() }
+    thread.pointee.unseen += 1
+    defer { thread.pointee.unseen -= 1 }
+    return body()
   }
 
   /// The same for what ends values of the program: a `deinit` is the program's work, too.

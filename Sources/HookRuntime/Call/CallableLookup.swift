@@ -26,6 +26,7 @@ package final class CallableLookup: @unchecked Sendable {
   /// The function an exact selector means.
   /// - Parameter type: of the instances it will be called on, which settles what members of generic types are; nil: not known.
   package func callable(_ selector: String, on type: Metadata? = nil) throws(CallError) -> Callable {
+    if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
     let made = try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
@@ -47,8 +48,12 @@ package final class CallableLookup: @unchecked Sendable {
       throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
     }
     switch SelectorLookup.resolve(selector) {
-    case .failure(let problem): throw .notFound(problem.description)
-    case .success(let found): return try make(found)
+    case .failure(let problem): throw CallError(problem)
+    case .success(let found):
+      if found.count > 1, let requirement = found[0].1.requirement {
+        throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
+      }
+      return try make(found)
     }
   }
 
@@ -164,6 +169,7 @@ package final class CallableLookup: @unchecked Sendable {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     var methods: [String] = []
     var seen: Set<String> = []
+    for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
     for (owner, metadata) in Self.owners(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic), on: type) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
@@ -227,16 +233,19 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       if bare.hasPrefix(owner + ".") { return try callable(prefix + bare, on: type) }
     }
+    for each in RuntimeClasses.chain(of: type) where !isStatic { if let added = each.addedMethod(bare) { return added.callable } }
     var first: CallError?
     for owner in names {
       do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)", on: type) } catch {
         // Found and refused, or ambiguous: the superclass's is another function.
-        guard case .notFound(let text) = error, !text.contains("ambiguous") else { throw error }
-        first = first ?? error
+        switch error {
+        case .noMember, .notFound: first = first ?? error
+        default: throw error
+        }
       }
     }
     // A member of a class that is none of these: the receiver is what is wrong.
     if let other = try? callable(prefix + bare) { return other }
-    throw first ?? .notFound("no selector '\(member)' in this program")
+    throw first ?? .noMember(selector: member, type: nil, nearest: [])
   }
 }

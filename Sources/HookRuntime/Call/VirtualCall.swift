@@ -22,14 +22,16 @@ package enum VirtualCall {
     let key = Key(callable: ObjectIdentifier(callable), type: type)
     if let entry = known.withLock({ $0[key] }) { return entry }
     let entry = find(callable, owner, type)
-    known.withLock { $0[key] = entry }
+    // What a class made at run time overrides may change.
+    if RuntimeClasses.chain(of: type).isEmpty { known.withLock { $0[key] = entry } }
     return entry
   }
 
   private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> UInt {
     guard let slot = slot(of: callable.target, in: owner) else { return callable.target }
     let found = type.pointer.load(fromByteOffset: 8 * slot, as: UInt.self)
-    if found == callable.target { return found }
+    // What we put there has the convention of what was there.
+    if found == callable.target || StandIns.at(found) != nil { return found }
     let code = callable.isAsync ? Callable.code(of: found) : found
     return isFunction(code, like: callable.declaration) ? found : callable.target
   }

@@ -14,6 +14,14 @@ struct DynamicTable {
   var symbols: UInt64 = 0
   var strings: UInt64 = 0
   var stringsSize: UInt64 = 0
+  /// DT_VERSYM, DT_VERNEED and DT_VERDEF.
+  var versions: UInt64 = 0
+  var versionNeeds: UInt64 = 0
+  var versionDefinitions: UInt64 = 0
+  /// Every function it calls is looked up before it runs: DT_BIND_NOW, DF_BIND_NOW or DF_1_NOW.
+  var bindsNow = false
+  /// Looks into itself first: DT_SYMBOLIC or DF_SYMBOLIC.
+  var isSymbolic = false
 
   init(_ view: ByteView, segments: [ELFFile.Segment]) {
     guard let segment = segments.first(where: { $0.type == 2 }),
@@ -39,6 +47,15 @@ struct DynamicTable {
       case 15: path = path ?? value  // RPATH counts only without RUNPATH
       case 29: path = value
       case 23: jumps = value
+      case 16: isSymbolic = true
+      case 24: bindsNow = true
+      case 30:
+        bindsNow = bindsNow || value & 8 != 0
+        isSymbolic = isSymbolic || value & 2 != 0
+      case 0x6fff_fff0: versions = value
+      case 0x6fff_fffb: bindsNow = bindsNow || value & 1 != 0
+      case 0x6fff_fffc: versionDefinitions = value
+      case 0x6fff_fffe: versionNeeds = value
       default: break
       }
     }

@@ -31,6 +31,8 @@ package struct LoadedImage: Sendable {
   package let file: ELFFile?
   /// PT_LOAD segments that may be read, as addresses of this process, ascending.
   let readable: [Range<UInt>]
+  /// PT_LOAD segments that hold code.
+  let executable: [Range<UInt>]
 }
 
 /// The images of this process at one moment.
@@ -140,10 +142,14 @@ extension LoadedImage {
     self.isMainProgram = isMainProgram
     bias = entry.bias
     range = entry.bias &+ UInt(first)..<entry.bias &+ UInt(last)
-    readable = loaded.filter { $0.flags & 4 != 0 && $0.memorySize > 0 }.map {
-      let start = entry.bias &+ UInt($0.address)
-      return start..<start &+ UInt($0.memorySize)
-    }.sorted { $0.lowerBound < $1.lowerBound }
+    func ranges(_ flag: UInt32) -> [Range<UInt>] {
+      loaded.filter { $0.flags & flag != 0 && $0.memorySize > 0 }.map {
+        let start = entry.bias &+ UInt($0.address)
+        return start..<start &+ UInt($0.memorySize)
+      }.sorted { $0.lowerBound < $1.lowerBound }
+    }
+    readable = ranges(4)
+    executable = ranges(1)
     guard isMainProgram || entry.name.utf8.contains(UInt8(ascii: "/")) else { return nil }
     buildID = Self.buildIDInMemory(entry, readable)
     path = isMainProgram ? Self.executablePath() : entry.name

@@ -147,7 +147,28 @@ package struct TypeRecord: Sendable {
   }
 
   /// Where the descriptor's trailing parts lie.
-  private var layout: ClassLayout? { hasVTable ? ClassLayout(reader, address, flags) : nil }
+  private var layout: ClassLayout? { kind == .class ? ClassLayout(reader, address, flags) : nil }
+
+  /// The entries of its ancestors' vtables that the class fills anew.
+  package var overrides: [OverrideEntry] { layout?.overrides(reader) ?? [] }
+
+  /// How the class's metadata comes to be. Without a record: it lies in the image, complete but for relocations.
+  package enum MetadataOrigin: Sendable, Equatable {
+    case image
+    /// One for each set of generic arguments.
+    case instantiated
+    /// Made at first use; the runtime keeps it in the word at this virtual address.
+    case firstUse(cache: UInt64)
+    case foreign
+  }
+  package var metadataOrigin: MetadataOrigin {
+    if isGeneric { return .instantiated }
+    switch flags >> 16 & 3 {
+    case 1: return layout?.initialization.flatMap { reader.relative(at: $0) }.map { .firstUse(cache: $0 &- reader.bias) } ?? .foreign
+    case 2: return .foreign
+    default: return .image
+    }
+  }
 }
 
 /// A stored property or an enum case.
@@ -196,79 +217,6 @@ package struct VTableEntry: Sendable {
   package let implementation: Target
 }
 
-/// A class descriptor's trailing parts that lie before and in its vtable.
-private struct ClassLayout {
-  /// Address of the vtable header: UInt32 offset, UInt32 count; entries of eight bytes follow.
-  let vtable: UInt64
-
-  init?(_ reader: MetadataReader, _ address: UInt64, _ flags: UInt32) {
-    let kindFlags = flags >> 16
-    var at = address &+ 44
-    if flags & 0x80 != 0 {
-      guard let end = Self.skipGenerics(reader, at) else { return nil }
-      at = end
-    }
-    if kindFlags & 1 << 13 != 0 { at &+= 4 }  // resilient superclass
-    switch kindFlags & 3 {
-    case 1: at &+= 12  // singleton initialisation: cache, pattern or metadata, completion
-    case 2: at &+= 4  // foreign initialisation: completion
-    default: break
-    }
-    vtable = at
-  }
-
-  /// The end of a type's generic parameters, requirements, packs and values.
-  private static func skipGenerics(_ reader: MetadataReader, _ start: UInt64) -> UInt64? {
-    // Instantiation cache and pattern, then the counts.
-    guard let parameters: UInt16 = reader.load(start &+ 8), let requirements: UInt16 = reader.load(start &+ 10),
-      let flags: UInt16 = reader.load(start &+ 14)
-    else { return nil }
-    var at = start &+ 16
-    at = (at &+ UInt64(parameters) &+ 3) & ~3
-    at &+= UInt64(requirements) * 12
-    if flags & 1 != 0 {  // packs
-      guard let packs: UInt16 = reader.load(at) else { return nil }
-      at &+= 4 + UInt64(packs) * 8
-    }
-    if flags & 2 != 0 {  // conditional conformances to ~Copyable and ~Escapable
-      guard let set: UInt16 = reader.load(at) else { return nil }
-      let counts = UInt64(set.nonzeroBitCount)
-      // Counts are running totals: the last is the number of requirements.
-      guard let total: UInt16 = counts == 0 ? 0 : reader.load(at &+ 2 * counts) else { return nil }
-      at = (at &+ 2 &+ 2 * counts &+ 3) & ~3
-      at &+= UInt64(total) * 12
-    }
-    if flags & 4 != 0 {  // integer parameters
-      guard let values: UInt32 = reader.load(at) else { return nil }
-      at &+= 4 + UInt64(values) * 4
-    }
-    return at
-  }
-
-  func entries(_ reader: MetadataReader) -> [VTableEntry] {
-    guard let count: UInt32 = reader.load(vtable &+ 4), count < 1 << 20 else { return [] }
-    var entries: [VTableEntry] = []
-    for index in 0..<UInt64(count) {
-      let at = vtable &+ 8 &+ index &* 8
-      guard let flags: UInt32 = reader.load(at), let kind = VTableEntry.Kind(rawValue: UInt8(flags & 0xf)) else { break }
-      entries.append(
-        VTableEntry(
-          kind: kind, isInstance: flags & 0x10 != 0, isDynamic: flags & 0x20 != 0, isAsync: flags & 0x40 != 0,
-          descriptor: at &- reader.bias, implementation: Self.implementation(reader, at &+ 4)))
-    }
-    return entries
-  }
-
-  private static func implementation(_ reader: MetadataReader, _ at: UInt64) -> VTableEntry.Target {
-    guard let target = reader.relative(at: at) else { return .null }
-    if let symbol = reader.importStub(at: target) {
-      return symbol.starts(withBytes: "swift_deleted") ? .deleted : .external(String(decoding: symbol, as: UTF8.self))
-    }
-    let address = target &- reader.bias
-    return reader.deletedMethodStubs.contains(address) ? .deleted : .address(address)
-  }
-}
-
 /// One protocol.
 package struct ProtocolRecord: Sendable {
   package let name: String
@@ -302,10 +250,14 @@ package struct ConformanceRecord: Sendable {
   /// Virtual addresses.
   package let descriptor: UInt64
   package let witnessTable: UInt64?
+  /// The table that code uses is made when the program runs: one for each set of generic arguments, or one alone where the
+  /// protocol may grow.
+  package let isTableMade: Bool
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ names: inout ContextNames) {
     guard let flags: UInt32 = reader.load(address &+ 12) else { return nil }
     descriptor = address &- reader.bias
+    isTableMade = flags & (1 << 16 | 1 << 17) != 0  // resilient witnesses, generic table
     witnessTable = reader.relative(at: address &+ 8).map { $0 &- reader.bias }
     protocolName = reader.relativeIndirectable(at: address).flatMap { names.name(of: $0) }
     let kind = flags >> 3 & 7  // 0 descriptor, 1 pointer to one; others name Objective-C classes

@@ -31,7 +31,7 @@ public struct HookedCall: ~Copyable {
   public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(type) else { return nil }
-    return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { Self.load($0, info) } ?? nil
+    return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
   }
 
   /// Replaces argument `index`; false when it is of another type, not known in this body, or cannot be kept alive.
@@ -45,7 +45,7 @@ public struct HookedCall: ~Copyable {
     guard argument.isReplaceable else { return false }
     let writer = ValueWriter(view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall { return false }
-    guard let owned = Self.owned(value, info) else { return false }
+    guard let owned = TypedValue.owned(value, as: info) else { return false }
     writer.replace(argument, with: owned)
     return true
   }
@@ -54,7 +54,7 @@ public struct HookedCall: ~Copyable {
   public borrowing func result<T>(as type: T.Type = T.self) -> T? {
     let result = view.plan.result
     guard hasResult, view.thrownError == 0, let info = result.info, info.metadata == Metadata(type) else { return nil }
-    return view.reader.withMemory(result.location, info, isResult: true) { Self.load($0, info) } ?? nil
+    return view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
   }
 
   /// Replaces the result, or gives one where the original did not run; a thrown error is swallowed. False when the type
@@ -63,40 +63,11 @@ public struct HookedCall: ~Copyable {
   public borrowing func setResult<T>(to value: T) -> Bool {
     let result = view.plan.result
     guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self), result.isReplaceable else { return false }
-    guard let owned = Self.owned(value, info) else { return false }
+    guard let owned = TypedValue.owned(value, as: info) else { return false }
     let writer = ValueWriter(view.call)
     if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
     writer.setResult(result, to: owned)
     return true
-  }
-
-  /// The value at `memory`, as generic code has it: closures lie there in another form than in a call.
-  private static func load<T>(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> T? {
-    let general = TypeResolver.shared.general(info)
-    if general === info { return memory.assumingMemoryBound(to: T.self).pointee }
-    guard case .closure = info.kind else { return nil }
-    let moved = OwnedValue(uninitialized: general)
-    defer { moved.forget() }
-    do throws(FunctionProblem) { try FunctionValue(memory, info, lender: 0).store(at: moved.memory, as: general) } catch { return nil }
-    return moved.memory.assumingMemoryBound(to: T.self).move()
-  }
-
-  private static func owned<T>(_ value: T, _ info: TypeInfo) -> OwnedValue? {
-    let general = TypeResolver.shared.general(info)
-    let owned = OwnedValue(uninitialized: info)
-    if general === info {
-      owned.memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)
-      return owned
-    }
-    do throws(FunctionProblem) {
-      guard case .closure = info.kind else { throw FunctionProblem(description: "a closure inside another value") }
-      let function = withUnsafePointer(to: value) { FunctionValue(UnsafeRawPointer($0), general, lender: 0) }
-      try function.store(at: owned.memory, as: info)
-      return owned
-    } catch {
-      owned.forget()
-      return nil
-    }
   }
 
   /// The error the original threw.
@@ -106,6 +77,12 @@ public struct HookedCall: ~Copyable {
     return unsafeBitCast(view.thrownError, to: (any Error).self)
   }
 
+  /// Makes the call throw, where nothing was returned yet and it may throw any error.
+  func fail(_ error: any Error) {
+    guard phase == HKT_AROUND, !hasResult, view.plan.mayThrow else { return }
+    ValueWriter(view.call).setError(ErrorBox(error).word)
+  }
+
   /// The object the method runs on; nil for other kinds of `self`.
   public var object: AnyObject? {
     // A borrowed native object; the copy is retained.
@@ -113,30 +90,6 @@ public struct HookedCall: ~Copyable {
   }
 
   private var hasResult: Bool { phase == HKT_EXIT || view.call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 }
-}
-
-/// An installed hook. Dropping it does not remove it.
-public struct Hook: Sendable, Hashable {
-  package let token: HookToken
-
-  /// Calls that start later do not see the hook. Answers false when it was removed before. Never waits.
-  @discardableResult
-  public func remove() -> Bool { HookEngine.shared.remove(token) }
-}
-
-/// Why a hook was not installed. Nothing was changed.
-public enum HookError: Error, Sendable {
-  case notFound(String)
-  case refused(selector: String, reason: String)
-}
-
-extension HookError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .notFound(let text): text
-    case .refused(let selector, let reason): "cannot hook '\(selector)': \(reason)"
-    }
-  }
 }
 
 extension HookEngine {
@@ -159,16 +112,23 @@ extension HookEngine {
     let found: [(ImageCatalog, Family)]
     switch SelectorLookup.resolve(selector) {
     case .success(let families): found = families
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw HookError(problem)
     }
-    let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in
-      LayerSpec(
-        function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
-        isHostWork: false, owner: "swift"
-      ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
-    }
-    if let (name, reason) = report.refused.first { throw .refused(selector: name, reason: reason.description) }
-    return Hook(token: report.tokens[0].token)
+    let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
+    if let (name, reason) = report.refused.first { throw HookError(name, reason) }
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
+  }
+}
+
+extension LayerSpec {
+  /// A layer that runs a Swift closure.
+  static func closure(_ phases: UInt32, priority: Int = 0, _ body: @escaping HookEngine.Handler) -> LayerSpec {
+    LayerSpec(
+      function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
+      isHostWork: false, owner: "swift"
+    ) { Unmanaged<ClosureBox>.fromOpaque($0!).release() }
   }
 }
 
@@ -181,5 +141,10 @@ private final class ClosureBox: Sendable {
 private let closureLayer: HKTLayerFunction = { call, context, phase in
   // The context is the box that `install` retained for this layer.
   Unmanaged<ClosureBox>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.body(HookedCall(call!, phase)) }
+  if phase == HKT_AROUND, call!.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 {
+    // It stood in for the original, and so for what that ends.
+    let view = CallView(call!)
+    if view.withPlan(\.consumesArguments) { FrameAnswer.consumeArguments(of: call!, view.plan) }
+  }
   return HKT_HANDLED
 }

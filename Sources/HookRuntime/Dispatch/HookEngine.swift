@@ -2,10 +2,13 @@
 //
 // A selector may be hooked many times; its bodies are diverted once and stay diverted (switching is a pointer swap).
 // Invariants:
-//   1. A site is enabled exactly while its family has at least one layer.
+//   1. A site is enabled exactly while its family has at least one enabled layer.
 //   2. Published layer sets hold the family's layers in nesting order, outermost first.
-//   3. Nothing is changed when an install throws.
-private import CHookTrampoline
+//   3. A refused request leaves nothing: no code is written before every layer of it was accepted.
+//
+// Installing is here; looking selectors up and writing in HookEngine+Bodies, switching, removing and listing in
+// HookEngine+Hooks, the ends of objects and of hooks that run once in HookEngine+Endings.
+internal import CHookTrampoline
 private import SwiftMangling
 
 /// Finds and hooks functions of this process. Any thread.
@@ -13,190 +16,231 @@ public final class HookEngine: @unchecked Sendable {
   // All state is behind `lock`; calls read published layer sets only, never this object.
   public static let shared = HookEngine()
 
-  private let lock = RecursiveLock()
-  private var families: [String: HookedFamily] = [:]
-  private var tokens: [HookToken: HookedFamily] = [:]
+  let lock = RecursiveLock()
+  var families: [String: HookedFamily] = [:]
+  /// One selector may have bodies in several images: specialisations that each of them needed.
+  var familiesByName: [String: [HookedFamily]] = [:]
+  var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
+  /// References that were taken under the lock; dropping one may run the program's code.
+  var kept: [AnyObject] = []
+  /// Object hooks made since the last sweep, and those it left.
+  var objectsSinceSweep = 0
+  var objectsAfterSweep = 0
+  /// Installed hooks that take part in one call.
+  var onceHooks: Set<HookToken> = []
+  /// Wishes for what is not there yet, in the order in which they were made.
+  var waiting: [WaitingHook] = []
+  var nextWait: UInt64 = 1
+  /// One at a time lands what images brought. Taken before `lock`, never within it.
+  let landing = RecursiveLock()
+  /// Images whose import slots were looked at, by path and place.
+  var knownImporters: Set<String> = []
+  var missedWords: [(selector: String, reason: HookRefusal)] = []
 
   private init() {
     ValueWriter.installReleaseHandler()
     HookedFamily.planAtFirstCall()
+    hkt_watch_forks()
+    RecursiveLock.watchForks()
+    hkt_set_spent { HookEngine.shared.removeSpent() }
   }
 
-  /// What installing on one or many selectors led to.
-  package struct Report: Sendable {
-    /// What was installed, with the family's key.
-    package var tokens: [(token: HookToken, key: String)] = []
-    package var refused: [(selector: String, reason: HookRefusal)] = []
-    /// Selectors hooked in some but not all bodies.
-    package var partial: [(selector: String, hooked: Int, of: Int)] = []
-    package var matched: Int { tokens.count + refused.count }
+  /// A hook and where it is.
+  struct InstalledHook {
+    let layer: InstalledLayer
+    let family: HookedFamily
+  }
+
+  /// Runs `body` alone, then frees what no call uses any more and what was kept meanwhile.
+  func locked<R>(_ body: () -> R) -> R {
+    var kept: [AnyObject] = []
+    let result = lock.withLock {
+      defer { swap(&kept, &self.kept) }
+      return body()
+    }
+    hkt_reclaim()
+    return result
+  }
+
+  // MARK: Installing
+
+  /// A request that nothing speaks against so far.
+  private struct Candidate {
+    let hooked: HookedFamily
+    /// As it was asked for.
+    let family: Family
+    let scope: LayerScope
+    let backEnd: BackEnd
+    let diversion: Diversion?
+    let spec: LayerSpec
   }
 
   /// Hooks every family for which it is possible. The code changes are one transaction.
   /// - Parameters:
   ///   - atomically: install nothing when one request is refused.
-  ///   - layer: makes the layer for a family; called once for each that can be hooked.
-  package func install(
-    _ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec
-  ) -> Report {
-    lock.withLock {
+  ///   - layer: makes the layer for a family; called once for each whose code and scope allow it.
+  package func install(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec) -> Report {
+    installWanted(requests, atomically: atomically, layer: layer)
+  }
+
+  /// The same where some families may be left out: those for which there is no layer.
+  func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
+    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    return locked {
       var report = Report()
-      var ready: [HookedFamily] = []
-      for request in requests {
-        switch prepare(request.family, in: request.image) {
-        case .success(let hooked): ready.append(hooked)
+      if let reason = processRefusal() {
+        report.refused = requests.map { ($0.family.selector, reason) }
+        return report
+      }
+      var candidates: [Candidate] = []
+      for request in HookRequest.byTable(requests) {
+        switch check(request, layer) {
+        case .success(let candidate): if let candidate { candidates.append(candidate) }
         case .failure(let reason): report.refused.append((request.family.selector, reason))
         }
       }
-      if let reason = write(ready.flatMap { $0.bodies.map(\.site) }) {
-        report.refused += ready.map { ($0.family.selector, reason) }
+      if !(atomically && !report.refused.isEmpty) { divert(&candidates, atomically, &report) }
+      if atomically, !report.refused.isEmpty {
+        candidates.forEach(drop)
         return report
       }
-      for hooked in ready { add(layer(hooked.family), to: hooked, &report) }
+      var places = OrderPlaces()
+      for candidate in candidates { add(candidate, &places, &report) }
+      if atomically, !report.refused.isEmpty {
+        for (token, _) in report.tokens { _ = take(token) }
+        report.tokens = []
+        report.partial = []
+      }
       return report
     }
   }
 
-  private func add(_ spec: LayerSpec, to hooked: HookedFamily, _ report: inout Report) {
-    if let reason = hooked.refusal(of: spec) {
-      spec.release?(spec.context)
-      report.refused.append((hooked.family.selector, reason))
-      return
+  /// Asks everything that can speak against a request; changes nothing of the program.
+  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+    if request.family.imported != nil { return checkImport(request, layer) }
+    let backEnd = request.backEnd ?? .entry
+    let hooked: HookedFamily
+    switch prepare(request.family, in: request.image, by: backEnd) {
+    case .success(let prepared): hooked = prepared
+    case .failure(let reason): return .failure(reason)
     }
-    if spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: hooked.family.selector)
+    var diversion: Diversion?
+    if backEnd != .entry {
+      switch hooked.diversion(backEnd, request.scope) {
+      case .success(let made): diversion = made
+      case .failure(let reason): return .failure(reason)
+      }
+    }
+    let scope: LayerScope
+    switch hooked.scope(request.scope, { entry(of: $0, in: hooked) }) {
+    case .success(let found): scope = found
+    case .failure(let reason): return .failure(.scope(reason))
+    }
+    guard let spec = layer(hooked.family) else {
+      if case .object(let object) = scope { hooked.sets.forget(object) }
+      return .success(nil)
+    }
+    let candidate = Candidate(hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: spec)
+    if let reason = hooked.refusal(of: candidate.spec) {
+      drop(candidate)
+      return .failure(reason)
+    }
+    return .success(candidate)
+  }
+
+  /// The same for a C function, whose words depend on what the layer does.
+  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+    guard case .type = request.scope else { return .failure(.scope(.noObject)) }
+    if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
+    let hooked: HookedFamily
+    switch prepareImport(request.family, in: request.image) {
+    case .success(let prepared): hooked = prepared
+    case .failure(let reason): return .failure(reason)
+    }
+    noteImporters()
+    guard let spec = layer(request.family) else { return .success(nil) }
+    var reason = hooked.refusal(of: spec)
+    if reason == nil {
+      switch hooked.importDiversion(request.family, for: spec) {
+      case .success(let diversion):
+        return .success(
+          Candidate(hooked: hooked, family: request.family, scope: .type, backEnd: .importSlot, diversion: diversion, spec: spec))
+      case .failure(let refusal): reason = refusal
+      }
+    }
+    spec.release?(spec.context)
+    return .failure(reason ?? .noBody)
+  }
+
+  /// What was made for a request that is not carried out.
+  private func drop(_ candidate: Candidate) {
+    candidate.spec.release?(candidate.spec.context)
+    if case .object(let object) = candidate.scope { candidate.hooked.sets.forget(object) }
+  }
+
+  /// Writes the code of all candidates; takes those out that cannot be written.
+  private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
+    while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
+      let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
+      for candidate in candidates where isCulprit(candidate) {
+        report.refused.append((candidate.family.selector, reason))
+        drop(candidate)
+      }
+      candidates.removeAll(where: isCulprit)
+    }
+    for candidate in candidates {
+      guard let reason = candidate.diversion?.acquire() else { continue }
+      report.refused.append((candidate.family.selector, .code(reason)))
+      drop(candidate)
+      candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
+    }
+  }
+
+  private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
+    let hooked = candidate.hooked
+    if candidate.spec.readsValues { hooked.planAll() }
+    let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
-    hooked.add(spec, token: token)
-    guard hooked.publish() else {
-      _ = hooked.remove(token)
+    let layer = InstalledLayer(
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
+      sequence: places.take(hooked, token))
+    let change = hooked.sets.insert(layer)
+    guard hooked.publish(change) else {
+      _ = hooked.sets.remove(layer)
+      _ = candidate.diversion?.release()
+      if case .object(let object) = candidate.scope { hooked.sets.forget(object) }
       report.refused.append((hooked.family.selector, .noMemory))
       return
     }
-    for body in hooked.bodies { CodePatcher.enable(body.site) }
-    families[hooked.key] = hooked
-    tokens[token] = hooked
+    hooked.updateSites()
+    hooks[token] = InstalledHook(layer: layer, family: hooked)
+    if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
-    if !hooked.refused.isEmpty {
-      report.partial.append((hooked.family.selector, hooked.bodies.count, hooked.bodies.count + hooked.refused.count))
-    }
-  }
-
-  /// Calls that start later do not see the hook; calls in flight finish with it. Never waits.
-  @discardableResult
-  package func remove(_ token: HookToken) -> Bool {
-    lock.withLock {
-      guard let hooked = tokens.removeValue(forKey: token), hooked.remove(token) else { return false }
-      if hooked.layers.isEmpty { for body in hooked.bodies where !body.isShared { CodePatcher.disable(body.site) } }
-      return hooked.publish()
-    }
-  }
-
-  /// Calls that entered a hooked body with a `self` of another type, by selector; they passed through unseen.
-  package func foreignCalls() -> [(selector: String, calls: UInt64)] {
-    lock.withLock {
-      families.values.compactMap { hooked in
-        let calls = hooked.bodies.reduce(0) { $0 + hkt_record_foreign($1.record) }
-        return calls == 0 ? nil : (hooked.family.selector, calls)
-      }.sorted { $0.selector < $1.selector }
-    }
-  }
-
-  /// Calls of the hooked selector that were delivered to its layers so far; nil when the hook was removed.
-  package func deliveredCalls(_ token: HookToken) -> UInt64? {
-    lock.withLock { tokens[token].map { hooked in hooked.bodies.reduce(0) { $0 + hkt_record_calls($1.record) } } }
-  }
-
-  /// Removed layer sets that calls in flight still use.
-  public var setsInUse: Int { Int(hkt_layers_waiting()) }
-
-  // MARK: Preparing
-
-  /// Nothing of the program changes: a family that was prepared and could not be written is written at the next try.
-  private func prepare(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
-    if let known = families[family.imagePath + "\0" + family.key] { return .success(known) }
-    if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
-    var bodies: [HookedBody] = []
-    var refused: [(Body, HookRefusal)] = []
-    for body in family.bodies {
-      if body.isUntold { refused.append((body, .mergedBody)) }
-      if body.form == .merged, body.thunks.isEmpty { continue }
-      switch CodePatcher.prepare(
-        body: body.address, size: body.size, available: body.available,
-        fileBytes: image.fileBytes(of: body, count: body.size))
-      {
-      case .success(let site):
-        if let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self), body.thunks.isEmpty {
-          // The same code under another selector: equal addresses. Families are never freed, so the record's is there.
-          let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue()
-          refused.append((body, .sharedBody(with: other.family.selector)))
-          continue
-        }
-        if body.thunks.isEmpty {
-          bodies.append(HookedBody(body: body, site: site, as: body.declaration))
-        }
-        for thunk in body.thunks {
-          if let other = HookedFamily.owner(of: site, guardedLike: thunk) {
-            refused.append((body, .sharedBody(with: other.family.selector)))
-            continue
-          }
-          bodies.append(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
-        }
-      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
-      }
-    }
-    guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
-    let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused)
-    families[hooked.key] = hooked
-    return .success(hooked)
-  }
-
-  /// Diverts the bodies, all or none.
-  private func write(_ sites: [UnsafeMutablePointer<HKTSite>]) -> HookRefusal? {
-    // A merged body serves several selectors.
-    let sites = Array(Set(sites))
-    guard !sites.isEmpty else { return nil }
-    do throws(InterceptRefusal) {
-      _ = try CodePatcher.install(sites)
-      return nil
-    } catch { return .code(error) }
+    if candidate.diversion != nil { return }
+    let reached = hooked.reach(of: candidate.scope)
+    let bodies = hooked.bodies.count + hooked.refused.count
+    if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
   }
 }
 
-extension HookedFamily {
-  var key: String { family.imagePath + "\0" + family.key }
+/// What a selector means in several images is one hook, and has one place in the order.
+private struct OrderPlaces {
+  private var known: [String: UInt64] = [:]
+  private var requests: [ObjectIdentifier: Int] = [:]
 
-  /// Why a layer cannot take part in this selector's calls.
-  func refusal(of spec: LayerSpec) -> HookRefusal? {
-    if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
-      if family.declaration.kind.isDeinit { return .aroundDeinit }
-      if family.declaration.isCoroutine { return .aroundCoroutine }
-      if !spec.canWait, bodies.contains(where: \.isAsync) { return .cannotWait }
-    }
-    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync,
-      family.declaration.returnsExtendedFloat
-    {
-      return .resultNotObservable("an async function passes a Float80 on the stack")
-    }
-    guard spec.needsResult, bodies.contains(where: \.isEnterOnly) else { return nil }
-    return .resultNotObservable("it yields within its caller's frame")
+  mutating func take(_ hooked: HookedFamily, _ token: HookToken) -> UInt64 {
+    // A selector may be asked for several times.
+    let number = requests[ObjectIdentifier(hooked), default: 0]
+    requests[ObjectIdentifier(hooked)] = number + 1
+    let key = "\(hooked.family.key)\0\(number)"
+    defer { known[key] = known[key] ?? token.id }
+    return known[key] ?? token.id
   }
 }
 
-extension Declaration {
-  /// The result is known to hold an 80-bit float that does not go by address.
-  fileprivate var returnsExtendedFloat: Bool {
-    guard case .success(let info) = TypeResolver.shared.type(functionType.result), case .direct(let scalars) = info.passing else {
-      return false
-    }
-    return scalars.contains { $0.kind == .extended }
-  }
-}
-
-/// What is never hooked, whoever asks.
-enum Policy {
-  static func refusal(_ family: Family, image: ImageCatalog) -> HookRefusal? {
-    if let name = image.forbiddenName { return .runtimeMachinery(name) }
-    return nil
-  }
+/// Why nothing can be hooked in this process now; nil when things can.
+private func processRefusal() -> HookRefusal? {
+  if let reason = ForkedCopy.refusal { return .forked(reason) }
+  return OtherCopy.refusal.map { .otherCopy($0) }
 }

@@ -23,6 +23,8 @@ package struct LayerSpec {
   package var group: String?
   /// It takes part in one call, and is gone.
   package var isOnce: Bool
+  /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
+  package var isSafeInAllocator = false
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -49,10 +51,102 @@ package struct LayerSpec {
 
 /// Keeps a layer's context alive: one reference while installed, one for every published set that holds it.
 final class LayerLifetime: @unchecked Sendable {
-  // `spec` never changes; the release closure runs in deinit, when the last set is gone.
+  // `spec` and `state` never change, what `state` points at is atomic; the release closure runs in deinit, when the last set
+  // is gone.
   let spec: LayerSpec
-  init(_ spec: LayerSpec) { self.spec = spec }
-  deinit { spec.release?(spec.context) }
+  /// What calls note of a layer that does not see all of its selector's calls; nil for others.
+  let state: UnsafeMutablePointer<HKTLayerState>?
+
+  init(_ spec: LayerSpec, countsCalls: Bool) {
+    self.spec = spec
+    state = countsCalls || spec.isOnce ? .allocate(capacity: 1) : nil
+    if let state { hkt_layer_state_init(state, spec.isOnce) }
+  }
+  deinit {
+    state?.deallocate()
+    spec.release?(spec.context)
+  }
+
+  var isSpent: Bool { state.map { hkt_layer_is_spent($0) } ?? false }
+}
+
+/// Whose calls a layer sees, as the dispatcher tells it.
+enum LayerScope {
+  case type
+  case subclass(Metadata)
+  case object(HookedObject)
+}
+
+/// A layer in its place. Guarded by the engine's lock.
+final class InstalledLayer {
+  let token: HookToken
+  let lifetime: LayerLifetime
+  let scope: LayerScope
+  let backEnd: BackEnd
+  let order: LayerOrder
+  /// The words that are written for it; nil where it needs none.
+  let diversion: Diversion?
+  /// Another back end's site sees the calls that it is for.
+  var isFolded = false
+  /// Set through the sets that it is in.
+  var isEnabled = true
+
+  var spec: LayerSpec { lifetime.spec }
+
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
+    self.token = token
+    self.diversion = diversion
+    self.scope = scope
+    self.backEnd = backEnd
+    var isObject = false
+    var countsCalls = true
+    switch scope {
+    case .type: countsCalls = diversion?.importers != nil
+    case .subclass: break
+    case .object: isObject = true
+    }
+    lifetime = LayerLifetime(spec, countsCalls: countsCalls)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
+  }
+
+  /// As the dispatcher reads it.
+  var entry: HKTLayer {
+    var filter = HKT_FILTER_NONE
+    var value: UInt64 = 0
+    if case .subclass(let metadata) = scope {
+      filter = HKT_FILTER_CLASS
+      value = UInt64(UInt(bitPattern: metadata.pointer))
+    }
+    if let importers = diversion?.importers {
+      filter = HKT_FILTER_IMPORTER
+      value = importers
+    }
+    return HKTLayer(
+      function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+  }
+}
+
+/// A layer's place in the nest: greater is further out.
+struct LayerOrder: Comparable {
+  let rawValue: UInt64
+
+  private static let priorityBits: UInt64 = 24
+  private static let sequenceBits: UInt64 = 39
+
+  /// - Parameters:
+  ///   - priority: beyond 2^23 either way it counts as that.
+  ///   - sequence: grows with each installation.
+  init(isObject: Bool, priority: Int, sequence: UInt64) {
+    let bound = 1 << (Self.priorityBits - 1)
+    let level = UInt64(max(-bound, min(bound - 1, priority)) + bound)
+    rawValue = (isObject ? HKT_ORDER_OBJECT : 0) | level << Self.sequenceBits | sequence & (1 << Self.sequenceBits - 1)
+  }
+
+  static func < (a: LayerOrder, b: LayerOrder) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// An installed hook. Removing it twice answers false.

@@ -1,4 +1,5 @@
 // BackEnd — the ways a call can be diverted (DESIGN 4).
+internal import CHookTrampoline
 
 /// What is changed so that calls come to us.
 public enum BackEnd: String, Sendable, CaseIterable {
@@ -14,4 +15,18 @@ public enum BackEnd: String, Sendable, CaseIterable {
   case witness
   /// The words through which an image calls a C function of another one.
   case importSlot = "import"
+}
+
+extension BackEnd {
+  /// How the dispatcher knows calls that came by it. What is hooked at its entry sees calls that come by slots, too.
+  var route: HKTRoute {
+    switch self {
+    case .entry: HKT_ROUTE_ENTRY
+    case .vtable: HKT_ROUTE_VTABLE
+    case .classSwitch: HKT_ROUTE_CLASS_SWITCH
+    case .dynamic: HKT_ROUTE_DYNAMIC
+    case .witness: HKT_ROUTE_WITNESS
+    case .importSlot: HKT_ROUTE_IMPORT
+    }
+  }
 }

@@ -79,6 +79,12 @@ package enum CodePatcher {
   /// Whether the body starts with our jump, by our own books.
   package static func isInstalled(_ site: Site) -> Bool { hkt_is_installed(site) }
 
+  /// What someone else made of the first bytes of a body that was diverted; nil when they are ours, or the original's.
+  package static func changedElsewhere(_ site: Site) -> InterceptRefusal? {
+    var facts = HKTRefusal()
+    return hkt_check_site(site, &facts) ? nil : InterceptRefusal(facts)
+  }
+
   /// Tries on our own memory what diverting needs.
   package static func probe() -> ProbeReport {
     var facts = HKTProbe()

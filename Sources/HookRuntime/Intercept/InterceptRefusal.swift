@@ -43,6 +43,11 @@ package enum InterceptRefusal: Error, Equatable, Sendable {
   /// First bytes as little-endian words.
   case changedElsewhere(body: UInt64, found: UInt64, expected: UInt64)
   case overlap(body: UInt64, other: UInt64)
+  /// A word that calls go through is not there any more.
+  case noWord(address: UInt64)
+  /// `errno` 0: other processes share the word's memory, or it is executable.
+  case wordNotWritable(address: UInt64, errno: Int32)
+  case wordChangedElsewhere(address: UInt64, found: UInt64, expected: UInt64)
   /// The one refusal that leaves something behind: some bodies stay diverted through breakpoints.
   case notUndone(address: UInt64, errno: Int32)
 
@@ -73,12 +78,28 @@ package enum InterceptRefusal: Error, Equatable, Sendable {
       case HKT_NO_TASK_LIST: .noTaskList(errno: facts.error)
       case HKT_THREAD_SILENT: .threadSilent(thread: facts.thread, name: facts.threadName)
       case HKT_THREAD_BLOCKS_TRAP: .threadBlocksTrap(thread: facts.thread, name: facts.threadName)
+      case HKT_NO_WORD: .noWord(address: facts.address)
+      case HKT_WORD_NOT_WRITABLE: .wordNotWritable(address: facts.address, errno: facts.error)
+      case HKT_CHANGED_ELSEWHERE where body == 0:
+        .wordChangedElsewhere(address: facts.address, found: facts.value, expected: facts.expected)
       case HKT_CHANGED_ELSEWHERE:
         .changedElsewhere(body: body, found: facts.value, expected: facts.expected)
       case HKT_OVERLAP: .overlap(body: body, other: facts.value)
       case HKT_NOT_UNDONE: .notUndone(address: facts.address, errno: facts.error)
       default: fatalError("internal error: unknown refusal \(facts.reason.rawValue); please report it")
       }
+  }
+
+  /// The bodies the fault is with; none when it is the process's.
+  var bodies: [UInt64] {
+    switch self {
+    case .tooShort(let body, _), .undecodable(let body, _), .jumpIntoWindow(let body, _, _), .jumpToEntry(let body, _),
+      .differsFromFile(let body, _, _, _), .operandOutOfReach(let body, _, _), .callReturnsIntoWindow(let body, _), .unmovable(let body, _),
+      .hiddenJumpTarget(let body), .shadowStack(let body), .noStubSpace(let body, _), .changedElsewhere(let body, _, _),
+      .overlap(let body, _):
+      [body]
+    default: []
+    }
   }
 
   /// The refusal, or nil when there is none.
@@ -138,6 +159,14 @@ extension InterceptRefusal: CustomStringConvertible {
       "thread \(thread) '\(name)' blocks SIGTRAP, nothing was changed; unblock it there, or install hooks before the program starts threads"
     case .changedElsewhere(let body, let found, let expected):
       "the function at \(hex(body)) was changed by someone else (expected \(hex(expected)), found \(hex(found))); left as it is"
+    case .noWord(let address):
+      "there is no table at \(hex(address)) any more: its library was unloaded"
+    case .wordNotWritable(let address, 0):
+      "the table at \(hex(address)) cannot be changed: its memory is shared or executable"
+    case .wordNotWritable(let address, let code):
+      "the table at \(hex(address)) cannot be changed in this process\(reason(code)); hook it by entry"
+    case .wordChangedElsewhere(let address, let found, let expected):
+      "the table's word at \(hex(address)) was changed by someone else (expected \(hex(expected)), found \(hex(found))); left as it is"
     case .overlap(let body, let other):
       "the functions at \(hex(body)) and \(hex(other)) overlap; hook only one of them"
     case .notUndone(let address, let code):
@@ -167,7 +196,9 @@ extension InterceptRefusal {
     case .undecodable: "undecodable"
     case .jumpIntoWindow, .hiddenJumpTarget: "jump-into-window"
     case .jumpToEntry: "jump-to-entry"
-    case .differsFromFile, .changedElsewhere: "foreign-bytes"
+    case .differsFromFile, .changedElsewhere, .wordChangedElsewhere: "foreign-bytes"
+    case .noWord: "no-body"
+    case .wordNotWritable: "table-not-writable"
     case .operandOutOfReach, .noStubSpace: "out-of-reach"
     case .callReturnsIntoWindow: "call-in-window"
     case .unmovable: "unmovable"

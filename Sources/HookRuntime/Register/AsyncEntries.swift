@@ -12,6 +12,8 @@ struct AsyncEntries {
   }
   /// By the file's address of the entry.
   private let records: [UInt64: Record]
+  /// The other way round.
+  private let entries: [UInt64: UInt64]
 
   init(_ file: ELFFile, _ symbols: SymbolTable) {
     var records: [UInt64: Record] = [:]
@@ -26,7 +28,11 @@ struct AsyncEntries {
       }
     }
     self.records = records
+    entries = Dictionary(records.map { ($1.address, $0) }, uniquingKeysWith: { first, _ in first })
   }
+
+  /// The entry of the async function whose pointer is at the file's address.
+  func code(of pointer: UInt64) -> UInt64? { entries[pointer] }
 
   /// The record of the async function that starts at the file's address; nil when none is known there.
   func record(at address: UInt64) -> Record? { records[address] }

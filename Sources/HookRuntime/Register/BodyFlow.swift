@@ -165,6 +165,9 @@ final class Flows {
     return declaration.module != module && declaration.specialization.isEmpty
   }
 
+  /// Functions with direct calls of, or jumps to, the function at the file's address; nil when some lie in no known function.
+  func callers(of address: UInt64) -> [ImageSymbol]? { sites(to: address)?.map(\.function) }
+
   // MARK: Whose address is known
 
   /// Why the function at `address`, called `name`, must have kept the convention it was declared with; nil when nothing shows that.

@@ -21,8 +21,18 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
-  private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   private lazy var flows = Flows(file, symbols)
+  private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
+  /// Types, protocols and conformances, as the file has them.
+  package private(set) lazy var types = SwiftTypes(file: file)
+  /// Conformances by the conforming type's name.
+  private(set) lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
+  /// (class, superclass) by name.
+  private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
+  /// Classes by their descriptors' virtual addresses.
+  package private(set) lazy var classes = Dictionary(
+    types.types.lazy.filter { $0.kind == .class }.map { ($0.descriptor, $0) }, uniquingKeysWith: { first, _ in first })
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   private let lock = RecursiveLock()
@@ -88,10 +98,14 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
   package func fullName(_ family: Family, typed: Bool = false) -> String {
-    PrivateNames.resolved(
+    if family.imported != nil { return typed ? family.typedSelector : family.selector }
+    return PrivateNames.resolved(
       typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
       module: family.declaration.module, inlineTable)
   }
+
+  /// Families of functions and accessors whose names hold the words and whose declaration is wanted.
+  func families(words: [[UInt8]], _ isWanted: (String, Declaration) -> Bool) -> [Family] { families(words: words, .functions, isWanted) }
 
   private func families(words: [[UInt8]], _ kinds: Kinds, _ isWanted: (String, Declaration) -> Bool) -> [Family] {
     lock.withLock {
@@ -169,6 +183,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
+    if let imported = family.imported, let place = body.place { return imported.refusal(at: place, safe: false) }
     if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
     if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
@@ -183,9 +198,10 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
+    if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
-        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
+        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places, through: source.hops)
       {
         return plan
       }
@@ -198,19 +214,19 @@ package final class ImageCatalog: @unchecked Sendable {
         return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
       }
     }
-    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.mask, through: thunk.hops) ?? planner.plan(body.declaration)
+    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places, through: thunk.hops) ?? planner.plan(body.declaration)
   }
 
-  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the registers
+  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the places
   /// that were added are among those of the arguments.
-  private func plan(of body: Body, in family: Family, as name: String, besides registers: UInt32, through hops: [UInt64]) -> CallPlan? {
+  private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64, through hops: [UInt64]) -> CallPlan? {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       planner.plan(
         source.declaration, sharing: sharedCode.conflict(source, through: hops),
-        evidence: evidence(body, as: source, besides: MergeThunk.places(registers)))
+        evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
     }
-    return plan.integerRegistersUsed & registers == 0 ? plan : nil
+    return plan.leavesFree(added) ? plan.passing(added) : nil
   }
 
   /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
@@ -254,12 +270,23 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
   package func inlinedCopies(of family: Family) -> Int? {
+    if family.imported != nil { return 0 }
     var total = 0
     for name in Set(family.bodies.map(\.mangledName)) {
       guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
       total += count
     }
     return total
+  }
+
+  /// Functions of this image that call the body, or jump to it, directly; nil when some call lies in no known function.
+  func directCallers(of body: Body) -> [ImageSymbol]? { lock.withLock { flows.callers(of: body.address - bias) } }
+
+  /// The body does nothing but report that the method was deleted.
+  func isDeleted(_ address: UInt64) -> Bool {
+    lock.withLock {
+      symbols.symbols(at: address &- bias).contains { $0.isFunction && deleted.contains($0.address, size: Int($0.size)) }
+    }
   }
 
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
@@ -270,22 +297,27 @@ package final class ImageCatalog: @unchecked Sendable {
 extension Body.Form {
   var rank: Int {
     switch self {
-    case .base, .sharesCodeOf: 0
+    case .base, .sharesCodeOf, .importSlot, .forwarder: 0
     case .initialising: 1
     case .signatureClone: 2
     case .genericClone: 3
     case .merged: 4
+    case .thunk, .witness: 5
     }
   }
 
   package var words: String {
     switch self {
     case .base: "base"
+    case .forwarder: "partial application"
     case .initialising: "initialising form"
     case .signatureClone: "signature specialisation"
     case .genericClone: "generic specialisation"
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
+    case .importSlot: "import slot"
+    case .thunk(let what): "thunk \(what)"
+    case .witness(let what): "witness \(what)"
     }
   }
 }
@@ -310,6 +342,7 @@ package final class ProcessCatalog: @unchecked Sendable {
   /// What exact names were found to mean, for the images of change count `rememberedAt`.
   private var remembered: [SelectorPattern: [(ImageCatalog, Family)]] = [:]
   private var rememberedAt: UInt64 = .max
+  private var imports: (read: Imports, at: UInt64)?
   package var options = SymbolTable.Options()
 
   /// Images whose functions are never hooked: the Swift runtime and our own.
@@ -361,7 +394,23 @@ package final class ProcessCatalog: @unchecked Sendable {
     }
   }
 
+  /// Who imports C functions now.
+  package func currentImports() -> Imports {
+    lock.withLock {
+      let change = LoadedImages.changeCount
+      if let imports, imports.at == change { return imports.read }
+      let read = Imports.ofProcess()
+      imports = (read, change)
+      return read
+    }
+  }
+
   private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    var found: [(ImageCatalog, Family)] = []
+    // C functions are no image's own; the program's catalog stands for all of them.
+    if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
+      found = currentImports().families(matching: selector).map { (program, $0) }
+    }
+    return found + current().families(matching: pattern)
   }
 }

@@ -7,6 +7,10 @@ package enum LookupError: Error, Equatable, Sendable {
   case noSelectorInType(String, type: String, nearest: [String])
   case ambiguous(String, candidates: [String])
   case noType(String, nearest: [String])
+  /// No image imports the C function.
+  /// `importers`: images that do import it, where others were asked for.
+  case noImport(String, importer: String?, importers: [String], nearest: [String])
+  case badPrototype(String)
 }
 
 extension LookupError: CustomStringConvertible {
@@ -15,6 +19,12 @@ extension LookupError: CustomStringConvertible {
     case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
     case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
     case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
+    case .noImport(let name, let importer, let importers, let nearest):
+      (importer.map { "no image that matches '\($0)' imports" } ?? "no image of this program imports") + " a C function '\(name)'"
+        + (importers.isEmpty
+          ? Self.advice(nearest)
+          : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") \(importers.count == 1 ? "does" : "do")")
+    case .badPrototype(let text): text
     case .ambiguous(let name, let candidates):
       "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"
         + (candidates.count > 4 ? " and \(candidates.count - 4) more" : "") + "; spell the types"
@@ -29,10 +39,15 @@ extension LookupError: CustomStringConvertible {
 package enum SelectorLookup {
   /// The families of an exact name (one) or a glob (one or more).
   package static func resolve(_ text: String) -> Result<[(ImageCatalog, Family)], LookupError> {
+    if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
+    // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.
+    let requirements = found.compactMap { $0.1.requirement?.typedName(qualified: true) }.uniqued()
+    if requirements.count == 1 { return .success(found) }
+    if requirements.count > 1 { return .failure(.ambiguous(text, candidates: requirements)) }
     // What only the runtime has is never hooked, so it does not make a name of the program ambiguous. And one generic
     // declaration may have bodies in several images: the specialisations each of them needed.
     let hookable = found.filter { $0.0.forbiddenName == nil }
@@ -42,6 +57,13 @@ package enum SelectorLookup {
   }
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {
+    if let selector = CSelector(text) {
+      let imports = ProcessCatalog.shared.currentImports()
+      let elsewhere = selector.importer == nil ? [] : CSelector("C." + selector.name).map { imports.families(matching: $0) } ?? []
+      return .noImport(
+        selector.name, importer: selector.importer, importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
+        nearest: NearestNames.imports(to: selector, in: imports))
+    }
     if !pattern.isGlob, let (type, member) = split(text) {
       if typeExists(type) {
         return .noSelectorInType(member, type: type, nearest: NearestNames.members(of: type, like: member))

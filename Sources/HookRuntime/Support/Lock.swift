@@ -1,4 +1,5 @@
 private import Glibc
+private import Synchronization
 
 /// A mutex that its own thread may take again. At a fixed address for its whole life.
 package final class RecursiveLock: @unchecked Sendable {
@@ -18,8 +19,36 @@ package final class RecursiveLock: @unchecked Sendable {
     mutex.deallocate()
   }
   package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    Self.users.wrappingAdd(1, ordering: .relaxed)
     pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    defer {
+      pthread_mutex_unlock(mutex)
+      Self.users.wrappingSubtract(1, ordering: .relaxed)
+    }
     return try body()
+  }
+
+  /// Threads that have or wait for a lock of this kind, each as often as it does.
+  private static let users = Atomic<Int>(0)
+  private static let usersAtFork = Atomic<Int>(0)
+  private static let forksAreWatched: Bool = {
+    // The child has one thread, which is here: what is counted is what others were at, for ever.
+    pthread_atfork(nil, nil) { usersAtFork.store(users.load(ordering: .relaxed), ordering: .relaxed) } == 0
+  }()
+
+  /// From now on forked copies of the process know of locks that were held when they were made.
+  package static func watchForks() { _ = forksAreWatched }
+  /// In a forked copy: another thread held such a lock, which nobody lets go of here, and what it guards may be half done.
+  package static var wereHeldAtFork: Bool { usersAtFork.load(ordering: .relaxed) > 0 }
+
+  /// The same when no other thread has the lock; nil when one has.
+  package func tryWithLock<R>(_ body: () -> R) -> R? {
+    guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    Self.users.wrappingAdd(1, ordering: .relaxed)
+    defer {
+      pthread_mutex_unlock(mutex)
+      Self.users.wrappingSubtract(1, ordering: .relaxed)
+    }
+    return body()
   }
 }

@@ -13,6 +13,18 @@ package enum Place: Hashable, Sendable {
   case yielded(Int)
 }
 
+extension Place {
+  /// Bytes from the start of the frame to where the register is kept; nil for what is on the stack, and floats.
+  var inFrame: UInt16? {
+    switch self {
+    case .integer(let i): UInt16(8 * i)
+    case .selfRegister: UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
+    case .indirectResult: UInt16(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
+    case .float, .stack, .yielded: nil
+    }
+  }
+}
+
 /// Part of a value, in one place.
 package struct Piece: Hashable, Sendable {
   package var place: Place
@@ -179,6 +191,8 @@ package final class CallPlan: @unchecked Sendable {
   let changesSelfInPlace: Bool
   /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
+  /// It is declared with `throws`; the optimiser may have made a private function one that cannot.
+  package let declaresError: Bool
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
   package let throwsTyped: Bool
@@ -225,8 +239,10 @@ package final class CallPlan: @unchecked Sendable {
       changesSelfInPlace = false
     }
     mayThrow = thrown == .any
-    // Whether a getter throws is not in its name.
-    mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    declaresError = declaration.functionType.thrown != .never
+    // Whether a getter throws is not in its name, nor whether the optimiser let a private function go on throwing: one that
+    // does not returns the register as it was.
+    mayReturnError = declaresError || mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
@@ -251,6 +267,15 @@ package final class CallPlan: @unchecked Sendable {
     }
   }
 
+  /// Where in the frame the reference to the object or the class is that the body runs on; nil where a call does not tell.
+  var selfWord: (inFrame: UInt16, isClass: Bool)? {
+    switch selfPlan {
+    case .object(let place): place.inFrame.map { ($0, false) }
+    case .metatype(let place): place.inFrame.map { ($0, true) }
+    case .none, .value, .unknown: nil
+    }
+  }
+
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
     if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
@@ -271,24 +296,36 @@ package final class CallPlan: @unchecked Sendable {
     }
   }
 
-  /// Bit i: an argument travels in integer register i.
-  var integerRegistersUsed: UInt32 {
-    var mask: UInt32 = 0
-    func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
+  /// No argument travels in one of these places (as HKTThunk numbers them).
+  func leavesFree(_ added: UInt64) -> Bool {
+    var used: UInt64 = 0
+    func add(_ place: Place) {
+      switch place {
+      case .integer(let i): used |= 1 << UInt64(i)
+      case .stack(let i): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS) + i)
+      default: break
+      }
+    }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
     for argument in hiddenArguments { argument.location.places.forEach(add) }
-    return mask
+    return used & added == 0
+  }
+
+  /// The plan of a body that is passed more behind its arguments, in these places (as HKTThunk numbers them).
+  func passing(_ added: UInt64) -> CallPlan {
+    let slots = 64 - (added >> UInt64(HKT_THUNK_REGISTERS)).leadingZeroBitCount
+    return 8 * slots > stack.bytes ? changed(stack: StackArguments(bytes: 8 * slots, isKnown: stack.isKnown)) : self
   }
 
   /// The plan with parts of it replaced.
   func changed(
     arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
-    generics: GenericCall? = nil
+    generics: GenericCall? = nil, stack: StackArguments? = nil
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
-      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack, isExact: isExact, hidden: hiddenArguments,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
       thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
   }
 

@@ -16,12 +16,13 @@ package struct CallPlanner {
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.yieldsInCaller
+    // Callers of another function, or those of a private one, may not look for an error.
+    let thrown = evidence?.error == .reported && conflict == nil ? declaration.functionType.thrown : .never
     if conflict == nil, declaration.kind.isClosure, declaration.functionType.hasNothingToDecode {
-      let thrown = evidence?.error == .reported ? declaration.functionType.thrown : .never
       return .ofNothing(declaration, thrown: thrown)
     }
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
-      return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
+      return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly, thrown: thrown)
     }
     let planned = planned(declaration, evidence, isEnterOnly: isEnterOnly)
     // Metadata that nobody reads, callers that know the body need not pass.

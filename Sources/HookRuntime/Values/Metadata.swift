@@ -397,6 +397,8 @@ extension TypeDescriptor {
     fileprivate var end: UnsafeRawPointer { entry(count) }
 
     func entry(_ index: Int) -> UnsafeRawPointer { header + 8 + 8 * index }
+    /// 0 method, 1 initialiser, 2 getter, 3 setter, 4 modify, 5 read.
+    func kind(_ index: Int) -> Int { Int(entry(index).load(as: UInt32.self) & 0xF) }
     /// 0 for a method nobody calls virtually.
     func implementation(_ index: Int) -> UInt {
       let place = entry(index) + 4

@@ -8,6 +8,8 @@ package indirect enum ValueKind: Sendable {
   case integer(bits: Int, signed: Bool)
   case float(bits: Int)
   case string
+  /// A C string, or NULL: an address that nobody here owns.
+  case cString
   /// A single-payload Optional; the payload's own layout tells how `nil` is spelled.
   case optional(TypeInfo)
   /// A native class instance, by reference.
@@ -84,6 +86,15 @@ package final class TypeInfo: Sendable {
     self.isTrivial = metadata.isTrivial
     self.passing = scalars.map(AggregateLowering.lower) ?? .indirect
     self.name = metadata.name
+  }
+}
+
+extension TypeInfo {
+  /// A pointer of Swift's: one word, the address.
+  var isPointer: Bool {
+    guard size == 8, name.hasPrefix("Swift."), case .structure = kind else { return false }
+    let bare = name.dropFirst(6).prefix { $0 != "<" }
+    return bare.hasSuffix("Pointer") && (bare.hasPrefix("Unsafe") || bare.hasPrefix("Opaque"))
   }
 }
 

@@ -40,6 +40,7 @@ package struct ValuePrinter {
       StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) {
         quote($0, &text)
       }
+    case .cString: cString(memory.loadUnaligned(as: UInt.self), &text)
     case .optional(let payload): optional(memory, info, payload, depth, &text)
     case .object: object(memory.load(as: UInt.self), info, &text)
     case .closure: text += "{…}"
@@ -87,6 +88,17 @@ package struct ValuePrinter {
     text += shown < bytes.count ? "…\" (\(bytes.count) B)" : "\""
   }
 
+  private func cString(_ address: UInt, _ text: inout String) {
+    if address == 0 { text += "nil"; return }
+    // The callee may be the kernel, which bears with addresses that lead nowhere.
+    let shown = CText.withBytes(address) { bytes in
+      var quoted = ""
+      quote(bytes, &quoted)
+      return quoted
+    }
+    text += shown ?? "<unreadable 0x\(String(address, radix: 16))>"
+  }
+
   private func optional(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ depth: Int, _ text: inout String) {
     // Tag 0 is the payload case, the empty case follows.
     guard let tag = info.metadata.enumTag(memory) else { text += "<\(Self.short(info.name))>"; return }
@@ -104,6 +116,7 @@ package struct ValuePrinter {
   }
 
   private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
+    if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
     if collection(memory, info, &text) || foundation(memory, info, into: &text) { return }
     guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector else {
       text += "<\(Self.short(info.name))>"

@@ -191,6 +191,14 @@ package struct ValueWriter {
     Unmanaged<ReleaseBox>.fromOpaque(list).release()
   }
 
+  /// The address of a C string with these bytes, which lives until the call is over. nil where its end is not seen.
+  package func text(_ bytes: UnsafeRawBufferPointer) -> UInt? {
+    guard canReleaseAfterCall else { return nil }
+    let memory = CText.copy(bytes)
+    keepMemory(memory)
+    return UInt(bitPattern: memory)
+  }
+
   /// Keeps a value alive until the call is over, for those who were lent it.
   package func keepUntilEnd(_ value: OwnedValue) { release(value) }
 
@@ -239,6 +247,20 @@ package struct ValueWriter {
   }
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
   package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
+
+  /// Makes `value` the error that a function which states its error's type throws, given away to the caller. Result and
+  /// former error were retired before.
+  package func setTypedError(_ thrown: ResultPlan, to value: OwnedValue) {
+    switch thrown.location {
+    case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+    case .address(let place):
+      guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
+      target.copyMemory(from: value.memory, byteCount: value.info.size)
+    case .parts, .optimizedOut, .unknown: return value.destroy()
+    }
+    frame.pointee.results.error = 1
+    value.forget()
+  }
 
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {

@@ -7,10 +7,11 @@ internal import SwiftMangling
 
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
-    case self_, type, selector, args, result, error, duration, depth, thread, task, ctx
+    case self_, type, selector, args, result, error, errno_, duration, depth, thread, task, ctx
     var name: String {
       switch self {
       case .self_: "self"
+      case .errno_: "errno"
       case .duration: "duration_ns"
       default: "\(self)"
       }
@@ -63,6 +64,7 @@ enum CallAPI {
           return callback.done(shl_handle(patch.classes.value, CallValues.notDecodedMark, 0, 0))
         }
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
+      case .errno_: return callback.done(shl_int(Int64(script.pointee.view.call.pointee.error_number)))
       case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
       case .task: return task(callback)
@@ -89,7 +91,8 @@ enum CallAPI {
       if plan.location.isWhole {
         let done = ValueAPI.withScratch { scratch in
           script.pointee.withMemory(of: lent) {
-            callback.done(isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch))
+            callback.done(
+              isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch, lent: lent))
           } ?? -2
         }
         if done != -2 { return done }
@@ -120,8 +123,10 @@ enum CallAPI {
   private static let newindex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let script = callback.call else { return callback.fail("this call is over") }
-      guard Member(rawValue: callback.raw.pointee.field) == .result else {
-        return callback.fail("'call.\(callback.name ?? "?")' cannot be set; 'call.result' and 'call.args.…' can")
+      let member = Member(rawValue: callback.raw.pointee.field)
+      if member == .errno_ { return setErrno(script, callback) }
+      guard member == .result else {
+        return callback.fail("'call.\(callback.name ?? "?")' cannot be set; 'call.result', 'call.errno' and 'call.args.…' can")
       }
       guard script.pointee.phase != HKT_ENTER else {
         return callback.fail("a 'before' handler cannot set the result; use 'around' or 'after'")
@@ -132,6 +137,15 @@ enum CallAPI {
         return callback.done()
       } catch { return callback.fail("result of '\(script.pointee.hook.selector)': \(error.description)") }
     }
+  }
+
+  /// What the program finds in errno when the call returns; the original, if it runs later, sets its own.
+  private static func setErrno(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
+    guard callback[2].tag == SHL_INT, let number = Int32(exactly: callback[2].i) else {
+      return callback.fail("'call.errno' is a number, such as 111 (connection refused)")
+    }
+    script.pointee.view.call.pointee.error_number = number
+    return callback.done()
   }
 
   // MARK: Arguments

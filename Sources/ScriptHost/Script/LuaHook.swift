@@ -216,10 +216,10 @@ final class LuaHook: @unchecked Sendable {
       return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
     }
     if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value),
-      script.pointee.originalRuns > 0, script.pointee.view.withPlan({ $0.throwsTyped }), script.pointee.view.didThrow,
-      box == script.pointee.typedErrorBox
+      script.pointee.originalRuns > 0, script.pointee.view.didThrow,
+      box == (script.pointee.view.withPlan { $0.throwsTyped } ? script.pointee.typedErrorBox : script.pointee.view.thrownError)
     {
-      // The original's typed error is still where it left it.
+      // The original's error is still where it left it.
       CallValues.dropStaged(script)
       CallValues.dropHeld(script)
       return HKT_HANDLED

@@ -28,6 +28,8 @@ package final class Patch: @unchecked Sendable {
   /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
   var exactHooks: [HookToken] = []
   var rules: [TrackRule] = []
+  /// By handle number; they stay when they are over.
+  var observations: [LuaObservation] = []
   var isLoading = true
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
@@ -70,15 +72,18 @@ package final class Patch: @unchecked Sendable {
     live.store(false, ordering: .relaxed)
     for token in hooks { HookEngine.shared.remove(token) }
     hooks = []
+    for observation in observations { _ = observation.end() }
   }
 
   // MARK: Telling
 
   /// Says which spelled-out selectors were hooked and never called.
   func tellUncalled() {
-    var told: Set<String> = []
-    for token in exactHooks where HookEngine.shared.deliveredCalls(token) == 0 && told.insert(token.selector).inserted {
-      log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    // A selector may be hooked in several images, one of which delivers its calls.
+    var calls: [String: UInt64] = [:]
+    for token in exactHooks { calls[token.selector, default: 0] += HookEngine.shared.deliveredCalls(token) ?? 1 }
+    for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
+      log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
     }
   }
 

@@ -69,6 +69,7 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.patch = Unmanaged.passUnretained(patch)
     patch.classes.closure = handleClass(
       "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
@@ -83,6 +84,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
 
     CallAPI.register(state, context, check)
+    ObserveAPI.register(patch, context, check)
     for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
@@ -213,13 +215,17 @@ enum PatchAPI {
     return install(position, selector, handlerAt, wishes, patch, callback)
   }
 
+  private static func requests(_ selector: ResolvedSelector, _ wishes: HookOptions) -> [HookRequest] {
+    zip(selector.images, selector.families).map { HookRequest(image: $0, family: $1, backEnd: wishes.backEnd) }
+  }
+
   private static func install(
     _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch,
     _ callback: LuaCallback
   ) -> Int32 {
     var hooks: [String: LuaHook] = [:]
     var noMemory = false
-    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { HookRequest(image: $0, family: $1) }) { family in
+    let report = HookEngine.shared.install(requests(selector, wishes)) { family in
       var info = SHLFunctionInfo()
       let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
       if function == 0 { noMemory = true }
@@ -348,13 +354,16 @@ enum PatchAPI {
   }
 }
 
-/// The options of a hook: `{ priority = 10, on_busy = "wait", max = 100 }`.
+/// The options of a hook: `{ priority = 10, on_busy = "wait", max = 100, by = "vtable" }`.
 struct HookOptions {
   var priority: Int
   /// When another call holds the patch's state: wait for it, or let the original run without the handler.
   var waitsWhenBusy: Bool
   /// More matches of a glob than this are an error.
   var most: Int?
+
+  /// What diverts the calls; nil: the engine chooses.
+  var backEnd: BackEnd?
 
   /// Sets one option; answers what is wrong with it.
   mutating func set(_ name: String, _ value: SHLValue) -> String? {
@@ -364,10 +373,15 @@ struct HookOptions {
     case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)
     case ("on_busy", _) where text == "wait" || text == "original": waitsWhenBusy = text == "wait"
     case ("on_failure", _) where text == "original": break  // what always happens
+    case ("by", SHL_STRING):
+      backEnd = text.flatMap(BackEnd.init(rawValue:))
+      if backEnd == nil {
+        return "option 'by' names a back end: \(BackEnd.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))"
+      }
     case ("on_busy", _): return "option 'on_busy' is \"wait\" or \"original\""
     case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"
     case ("priority", _), ("max", _): return "option '\(name)' is an integer, got \(ValueBridge.describe(value))"
-    default: return "unknown option '\(name)'; known are priority, max, on_busy, on_failure"
+    default: return "unknown option '\(name)'; known are priority, max, by, on_busy, on_failure"
     }
     return nil
   }

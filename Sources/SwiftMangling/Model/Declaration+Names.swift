@@ -21,6 +21,7 @@ extension Declaration {
       parameters.append((parameter.label ?? "_") + ": " + parameter.description(qualified: qualified))
     }
     var name = spelled("(" + parameters.joined(separator: ", ") + ")")
+    if kind == .importedFunction { name += "(" + parameters.joined(separator: ", ") + ")" }
     name += function.effects(qualified: qualified)
     if kind != .allocatingInit, kind != .`init`, function.result != .tuple([]) {
       name += " -> " + function.result.description(qualified: qualified)
@@ -48,6 +49,7 @@ extension Declaration {
       if let wrappedKind { return words + " for " + spelled(arguments, as: wrappedKind) }
       // A record of a type has the type as its context.
       return context == nil ? words : words + " for " + contextName
+    case .importedFunction: return contextName + "." + name
     default: return prefix + member(arguments, kind)
     }
   }

@@ -51,6 +51,8 @@ package struct Declaration: Sendable {
   package var kind: EntityKind
   /// For a compiler-made symbol about a function or accessor: what that one is.
   package var wrappedKind: EntityKind?
+  /// Of a protocol witness: the type that conforms. The declaration itself is the requirement's.
+  package var conformer: TypeSyntax?
   /// The enclosing nominal type (for an extension the extended one); nil for free functions.
   package var context: NominalName?
   package var contextKind: NominalKind?

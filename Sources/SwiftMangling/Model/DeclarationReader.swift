@@ -213,6 +213,7 @@ struct DeclarationReader {
         var inner = declaration(ofEntity: child, in: arena)
       else { continue }
       inner.becomeCompilerMade(arena.kind(node).words)
+      if arena.kind(node) == .protocolWitness { inner.conformer = types.type(arena.first(arena.first(node)), in: arena) }
       return inner
     }
     for position in 0..<arena.childCount(node) {

@@ -26,6 +26,8 @@ package enum EntityKind: Hashable, Sendable {
   /// The initial value of a stored property or of a property wrapper
   case variableInitializer
   case macro
+  /// A C function that an image imports; its module is `C`
+  case importedFunction
   /// Thunks, witnesses, records and copies: the string names the kind in words.
   case compilerMade(String)
 

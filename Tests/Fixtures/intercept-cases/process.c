@@ -126,7 +126,7 @@ static void fail_in_turn(bool live) {
   memcpy(pushes, w_pushes, 16);
   int refusals = 0, undone = 0;
   for (long limit = 0;; limit++) {
-    hkt_system = (HKTSystem){counted_map, counted_memfd, counted_open, counted_write};
+    hkt_system = (HKTSystem){counted_map, counted_memfd, counted_open, counted_write, real.protect};
     budget = limit;
     HKTRefusal r = {0};
     HKTSite *sites[2] = {hkt_prepare(&(HKTBody){(uint64_t)w_load, SIZE(w_load), 0, NULL}, &r), NULL};

@@ -102,7 +102,11 @@ enum ErrorAPI {
       }
       if let text = callback.text(1) { return shl_raise(callback.raw, handle(of: ScriptError(text), bridge)) }
       do throws(BridgeError) {
-        guard let made = try bridge.any(value) as? any Error else {
+        let carried = try bridge.any(value)
+        if let any = ValueBridge.anyInfo, let type = withUnsafePointer(to: carried, { FrameBound.find(in: $0, any, for: .pass) }) {
+          throw .inFrame(type: type)
+        }
+        guard let made = carried as? any Error else {
           return callback.fail("'call:throw' takes a Swift error or a text, got \(bridge.describe(value))")
         }
         return shl_raise(callback.raw, handle(of: made, bridge))
@@ -115,6 +119,9 @@ enum ErrorAPI {
     if !script.pointee.view.withPlan({ $0.mayThrow }) {
       if case .typed = script.pointee.plan.thrown {
         return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet"
+      }
+      if script.pointee.view.withPlan({ $0.declaresError }) {
+        return "nothing shows that callers of '\(script.pointee.hook.selector)' still look for an error; return a value instead"
       }
       return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
     }

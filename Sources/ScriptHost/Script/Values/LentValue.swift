@@ -19,6 +19,7 @@ struct HandleClasses {
   var method: UInt32 = 0
   var type: UInt32 = 0
   var hook: UInt32 = 0
+  var observation: UInt32 = 0
   /// Functions of the program.
   var closure: UInt32 = 0
   /// What `swift.closure` answers.

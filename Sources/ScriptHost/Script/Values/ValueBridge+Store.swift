@@ -17,6 +17,10 @@ extension ValueBridge {
     case .string:
       if value.tag == SHL_HANDLE { return try storeHandle(value, info, memory, "String") }
       memory.bindMemory(to: String.self, capacity: 1).initialize(to: try string(value, "String"))
+    case .cString:
+      if value.tag == SHL_NIL { return memory.storeBytes(of: 0, as: UInt.self) }
+      if value.tag == SHL_STRING { throw .notMadeHere(type: "cstring", why: "who frees it is not known here") }
+      try storeHandle(value, info, memory, "cstring")
     case .optional(let payload): try storeOptional(value, info, payload, memory)
     case .object: try storeObject(value, info, memory)
     case .void: break

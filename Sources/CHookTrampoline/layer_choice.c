@@ -1,0 +1,74 @@
+// Which layers of a set a call runs through: filters, routes, layers that run once, calls that handlers make themselves.
+#include "layer_choice.h"
+#include "layer_sets.h"
+
+#include <stdatomic.h>
+
+// MARK: Conditions
+
+/// An object begins with its class's metadata, whose second word is the superclass's. A switched class is the original's heir.
+static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wanted) {
+  if (!self) return false;
+  const uint64_t *class = (const uint64_t *)self;
+  if (!(body->flags & HKT_BODY_SELF_IS_CLASS)) class = *(const uint64_t *const *)self;
+  for (; class; class = (const uint64_t *)class[1])
+    if ((uint64_t)class == wanted) return true;
+  return false;
+}
+
+static bool spend(HKTLayerState *state) {
+  uint32_t armed = HKT_ONCE_ARMED;
+  return atomic_compare_exchange_strong(&state->once, &armed, HKT_ONCE_SPENT);
+}
+
+bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
+  const HKTBodyRecord *body = call->body;
+  if (layer->route && layer->route != body->route &&
+      !(layer->route == HKT_ROUTE_DYNAMIC && (body->flags & HKT_BODY_RUNS_DYNAMIC)))
+    return false;
+  if (layer->filter == HKT_FILTER_CLASS && !is_of_class(body, hkt_self_of(body, call->frame), layer->filter_value)) return false;
+  if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
+  HKTLayerState *state = layer->state;
+  if (!state) return true;
+  if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT) {
+    if (!spend(state)) return false;
+    hkt_set_state(call, HKT_CALL_SPENT);
+  }
+  atomic_fetch_add_explicit(&state->calls, 1, memory_order_relaxed);
+  return true;
+}
+
+// MARK: A handler's own calls
+
+/// The first layer in [from, upto) that is further in than `order`.
+static uint32_t below(const HKTLayers *layers, uint32_t from, uint32_t upto, uint64_t order) {
+  while (from < upto && layers->layer[from].order >= order) from++;
+  return from;
+}
+
+static uint64_t running_order(const HKTCall *call) { return call->layers->layer[call->index].order; }
+
+/// The innermost call of the selector on the same object, of the thread's chain; NULL: none.
+static const HKTCall *call_on_same(const HKTCall *call, const HKTCall *running, uint64_t self) {
+  for (const HKTCall *c = running; c; c = c->up)
+    if (c->body->family == call->body->family && hkt_self_of(c->body, c->frame) == self) return c;
+  return NULL;
+}
+
+void hkt_start_below(HKTCall *call, HKTCall *running) {
+  const HKTLayers *layers = call->layers;
+  if (layers == running->layers) {
+    // One object's own set, or one without objects.
+    call->first = running->index + 1;
+    return;
+  }
+  uint32_t type = below(layers, layers->objects, layers->count, running_order(running));
+  call->first = type;
+  if (!layers->objects) return;
+  const HKTCall *same = call_on_same(call, running, hkt_self_of(call->body, call->frame));
+  uint32_t object = same && hkt_is_set(same, HKT_CALL_IN_HANDLER) ? below(layers, 0, layers->objects, running_order(same)) : 0;
+  if (object == layers->objects) return;
+  call->first = object;
+  call->gap = layers->objects;
+  call->gap_end = type;
+}

@@ -1,0 +1,64 @@
+// Private to this target: taking published layer sets so that they are not freed meanwhile.
+#ifndef HKT_LAYER_SETS_H
+#define HKT_LAYER_SETS_H
+
+#include "thread_records.h"
+
+#include <pthread.h>
+
+// Held while sets are looked for in use: who has no hazard slot left counts itself under it.
+extern HKT_HIDDEN pthread_mutex_t hkt_retire_lock;
+
+/// Between writing a hazard slot and reading again what was published; retiring threads run a barrier on all threads.
+static inline void hkt_hazard_fence(void) {
+  if (__builtin_expect(atomic_load_explicit(&hkt_need_fence, memory_order_relaxed) != 0, 0))
+    atomic_thread_fence(memory_order_seq_cst);
+  else atomic_signal_fence(memory_order_seq_cst);
+}
+
+/// Takes the published set of `record` so that it cannot be freed before `hkt_release_layers`.
+static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record) {
+  uint32_t slot = t->protected_count++;
+  for (;;) {
+    HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
+    if (!layers) return NULL;
+    if (__builtin_expect(slot < HKT_HAZARDS, 1)) {
+      atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
+      hkt_hazard_fence();
+      if (__builtin_expect(layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE), 1)) return layers;
+    } else {
+      // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
+      // under the lock that retiring takes.
+      pthread_mutex_lock(&hkt_retire_lock);
+      layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
+      if (layers) atomic_fetch_add(&layers->kept.deep_users, 1);
+      pthread_mutex_unlock(&hkt_retire_lock);
+      return layers;
+    }
+  }
+}
+
+static inline void hkt_release_layers(HKTThread *t, HKTLayers *layers) {
+  uint32_t slot = --t->protected_count;
+  if (__builtin_expect(slot < HKT_HAZARDS, 1)) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+  else if (layers) atomic_fetch_sub(&layers->kept.deep_users, 1);
+}
+
+/// The word of the call that names self, 0 where the body does not tell.
+static inline uint64_t hkt_self_of(const HKTBodyRecord *body, const HKTFrame *frame) {
+  return body->self_at == HKT_SELF_UNKNOWN ? 0 : *(const uint64_t *)((const char *)frame + body->self_at);
+}
+
+/// The set of the object that the call is on, taken as above. NULL: it has none, and nothing is taken.
+HKT_HIDDEN HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame);
+
+/// The set that the call runs through. NULL: none, and still to be released.
+static inline HKTLayers *hkt_protect_call_layers(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame) {
+  if (__builtin_expect(__atomic_load_n(&record->objects, __ATOMIC_RELAXED) != NULL, 0)) {
+    HKTLayers *layers = hkt_protect_object_layers(t, record, frame);
+    if (layers) return layers;
+  }
+  return hkt_protect_layers(t, record);
+}
+
+#endif

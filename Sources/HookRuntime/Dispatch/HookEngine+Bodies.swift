@@ -1,0 +1,147 @@
+// HookEngine+Bodies — from a selector to bodies that are diverted.
+private import CHookTrampoline
+private import SwiftMangling
+
+extension HookEngine {
+  /// The family with what a back end diverts made ready. Nothing of the program changes: what was prepared and could not be
+  /// written is written at the next try. To be called under the lock.
+  func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
+    if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
+    let key = family.imagePath + "\0" + family.key
+    let hooked = families[key] ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
+    if backEnd == .entry {
+      hooked.prepareEntries(family.bodies)
+      if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
+    }
+    if families.updateValue(hooked, forKey: key) == nil { familiesByName[family.key, default: []].append(hooked) }
+    return .success(hooked)
+  }
+
+  /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
+  func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
+    locked { prepare(family, in: image).map { $0.plans } }
+  }
+
+  /// Diverts the bodies, all or none.
+  /// - Returns: nil, or why not, and the families that stand in the way; none where it is nobody's fault.
+  func write(_ families: [HookedFamily]) -> (HookRefusal, [HookedFamily])? {
+    for hooked in families { if let other = hooked.claimSites() { return (.sharedBody(with: other.family.selector), [hooked]) } }
+    // A merged body serves several selectors.
+    let sites = Array(Set(families.flatMap { $0.bodies.map(\.site) }))
+    guard !sites.isEmpty else { return nil }
+    do throws(InterceptRefusal) {
+      _ = try CodePatcher.install(sites)
+      return nil
+    } catch {
+      let culprits = families.filter { hooked in hooked.bodies.contains { error.bodies.contains($0.body.address) } }
+      return (.code(error), culprits)
+    }
+  }
+}
+
+extension HookedBody {
+  /// The body as the selector's calls enter it: once, or, where it was merged with others, once for each thunk.
+  fileprivate static func all(
+    of body: Body, in family: Family, at site: UnsafeMutablePointer<HKTSite>
+  ) -> [Result<HookedBody, HookRefusal>] {
+    if body.thunks.isEmpty {
+      if let other = HookedFamily.user(of: site) { return [.failure(.sharedBody(with: other.family.selector))] }
+      return [.success(HookedBody(body: body, site: site, as: body.declaration))]
+    }
+    return body.thunks.map { thunk in
+      if let other = HookedFamily.owner(of: site, guardedLike: thunk) { return .failure(.sharedBody(with: other.family.selector)) }
+      return .success(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
+    }
+  }
+}
+
+extension HookedFamily {
+  var key: String { family.imagePath + "\0" + family.key }
+
+  /// Makes those bodies ready that are not: a requirement's selector means witnesses besides the method's own.
+  fileprivate func prepareEntries(_ wanted: [Body]) {
+    var made: [HookedBody] = []
+    var refused: [(Body, HookRefusal)] = []
+    for body in wanted where !knows(body) {
+      if body.isUntold { refused.append((body, .mergedBody)) }
+      if body.form == .merged, body.thunks.isEmpty { continue }
+      let bytes = image.fileBytes(of: body, count: body.size)
+      switch CodePatcher.prepare(body: body.address, size: body.size, available: body.available, fileBytes: bytes) {
+      case .success(let site):
+        for each in HookedBody.all(of: body, in: family, at: site) {
+          switch each {
+          case .success(let body): made.append(body)
+          case .failure(let reason): refused.append((body, reason))
+          }
+        }
+      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
+      }
+    }
+    add(made, refused: refused)
+  }
+
+  private func knows(_ body: Body) -> Bool {
+    bodies.contains { $0.body.address == body.address } || refused.contains { $0.body.address == body.address }
+  }
+
+  /// The selector with layers that enters the same code: equal addresses. Nil when it is free.
+  fileprivate static func user(of site: UnsafeMutablePointer<HKTSite>, besides self: HookedFamily? = nil) -> HookedFamily? {
+    guard let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return nil }
+    // Families are never freed, so the record's is there.
+    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue()
+    return other === self || other.sets.isEmpty ? nil : other
+  }
+
+  /// Makes the sites of bodies that another selector has prepared, and does not use, this family's. Answers the selector that
+  /// does use one.
+  fileprivate func claimSites() -> HookedFamily? {
+    for body in bodies where !body.isShared {
+      if let other = Self.user(of: body.site, besides: self) { return other }
+      hkt_site_give(body.site, body.record)
+    }
+    return nil
+  }
+
+  /// Sites take part while there is a layer for them.
+  func updateSites() {
+    let isOn = sets.isEnabled(.entry)
+    // Switching the site of a shared body off would take it from others.
+    for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
+    for each in arrivals { sets.isEnabled(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
+  }
+
+  /// Why a layer cannot take part in this selector's calls.
+  func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if let imported = family.imported { return imported.refusal(of: spec) }
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
+      if family.declaration.kind.isDeinit { return .aroundDeinit }
+      if family.declaration.isCoroutine { return .aroundCoroutine }
+      if !spec.canWait, family.declaration.functionType.isAsync { return .cannotWait }
+    }
+    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync,
+      family.declaration.returnsExtendedFloat
+    {
+      return .resultNotObservable("an async function passes a Float80 on the stack")
+    }
+    guard spec.needsResult, (bodies + arrivals).contains(where: \.isEnterOnly) else { return nil }
+    return .resultNotObservable("it yields within its caller's frame")
+  }
+}
+
+extension Declaration {
+  /// The result is known to hold an 80-bit float that does not go by address.
+  fileprivate var returnsExtendedFloat: Bool {
+    guard case .success(let info) = TypeResolver.shared.type(functionType.result), case .direct(let scalars) = info.passing else {
+      return false
+    }
+    return scalars.contains { $0.kind == .extended }
+  }
+}
+
+/// What is never hooked, whoever asks.
+enum Policy {
+  static func refusal(_ family: Family, image: ImageCatalog) -> HookRefusal? {
+    if let name = image.forbiddenName { return .runtimeMachinery(name) }
+    return nil
+  }
+}

@@ -1,0 +1,72 @@
+// HookReport — what installing led to, and what is installed.
+
+extension HookEngine {
+  /// What installing on one or many selectors led to.
+  package struct Report: Sendable {
+    /// What was installed, with the family's key.
+    package var tokens: [(token: HookToken, key: String)] = []
+    package var refused: [(selector: String, reason: HookRefusal)] = []
+    /// Selectors hooked in some but not all bodies.
+    package var partial: [(selector: String, hooked: Int, of: Int)] = []
+    package var matched: Int { tokens.count + refused.count }
+  }
+}
+
+/// A hook that is installed, as lists show it.
+public struct HookInfo: Sendable {
+  package let token: HookToken
+  /// The function it is on: `Shop.Cart.total(tax:)`.
+  public var selector: String { token.selector }
+  /// Who made it: a module of the program, or a patch.
+  public let owner: String
+  public let group: String?
+  /// HKT_ON_ENTER, HKT_ON_AROUND, HKT_ON_EXIT
+  package let phases: UInt32
+  public let scope: Scope
+  public let backEnd: BackEnd
+  public let priority: Int
+  public let isOnce: Bool
+  public let isEnabled: Bool
+  /// Of the type's hooks: calls of the selector that were delivered since its first hook; of others: calls this one took part in.
+  public let calls: UInt64
+  /// What it diverts was changed by someone else since: calls may no longer come.
+  public let isChangedElsewhere: Bool
+
+  public enum Scope: Equatable, Sendable {
+    case type
+    case subclass(String)
+    /// The class's name and the address.
+    case object(String, UInt64)
+  }
+}
+
+extension HookInfo.Scope: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .type: "type"
+    case .subclass(let name): "subclass \(name)"
+    case .object(let name, let address): "object \(name) at 0x\(String(address, radix: 16))"
+    }
+  }
+}
+
+extension HookInfo {
+  package var position: String {
+    // The values of HKT_ON_ENTER, HKT_ON_AROUND and HKT_ON_EXIT, whose C names not every importer sees.
+    phases & 2 != 0 ? "around" : phases & 4 != 0 ? (phases & 1 != 0 ? "before and after" : "after") : "before"
+  }
+}
+
+extension HookInfo: CustomStringConvertible {
+  /// `before 'Shop.Cart.add(_:)' by storefront, scope type, back end entry, priority 10, 12 calls`
+  public var description: String {
+    var parts = ["\(position) '\(selector)' by \(owner)"]
+    if let group { parts.append("group \(group)") }
+    parts += ["scope \(scope)", "back end \(backEnd.rawValue)", "priority \(priority)"]
+    if isOnce { parts.append("once") }
+    if !isEnabled { parts.append("disabled") }
+    if isChangedElsewhere { parts.append("changed by someone else") }
+    parts.append("\(calls) call\(calls == 1 ? "" : "s")")
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,209 @@
+// LayerSets — a selector's layers as calls run through them: one set for its type, one for each object with hooks of its own.
+//
+// Sets are made whole, then published; what was published before is retired, and freed when no call is in it any more.
+// An object's set holds the type's layers, too, inside its own.
+internal import CHookTrampoline
+
+/// Guarded by the engine's lock. Reads of calls need none.
+final class LayerSets {
+  typealias Set = UnsafeMutablePointer<HKTLayers>
+  /// Where sets are published: records are never freed.
+  private(set) var records: [UnsafeMutablePointer<HKTBodyRecord>]
+  /// Of the type and of subclasses, outermost first.
+  private(set) var layers: [InstalledLayer] = []
+  private(set) var objects: [UInt64: HookedObject] = [:]
+  private var published: Set?
+  private var table: UnsafeMutablePointer<HKTObjects>?
+
+  init(_ records: [UnsafeMutablePointer<HKTBodyRecord>]) { self.records = records }
+
+  var isEmpty: Bool { layers.isEmpty && objects.isEmpty }
+  /// Calls have something to run through.
+  var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
+
+  /// How many enabled layers there are, by how their calls have to come.
+  private var enabled: [BackEnd: Int] = [:]
+  func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[backEnd, default: 0] > 0 }
+  var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
+
+  /// A place where the selector's calls arrive from now on.
+  func add(_ record: UnsafeMutablePointer<HKTBodyRecord>) {
+    records.append(record)
+    _ = hkt_record_publish_objects(record, table)
+    _ = hkt_record_publish(record, published)
+  }
+
+  // MARK: Changing
+
+  /// What has to be published anew.
+  enum Change { case type, object(HookedObject) }
+
+  func insert(_ layer: InstalledLayer) -> Change {
+    count(layer, 1)
+    guard case .object(let object) = layer.scope else {
+      layers.insert(layer)
+      return .type
+    }
+    object.layers.insert(layer)
+    return .object(object)
+  }
+
+  /// Nil when it is not there.
+  func remove(_ layer: InstalledLayer) -> Change? {
+    var change: Change?
+    if case .object(let object) = layer.scope {
+      if object.layers.remove(layer) { change = .object(object) }
+    } else if layers.remove(layer) {
+      change = .type
+    }
+    if change != nil { count(layer, -1) }
+    return change
+  }
+
+  /// A layer keeps its place while it is off.
+  func set(_ isEnabled: Bool, _ layer: InstalledLayer) -> Change {
+    count(layer, -1)
+    layer.isEnabled = isEnabled
+    count(layer, 1)
+    return Self.change(of: layer)
+  }
+
+  private func count(_ layer: InstalledLayer, _ change: Int) {
+    if layer.isEnabled { enabled[layer.backEnd, default: 0] += change }
+  }
+
+  private static func change(of layer: InstalledLayer) -> Change {
+    if case .object(let object) = layer.scope { .object(object) } else { .type }
+  }
+
+  /// An object that is about to get its first layer here.
+  func adopt(_ object: HookedObject) { objects[object.address] = object }
+  /// One that did not get it.
+  func forget(_ object: HookedObject) {
+    if object.layers.isEmpty, objects[object.address] === object { objects[object.address] = nil }
+  }
+
+  // MARK: Publishing
+
+  /// Makes what the layers are now what later calls run through. False when memory ran out; nothing changed then.
+  func publish(_ change: Change) -> Bool {
+    switch change {
+    case .object(let object): publish(object)
+    case .type: publishAll()
+    }
+  }
+
+  private func publishAll() -> Bool {
+    var made: [(HookedObject, Set)] = []
+    guard let type = makeSet(layers) else { return false }
+    for object in objects.values where object.published != nil {
+      guard case let set?? = makeSet(object.layers + layers) else {
+        for (_, set) in made { LayerSet.retire(set) }
+        LayerSet.retire(type)
+        return false
+      }
+      made.append((object, set))
+    }
+    for (object, set) in made { _ = put(object, set) }
+    for record in records { _ = hkt_record_publish(record, type) }
+    LayerSet.retire(published)
+    published = type
+    return true
+  }
+
+  private func publish(_ object: HookedObject) -> Bool {
+    guard object.layers.contains(where: \.isEnabled) else {
+      take(object)
+      return true
+    }
+    guard case let set?? = makeSet(object.layers + layers) else { return false }
+    guard put(object, set) else {
+      LayerSet.retire(set)
+      return false
+    }
+    return true
+  }
+
+  /// Nil when memory ran out; a nil set when there is nothing to run.
+  private func makeSet(_ layers: [InstalledLayer]) -> Set?? {
+    let layers = layers.filter(\.isEnabled)
+    if layers.isEmpty { return .some(nil) }
+    return LayerSet.make(layers).map { .some($0) }
+  }
+
+  /// Enters the object's set in the table. False when memory ran out.
+  private func put(_ object: HookedObject, _ set: Set) -> Bool {
+    var former: Set?
+    while true {
+      if let table, hkt_objects_set(table, object.address, object.identity, set, &former) { break }
+      guard growTable() else { return false }
+    }
+    LayerSet.retire(former)
+    object.published = set
+    return true
+  }
+
+  private func growTable() -> Bool {
+    let count = UInt64(objects.count + 1)
+    guard let bigger = table.map({ hkt_objects_copy($0, count) }) ?? hkt_objects_new(count) else { return false }
+    replaceTable(by: bigger)
+    return true
+  }
+
+  private func replaceTable(by new: UnsafeMutablePointer<HKTObjects>?) {
+    for record in records { _ = hkt_record_publish_objects(record, new) }
+    // A table begins with what it is retired by.
+    hkt_retire(UnsafeMutableRawPointer(table)?.assumingMemoryBound(to: HKTKept.self))
+    table = new
+  }
+
+  /// Takes the object's set out; its entry, too, when it has no layers any more.
+  private func take(_ object: HookedObject) {
+    if object.published != nil, let table { LayerSet.retire(hkt_objects_take(table, object.address)) }
+    object.published = nil
+    forget(object)
+    if objects.isEmpty, table != nil { replaceTable(by: nil) }
+  }
+
+  /// Where there is no memory for a set without the layer: it does nothing in those there are.
+  func mute(_ layer: InstalledLayer) {
+    if let published { hkt_layers_mute(published, layer.order.rawValue) }
+    for object in objects.values { if let set = object.published { hkt_layers_mute(set, layer.order.rawValue) } }
+  }
+}
+
+/// Making and freeing one set.
+enum LayerSet {
+  /// A set of these layers, outermost first, not yet published. Nil when memory ran out.
+  static func make(_ layers: [InstalledLayer]) -> LayerSets.Set? {
+    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
+    for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
+    set.pointee.kept.owner = Unmanaged.passRetained(Owner(layers.map(\.lifetime))).toOpaque()
+    set.pointee.kept.on_free = { Unmanaged<Owner>.fromOpaque($0!).release() }
+    return set
+  }
+
+  /// Has the set freed at a later hkt_reclaim, when no call is in it. It must be unpublished.
+  static func retire(_ set: LayerSets.Set?) {
+    // A set begins with what it is retired by.
+    hkt_retire(UnsafeMutableRawPointer(set)?.assumingMemoryBound(to: HKTKept.self))
+  }
+
+  /// Keeps the layers of one set alive.
+  private final class Owner {
+    private let lifetimes: [LayerLifetime]
+    init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
+  }
+}
+
+extension [InstalledLayer] {
+  /// Keeps the nesting order.
+  fileprivate mutating func insert(_ layer: InstalledLayer) {
+    insert(layer, at: firstIndex { $0.order < layer.order } ?? endIndex)
+  }
+  fileprivate mutating func remove(_ layer: InstalledLayer) -> Bool {
+    guard let index = firstIndex(where: { $0 === layer }) else { return false }
+    remove(at: index)
+    return true
+  }
+}

@@ -1,0 +1,138 @@
+// ScopeCheck — whether a selector's calls can be told apart by whom they are on, before anything is changed.
+//
+// A hook for a subclass or an object must not be one that never fires: a class that has its own implementation does not
+// run this one, a body that does not get self cannot tell whose call it is.
+private import CHookTrampoline
+private import SwiftMangling
+
+/// Why a hook cannot be for one class or object.
+package enum ScopeRefusal: Error, Equatable, Sendable {
+  /// Functions, and members of structs and enums.
+  case noObject
+  /// The object is made by what is hooked.
+  case madeByCall
+  case isStatic
+  case notAnHeir(String, of: String)
+  case notAClass(String)
+  /// `implementer` is the class itself, or one between it and the selector's.
+  case overridden(class: String, by: String, selector: String)
+  case selfRemoved
+  case objectEnding
+}
+
+extension ScopeRefusal {
+  /// A stable word for tables and filters.
+  package var code: String {
+    switch self {
+    case .noObject: "no-object"
+    case .madeByCall: "initialiser"
+    case .isStatic: "static"
+    case .notAnHeir: "not-an-heir"
+    case .notAClass: "not-a-class"
+    case .overridden: "overridden"
+    case .selfRemoved: "self-removed"
+    case .objectEnding: "object-ending"
+    }
+  }
+}
+
+extension ScopeRefusal: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .noObject: "a hook for one subclass or object needs a method of a class: here no call is on an object"
+    case .madeByCall: "an initialiser runs before there is an object to hook; hook the type or a subclass"
+    case .isStatic: "a hook for one object needs an instance method; static ones are hooked for the type or a subclass"
+    case .notAnHeir(let name, let parent): "'\(name)' does not inherit from '\(parent)'"
+    case .notAClass(let name): "'\(name)' is no class"
+    case .overridden(let name, let by, let selector) where name == by:
+      "'\(name)' has its own implementation, which does not come here; hook '\(selector)'"
+    case .overridden(let name, let by, let selector):
+      "'\(name)' inherits it from '\(by)', which has its own implementation; hook '\(selector)'"
+    case .selfRemoved: "the compiler removed 'self' from its code, so that no call tells whose it is"
+    case .objectEnding: "the object is being deinitialised"
+    }
+  }
+}
+
+extension HookedFamily {
+  /// What the dispatcher compares, or why there is nothing to compare.
+  /// - Parameter object: the object's entry; nil when the object is ending.
+  func scope(_ scope: HookScope, _ object: (AnyObject) -> HookedObject?) -> Result<LayerScope, ScopeRefusal> {
+    do throws(ScopeRefusal) {
+      switch scope {
+      case .type: return .success(.type)
+      case .subclass(let type):
+        try check(Metadata(type), forObject: false)
+        return .success(.subclass(Metadata(type)))
+      case .object(let target):
+        let kind = family.declaration.kind
+        if kind == .allocatingInit || kind == .`init` { throw .madeByCall }
+        if family.declaration.isStatic { throw .isStatic }
+        // An object's first word is its class; the runtime's own answer may be another one, for a switched class.
+        let memory = Unmanaged.passUnretained(target).toOpaque()
+        try check(Metadata(memory.load(as: UnsafeRawPointer.self)), forObject: true)
+        guard let hooked = object(target) else { throw .objectEnding }
+        return .success(.object(hooked))
+      }
+    } catch { return .failure(error) }
+  }
+
+  /// How many bodies a hook with this scope sees calls of.
+  func reach(of scope: LayerScope) -> Int {
+    if case .type = scope { return bodies.count }
+    return bodies.count(where: \.knowsSelf)
+  }
+
+  private func check(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
+    let key = ScopeKey(type: type, forObject: forObject)
+    if let known = checkedScopes[key] {
+      if let known { throw known }
+      return
+    }
+    do throws(ScopeRefusal) {
+      try checkClass(type, forObject: forObject)
+      planAll()
+      guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
+      checkedScopes[key] = .some(nil)
+    } catch {
+      checkedScopes[key] = error
+      throw error
+    }
+  }
+
+  private func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
+    let declaration = family.declaration
+    guard let context = declaration.context else { throw .noObject }
+    // Members of a protocol that only classes conform to run on objects, whatever their class.
+    if declaration.contextKind == .protocolType, forObject { return }
+    guard declaration.contextKind == .classType else { throw .noObject }
+    guard case .classType = type.kind else { throw .notAClass(type.name) }
+    guard let owner = type.ancestor(named: context) else { throw .notAnHeir(type.name, of: "\(context)") }
+    if declaration.kind.isDeinit { return }  // every class's runs, one after the other
+    guard let other = Overrides.implementer(of: family, in: image, owner: owner, for: type) else { return }
+    let selector = Overrides.selector(of: family, in: other)
+    throw .overridden(class: type.name, by: other.name, selector: selector)
+  }
+}
+
+/// What a scope was checked for.
+struct ScopeKey: Hashable {
+  let type: Metadata
+  let forObject: Bool
+}
+
+extension Metadata {
+  /// This class, or the one it inherits from, that has the name.
+  fileprivate func ancestor(named name: NominalName) -> Metadata? {
+    if case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: [])) {
+      return isSubclass(of: info.metadata) ? info.metadata : nil
+    }
+    // A generic class has metadata for each set of arguments, and the descriptor in common.
+    var each: Metadata? = self
+    while let metadata = each {
+      if let descriptor = metadata.descriptor, TypeCatalog.shared.name(of: descriptor) == "\(name)" { return metadata }
+      each = metadata.superclass
+    }
+    return nil
+  }
+}

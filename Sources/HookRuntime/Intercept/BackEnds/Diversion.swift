@@ -1,0 +1,155 @@
+// Diversion — the words of data that are written for hooks of one selector by one back end.
+//
+// A word is written while a hook wants it, and given back what it held when the last one goes. Several diversions of a
+// selector may want one word: those for a class and those for an heir of it.
+internal import CHookTrampoline
+private import SwiftMangling
+
+/// Guarded by the engine's lock.
+final class Diversion {
+  let backEnd: BackEnd
+  private let family: HookedFamily
+  private var slots: [Slot]
+  /// What its hooks may miss, in whole sentences.
+  let mayMiss: [String]
+
+  /// Of import slots: the bits of records whose calls are meant.
+  let importers: UInt64?
+
+  init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil) {
+    self.importers = importers
+    self.backEnd = backEnd
+    self.family = family
+    self.slots = slots
+    self.mayMiss = mayMiss
+  }
+
+  /// Writes the words for one more hook: all of them, or none and why.
+  func acquire() -> InterceptRefusal? {
+    if !family.isFolded(backEnd), let reason = write() { return reason }
+    for slot in slots { slot.users += 1 }
+    return nil
+  }
+
+  /// Writes more words, in images that appeared after the hook.
+  func extend(by new: [Slot]) -> InterceptRefusal? {
+    do throws(InterceptRefusal) { try SlotPatcher.write(new) } catch { return error }
+    for slot in new { slot.users += 1 }
+    slots += new
+    return nil
+  }
+
+  /// One hook less. Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
+  func release() {
+    for slot in slots { slot.users -= 1 }
+    restore(slots.filter { $0.users == 0 })
+  }
+
+  fileprivate func write() -> InterceptRefusal? {
+    do throws(InterceptRefusal) {
+      try SlotPatcher.write(slots)
+      return nil
+    } catch { return error }
+  }
+
+  fileprivate func restore(_ slots: [Slot]? = nil) {
+    // Where a word stays, its stub hands calls on to what was there.
+    do throws(InterceptRefusal) { try SlotPatcher.restore(slots ?? self.slots) } catch {}
+  }
+
+  func has(_ slot: Slot) -> Bool { slots.contains { $0 === slot } }
+
+  var changedElsewhere: [InterceptRefusal] { slots.compactMap(\.changedElsewhere) }
+}
+
+extension HookedFamily {
+  /// While the function's entry is diverted, it sees every call that its variable does, and calls that were armed would come
+  /// to it twice: layers asked for by the variable are the entry's then, and the variable holds what it held.
+  func isFolded(_ backEnd: BackEnd) -> Bool { backEnd == .dynamic && sets.isEnabled(.entry) }
+
+  /// Makes what the layers are now what later calls run through. False when memory ran out; nothing changed then.
+  func publish(_ change: LayerSets.Change) -> Bool { (!fold() || sets.publish(.type)) && sets.publish(change) }
+
+  /// After layers have changed; true when others than these have to be published for it.
+  private func fold() -> Bool {
+    guard arrivals.contains(where: { $0.backEnd == .dynamic }) else { return false }
+    let isFolded = isFolded(.dynamic)
+    let layers = sets.everyLayer.filter { $0.backEnd == .dynamic && $0.isFolded != isFolded }
+    for layer in layers {
+      layer.isFolded = isFolded
+      // A word that cannot be written is one that someone else has changed: lists tell.
+      if isFolded { layer.diversion?.restore() } else { _ = layer.diversion?.write() }
+    }
+    return !layers.isEmpty
+  }
+
+  /// The words that a back end changes for the scope, with their sites. Nothing of the program changes.
+  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<Diversion, HookRefusal> {
+    switch plan(backEnd, scope) {
+    case .failure(let reason): return .failure(.backEnd(backEnd, reason))
+    case .success(let plan):
+      var slots: [Slot] = []
+      for entry in plan.entries {
+        switch slot(entry, backEnd) {
+        case .success(let slot): slots.append(slot)
+        case .failure(let reason): return .failure(.code(reason))
+        }
+      }
+      return .success(Diversion(backEnd, self, slots, mayMiss: plan.mayMiss))
+    }
+  }
+
+  private func plan(_ backEnd: BackEnd, _ scope: HookScope) -> Result<SlotPlan, BackEndRefusal> {
+    switch (backEnd, scope) {
+    case (.vtable, .type): VirtualTables.plan(family, in: image)
+    case (.vtable, .subclass(let type)): VirtualTables.plan(family, in: image, subclass: Metadata(type))
+    case (.vtable, .object): .failure(.scope("changes the tables of classes; for one object use 'class-switch'"))
+    case (.witness, _): WitnessTables.plan(family, in: image)
+    case (.dynamic, _): DynamicReplacements.plan(family, in: image)
+    default: .failure(.notBuilt)
+    }
+  }
+
+  /// The word's record, made once, and its site among the places where the selector's calls arrive.
+  private func slot(_ entry: SlotPlan.Entry, _ backEnd: BackEnd) -> Result<Slot, InterceptRefusal> {
+    // A word that nobody has written may hold something else by now.
+    if let known = slots[entry.word.address], known.users > 0 || known.former == entry.word.former { return .success(known) }
+    return SlotPatcher.prepare(entry.word, group: group(backEnd)).map { slot in
+      slots[entry.word.address] = slot
+      if !arrivals.contains(where: { $0.site == slot.site }) {
+        add(arrival: HookedBody(body: entry.body, site: slot.site, as: entry.body.declaration, by: backEnd))
+        linkArrivals()
+      }
+      return slot
+    }
+  }
+
+  /// Calls that come through tables and go on to a function's variable run the layers of both where they come first.
+  private func linkArrivals() {
+    let variables = arrivals.filter { $0.backEnd == .dynamic }
+    for variable in variables {
+      for other in arrivals where other.backEnd != .dynamic && other.body.address == variable.body.address {
+        hkt_record_add_flags(other.record, UInt32(HKT_BODY_RUNS_DYNAMIC))
+        hkt_record_add_flags(variable.record, UInt32(HKT_BODY_HAS_SLOTS))
+      }
+    }
+  }
+
+  /// Sites are a selector's own, one for each back end.
+  private func group(_ backEnd: BackEnd) -> UInt64 {
+    UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) << 8 | UInt64(backEnd.route.rawValue)
+  }
+}
+
+extension HookedBody {
+  /// What its calls run through was run through when they go on to a body of the selector.
+  func becomeSlotRecord() {
+    hkt_record_add_flags(record, UInt32(HKT_BODY_SLOT | HKT_BODY_FORWARDS))
+    switch body.form {
+    case .thunk, .witness: break
+    default: return
+    }
+    record.pointee.thunk_begin = body.address
+    record.pointee.thunk_end = body.address + UInt64(body.size)
+  }
+}

@@ -1,0 +1,280 @@
+// RuntimeClass — a class made at run time that inherits from one of the program's.
+//
+// Its metadata is a copy of the superclass's with a name, a descriptor and stored properties of its own (ClassBuilder). An
+// overridden member is a word of that copy that names a stand-in; `super` is what the word held. Instances are made by the
+// superclass's initialisers (InstanceMaker), and ended by a destroyer that ends the added properties and goes on to the
+// superclass's.
+//
+// What must stay true:
+//   1. The metadata is never freed, and nothing but the words of overridden members changes once the class is registered.
+//   2. Added properties hold values from before the superclass's initialiser runs until its destroyer does.
+private import CHookTrampoline
+private import Glibc
+private import SwiftMangling
+
+package final class RuntimeClass: @unchecked Sendable {
+  // Set in init, but for `members` and `ending`, which are behind `lock`.
+  package let name: String
+  package let superclass: Metadata
+  package let metadata: Metadata
+  /// Properties the class adds, with what they hold at first.
+  let fields: [Field]
+  private let words: NewClassMetadata
+  let makers = InstanceMakers()
+  private let lock = RecursiveLock()
+  private var members: [Int: Member] = [:]
+  private var added: [String: AddedMethod] = [:]
+  private var ending: Ending?
+  private let typeName: NewTypeName
+
+  /// A stored property to add.
+  package struct Field: Sendable {
+    package var name: String
+    package var info: TypeInfo
+    /// Initialises the memory of the property of a new instance.
+    package var initialize: @Sendable (UnsafeMutableRawPointer) -> Void
+
+    package init(name: String, info: TypeInfo, initialize: @escaping @Sendable (UnsafeMutableRawPointer) -> Void) {
+      self.name = name
+      self.info = info
+      self.initialize = initialize
+    }
+  }
+
+  private struct Member {
+    let member: ClassMember
+    let standIn: StandIn
+  }
+
+  /// What is to be done when an instance ends, before its properties do. Gets the object, which must not be kept.
+  package typealias Ending = @Sendable (UnsafeMutableRawPointer) -> Void
+
+  private init(
+    _ name: NewTypeName, superclass: Metadata, fields: [Field]
+  ) throws(NewTypeError) {
+    self.name = name.description
+    typeName = name
+    self.superclass = superclass
+    self.fields = fields
+    words = try NewClassMetadata(name, superclass: superclass, fields: fields.map { ($0.name, $0.info) })
+    metadata = words.metadata
+    try addDestroyers()
+    if !fields.isEmpty, superclass != Metadata(ImplementationObject.self) { try addAllocators() }
+  }
+
+  /// Makes a class, and makes the runtime find it by its name.
+  /// - Throws: when the superclass cannot be inherited from or the name is taken. Nothing is registered then.
+  /// - Parameter define: overrides and adds members; when it throws, the class is not registered.
+  package static func make(
+    _ text: String, superclass: Metadata, fields: [Field] = [], _ define: (RuntimeClass) throws(NewTypeError) -> Void = { _ in }
+  ) throws(NewTypeError) -> RuntimeClass {
+    let name = try NewTypeName(text)
+    return try RuntimeClasses.add(name) { () throws(NewTypeError) in
+      if let problem = SuperclassProblem(superclass) { throw .superclass(superclass.name, reason: problem.description) }
+      try check(fields, superclass)
+      let made = try RuntimeClass(name, superclass: superclass, fields: fields)
+      if let descriptor = made.metadata.descriptor { RuntimeClasses.announce(name, descriptor) }
+      try define(made)
+      made.words.publish()
+      return made
+    }
+  }
+
+  /// A class whose objects' only property is their behaviour.
+  static func makeImplementation(_ name: NewTypeName) throws(NewTypeError) -> RuntimeClass {
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Behaviour?.self)) else { throw .runtime("Behaviour") }
+    if !RuntimeRecords.isAvailable { throw .runtime("swift_registerProtocolConformances") }
+    return try RuntimeClasses.add(name) { () throws(NewTypeError) in
+      let field = Field(name: "behaviour", info: info) { $0.storeBytes(of: 0, as: UInt.self) }
+      let made = try RuntimeClass(name, superclass: Metadata(ImplementationObject.self), fields: [field])
+      guard made.words.fields[0].offset == Behaviour.offset else { fatalError("internal error: an implementation's layout; please report it") }
+      made.words.publish()
+      return made
+    }
+  }
+
+  private static func check(_ fields: [Field], _ superclass: Metadata) throws(NewTypeError) {
+    var seen = Set(superclass.storedFields.map(\.name))
+    for field in fields {
+      guard NewTypeName.isIdentifier(field.name) else { throw .field(field.name, reason: "it is no identifier") }
+      guard seen.insert(field.name).inserted else { throw .field(field.name, reason: "the class has one of this name") }
+      guard field.info.metadata.isCopyable else { throw .field(field.name, reason: "values of '\(field.info.name)' cannot be copied") }
+      guard field.info.alignment <= 16 else { throw .field(field.name, reason: "'\(field.info.name)' wants to be aligned to \(field.info.alignment) bytes") }
+    }
+  }
+
+  // MARK: Overridden members
+
+  /// Makes `spec`, an `around` layer, what the member does for instances of this class; its original is the superclass's.
+  /// - Parameters:
+  ///   - name: `total(tax:)`, `title.get`, `static make()`.
+  ///   - missing: calls that the compiler made direct may miss it.
+  package func override(_ name: String, missing: Bool = false, _ spec: (ClassMember) -> LayerSpec) throws(NewTypeError) {
+    let (member, standIn) = try lock.withLock { () throws(NewTypeError) in try place(name, missing: missing) }
+    guard standIn.publish(spec(member)) else { throw .noMemory }
+  }
+
+  /// The stand-in in the member's slot, made at first use.
+  private func place(_ name: String, missing: Bool) throws(NewTypeError) -> (ClassMember, StandIn) {
+    func refusal(_ problem: MemberProblem) -> NewTypeError { .member(name, of: superclass.name, reason: problem.description) }
+    let member: ClassMember
+    let slot: Int
+    switch ClassMember.find(name, in: superclass) {
+    case .success(let found): member = found
+    case .failure(let problem): throw refusal(problem)
+    }
+    if member.declaration.kind.isDeinit { throw refusal(.isDeinit) }
+    if member.declaration.isCoroutine { throw refusal(.coroutine) }
+    switch member.slot() {
+    case .success(let found): slot = found
+    case .failure(let problem): throw refusal(problem)
+    }
+    if let known = members[slot] { return (known.member, known.standIn) }
+    let word = words[slot]
+    if member.isDeleted(word) { throw refusal(.deleted) }
+    if !missing, let problem = member.missedCalls(by: superclass) { throw refusal(problem) }
+    let plan = member.plan
+    if let reason = plan.opaqueBecause { throw refusal(.convention(reason)) }
+    let standIn = try StandIn(at: metadata.pointer + 8 * slot, original: word, plan: plan)
+    if member.declaration.kind == .getter || member.declaration.kind == .setter { try replaceModify(name, missing: missing) }
+    words[slot] = standIn.word
+    members[slot] = Member(member: member, standIn: standIn)
+    return (member, standIn)
+  }
+
+  /// In-place modification goes by way of the getter and the setter, where one of them is overridden.
+  /// - Parameter name: of the getter or setter.
+  private func replaceModify(_ name: String, missing: Bool) throws(NewTypeError) {
+    let property = String(name.dropLast(4))  // ".get", ".set"
+    func member(_ accessor: String) throws(NewTypeError) -> (ClassMember, Int)? {
+      guard case .success(let member) = ClassMember.find("\(property).\(accessor)", in: superclass) else { return nil }
+      guard case .success(let slot) = member.slot(), !member.isDeleted(words[slot]) else { return nil }
+      return (member, slot)
+    }
+    for accessor in ["read", "read2", "modify2"] where try member(accessor) != nil {
+      throw .member(name, of: superclass.name, reason: "its coroutine '\(accessor)' has a form that is not made here")
+    }
+    guard let (modify, slot) = try member("modify"), !StandIns.isOurs(words[slot]) else { return }
+    guard let (getter, getSlot) = try member("get"), let (setter, setSlot) = try member("set") else {
+      throw .member(name, of: superclass.name, reason: "it is modified in place, and has no getter and setter in the virtual table")
+    }
+    if !missing, let problem = modify.missedCalls(by: superclass) {
+      throw .member(name, of: superclass.name, reason: "in-place modification: \(problem)")
+    }
+    let plan = modify.plan
+    if let reason = plan.obstacle { throw .member(name, of: superclass.name, reason: reason) }
+    let standIn = ModifyStandIn(
+      plan: plan, get: try getter.callable(), set: try setter.callable(),
+      words: (metadata.pointer + 8 * getSlot, metadata.pointer + 8 * setSlot))
+    words[slot] = try standIn.install(at: metadata.pointer + 8 * slot, former: words[slot])
+  }
+
+  // MARK: Added methods
+
+  /// Gives the class a method that only calls by name reach, or another body to one that it added before with the same types.
+  /// - Parameter spec: an `around` layer.
+  package func add(_ signature: MethodSignature, _ spec: (AddedMethod) -> LayerSpec) throws(NewTypeError) {
+    let method = try lock.withLock { () throws(NewTypeError) in
+      if let known = added[signature.name] {
+        guard known.signature.parameters == signature.parameters, known.signature.result == signature.result else {
+          throw .member(signature.name, of: self.name, reason: "it was added before, with other types")
+        }
+        return known
+      }
+      if case .success(let member) = ClassMember.find(signature.name, in: superclass) {
+        throw .member(signature.name, of: self.name, reason: "'\(member.selector)' is inherited; override it")
+      }
+      let made = try AddedMethod(signature, in: typeName)
+      added[signature.name] = made
+      return made
+    }
+    guard method.publish(spec(method)) else { throw .noMemory }
+  }
+
+  /// The added method `discount(for:)`.
+  package func addedMethod(_ name: String) -> AddedMethod? { lock.withLock { added[name] } }
+  /// Those whose name before the parenthesis is `base`.
+  package func addedMethods(base: String) -> [AddedMethod] {
+    lock.withLock { added.values.filter { $0.declaration.name == base }.sorted { $0.signature.name < $1.signature.name } }
+  }
+
+  /// Overridden members do what the superclass's do, from now on, and added methods throw; nothing is done any more when
+  /// instances end.
+  package func withdraw() {
+    lock.withLock {
+      for member in members.values { member.standIn.publish(nil) }
+      for method in added.values { _ = method.publish(nil) }
+      ending = nil
+    }
+  }
+
+  // MARK: The beginning of instances
+
+  /// Whoever makes an instance through the table (`required` initialisers of a metatype, convenience initialisers of the
+  /// superclass) makes the added properties, too.
+  private func addAllocators() throws(NewTypeError) {
+    for type in superclass.classChain {
+      guard let table = type.descriptor?.virtualTable else { continue }
+      for index in 0..<table.count where table.kind(index) == 1 {
+        let slot = table.offset + index
+        if StandIns.isOurs(words[slot]) { continue }
+        guard let initializer = InstanceMaker.initializer(of: words[slot]) else {
+          throw .superclass(
+            superclass.name,
+            reason: "an initialiser that other code may call has no form that takes memory of ours, so properties cannot be added")
+        }
+        words[slot] = try InstanceMaker.allocator(at: metadata.pointer + 8 * slot, allocating: words[slot], initializer: initializer)
+      }
+    }
+  }
+
+  // MARK: The end of instances
+
+  package func atEnd(_ body: Ending?) { lock.withLock { ending = body } }
+
+  /// Where an instance has an added property.
+  package func place(of field: String, in object: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer, TypeInfo)? {
+    guard let index = fields.firstIndex(where: { $0.name == field }) else { return nil }
+    return (object + words.fields[index].offset, fields[index].info)
+  }
+
+  /// Gives the added properties of a new instance, and of the runtime classes it inherits from, their first values.
+  func initializeFields(of object: UnsafeMutableRawPointer) {
+    for (field, layout) in zip(fields, words.fields) { field.initialize(object + layout.offset) }
+  }
+
+  private func destroyFields(of object: UnsafeMutableRawPointer) {
+    for (field, layout) in zip(fields, words.fields) where !field.info.isTrivial { field.info.metadata.destroy(object + layout.offset) }
+  }
+
+  /// The class's destroyer does its part and goes on to the superclass's; that of variables alone, which the runtime runs when
+  /// an initialiser of the superclass fails, returns.
+  private func addDestroyers() throws(NewTypeError) {
+    let identity = Unmanaged.passRetained(self).toOpaque()
+    let whole = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.destroyer, former: words[NewClassMetadata.destroyer])
+    whole.site.pointee.owner = identity
+    whole.site.pointee.handler = { frame, site in
+      RuntimeClass.end(frame!, site!, isWhole: true)
+      return HKT_CONTINUE
+    }
+    hkt_enable(whole.site)
+    words[NewClassMetadata.destroyer] = UInt(whole.ours)
+    if fields.isEmpty { return }
+    let variables = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.variableDestroyer, former: UInt(whole.former))
+    variables.site.pointee.owner = identity
+    variables.site.pointee.handler = { frame, site in
+      RuntimeClass.end(frame!, site!, isWhole: false)
+      return HKT_RETURN
+    }
+    hkt_enable(variables.site)
+    words[NewClassMetadata.variableDestroyer] = UInt(variables.ours)
+  }
+
+  private static func end(_ frame: UnsafeMutablePointer<HKTFrame>, _ site: UnsafeMutablePointer<HKTSite>, isWhole: Bool) {
+    guard let object = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.self_register)) else { return }
+    // The class retained itself for its sites, and lives for ever.
+    let type = Unmanaged<RuntimeClass>.fromOpaque(site.pointee.owner).takeUnretainedValue()
+    if isWhole, let ending = type.lock.withLock({ type.ending }) { ending(object) }
+    type.destroyFields(of: object)
+  }
+}

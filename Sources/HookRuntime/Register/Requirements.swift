@@ -1,0 +1,220 @@
+// Requirements — a protocol's requirement as a selector: `Shop.CartDelegate.cartDidChange(_:)` means what all conforming
+// types run for it.
+//
+// A requirement has no code. Its families are those of the methods that carry it out: the conforming types' own, what their
+// heirs override them with, default implementations of protocol extensions. Where a conformance's table holds a copy of the
+// method and not a call of it, that witness is one more body of the method's family.
+internal import SwiftMangling
+
+extension [ImageCatalog] {
+  /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
+  package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
+    let wanted = pattern.module == nil ? filter(\.isMainProgram) : self
+    let named = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    // A glob names what types have; whose protocols they conform to is no part of that.
+    guard !pattern.isGlob else { return named }
+    return RequirementFamilies(named, pattern, self).found
+  }
+}
+
+extension [ImageCatalog] {
+  /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
+  /// or the witness where that hands calls on to a virtual table, for objects of heirs that override the method as well.
+  func tableFamilies(of requirement: Declaration) -> [(ImageCatalog, Family)] {
+    RequirementFamilies([], SelectorPattern(PrivateNames.stripped(requirement.selectorName)), self, byTable: true, like: requirement).found
+  }
+}
+
+extension ImageCatalog {
+  /// The witnesses whose calls run the family's method and no other, or hold a copy of it.
+  func witnesses(of family: Family) -> [Witness] {
+    let all = witnesses(likeMember: family.declaration)
+    if let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
+    return all.filter { witness in
+      RequirementFamilies([], in: self, of: witness).found.contains { $0.1.key == family.key && $0.0 === self }
+    }
+  }
+}
+
+/// One question, answered by init.
+private struct RequirementFamilies {
+  private(set) var found: [(ImageCatalog, Family)]
+  private let images: [ImageCatalog]
+  /// Calls are told at the table's word, not at the method's entry.
+  private let byTable: Bool
+  /// By (image, requirement's member name): what may carry it out.
+  private var candidates: [String: [Family]] = [:]
+
+  init(
+    _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], byTable: Bool = false,
+    like requirement: Declaration? = nil
+  ) {
+    found = named
+    self.images = images
+    self.byTable = byTable
+    for image in images {
+      for witness in image.witnesses(matching: pattern) {
+        if let requirement, requirement.typedName(qualified: true) != witness.requirement.typedName(qualified: true) { continue }
+        add(witness, in: image)
+      }
+    }
+  }
+
+  /// The methods that one witness runs, by its table.
+  init(_ named: [(ImageCatalog, Family)], in image: ImageCatalog, of witness: Witness) {
+    found = named
+    images = [image]
+    byTable = true
+    add(witness, in: image)
+  }
+
+  private mutating func add(_ witness: Witness, in image: ImageCatalog) {
+    let able = families(like: witness.requirement, in: image)
+    let entries = Dictionary(
+      able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } }, uniquingKeysWith: { first, _ in first })
+    let methods = able.filter { isClass($0, atOrAbove: witness.conformer) }
+    let offsets = methods.compactMap { image.vtableOffset(of: $0) }
+    switch image.destination(of: witness, among: Set(entries.keys), orAt: offsets) {
+    case .bodies(let addresses):
+      for address in addresses { include(able[entries[address]!], image, witness) }  // it is one of the keys
+    case .virtualTable where byTable: include(Family(witness, in: image), image, witness, body: Body(witness))
+    case .virtualTable(let offset):
+      let own = methods.first { image.vtableOffset(of: $0) == offset }!  // it is one of theirs
+      include(own, image, witness)
+      for (other, family) in overrides(of: own, below: witness.conformer) { include(family, other, witness) }
+    case .here: includeItself(witness, able, image)
+    }
+  }
+
+  /// Puts the family in, once, as one that carries the requirement out.
+  private mutating func include(_ family: Family, _ image: ImageCatalog, _ witness: Witness, body: Body? = nil) {
+    var position = found.firstIndex { $0.0 === image && $0.1.key == family.key }
+    if position == nil {
+      found.append((image, family))
+      position = found.count - 1
+    }
+    guard let position else { return }
+    found[position].1.requirement = witness.requirement
+    if let body, !found[position].1.bodies.contains(where: { $0.address == body.address }) { found[position].1.bodies.append(body) }
+  }
+
+  /// The witness is where the method runs.
+  private mutating func includeItself(_ witness: Witness, _ able: [Family], _ image: ImageCatalog) {
+    let body = Body(witness)
+    let owners = able.filter { $0.declaration.context?.description == witness.conformer.description }
+    let own = owners.first ?? able.first { isClass($0, atOrAbove: witness.conformer) } ?? defaultImplementation(able, witness)
+    include(own ?? Family(witness, in: image), image, witness, body: body)
+  }
+
+  private func defaultImplementation(_ able: [Family], _ witness: Witness) -> Family? {
+    let defaults = able.filter { $0.declaration.contextKind == .protocolType && $0.declaration.extensionModule != nil }
+    return defaults.count == 1 ? defaults[0] : nil
+  }
+
+  /// The family is a method of the class, or of one that it inherits from.
+  private func isClass(_ family: Family, atOrAbove name: NominalName) -> Bool {
+    guard family.declaration.contextKind == .classType, let context = family.declaration.context?.description else { return false }
+    var each: String? = "\(name)"
+    for _ in 0..<Self.deepest {
+      guard let here = each else { return false }
+      if here == context { return true }
+      each = images.lazy.compactMap { image in image.superclassNames.first { $0.0 == here }?.1 }.first
+    }
+    return false
+  }
+  private static let deepest = 64
+
+  /// The methods with which heirs of the class override the family's.
+  private mutating func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
+    var result: [(ImageCatalog, Family)] = []
+    for image in images {
+      for other in families(like: family.declaration, in: image)
+      where other.key != family.key && other.declaration.contextKind == .classType && image.isOverride(other) {
+        guard let context = other.declaration.context, context != name else { continue }
+        if isBelow(context, name) { result.append((image, other)) }
+      }
+    }
+    return result
+  }
+
+  private func isBelow(_ heir: NominalName, _ name: NominalName) -> Bool {
+    var each: String? = "\(heir)"
+    for _ in 0..<Self.deepest {
+      guard let here = each else { return false }
+      if here == "\(name)" { return true }
+      each = images.lazy.compactMap { image in image.superclassNames.first { $0.0 == here }?.1 }.first
+    }
+    return false
+  }
+
+  /// Members of the image with the declaration's name, labels and kind, whatever they are members of.
+  private mutating func families(like declaration: Declaration, in image: ImageCatalog) -> [Family] {
+    let key = "\(image.path)\0\(declaration.name)\0\(declaration.labels)\0\(declaration.kind)\0\(declaration.isStatic)"
+    if let known = candidates[key] { return known }
+    let made = image.families(likeMember: declaration)
+    candidates[key] = made
+    return made
+  }
+}
+
+extension Body {
+  init(_ witness: Witness) {
+    self.init(
+      form: .witness("of \(PrivateNames.stripped(witness.requirement.selectorName)) for \(witness.conformer.shortName)"),
+      declaration: witness.requirement, mangledName: witness.mangledName, address: witness.address, size: witness.size,
+      available: witness.available)
+  }
+}
+
+extension Family {
+  /// A method of which nothing is left but the witness.
+  fileprivate init(_ witness: Witness, in image: ImageCatalog) {
+    let protocolName = PrivateNames.stripped("\(witness.requirement.context?.description ?? witness.requirement.module)")
+    let requirement = PrivateNames.stripped(witness.requirement.selectorName)
+    let prefix = witness.requirement.isStatic ? "static " : ""
+    let member = requirement.dropFirst(prefix.utf8.count + protocolName.utf8.count)
+    self.init(
+      selector: prefix + PrivateNames.stripped("\(witness.conformer)") + member, declaration: witness.requirement, key: witness.mangledName,
+      imagePath: image.path, bodies: [])
+  }
+}
+
+extension ImageCatalog {
+  /// Families of other types' members with the same name, labels and kind.
+  fileprivate func families(likeMember wanted: Declaration) -> [Family] {
+    let word = wanted.name == "init" || wanted.name == "subscript" || wanted.name == "deinit" ? nil : wanted.name
+    return families(words: word.map { SelectorPattern("*." + $0.escapedForPattern).requiredWords } ?? []) { _, declaration in
+      declaration.name == wanted.name && declaration.labels == wanted.labels && declaration.isStatic == wanted.isStatic
+        && (declaration.kind == wanted.kind || declaration.kind == .`init` && wanted.kind == .allocatingInit)
+        && declaration.localContext.isEmpty && declaration.context != nil
+    }
+  }
+
+  fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt offsets: [Int]) -> Witness.Destination {
+    guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
+    return witness.destination(code, among: entries, orAt: offsets)
+  }
+
+  /// Where the family's method stands in its class's metadata, in bytes; nil where it has no slot, or where only the
+  /// running program knows.
+  fileprivate func vtableOffset(of family: Family) -> Int? {
+    guard case .success(let slots) = methodSlots(of: family) else { return nil }
+    for slot in slots {
+      guard case .address(let introducer) = slot.introducer, case .address(let entry) = slot.entry, let record = classes[introducer],
+        let first = record.vtableOffset, let index = record.vtable.firstIndex(where: { $0.descriptor == entry })
+      else { continue }
+      return 8 * (first + index)
+    }
+    return nil
+  }
+
+  fileprivate func isOverride(_ family: Family) -> Bool {
+    guard case .success(let slots) = methodSlots(of: family) else { return false }
+    return slots.contains(where: \.isOverride)
+  }
+}
+
+extension String {
+  /// `*` of an operator is not a pattern's.
+  fileprivate var escapedForPattern: String { split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*") }
+}

@@ -1,0 +1,88 @@
+// Witnesses — what carries out a protocol's requirement: the functions in the conformances' tables.
+//
+// A witness is a thunk (`…TW`) with the requirement's convention. Some only hand the call on: to the conforming type's own
+// method, by a jump, a call, or through the class's virtual table. Others hold a copy of that method, and run nothing else.
+private import CHookTrampoline
+internal import SwiftMangling
+
+/// One function in a conformance's table.
+struct Witness: Sendable {
+  /// The requirement, as a member of its protocol.
+  let requirement: Declaration
+  /// The type that conforms, without its generic arguments.
+  let conformer: NominalName
+  let mangledName: String
+  /// In this process (biased); the file's virtual address when nothing is running.
+  let address: UInt64
+  let size: Int
+  let available: Int
+}
+
+extension ImageCatalog {
+  /// The witnesses of requirements whose selector matches, in address order.
+  func witnesses(matching pattern: SelectorPattern) -> [Witness] {
+    guard !pattern.meansClosures else { return [] }
+    return witnesses(words: pattern.requiredWords) { declaration in
+      pattern.matches(
+        PrivateNames.stripped(declaration.selectorName), isStatic: declaration.isStatic,
+        typed: {
+          [PrivateNames.stripped(declaration.typedName(qualified: false)), PrivateNames.stripped(declaration.typedName(qualified: true))]
+        })
+    }
+  }
+
+  /// The witnesses of requirements with the same name, labels and kind.
+  func witnesses(likeMember wanted: Declaration) -> [Witness] {
+    let words = wanted.name.isEmpty || wanted.isSubscript || wanted.name == "init" ? [] : SelectorPattern(wanted.name).requiredWords
+    return witnesses(words: words) {
+      $0.name == wanted.name && $0.labels == wanted.labels && $0.isStatic == wanted.isStatic && $0.kind == wanted.kind
+    }
+  }
+
+  private func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
+    var parser = SymbolParser()
+    return symbols.candidates(words: words).compactMap { symbol in
+      guard symbol.nameText.hasSuffix("TW"), var declaration = parser.declaration(symbol.name), let kind = declaration.wrappedKind,
+        case .nominal(let conformer, _, _)? = declaration.conformer
+      else { return nil }
+      declaration.kind = kind
+      declaration.wrappedKind = nil
+      guard kind.isSourceFunction || kind.isHookableAccessor, isWanted(declaration) else { return nil }
+      let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
+      return Witness(
+        requirement: declaration, conformer: conformer, mangledName: symbol.nameText, address: symbol.address + bias, size: Int(symbol.size),
+        available: Int(next - symbol.address))
+    }
+  }
+}
+
+extension Witness {
+  /// Where its calls go on to.
+  enum Destination {
+    /// To the code at these addresses, and nowhere else.
+    case bodies([UInt64])
+    /// Through one of these words of the class's metadata, by their distance in bytes.
+    case virtualTable(offset: Int)
+    /// It carries the requirement out itself.
+    case here
+  }
+
+  /// What its code shows.
+  /// - Parameters:
+  ///   - entries: of functions that may carry the requirement out.
+  ///   - offsets: where such functions stand in class metadata.
+  func destination(_ code: UnsafeRawPointer, among entries: Set<UInt64>, orAt offsets: [Int]) -> Destination {
+    let bytes = code.assumingMemoryBound(to: UInt8.self)
+    var exits = [HKTExit](repeating: HKTExit(), count: Self.mostExits)
+    let count = hkt_find_exits(bytes, UInt64(size), address, &exits, exits.count)
+    guard count <= exits.count else { return .here }
+    let bodies = exits[..<count].map(\.target).filter(entries.contains)
+    if !bodies.isEmpty { return .bodies(bodies) }
+    guard count <= Self.callsOfThunk, exits[..<count].contains(where: { $0.target == 0 }) else { return .here }
+    return offsets.first { hkt_reads_word_at(bytes, UInt64(size), Int64($0)) }.map { .virtualTable(offset: $0) } ?? .here
+  }
+
+  /// Thunks of accessors and async thunks call the allocator besides.
+  private static let callsOfThunk = 4
+  private static let mostExits = 64
+}

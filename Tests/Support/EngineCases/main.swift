@@ -1,0 +1,26 @@
+// engine-cases — the hook engine's rules (DESIGN 5, BEHAVIOURS A) on real calls of this process.
+//
+//   engine-cases --second-copy      tries to hook where another copy of the library hooks already
+//   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
+//
+// One program for both optimisation levels: Tests/Programs/scopes runs the debug and the release build.
+import EngineSubjects
+import Glibc
+import HookRuntime
+
+if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
+
+let wanted = CommandLine.arguments.dropFirst()
+var ran = 0
+for (name, body) in scopeCases + orderCases + transactionCases + processCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+  let before = failures
+  do { try body() } catch {
+    failures += 1
+    print("\(name): \(error)")
+  }
+  _ = Log.take()
+  print("\(failures == before ? "ok    " : "FAILED") \(name)")
+  ran += 1
+}
+print("\(ran) checks, \(failures) failures")
+exit(failures == 0 && ran > 0 ? 0 : 1)
