@@ -86,7 +86,7 @@ public final class HookEngine: @unchecked Sendable {
 
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
-    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    if requests.contains(where: { $0.family.imported != nil || $0.backEnd?.hasMoreLater == true }) { watchImages() }
     return locked {
       var report = Report()
       if let reason = processRefusal() {
@@ -189,12 +189,18 @@ public final class HookEngine: @unchecked Sendable {
       }
       candidates.removeAll(where: isCulprit)
     }
+    var written: [Candidate] = []
     for candidate in candidates {
-      guard let reason = candidate.diversion?.acquire() else { continue }
-      report.refused.append((candidate.family.selector, .code(reason)))
-      drop(candidate)
-      candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
+      if let reason = candidate.diversion?.acquire() {
+        report.refused.append((candidate.family.selector, .code(reason)))
+        drop(candidate)
+      } else {
+        written.append(candidate)
+      }
     }
+    let isRefused = atomically && !report.refused.isEmpty
+    if isRefused { for candidate in written { candidate.diversion?.release() } }
+    candidates = written
   }
 
   private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
