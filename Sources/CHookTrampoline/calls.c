@@ -186,13 +186,7 @@ static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *t
 
 /// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
 static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
-  return from->family == to->family || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
-}
-
-void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count) {
-  // A reader that sees the greater count sees the longer list.
-  __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
-  __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
+  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
 }
 
 /// The frame is that of a call which the thunk behind a slot has made.
@@ -235,10 +229,10 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0, count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE); i < count; i++) {
-    const HKTForwarder *forwarder = &body->forwarder[i];
-    if (from - forwarder->begin <= forwarder->end - forwarder->begin) return delivers(forwarder->record, body);
-  }
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
   return false;
 }
 

@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "HKTCalls.h"
+#include "calls_internal.h"
 #include "transaction.h"
 #include "word_memory.h"
 
@@ -54,7 +54,7 @@ uint64_t hkt_image_changes(void) {
 /// goes on before its own was told.
 static void look(void) {
   void (*changed)(void) = atomic_load_explicit(&tell, memory_order_acquire);
-  if (!changed || is_telling) return;
+  if (!changed || is_telling || hkt_is_passive()) return;
   uint64_t known = atomic_load_explicit(&seen, memory_order_acquire), now = hkt_image_changes();
   if (now == known) return;
   int saved_errno = errno;

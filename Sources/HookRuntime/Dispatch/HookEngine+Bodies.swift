@@ -8,14 +8,12 @@ extension HookEngine {
   func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
     let key = family.imagePath + "\0" + family.key
-    let hooked = families[key] ?? HookedFamily(family: family, image: image, kin: kin[family.key]?.first)
-    let known = hooked.bodies.count
+    let hooked = families[key] ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
     }
-    if families.updateValue(hooked, forKey: key) == nil { kin[family.key, default: []].append(hooked) }
-    if hooked.bodies.count != known { hooked.linkForwarders(kin: (kin[family.key] ?? []).filter { $0 !== hooked }) }
+    if families.updateValue(hooked, forKey: key) == nil { familiesByName[family.key, default: []].append(hooked) }
     return .success(hooked)
   }
 

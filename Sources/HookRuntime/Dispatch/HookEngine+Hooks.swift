@@ -25,7 +25,10 @@ extension HookEngine {
 
   /// Removes all hooks of an owner, or of one of its groups; answers how many there were.
   @discardableResult
-  package func removeAll(owner: String, group: String? = nil) -> Int { remove(tokens(owner, group)) }
+  package func removeAll(owner: String, group: String? = nil) -> Int {
+    lock.withLock { waiting.removeAll { $0.request.owner == owner && (group == nil || $0.request.group == group) } }
+    return remove(tokens(owner, group))
+  }
 
   /// Takes a hook out, under the lock.
   func take(_ token: HookToken) -> Bool {

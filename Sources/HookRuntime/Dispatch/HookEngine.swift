@@ -18,8 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
-  /// Those of one selector, in the images that have bodies of it.
-  var kin: [String: [HookedFamily]] = [:]
+  /// One selector may have bodies in several images: specialisations that each of them needed.
+  var familiesByName: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -29,6 +29,14 @@ public final class HookEngine: @unchecked Sendable {
   var objectsAfterSweep = 0
   /// Installed hooks that take part in one call.
   var onceHooks: Set<HookToken> = []
+  /// Wishes for what is not there yet, in the order in which they were made.
+  var waiting: [WaitingHook] = []
+  var nextWait: UInt64 = 1
+  /// One at a time lands what images brought. Taken before `lock`, never within it.
+  let landing = RecursiveLock()
+  /// Images whose import slots were looked at, by path and place.
+  var knownImporters: Set<String> = []
+  var missedWords: [(selector: String, reason: HookRefusal)] = []
 
   private init() {
     ValueWriter.installReleaseHandler()
@@ -73,7 +81,13 @@ public final class HookEngine: @unchecked Sendable {
   ///   - atomically: install nothing when one request is refused.
   ///   - layer: makes the layer for a family; called once for each whose code and scope allow it.
   package func install(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec) -> Report {
-    locked {
+    installWanted(requests, atomically: atomically, layer: layer)
+  }
+
+  /// The same where some families may be left out: those for which there is no layer.
+  func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
+    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    return locked {
       var report = Report()
       if let reason = processRefusal() {
         report.refused = requests.map { ($0.family.selector, reason) }
@@ -82,7 +96,7 @@ public final class HookEngine: @unchecked Sendable {
       var candidates: [Candidate] = []
       for request in HookRequest.byTable(requests) {
         switch check(request, layer) {
-        case .success(let candidate): candidates.append(candidate)
+        case .success(let candidate): if let candidate { candidates.append(candidate) }
         case .failure(let reason): report.refused.append((request.family.selector, reason))
         }
       }
@@ -103,7 +117,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Asks everything that can speak against a request; changes nothing of the program.
-  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
     if request.family.imported != nil { return checkImport(request, layer) }
     let backEnd = request.backEnd ?? .entry
     let hooked: HookedFamily
@@ -123,8 +137,11 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }
-    let candidate = Candidate(
-      hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: layer(hooked.family))
+    guard let spec = layer(hooked.family) else {
+      if case .object(let object) = scope { hooked.sets.forget(object) }
+      return .success(nil)
+    }
+    let candidate = Candidate(hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: spec)
     if let reason = hooked.refusal(of: candidate.spec) {
       drop(candidate)
       return .failure(reason)
@@ -133,7 +150,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// The same for a C function, whose words depend on what the layer does.
-  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec) -> Result<Candidate, HookRefusal> {
+  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
     guard case .type = request.scope else { return .failure(.scope(.noObject)) }
     if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
     let hooked: HookedFamily
@@ -141,7 +158,8 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    let spec = layer(request.family)
+    noteImporters()
+    guard let spec = layer(request.family) else { return .success(nil) }
     var reason = hooked.refusal(of: spec)
     if reason == nil {
       switch hooked.importDiversion(request.family, for: spec) {
@@ -200,7 +218,7 @@ public final class HookEngine: @unchecked Sendable {
     nextToken += 1
     let layer = InstalledLayer(
       candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
-      sequence: (kin[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
+      sequence: (familiesByName[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
@@ -213,10 +231,7 @@ public final class HookEngine: @unchecked Sendable {
     hooks[token] = InstalledHook(layer: layer, family: hooked)
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
-    if candidate.diversion != nil {
-      if candidate.backEnd == .importSlot { noteImported(candidate.family, hooked, &report) }
-      return
-    }
+    if candidate.diversion != nil { return }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }

@@ -70,6 +70,21 @@ extension MergeThunk {
   }
 }
 
+extension HookedBody {
+  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
+  /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
+  fileprivate func link(from others: [HookedBody]) {
+    let sources = others.filter { $0.site != site && $0.body.handsOn(to: body) }
+    if sources.isEmpty { return }
+    for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
+    let forwarders = sources.map {
+      HKTForwarder(begin: $0.body.address, end: $0.body.address + UInt64($0.body.size), record: $0.record)
+    }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
+  }
+}
+
 /// Guarded by the engine's lock, but for `family` and `image`, which never change, and `everyBody`.
 final class HookedFamily {
   let family: Family
@@ -89,22 +104,29 @@ final class HookedFamily {
   /// Bodies and arrivals, for callers that make a plan without the lock.
   private let everyBody = Mutex<[HookedBody]>([])
 
-  /// - Parameter kin: the family of the same selector in another image, when there is one.
-  init(family: Family, image: ImageCatalog, kin: HookedFamily? = nil) {
+  /// The same selector's families in other images.
+  private var siblings: [HookedFamily]
+  /// What the calls of the selector have in common, in whatever image. Never freed: it only stands for itself.
+  private let identity: UnsafeMutableRawPointer
+
+  /// - Parameter siblings: the same selector's families in other images.
+  init(family: Family, image: ImageCatalog, siblings: [HookedFamily]) {
     self.family = family
     self.image = image
+    self.siblings = siblings
     sets = LayerSets([])
-    identity = kin?.identity ?? UnsafeMutableRawPointer(Unmanaged.passUnretained(sets).toOpaque())
+    identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
+    for other in siblings { other.siblings.append(self) }
   }
-
-  /// The selector's, in all images: whose handlers' own calls go to the layers below. An address that is nobody else's.
-  private let identity: UnsafeMutableRawPointer
 
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+    let known = self.bodies + siblings.flatMap(\.bodies)
     self.refused += refused
     self.bodies += bodies
     for each in bodies { adopt(each) }
+    for target in bodies { target.link(from: known + bodies) }
+    for target in known { target.link(from: bodies) }
   }
 
   /// The site of a word that the selector's calls come through.
@@ -135,28 +157,6 @@ final class HookedFamily {
       next = record.pointee.next
     }
     return nil
-  }
-
-  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
-  /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  ///
-  /// A body may be in another image: of an open class's initialiser every module that uses it has the allocating form.
-  /// - Parameter kin: the families of the same selector in other images.
-  func linkForwarders(kin: [HookedFamily]) {
-    let all = kin.flatMap(\.bodies) + bodies
-    guard all.count > 1 else { return }
-    for target in all {
-      let sources = all.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty || sources.count == target.record.pointee.forwarder_count { continue }
-      // Never freed, as the records that read it.
-      let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
-      for (index, source) in sources.enumerated() {
-        hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS))
-        let begin = source.body.address
-        (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
-      }
-      hkt_record_set_forwarders(target.record, list, UInt32(sources.count))
-    }
   }
 
   // MARK: Plans

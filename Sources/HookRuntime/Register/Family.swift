@@ -84,6 +84,9 @@ package struct Family: Sendable {
   /// A C function, whose bodies are words of the images that import it.
   package var imported: ImportedFunction?
 
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? false }
+
   package var typedSelector: String {
     if let imported { return imported.prototype?.description ?? selector }
     return declaration.typedName(qualified: false)

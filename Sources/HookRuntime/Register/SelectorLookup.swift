@@ -8,7 +8,8 @@ package enum LookupError: Error, Equatable, Sendable {
   case ambiguous(String, candidates: [String])
   case noType(String, nearest: [String])
   /// No image imports the C function.
-  case noImport(String, importer: String?, nearest: [String])
+  /// `importers`: images that do import it, where others were asked for.
+  case noImport(String, importer: String?, importers: [String], nearest: [String])
   case badPrototype(String)
 }
 
@@ -18,9 +19,11 @@ extension LookupError: CustomStringConvertible {
     case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
     case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
     case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
-    case .noImport(let name, let importer, let nearest):
+    case .noImport(let name, let importer, let importers, let nearest):
       (importer.map { "no image that matches '\($0)' imports" } ?? "no image of this program imports") + " a C function '\(name)'"
-        + Self.advice(nearest)
+        + (importers.isEmpty
+          ? Self.advice(nearest)
+          : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") \(importers.count == 1 ? "does" : "do")")
     case .badPrototype(let text): text
     case .ambiguous(let name, let candidates):
       "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"
@@ -55,8 +58,11 @@ package enum SelectorLookup {
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {
     if let selector = CSelector(text) {
+      let imports = ProcessCatalog.shared.currentImports()
+      let elsewhere = selector.importer == nil ? [] : CSelector("C." + selector.name).map { imports.families(matching: $0) } ?? []
       return .noImport(
-        selector.name, importer: selector.importer, nearest: NearestNames.imports(to: selector, in: ProcessCatalog.shared.currentImports()))
+        selector.name, importer: selector.importer, importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
+        nearest: NearestNames.imports(to: selector, in: imports))
     }
     if !pattern.isGlob, let (type, member) = split(text) {
       if typeExists(type) {

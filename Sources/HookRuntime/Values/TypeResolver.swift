@@ -16,11 +16,25 @@ package final class TypeResolver: @unchecked Sendable {
 
   package func type(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
-      if let known = bySyntax[syntax] { return known }
+      if let known = bySyntax[syntax], isCurrent(known) { return known }
       let found = constrained(syntax) ?? metadata(for: syntax).flatMap { info(for: $0) }
       bySyntax[syntax] = found
       return found
     }
+  }
+
+  private var failuresAt: UInt64 = 0
+  /// What was not found may have come with an image since: then all that failed is forgotten.
+  private func isCurrent(_ known: Result<TypeInfo, TypeProblem>) -> Bool {
+    guard case .failure = known else { return true }
+    let change = LoadedImages.changeCount
+    if change == failuresAt { return true }
+    failuresAt = change
+    func failed(_ result: Result<TypeInfo, TypeProblem>) -> Bool { if case .failure = result { true } else { false } }
+    bySyntax = bySyntax.filter { !failed($0.value) }
+    byField = byField.filter { !failed($0.value) }
+    byMetadata = byMetadata.filter { !failed($0.value) }
+    return false
   }
 
   /// `any Collection<Int>`: the runtime does not find it by name, but its values are those of `any Collection`.
@@ -106,7 +120,7 @@ package final class TypeResolver: @unchecked Sendable {
   package func type(ofField name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
       let key = FieldKey(name: name, owner: owner)
-      if let known = byField[key] { return known }
+      if let known = byField[key], isCurrent(known) { return known }
       let found = fieldType(name, in: owner)
       byField[key] = found
       return found

@@ -90,10 +90,11 @@ package final class Patch: @unchecked Sendable {
 
   /// Says which spelled-out selectors were hooked and never called.
   func tellUncalled() {
-    // A selector with bodies in several images has a hook in each.
-    var done = Set(exactHooks.filter { HookEngine.shared.deliveredCalls($0) ?? 1 > 0 }.map(\.selector))
-    for token in exactHooks where done.insert(token.selector).inserted {
-      log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    // A selector may be hooked in several images, one of which delivers its calls.
+    var calls: [String: UInt64] = [:]
+    for token in exactHooks { calls[token.selector, default: 0] += HookEngine.shared.deliveredCalls(token) ?? 1 }
+    for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
+      log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
     }
   }
 

@@ -14,17 +14,9 @@ extension HookEngine {
       }
       return .success(known)
     }
-    let hooked = HookedFamily(family: family, image: image)
+    let hooked = HookedFamily(family: family, image: image, siblings: [])
     families[key] = hooked
     return .success(hooked)
-  }
-
-  /// Says how many of the function's words a hook does without.
-  func noteImported(_ family: Family, _ hooked: HookedFamily, _ report: inout Report) {
-    guard let function = hooked.family.imported else { return }
-    let reasons = family.bodies.compactMap(\.place).filter { !$0.importer.isOurs }.map { function.refusal(at: $0, safe: false) }
-    let reached = reasons.count { $0 == nil }
-    if reached > 0, reached < reasons.count { report.partial.append((family.selector, reached, reasons.count)) }
   }
 }
 

@@ -32,7 +32,7 @@ package struct CSelector: Sendable {
     }
     if body.contains("(") {
       do throws(CPrototypeError) {
-        let found = try CPrototype(String(body))
+        let found = try CPrototype("C." + String(body))
         (prototype, problem, name) = (found, nil, found.name)
       } catch { (prototype, problem, name) = (nil, error.description, String(body.prefix { $0 != "(" })) }
     } else {

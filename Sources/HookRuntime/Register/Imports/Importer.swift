@@ -47,6 +47,9 @@ package struct Importer: Sendable {
     return .all
   }
 
+  /// Tells it from another load of the same file.
+  var place: String { path + "@" + String(bias, radix: 16) }
+
   /// ScriptHost itself or what it works with, never a part of the program.
   var isOurs: Bool { if case .never = access { true } else { false } }
 

@@ -45,6 +45,8 @@ package struct Imports: Sendable {
       wanted = { name in
         guard Self.isCName(name) else { return false }
         let symbol = String(decoding: name, as: UTF8.self)
+        // A name that nobody may hook is only meant where it is spelled out.
+        if case .never = CFunctions.trait(symbol) { return false }
         return selector.matches(CFunctions.form(symbol)?.function.name ?? symbol)
       }
     } else {
@@ -63,7 +65,7 @@ package struct Imports: Sendable {
 
   private func families(where wanted: (UnsafeBufferPointer<UInt8>) -> Bool, _ selector: CSelector) -> [Family] {
     var places: [String: [ImportPlace]] = [:]
-    for importer in importers where selector.includes(importer) {
+    for importer in importers where !importer.isOurs && selector.includes(importer) {
       for slot in ImportTable(importer.file).slots(where: wanted) {
         guard let place = place(slot, importer, selector.prototype) else { continue }
         places[CFunctions.form(slot.symbol)?.function.name ?? slot.symbol, default: []].append(place)
@@ -72,17 +74,28 @@ package struct Imports: Sendable {
     return places.keys.sorted().map { family($0, places[$0]!, selector) }
   }
 
+  /// The words of some images through which they call a function that is hooked.
+  func bodies(of function: ImportedFunction, in some: [Importer]) -> [Body] {
+    let symbols = Set(CFunctions.symbols(of: function.name))
+    let spelled = function.isSpelled ? function.prototype : nil
+    return some.filter { !$0.isOurs }.flatMap { importer in
+      ImportTable(importer.file).slots(of: symbols).compactMap { place($0, importer, spelled) }
+    }.map { body(function.declaration, $0) }
+  }
+
+  private func body(_ declaration: Declaration, _ place: ImportPlace) -> Body {
+    var body = Body(
+      form: .importSlot, declaration: declaration, mangledName: place.slot.symbol, address: place.word, size: 8, available: 8)
+    body.place = place
+    return body
+  }
+
   private func family(_ name: String, _ places: [ImportPlace], _ selector: CSelector) -> Family {
     let function = ImportedFunction(
       name: name, prototype: selector.prototype ?? CFunctions.form(name)?.function, isSpelled: selector.prototype != nil,
       importer: selector.importer)
     let declaration = function.declaration
-    let bodies = places.map { place in
-      var body = Body(
-        form: .importSlot, declaration: declaration, mangledName: place.slot.symbol, address: place.word, size: 8, available: 8)
-      body.place = place
-      return body
-    }
+    let bodies = places.map { body(declaration, $0) }
     var family = Family(
       selector: declaration.selectorName + (selector.importer.map { " in " + $0 } ?? ""), declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
     family.imported = function
