@@ -204,13 +204,16 @@ static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const
   t->forwarded.from = from;
   t->forwarded.stack = (uint64_t)frame->stack;
   t->forwarded.return_address = frame->stack[-1];
+  t->forwarded.time = hkt_enabling_time();
 }
 
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
-static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
+static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const HKTSite *site, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && hands_on_to(t->forwarded.from, body) &&
+  // What was noted while this site was off may be of a call that has ended long ago, at the same place of the stack.
+  if (t->forwarded.from && t->forwarded.time >= __atomic_load_n(&site->enabled_at, __ATOMIC_ACQUIRE) &&
+      hands_on_to(t->forwarded.from, body) &&
       ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
        (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
@@ -333,7 +336,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
     if (!body) return HKT_CONTINUE;
   }
   drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+  if (continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
 
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }

@@ -217,7 +217,7 @@ typedef struct HKTThread {
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
-  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
@@ -283,6 +283,10 @@ bool hkt_objects_set(HKTObjects *objects, uint64_t object, uint64_t identity, HK
 /// Takes the object out; answers its set.
 HKTLayers *hkt_objects_take(HKTObjects *objects, uint64_t object);
 
+/// The context of the layer at `index`, when `function` is what it runs; NULL otherwise. While a call uses the set.
+static inline void *hkt_layers_context(const HKTLayers *layers, uint32_t index, HKTLayerFunction function) {
+  return layers->layer[index].function == function ? layers->layer[index].context : NULL;
+}
 /// Makes the layer of this order do nothing, in a set that may be in use.
 void hkt_layers_mute(HKTLayers *layers, uint64_t order);
 

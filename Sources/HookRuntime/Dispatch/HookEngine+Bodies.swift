@@ -107,7 +107,11 @@ extension HookedFamily {
     let isOn = sets.isEnabled(.entry)
     // Switching the site of a shared body off would take it from others.
     for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
-    for each in arrivals { sets.isEnabled(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
+    for each in arrivals {
+      // The tables' hooks see an object's calls where its own class leads them.
+      let isOn = sets.isEnabled(each.backEnd) || each.backEnd == .classSwitch && sets.isEnabled(.vtable)
+      isOn ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site)
+    }
   }
 
   /// Why a layer cannot take part in this selector's calls.

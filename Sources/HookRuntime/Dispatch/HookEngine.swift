@@ -72,7 +72,7 @@ public final class HookEngine: @unchecked Sendable {
     let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
-    let diversion: Diversion?
+    let diversion: (any Diversion)?
     let spec: LayerSpec
   }
 
@@ -86,7 +86,7 @@ public final class HookEngine: @unchecked Sendable {
 
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
-    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    if requests.contains(where: { $0.family.imported != nil || $0.backEnd?.hasMoreLater == true }) { watchImages() }
     return locked {
       var report = Report()
       if let reason = processRefusal() {
@@ -125,7 +125,7 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    var diversion: Diversion?
+    var diversion: (any Diversion)?
     if backEnd != .entry {
       switch hooked.diversion(backEnd, request.scope) {
       case .success(let made): diversion = made

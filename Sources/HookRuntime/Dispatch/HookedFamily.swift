@@ -94,8 +94,10 @@ final class HookedFamily {
   private(set) var refused: [(body: Body, reason: HookRefusal)] = []
   /// Where calls arrive that come through words of data.
   private(set) var arrivals: [HookedBody] = []
-  /// Those words, by their addresses.
-  var slots: [UInt64: Slot] = [:]
+  /// Those words.
+  var slots: [SlotKey: Slot] = [:]
+  /// What is written for hooks that are installed.
+  var diversions: [SlotDiversion] = []
   let sets: LayerSets
   /// Of a C function: who imports it, as far as hooks asked.
   let importers = ImporterBits()

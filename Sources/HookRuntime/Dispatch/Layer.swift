@@ -85,7 +85,7 @@ final class InstalledLayer {
   let backEnd: BackEnd
   let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
-  let diversion: Diversion?
+  let diversion: (any Diversion)?
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
@@ -95,7 +95,7 @@ final class InstalledLayer {
 
   /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
   init(
-    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken, sequence: UInt64? = nil
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, token: HookToken, sequence: UInt64? = nil
   ) {
     self.token = token
     self.diversion = diversion

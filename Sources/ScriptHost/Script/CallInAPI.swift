@@ -32,6 +32,7 @@ enum CallInAPI {
     guard given == callable.argumentCount else {
       return fail(.wrongCount(selector: callable.selector, expected: callable.argumentCount, found: given), callback)
     }
+    if callable.isGeneric { return performGeneric(bound, on: receiver, value, callback, first: first, patch, catching: catching) }
     let isObject = callable.isOnObject
     if isObject {
       do throws(CallError) { try CallCheck.object(receiver, for: callable) } catch { return fail(error, callback) }
@@ -69,6 +70,29 @@ enum CallInAPI {
       }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
+  }
+
+  /// The same once the types of the arguments have told what the function is generic over.
+  private static func performGeneric(
+    _ bound: BoundCall, on receiver: UInt, _ value: LentValue?, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
+  ) -> Int32 {
+    let template = bound.callable
+    guard let generic = template.generic else { return callback.fail("internal error: a template without a function") }
+    let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
+    let given = (first..<callback.count).map { bridge.givenType(callback[$0]) }
+    let object = template.isOnObject ? UnsafeRawPointer(bitPattern: receiver).map { Metadata($0.load(as: UnsafeRawPointer.self)) } : nil
+    let type = value?.info.metadata ?? object
+    do throws(CallError) {
+      // Looking for types and witness tables is not the script's time.
+      let unlocked = shl_unlock_all(callback.scope)
+      let found = Result { () throws(CallError) in try generic.callable(on: type ?? template.owner, given) }
+      guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      let callable = try found.get()
+      // Of a generic class, the metatype is known only now.
+      var receiver = receiver
+      if receiver == 0, case .metatype(let own) = callable.receiver { receiver = UInt(bitPattern: own.pointer) }
+      return perform(BoundCall(callable: callable, entry: bound.entry), on: receiver, value: value, callback, first: first, patch, catching: catching)
+    } catch { return fail(error, callback) }
   }
 
   /// The bytes of `self` in the block. What ended there left its bits.
@@ -230,6 +254,8 @@ enum CallInAPI {
       switch callable.receiver {
       case .object: throw .wrongReceiver(selector: callable.selector, expected: "an object", found: "none; use swift.send(object, …)")
       case .value(let info): throw .wrongReceiver(selector: callable.selector, expected: info.name, found: "none; use swift.send(value, …)")
+      case .none where callable.wantsInstance:
+        throw .wrongReceiver(selector: callable.selector, expected: "an object or value", found: "none; use swift.send(object, …)")
       case .none, .metatype: break
       }
       let receiver = callable.owner.map { UInt(bitPattern: $0.pointer) } ?? 0

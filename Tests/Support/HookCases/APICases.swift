@@ -519,7 +519,7 @@ private func filled() -> Cart {
   (
     "api: a call that is kept answers that it is over",
     {
-      nonisolated(unsafe) var kept: Call<Around, Any, Double, Double>?
+      nonisolated(unsafe) var kept: Call<Positions.Around, Any, Double, Double>?
       let hook = try Hooks.around(cartTotal) { (call, tax: Double) -> Double in
         kept = call
         return try call.original()
