@@ -59,12 +59,13 @@ package struct WaitInfo: Sendable {
   package let hooks: [HookToken]
   /// Why some of what appeared could not be hooked.
   package let refused: [(selector: String, reason: HookRefusal)]
-  package var hasLanded: Bool { !hooks.isEmpty }
+  /// There are, or were, functions of that name.
+  package let hasLanded: Bool
 }
 
 extension WaitInfo: CustomStringConvertible {
   package var description: String {
-    let state = hooks.isEmpty ? "waiting for it to appear" : "\(hooks.count) appeared"
+    let state = !hasLanded ? "waiting for it to appear" : "\(hooks.count) appeared"
     return "'\(selector)' by \(owner), \(state)" + (refused.isEmpty ? "" : ", \(refused.count) refused")
   }
 }
@@ -76,13 +77,17 @@ final class WaitingHook {
   var hooks: [HookToken] = []
   var refused: [(selector: String, reason: HookRefusal)] = []
 
+  /// Some functions were there when the wish was made.
+  private let wasThere: Bool
+
   init(_ request: WaitRequest, _ token: WaitToken) {
+    wasThere = !request.known.isEmpty
     self.request = request
     self.token = token
   }
 
   var info: WaitInfo {
-    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused)
+    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused, hasLanded: wasThere || !hooks.isEmpty)
   }
 }
 
@@ -110,6 +115,9 @@ extension HookEngine {
       return true
     }
   }
+
+  /// All wishes of an owner end.
+  package func stopWaiting(owner: String) { lock.withLock { waiting.removeAll { $0.request.owner == owner } } }
 
   /// The wishes that are kept, in the order in which they were made.
   package func waits(owner: String? = nil) -> [WaitInfo] {

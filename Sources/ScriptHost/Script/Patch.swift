@@ -24,9 +24,14 @@ package final class Patch: @unchecked Sendable {
   var classNames: [String] = []
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
   var nextFunction: SHLRef = 0
-  var hooks: [HookToken] = []
-  /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
-  var exactHooks: [HookToken] = []
+  private let installed = Mutex(Installed())
+  private struct Installed {
+    var hooks: [HookToken] = []
+    /// Those whose selectors were spelled out: somebody waits for their calls.
+    var exact: [HookToken] = []
+  }
+  /// What handles of hooks stand for, by handle number. Guarded by the state's lock.
+  var batches: [HookBatch] = []
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
@@ -67,11 +72,31 @@ package final class Patch: @unchecked Sendable {
   /// the last call in flight has left it.
   package func unload() { removeAll() }
 
+  /// Takes note of hooks that are the patch's own; any thread.
+  func add(_ tokens: [HookToken], isExact: Bool) {
+    installed.withLock { installed in
+      installed.hooks += tokens
+      if isExact { installed.exact += tokens }
+    }
+    // Unloaded meanwhile.
+    if !isLive { removeAll() }
+  }
+  var hookCount: Int { installed.withLock { $0.hooks.count } }
+  /// `, 2 waiting`; empty when nothing waits.
+  var waitingText: String {
+    let count = HookEngine.shared.waits(owner: id).count { !$0.hasLanded }
+    return count == 0 ? "" : ", \(count) waiting"
+  }
+
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
     live.store(false, ordering: .relaxed)
-    for token in hooks { HookEngine.shared.remove(token) }
-    hooks = []
+    HookEngine.shared.stopWaiting(owner: id)
+    let tokens = installed.withLock { installed in
+      defer { installed.hooks = [] }
+      return installed.hooks
+    }
+    for token in tokens { HookEngine.shared.remove(token) }
     for observation in observations { _ = observation.end() }
   }
 
@@ -79,10 +104,15 @@ package final class Patch: @unchecked Sendable {
 
   /// Says which spelled-out selectors were hooked and never called.
   func tellUncalled() {
+    let exactHooks = installed.withLock { $0.exact }
     // A selector with bodies in several images has a hook in each.
     var done = Set(exactHooks.filter { HookEngine.shared.deliveredCalls($0) ?? 1 > 0 }.map(\.selector))
     for token in exactHooks where done.insert(token.selector).inserted {
       log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    }
+    for wait in HookEngine.shared.waits(owner: id) where !wait.hasLanded {
+      let reason = wait.refused.first.map { "appeared and could not be hooked: \($0.reason)" } ?? "was waited for and never appeared"
+      log.note("never appeared", "\(fileName): '\(wait.selector)' \(reason)")
     }
   }
 
@@ -106,11 +136,13 @@ package final class Patch: @unchecked Sendable {
 
 /// What `method "…"` found.
 struct ResolvedSelector {
-  var image: ImageCatalog
+  /// Empty where it is waited for.
   var families: [Family]
   var images: [ImageCatalog]
   var text: String
   var isGlob: Bool
+  /// Hooks on it land on what images bring later, too.
+  var waits = false
 }
 
 package enum PatchError: Error, Sendable {

@@ -85,7 +85,7 @@ enum PatchAPI {
 
     CallAPI.register(state, context, check)
     ObserveAPI.register(patch, context, check)
-    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + HookListAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
@@ -118,7 +118,12 @@ enum PatchAPI {
   private static let methodFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
-      switch resolve(text, patch) {
+      let waits: Bool
+      switch readWait(callback) {
+      case .success(let found): waits = found
+      case .failure(let problem): return callback.fail(problem.text)
+      }
+      switch resolve(text, patch, waits: waits) {
       case .success(let index): return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
       case .failure(let problem): return callback.fail(problem.text)
       }
@@ -128,21 +133,43 @@ enum PatchAPI {
   private static let classFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
-      if let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
+      let waits: Bool
+      switch readWait(callback) {
+      case .success(let found): waits = found
+      case .failure(let problem): return callback.fail(problem.text)
+      }
+      if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
       patch.classNames.append(text)
-      return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
+      return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), waits ? 1 : 0, 0))
     }
   }
 
   struct Problem: Error { var text: String }
 
-  private static func resolve(_ text: String, _ patch: Patch) -> Result<Int, Problem> {
+  /// The options of `method` and `class`: `{ wait = true }`.
+  private static func readWait(_ callback: LuaCallback) -> Result<Bool, Problem> {
+    guard callback[1].tag != SHL_NIL else { return .success(false) }
+    guard callback[1].tag == SHL_TABLE else { return .failure(Problem(text: "options are a table, such as { wait = true }")) }
+    var waits = false
+    var problem: String?
+    callback.forEach(in: callback[1]) { key, value in
+      if key.text == "wait", value.tag == SHL_BOOL { waits = value.b } else { problem = "the only option here is { wait = true }" }
+      return problem == nil
+    }
+    return problem.map { .failure(Problem(text: $0)) } ?? .success(waits)
+  }
+
+  /// - Parameter waits: what is not there now may come with an image.
+  private static func resolve(_ text: String, _ patch: Patch, waits: Bool = false) -> Result<Int, Problem> {
     switch SelectorLookup.resolve(text) {
-    case .failure(let problem): return .failure(Problem(text: problem.description))
+    case .failure(let problem):
+      guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }
+      patch.selectors.append(ResolvedSelector(families: [], images: [], text: text, isGlob: SelectorPattern(text).isGlob, waits: true))
+      return .success(patch.selectors.count - 1)
     case .success(let found):
       patch.selectors.append(
         ResolvedSelector(
-          image: found[0].0, families: found.map(\.1), images: found.map(\.0), text: text, isGlob: SelectorPattern(text).isGlob))
+          families: found.map(\.1), images: found.map(\.0), text: text, isGlob: SelectorPattern(text).isGlob, waits: waits))
       return .success(patch.selectors.count - 1)
     }
   }
@@ -179,19 +206,10 @@ enum PatchAPI {
   /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
   private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let receiver = callback[0]
-    var index = Int(receiver.h.a)
-    var handlerAt = 1
-    if receiver.cls == patch.classes.type {
-      guard let member = callback.text(1) else {
-        return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler")
-      }
-      let isStatic = member.hasPrefix("static ")
-      let full = (isStatic ? "static " : "") + patch.classNames[index] + "." + (isStatic ? String(member.dropFirst(7)) : member)
-      switch resolve(full, patch) {
-      case .success(let found): index = found
-      case .failure(let problem): return callback.fail(problem.text)
-      }
-      handlerAt = 2
+    let isMember = receiver.cls == patch.classes.type
+    let handlerAt = isMember ? 2 : 1
+    if isMember, callback.text(1) == nil {
+      return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler")
     }
     guard callback[handlerAt].tag == SHL_FUNCTION else {
       return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
@@ -208,11 +226,23 @@ enum PatchAPI {
     } else if options.tag != SHL_NIL {
       return callback.fail("options are a table, got \(ValueBridge.describe(options))")
     }
+    var index = Int(receiver.h.a)
+    if isMember, let member = callback.text(1) {
+      switch resolve(Self.member(member, of: patch.classNames[index]), patch, waits: wishes.waits || receiver.h.b == 1) {
+      case .success(let found): index = found
+      case .failure(let problem): return callback.fail(problem.text)
+      }
+    }
     let selector = patch.selectors[index]
     if let most = wishes.most, selector.families.count > most {
       return callback.fail("'\(selector.text)' matches \(selector.families.count) selectors, max allows \(most)")
     }
     return install(position, selector, handlerAt, wishes, patch, callback)
+  }
+
+  private static func member(_ member: String, of type: String) -> String {
+    let isStatic = member.hasPrefix("static ")
+    return (isStatic ? "static " : "") + type + "." + (isStatic ? String(member.dropFirst(7)) : member)
   }
 
   private static func requests(_ selector: ResolvedSelector, _ wishes: HookOptions) -> [HookRequest] {
@@ -223,23 +253,10 @@ enum PatchAPI {
     _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch,
     _ callback: LuaCallback
   ) -> Int32 {
-    var hooks: [String: LuaHook] = [:]
-    var noMemory = false
-    let report = HookEngine.shared.install(requests(selector, wishes)) { family in
-      var info = SHLFunctionInfo()
-      let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
-      if function == 0 { noMemory = true }
-      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
-      hooks[family.key] = hook
-      return LayerSpec(
-        function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-        priority: wishes.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id
-      ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
-    }
-    patch.hooks += report.tokens.map(\.token)
-    if !selector.isGlob { patch.exactHooks += report.tokens.map(\.token) }
-    for (token, key) in report.tokens { hooks[key]?.token = token }
-    if noMemory { return callback.fail("out of memory") }
+    guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
+    let batch = HookBatch(patch, position, handler, wishes, selector: selector.text)
+    let report = HookEngine.shared.install(requests(selector, wishes), layer: batch.layer)
+    batch.add(report)
     // Bodies in another image may be refused: then it is hooked in part.
     if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
@@ -258,8 +275,9 @@ enum PatchAPI {
       }
       noteMissedCopies(selector, patch)
     }
-    return callback.done(
-      shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    if wishes.waits || selector.waits { batch.wait(besides: selector.families) }
+    patch.batches.append(batch)
+    return callback.done(shl_handle(patch.classes.hook, UInt64(patch.batches.count - 1), 0, UInt64(report.refused.count)))
   }
 
   /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
@@ -276,18 +294,14 @@ enum PatchAPI {
   private static let hookToString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let handle = callback[0]
-      return callback.done("hook (\(handle.h.b) installed, \(handle.h.c) refused)")
+      return callback.done(patch.batches[Int(handle.h.a)].description(refused: Int(handle.h.c)))
     }
   }
 
-  /// `h:remove()`: true when it was installed.
+  /// `h:remove()`: true when it was installed, or waited.
   private static let removeHook: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let handle = callback[0]
-      let ids = handle.h.a..<(handle.h.a + handle.h.b)
-      var removed = false
-      for token in patch.hooks where ids.contains(token.id) { removed = HookEngine.shared.remove(token) || removed }
-      return callback.done(shl_bool(removed))
+      return callback.done(shl_bool(patch.batches[Int(callback[0].h.a)].remove()))
     }
   }
 
@@ -361,6 +375,8 @@ struct HookOptions {
   var waitsWhenBusy: Bool
   /// More matches of a glob than this are an error.
   var most: Int?
+  /// Also hook what images bring later.
+  var waits = false
 
   /// What diverts the calls; nil: the engine chooses.
   var backEnd: BackEnd?
@@ -371,6 +387,7 @@ struct HookOptions {
     switch (name, value.tag) {
     case ("priority", SHL_INT): priority = Int(value.i)
     case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)
+    case ("wait", SHL_BOOL): waits = value.b
     case ("on_busy", _) where text == "wait" || text == "original": waitsWhenBusy = text == "wait"
     case ("on_failure", _) where text == "original": break  // what always happens
     case ("by", SHL_STRING):
@@ -381,7 +398,8 @@ struct HookOptions {
     case ("on_busy", _): return "option 'on_busy' is \"wait\" or \"original\""
     case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"
     case ("priority", _), ("max", _): return "option '\(name)' is an integer, got \(ValueBridge.describe(value))"
-    default: return "unknown option '\(name)'; known are priority, max, by, on_busy, on_failure"
+    case ("wait", _): return "option 'wait' is true or false"
+    default: return "unknown option '\(name)'; known are priority, max, by, wait, on_busy, on_failure"
     }
     return nil
   }
