@@ -177,20 +177,16 @@ static bool run_enter_only(HKTCall *call) {
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
   if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  for (uint32_t i = 0; i < to->forwarder_count; i++)
-    if (to->forwarder[i].record == from) return true;
+  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (forwarder[i].record == from) return true;
   return false;
 }
 
 /// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
 static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
-  return from->family == to->family || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
-}
-
-void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count) {
-  // A reader that sees the greater count sees the longer list.
-  __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
-  __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
+  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
 }
 
 /// The frame is that of a call which the thunk behind a slot has made.
@@ -208,13 +204,16 @@ static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const
   t->forwarded.from = from;
   t->forwarded.stack = (uint64_t)frame->stack;
   t->forwarded.return_address = frame->stack[-1];
+  t->forwarded.time = hkt_enabling_time();
 }
 
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
-static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
+static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const HKTSite *site, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && hands_on_to(t->forwarded.from, body) &&
+  // What was noted while this site was off may be of a call that has ended long ago, at the same place of the stack.
+  if (t->forwarded.from && t->forwarded.time >= __atomic_load_n(&site->enabled_at, __ATOMIC_ACQUIRE) &&
+      hands_on_to(t->forwarded.from, body) &&
       ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
        (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
@@ -233,10 +232,10 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0, count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE); i < count; i++) {
-    const HKTForwarder *forwarder = &body->forwarder[i];
-    if (from - forwarder->begin <= forwarder->end - forwarder->begin) return delivers(forwarder->record, body);
-  }
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
   return false;
 }
 
@@ -337,7 +336,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
     if (!body) return HKT_CONTINUE;
   }
   drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+  if (continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
 
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }

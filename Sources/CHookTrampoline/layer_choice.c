@@ -16,6 +16,13 @@ static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wante
   return false;
 }
 
+/// Calls that arrive at the record go on to what layers of the route are for, or stand for calls that would: an object's own
+/// class has no words for the hooks of the class that it was made of.
+static bool is_on_the_way(uint8_t route, const HKTBodyRecord *body) {
+  if (route == HKT_ROUTE_DYNAMIC) return body->flags & HKT_BODY_RUNS_DYNAMIC;
+  return route == HKT_ROUTE_VTABLE && body->route == HKT_ROUTE_CLASS_SWITCH;
+}
+
 static bool spend(HKTLayerState *state) {
   uint32_t armed = HKT_ONCE_ARMED;
   return atomic_compare_exchange_strong(&state->once, &armed, HKT_ONCE_SPENT);
@@ -23,9 +30,7 @@ static bool spend(HKTLayerState *state) {
 
 bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   const HKTBodyRecord *body = call->body;
-  if (layer->route && layer->route != body->route &&
-      !(layer->route == HKT_ROUTE_DYNAMIC && (body->flags & HKT_BODY_RUNS_DYNAMIC)))
-    return false;
+  if (layer->route && layer->route != body->route && !is_on_the_way(layer->route, body)) return false;
   if (layer->filter == HKT_FILTER_CLASS && !is_of_class(body, hkt_self_of(body, call->frame), layer->filter_value)) return false;
   if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
   HKTLayerState *state = layer->state;

@@ -83,6 +83,12 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
 HKTThread *hkt_thread(void) { return hkt_thread_here(); }
 HKTThread *hkt_thread_if_known(void) { return hkt_this_thread; }
 
+bool hkt_lies_on_stack(uint64_t address) {
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next)
+    if (address >= t->stack_low && address < t->stack_high && atomic_load(&t->in_use)) return true;
+  return false;
+}
+
 void hkt_threads_forget_others(void) {
   if (hkt_this_thread) hkt_this_thread->tid = (int32_t)syscall(SYS_gettid);
   if (atomic_load(&hkt_need_fence) == 0) syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);

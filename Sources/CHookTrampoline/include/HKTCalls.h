@@ -137,13 +137,14 @@ typedef struct HKTBodyRecord {
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
   uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
-  void *family;          // identity of the selector: bodies of one family share it
+  void *family;          // identity of the selector: its bodies share it, in whatever image they are
+  void *owner;           // the Swift side's family that the record is part of
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
-  /// The bodies of the same family that hand their call on to this one: never freed.
   /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
   uint64_t thunk_begin, thunk_end;
+  /// The bodies of the same selector that hand their call on to this one: never freed, replaced by hkt_record_add_forwarders.
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
@@ -216,7 +217,7 @@ typedef struct HKTThread {
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
-  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
@@ -289,10 +290,11 @@ void hkt_layers_mute(HKTLayers *layers, uint64_t order);
 static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
   __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
 }
+/// Adds bodies that hand calls on to this one. False: no memory.
+bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
+
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
-/// Says which bodies hand their calls on to the record's: more than before, never fewer. `list` is never freed.
-void hkt_record_set_forwarders(HKTBodyRecord *record, const HKTForwarder *list, uint32_t count);
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type.

@@ -121,9 +121,12 @@ package final class Callable: @unchecked Sendable {
 
   // MARK: Making
 
-  /// - Parameter entry: the body's address.
+  /// - Parameters:
+  ///   - entry: the body's address.
+  ///   - known: who `self` is, where the declaration does not tell.
   init(
-    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil
+    _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil,
+    receiver known: Receiver? = nil
   ) throws(CallRefusal) {
     self.asyncPointer = asyncPointer
     self.declaration = declaration
@@ -141,7 +144,7 @@ package final class Callable: @unchecked Sendable {
       selfOffset = offset
     } else {
       mayChangeSelf = false
-      receiver = try Self.receiver(selfPlan, declaration)
+      if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration) }
       selfOffset = 0
     }
     thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }

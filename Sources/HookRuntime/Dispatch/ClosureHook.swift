@@ -116,7 +116,9 @@ extension HookEngine {
     }
     let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
     if let (name, reason) = report.refused.first { throw HookError(name, reason) }
-    return Hook(report.tokens.map(\.token), position: HookPosition(phases), site: "")
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
   }
 }
 
@@ -139,5 +141,10 @@ private final class ClosureBox: Sendable {
 private let closureLayer: HKTLayerFunction = { call, context, phase in
   // The context is the box that `install` retained for this layer.
   Unmanaged<ClosureBox>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.body(HookedCall(call!, phase)) }
+  if phase == HKT_AROUND, call!.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 {
+    // It stood in for the original, and so for what that ends.
+    let view = CallView(call!)
+    if view.withPlan(\.consumesArguments) { FrameAnswer.consumeArguments(of: call!, view.plan) }
+  }
   return HKT_HANDLED
 }

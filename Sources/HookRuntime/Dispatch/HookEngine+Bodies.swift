@@ -8,14 +8,12 @@ extension HookEngine {
   func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
     let key = family.imagePath + "\0" + family.key
-    let hooked = families[key] ?? HookedFamily(family: family, image: image)
-    let known = hooked.bodies.count
+    let hooked = families[key] ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
     }
-    if families.updateValue(hooked, forKey: key) == nil { kin[family.key, default: []].append(hooked) }
-    if hooked.bodies.count != known { hooked.linkForwarders(kin: (kin[family.key] ?? []).filter { $0 !== hooked }) }
+    if families.updateValue(hooked, forKey: key) == nil { familiesByName[family.key, default: []].append(hooked) }
     return .success(hooked)
   }
 
@@ -90,7 +88,7 @@ extension HookedFamily {
   fileprivate static func user(of site: UnsafeMutablePointer<HKTSite>, besides self: HookedFamily? = nil) -> HookedFamily? {
     guard let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return nil }
     // Families are never freed, so the record's is there.
-    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue()
+    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue()
     return other === self || other.sets.isEmpty ? nil : other
   }
 
@@ -109,7 +107,11 @@ extension HookedFamily {
     let isOn = sets.isEnabled(.entry)
     // Switching the site of a shared body off would take it from others.
     for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
-    for each in arrivals { sets.isEnabled(each.backEnd) ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site) }
+    for each in arrivals {
+      // The tables' hooks see an object's calls where its own class leads them.
+      let isOn = sets.isEnabled(each.backEnd) || each.backEnd == .classSwitch && sets.isEnabled(.vtable)
+      isOn ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site)
+    }
   }
 
   /// Why a layer cannot take part in this selector's calls.

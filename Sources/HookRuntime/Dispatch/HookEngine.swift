@@ -18,8 +18,8 @@ public final class HookEngine: @unchecked Sendable {
 
   let lock = RecursiveLock()
   var families: [String: HookedFamily] = [:]
-  /// Those of one selector, in the images that have bodies of it.
-  var kin: [String: [HookedFamily]] = [:]
+  /// One selector may have bodies in several images: specialisations that each of them needed.
+  var familiesByName: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -72,7 +72,7 @@ public final class HookEngine: @unchecked Sendable {
     let family: Family
     let scope: LayerScope
     let backEnd: BackEnd
-    let diversion: Diversion?
+    let diversion: (any Diversion)?
     let spec: LayerSpec
   }
 
@@ -105,7 +105,8 @@ public final class HookEngine: @unchecked Sendable {
         candidates.forEach(drop)
         return report
       }
-      for candidate in candidates { add(candidate, &report) }
+      var places = OrderPlaces()
+      for candidate in candidates { add(candidate, &places, &report) }
       if atomically, !report.refused.isEmpty {
         for (token, _) in report.tokens { _ = take(token) }
         report.tokens = []
@@ -124,7 +125,7 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    var diversion: Diversion?
+    var diversion: (any Diversion)?
     if backEnd != .entry {
       switch hooked.diversion(backEnd, request.scope) {
       case .success(let made): diversion = made
@@ -178,31 +179,46 @@ public final class HookEngine: @unchecked Sendable {
     if case .object(let object) = candidate.scope { candidate.hooked.sets.forget(object) }
   }
 
-  /// Writes the code of all candidates; takes those out that cannot be written.
+  /// Writes the words and the code of all candidates; takes those out that cannot be written. Nothing is written in the end
+  /// when one cannot and none should be then.
   private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
+    var written: [Candidate] = []
+    for candidate in candidates {
+      guard let reason = candidate.diversion?.acquire() else {
+        written.append(candidate)
+        continue
+      }
+      report.refused.append((candidate.family.selector, .code(reason)))
+      drop(candidate)
+    }
+    candidates = written
+    // Code comes last: its bytes stay as they are written.
+    if !(atomically && !report.refused.isEmpty) { divertEntries(&candidates, atomically, &report) }
+    if atomically, !report.refused.isEmpty { for candidate in candidates { candidate.diversion?.release() } }
+  }
+
+  private func divertEntries(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
     while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
-      let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
+      let isCulprit = { (candidate: Candidate) in
+        candidate.diversion == nil && (culprits.isEmpty || culprits.contains { $0 === candidate.hooked })
+      }
       for candidate in candidates where isCulprit(candidate) {
         report.refused.append((candidate.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
-    }
-    for candidate in candidates {
-      guard let reason = candidate.diversion?.acquire() else { continue }
-      report.refused.append((candidate.family.selector, .code(reason)))
-      drop(candidate)
-      candidates.removeAll { $0.diversion === candidate.diversion && $0.spec.context == candidate.spec.context }
+      if atomically { return }
     }
   }
 
-  private func add(_ candidate: Candidate, _ report: inout Report) {
+  private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
     let token = HookToken(id: nextToken, selector: candidate.family.selector)
     nextToken += 1
     let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token)
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
+      sequence: (familiesByName[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
@@ -219,6 +235,21 @@ public final class HookEngine: @unchecked Sendable {
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
+  }
+}
+
+/// What a selector means in several images is one hook, and has one place in the order.
+private struct OrderPlaces {
+  private var known: [String: UInt64] = [:]
+  private var requests: [ObjectIdentifier: Int] = [:]
+
+  mutating func take(_ hooked: HookedFamily, _ token: HookToken) -> UInt64 {
+    // A selector may be asked for several times.
+    let number = requests[ObjectIdentifier(hooked), default: 0]
+    requests[ObjectIdentifier(hooked)] = number + 1
+    let key = "\(hooked.family.key)\0\(number)"
+    defer { known[key] = known[key] ?? token.id }
+    return known[key] ?? token.id
   }
 }
 

@@ -70,6 +70,21 @@ extension MergeThunk {
   }
 }
 
+extension HookedBody {
+  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
+  /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
+  fileprivate func link(from others: [HookedBody]) {
+    let sources = others.filter { $0.site != site && $0.body.handsOn(to: body) }
+    if sources.isEmpty { return }
+    for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
+    let forwarders = sources.map {
+      HKTForwarder(begin: $0.body.address, end: $0.body.address + UInt64($0.body.size), record: $0.record)
+    }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
+  }
+}
+
 /// Guarded by the engine's lock, but for `family` and `image`, which never change, and `everyBody`.
 final class HookedFamily {
   let family: Family
@@ -79,8 +94,8 @@ final class HookedFamily {
   private(set) var refused: [(body: Body, reason: HookRefusal)] = []
   /// Where calls arrive that come through words of data.
   private(set) var arrivals: [HookedBody] = []
-  /// Those words, by their addresses.
-  var slots: [UInt64: Slot] = [:]
+  /// Those words.
+  var slots: [SlotKey: Slot] = [:]
   let sets: LayerSets
   /// Of a C function: who imports it, as far as hooks asked.
   let importers = ImporterBits()
@@ -89,17 +104,29 @@ final class HookedFamily {
   /// Bodies and arrivals, for callers that make a plan without the lock.
   private let everyBody = Mutex<[HookedBody]>([])
 
-  init(family: Family, image: ImageCatalog) {
+  /// The same selector's families in other images.
+  private var siblings: [HookedFamily]
+  /// What the calls of the selector have in common, in whatever image. Never freed: it only stands for itself.
+  private let identity: UnsafeMutableRawPointer
+
+  /// - Parameter siblings: the same selector's families in other images.
+  init(family: Family, image: ImageCatalog, siblings: [HookedFamily]) {
     self.family = family
     self.image = image
+    self.siblings = siblings
     sets = LayerSets([])
+    identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
+    for other in siblings { other.siblings.append(self) }
   }
 
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+    let known = self.bodies + siblings.flatMap(\.bodies)
     self.refused += refused
     self.bodies += bodies
     for each in bodies { adopt(each) }
+    for target in bodies { target.link(from: known + bodies) }
+    for target in known { target.link(from: bodies) }
   }
 
   /// The site of a word that the selector's calls come through.
@@ -110,7 +137,8 @@ final class HookedFamily {
   }
 
   private func adopt(_ body: HookedBody) {
-    body.record.pointee.family = Unmanaged.passUnretained(self).toOpaque()
+    body.record.pointee.family = identity
+    body.record.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     if !arrivals.isEmpty, body.backEnd == .entry { hkt_record_add_flags(body.record, UInt32(HKT_BODY_HAS_SLOTS)) }
     everyBody.withLock { $0.append(body) }
     hkt_site_add_record(body.site, body.record)
@@ -125,32 +153,10 @@ final class HookedFamily {
       let guards = UnsafeBufferPointer(start: record.pointee.guard, count: Int(record.pointee.guard_count))
       let isSame = guards.elementsEqual(thunk.guards) { $0.place == $1.place && $0.mask == $1.mask && $0.value == $1.value }
       // Families are never freed, so the record's is there.
-      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
+      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue() }
       next = record.pointee.next
     }
     return nil
-  }
-
-  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
-  /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  ///
-  /// A body may be in another image: of an open class's initialiser every module that uses it has the allocating form.
-  /// - Parameter kin: the families of the same selector in other images.
-  func linkForwarders(kin: [HookedFamily]) {
-    let all = kin.flatMap(\.bodies) + bodies
-    guard all.count > 1 else { return }
-    for target in all {
-      let sources = all.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty || sources.count == target.record.pointee.forwarder_count { continue }
-      // Never freed, as the records that read it.
-      let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
-      for (index, source) in sources.enumerated() {
-        hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS))
-        let begin = source.body.address
-        (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
-      }
-      hkt_record_set_forwarders(target.record, list, UInt32(sources.count))
-    }
   }
 
   // MARK: Plans
@@ -159,7 +165,7 @@ final class HookedFamily {
   static func planAtFirstCall() {
     hkt_set_planner { record in
       // Families are never freed, so the record's is there.
-      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.family).takeUnretainedValue()
+      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.owner).takeUnretainedValue()
       if let body = family.everyBody.withLock({ $0.first { $0.record == record } }) { family.plan(body) }
     }
   }

@@ -85,7 +85,7 @@ final class InstalledLayer {
   let backEnd: BackEnd
   let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
-  let diversion: Diversion?
+  let diversion: (any Diversion)?
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
@@ -93,7 +93,10 @@ final class InstalledLayer {
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: Diversion? = nil, token: HookToken) {
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
     self.token = token
     self.diversion = diversion
     self.scope = scope
@@ -106,7 +109,7 @@ final class InstalledLayer {
     case .object: isObject = true
     }
     lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: token.id)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.
@@ -150,4 +153,13 @@ struct LayerOrder: Comparable {
 package struct HookToken: Hashable, Sendable {
   package let id: UInt64
   package let selector: String
+
+  /// - Parameter selector: for messages; tokens are told apart by their ids.
+  package init(id: UInt64, selector: String = "") {
+    self.id = id
+    self.selector = selector
+  }
+
+  package static func == (a: HookToken, b: HookToken) -> Bool { a.id == b.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

@@ -11,6 +11,7 @@ package struct WaitRequest: Sendable {
   package var selector: String
   package var owner: String
   package var group: String?
+  package var scope: HookScope
   package var backEnd: BackEnd?
   /// Families that are hooked, or refused, already.
   package var known: Set<FamilyName>
@@ -20,12 +21,13 @@ package struct WaitRequest: Sendable {
   package var landed: @Sendable (HookEngine.Report) -> Void
 
   package init(
-    selector: String, owner: String, group: String? = nil, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
+    selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
     layer: @escaping @Sendable (Family) -> LayerSpec?, landed: @escaping @Sendable (HookEngine.Report) -> Void = { _ in }
   ) {
     self.selector = selector
     self.owner = owner
     self.group = group
+    self.scope = scope
     self.backEnd = backEnd
     self.known = known
     self.layer = layer
@@ -149,7 +151,7 @@ extension HookEngine {
     let found = ProcessCatalog.shared.families(matching: pattern).filter { known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil }
     guard !found.isEmpty else { return }
     lock.withLock { wish.request.known = known }
-    let requests = found.map { HookRequest(image: $0, family: $1, backEnd: wish.request.backEnd) }
+    let requests = found.map { HookRequest(image: $0, family: $1, scope: wish.request.scope, backEnd: wish.request.backEnd) }
     let report = installWanted(requests, layer: wish.request.layer)
     lock.withLock {
       wish.hooks += report.tokens.map(\.token)

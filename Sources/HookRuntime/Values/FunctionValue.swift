@@ -8,16 +8,21 @@ package final class FunctionValue: Sendable {
   package let code: UInt
   /// The context object; 0 for functions without one.
   package let context: UInt
-  /// The call that lent a non-escaping closure, whose context may lie on the stack; 0 for values held here.
+  /// The call that lent a non-escaping closure, or another whose context lies on the stack; 0 for values held here.
   package let lender: UInt64
 
+  /// No call lends with this number: such a value is of no use.
+  package static let nobody = UInt64.max
+
   /// Reads the value at `memory`; one that may escape is retained, any other is lent by the call `lender`.
-  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64) {
+  /// - Parameter endsWithCall: its context does not live longer, whatever the type says.
+  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64, endsWithCall: Bool = false) {
     self.type = type
     let shape = type.metadata.function
     code = memory.loadUnaligned(as: UInt.self)
     context = shape?.convention == .swift ? memory.loadUnaligned(fromByteOffset: 8, as: UInt.self) : 0
-    self.lender = shape?.convention == .swift && shape?.isEscaping == false ? lender : 0
+    let isLent = endsWithCall || shape?.convention == .swift && shape?.isEscaping == false
+    self.lender = isLent ? lender == 0 && endsWithCall ? Self.nobody : lender : 0
     if self.lender == 0 { Self.retain(context) }
   }
 

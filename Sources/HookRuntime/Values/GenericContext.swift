@@ -87,7 +87,7 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
     (0..<requirementsInSignature).compactMap { GenericContext.Requirement(pointer + 24 + 12 * $0) }
   }
   /// The protocol's requirement records (8 bytes each): base protocols, associated types, methods.
-  private var requirements: UnsafeRawPointer { pointer + 24 + 12 * requirementsInSignature }
+  var requirements: UnsafeRawPointer { pointer + 24 + 12 * requirementsInSignature }
   /// How many there are: a conformance's table has one word before as many.
   var requirementCount: Int { Int(pointer.load(fromByteOffset: 16, as: UInt32.self)) }
 

@@ -39,7 +39,9 @@ enum CallInAPI {
     if callable.isAsync { return AwaitedCall.begin(bound, on: receiver, isObject, callback, first: first, patch, catching: catching) }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
+      let watch = FrameBound.Watch(isObject ? receiver : 0)
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
+      defer { watch?.end(callable.selector, patch) }
       if callable.isOnValue, case .value(let info) = callable.receiver {
         let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
         guard made != nil else {
@@ -139,7 +141,13 @@ enum CallInAPI {
     case (.bool, SHL_BOOL): place.storeBytes(of: value.b ? 1 : 0, as: UInt64.self)
     default:
       let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
-      do throws(BridgeError) { try bridge.store(value, as: argument.info, at: place) } catch {
+      do throws(BridgeError) {
+        try bridge.store(value, as: argument.info, at: place)
+        if let type = FrameBound.settle(place, argument.info, for: .pass) {
+          argument.destroy(block)
+          throw .inFrame(type: type)
+        }
+      } catch {
         let text = "argument \(argumentName(index, callable.plan.arguments[index].label)) of '\(callable.selector)': \(error.description)"
         return callback.fail(text)
       }

@@ -3,7 +3,6 @@ internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
-internal import SwiftMangling
 private import Synchronization
 
 /// A function of a script, kept for as long as somebody may call it.
@@ -27,81 +26,85 @@ final class HandlerFunction: Sendable {
 
 /// Made while the patch runs; grows on any thread.
 final class HookBatch: Sendable {
-  let patch: Patch
   private let position: LuaHook.Position
   private let handler: HandlerFunction
   private let options: HookOptions
-  private let selector: String
-  private let isGlob: Bool
+  private let selector: ResolvedSelector
+  private let scope: HookScope
   private let state = Mutex(State())
 
   private struct State {
-    var hooks: [String: LuaHook] = [:]
+    /// Those without a token yet.
+    var pending: [String: [LuaHook]] = [:]
     var tokens: [HookToken] = []
     var wait: WaitToken?
   }
 
-  init(_ patch: Patch, _ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: String) {
-    self.patch = patch
+  init(_ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: ResolvedSelector, scope: HookScope) {
     self.position = position
     self.handler = handler
     self.options = options
     self.selector = selector
-    isGlob = SelectorPattern(selector).isGlob
+    self.scope = scope
   }
+
+  private var patch: Patch { handler.patch }
 
   /// The layer for one function.
   func layer(_ family: Family) -> LayerSpec {
-    let hook = LuaHook(patch: patch, position: position, handler: handler, family: family, options: options)
-    state.withLock { $0.hooks[family.imagePath + "\0" + family.key] = hook }
+    let hook = LuaHook(position: position, handler: handler, family: family, options: options)
+    state.withLock { $0.pending[family.key, default: []].append(hook) }
     return LayerSpec(
       function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-      priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id
+      priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
+      isOnce: options.isOnce
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
   }
 
   /// Takes note of what was installed.
   func add(_ report: HookEngine.Report) {
     state.withLock { state in
-      state.tokens += report.tokens.map(\.token)
-      for (token, key) in report.tokens {
-        for (name, hook) in state.hooks where name.hasSuffix("\0" + key) && hook.token == nil { hook.token = token }
-      }
+      for (token, key) in report.tokens { state.pending[key]?.first { $0.token == nil }?.token = token }
+      state.pending = [:]
+      if options.waits || selector.waits { state.tokens += report.tokens.map(\.token) }
     }
-    patch.add(report.tokens.map(\.token), isExact: !isGlob)
+    // Of an object's hooks nobody waits for calls: it may be gone at once.
+    patch.add(report.tokens.map(\.token), areExact: !selector.isGlob && options.object == nil)
   }
 
   /// Hooks what images bring of the selector from now on.
-  func wait(besides known: [Family]) {
-    let token = HookEngine.shared.wait(
-      WaitRequest(selector: selector, owner: patch.id, backEnd: options.backEnd, known: Set(known.map { FamilyName($0) })) { [weak self] family in
-        self.flatMap { $0.patch.isLive ? $0.layer(family) : nil }
-      } landed: { [weak self] in self?.landed($0) })
+  func wait() {
+    let request = WaitRequest(
+      selector: selector.text, owner: patch.id, group: options.group, scope: scope, backEnd: options.backEnd,
+      known: Set(selector.families.map { FamilyName($0) })
+    ) { [weak self] family in
+      self.flatMap { $0.patch.isLive ? $0.layer(family) : nil }
+    } landed: { [weak self] in
+      self?.landed($0)
+    }
+    let token = HookEngine.shared.wait(request)
     state.withLock { $0.wait = token }
   }
 
   private func landed(_ report: HookEngine.Report) {
     add(report)
-    patch.log.note(
-      "hook landed",
-      "\(patch.fileName): '\(selector)' appeared: \(report.tokens.count) hooked" + (report.refused.isEmpty ? "" : ", \(report.refused.count) refused"))
-    for (name, reason) in report.refused where !isGlob { patch.log.say("\(patch.fileName): cannot hook '\(name)', which appeared: \(reason)") }
-  }
-
-  /// Takes out what was installed, and waits no more. True when there was something.
-  func remove() -> Bool {
-    let (tokens, wait) = state.withLock { state in
-      defer { state.wait = nil }
-      return (state.tokens, state.wait)
+    let refused = report.refused.isEmpty ? "" : ", \(report.refused.count) refused"
+    patch.log.note("hook landed", "\(patch.fileName): '\(selector.text)' appeared: \(report.tokens.count) hooked\(refused)")
+    for (name, reason) in report.refused where !selector.isGlob {
+      patch.log.say("\(patch.fileName): cannot hook '\(name)', which appeared: \(reason)")
     }
-    var removed = wait.map { HookEngine.shared.stopWaiting($0) } ?? false
-    for token in tokens { removed = HookEngine.shared.remove(token) || removed }
-    return removed
   }
 
-  /// `hook (2 installed, 1 refused)`
-  func description(refused: Int) -> String {
-    let (installed, waits) = state.withLock { ($0.tokens.count, $0.wait != nil) }
-    return "hook (\(installed) installed, \(refused) refused\(waits ? ", waiting" : ""))"
+  /// Of a batch that waits, all hooks it led to.
+  var tokens: [HookToken] { state.withLock { $0.tokens } }
+  var isWaiting: Bool { state.withLock { $0.wait != nil } }
+
+  /// Nothing lands any more. False when it did not wait.
+  func stopWaiting() -> Bool {
+    let wait = state.withLock { state in
+      defer { state.wait = nil }
+      return state.wait
+    }
+    return wait.map { HookEngine.shared.stopWaiting($0) } ?? false
   }
 }

@@ -29,9 +29,9 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(patch: Patch, position: Position, handler: HandlerFunction, family: Family, options: HookOptions) {
+  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions) {
     let info = handler.info
-    self.patch = patch
+    patch = handler.patch
     self.position = position
     self.handler = handler
     function = handler.ref

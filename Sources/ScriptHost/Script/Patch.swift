@@ -27,11 +27,14 @@ package final class Patch: @unchecked Sendable {
   private let installed = Mutex(Installed())
   private struct Installed {
     var hooks: [HookToken] = []
+    var kept = 0
     /// Those whose selectors were spelled out: somebody waits for their calls.
     var exact: [HookToken] = []
   }
-  /// What handles of hooks stand for, by handle number. Guarded by the state's lock.
+  /// Hooks that wait, by handle number. Guarded by the state's lock.
   var batches: [HookBatch] = []
+  /// Selectors hooked for objects, whose gaps were told.
+  var toldOfObjects: Set<String> = []
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
@@ -72,22 +75,6 @@ package final class Patch: @unchecked Sendable {
   /// the last call in flight has left it.
   package func unload() { removeAll() }
 
-  /// Takes note of hooks that are the patch's own; any thread.
-  func add(_ tokens: [HookToken], isExact: Bool) {
-    installed.withLock { installed in
-      installed.hooks += tokens
-      if isExact { installed.exact += tokens }
-    }
-    // Unloaded meanwhile.
-    if !isLive { removeAll() }
-  }
-  var hookCount: Int { installed.withLock { $0.hooks.count } }
-  /// `, 2 waiting`; empty when nothing waits.
-  var waitingText: String {
-    let count = HookEngine.shared.waits(owner: id).count { !$0.hasLanded }
-    return count == 0 ? "" : ", \(count) waiting"
-  }
-
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
     live.store(false, ordering: .relaxed)
@@ -96,19 +83,40 @@ package final class Patch: @unchecked Sendable {
       defer { installed.hooks = [] }
       return installed.hooks
     }
-    for token in tokens { HookEngine.shared.remove(token) }
+    HookEngine.shared.remove(tokens)
     for observation in observations { _ = observation.end() }
+  }
+
+  /// Notes what the patch installed; any thread. Hooks of objects end with them, so those that are over are dropped from time
+  /// to time.
+  /// - Parameter areExact: their selectors were spelled out, and somebody waits for their calls.
+  func add(_ tokens: [HookToken], areExact: Bool) {
+    installed.withLock { installed in
+      if areExact { installed.exact += tokens }
+      installed.hooks += tokens
+      guard installed.hooks.count > 2 * installed.kept + 64 else { return }
+      installed.hooks.removeAll { HookEngine.shared.isEnabled($0) == nil }
+      installed.kept = installed.hooks.count
+    }
+    // Unloaded meanwhile.
+    if !isLive { HookEngine.shared.remove(tokens) }
+  }
+  var hookCount: Int { installed.withLock { $0.hooks.count } }
+  /// `, 2 waiting`; empty when nothing waits.
+  var waitingText: String {
+    let count = HookEngine.shared.waits(owner: id).count { !$0.hasLanded }
+    return count == 0 ? "" : ", \(count) waiting"
   }
 
   // MARK: Telling
 
   /// Says which spelled-out selectors were hooked and never called.
   func tellUncalled() {
-    let exactHooks = installed.withLock { $0.exact }
-    // A selector with bodies in several images has a hook in each.
-    var done = Set(exactHooks.filter { HookEngine.shared.deliveredCalls($0) ?? 1 > 0 }.map(\.selector))
-    for token in exactHooks where done.insert(token.selector).inserted {
-      log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    // A selector may be hooked in several images, one of which delivers its calls.
+    var calls: [String: UInt64] = [:]
+    for token in installed.withLock({ $0.exact }) { calls[token.selector, default: 0] += HookEngine.shared.deliveredCalls(token) ?? 1 }
+    for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
+      log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
     }
     for wait in HookEngine.shared.waits(owner: id) where !wait.hasLanded {
       let reason = wait.refused.first.map { "appeared and could not be hooked: \($0.reason)" } ?? "was waited for and never appeared"
@@ -141,8 +149,17 @@ struct ResolvedSelector {
   var images: [ImageCatalog]
   var text: String
   var isGlob: Bool
+
   /// Hooks on it land on what images bring later, too.
-  var waits = false
+  var waits: Bool
+
+  init(_ found: [(ImageCatalog, Family)], _ text: String, waits: Bool = false) {
+    self.waits = waits
+    families = found.map(\.1)
+    images = found.map(\.0)
+    self.text = text
+    isGlob = SelectorPattern(text).isGlob
+  }
 }
 
 package enum PatchError: Error, Sendable {

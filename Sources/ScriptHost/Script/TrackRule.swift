@@ -118,7 +118,7 @@ final class TrackRule: @unchecked Sendable {
     let isGlob = SelectorPattern(selector).isGlob
     let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { layers[FamilyName($0)]!.removeLast() }
     dropLayers()
-    patch.add(report.tokens.map(\.token), isExact: !isGlob)
+    patch.add(report.tokens.map(\.token), areExact: !isGlob)
     if !isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
     }
@@ -137,7 +137,7 @@ final class TrackRule: @unchecked Sendable {
           return nil
         }
       } landed: { report in
-        patch.add(report.tokens.map(\.token), isExact: isExact)
+        patch.add(report.tokens.map(\.token), areExact: isExact)
         patch.log.note("rule landed", "\(patch.fileName): '\(selector)' appeared: \(report.tokens.count) tracked as '\(template.name)'")
       })
   }

@@ -339,6 +339,8 @@ class Model:
         self.tuple(5, [ids["Int"], ids["Large"]])                       # several indirect results
         self.tuple(6, [ids["Any"], ids["P"], ids["Int8"]])
         self.tuple(7, [ids["Tuple0"], ids["Double"]])
+        self.tuple(8, [ids["Int8"], ids["Any"], ids["UInt16"]])         # two results in one register, one in memory
+        self.tuple(9, [ids["Large"], ids["P"], ids["Int8"]])            # two results in one memory, one in its own
 
     def structure(self, name, kind, members):
         # No name that a function has.

@@ -16,6 +16,7 @@ jobs=${VALUES_JOBS:-2}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
+python3 "$here/mutants.py" --check "$root/Sources"
 # Groups and kinds of functions and kinds of types to leave out, separated by `/`.
 export VALUES_WITHOUT=${VALUES_WITHOUT-}
 # Of four seeds in a row, each asks for another quarter of the tables' cells.
@@ -93,9 +94,11 @@ done
 [ -z "${VALUES_KEEP:-}" ] || { mkdir -p "$VALUES_KEEP" && cp -r "$work"/. "$VALUES_KEEP"; }
 if [ "${VALUES_SOAK:-}" != plans ]; then
   [ "${VALUES_TABLES:-1}" = 0 ] || python3 "$here/report.py" "$each" "$seeds" "$work"/*/counts.json || failed=1
+fi
 
-  # What many calls with replaced arguments and results leave behind, for each kind of value.
-  rounds=${VALUES_ROUNDS:-20000}
+# What many calls with replaced arguments and results leave behind, for each kind of value; 0 leaves it out.
+rounds=${VALUES_ROUNDS:-20000}
+if [ "${VALUES_SOAK:-}" != plans ] && [ "$rounds" -gt 0 ]; then
   cd "$work"
   swiftc -swift-version 6 -O -parse-as-library -module-name Lifetimes "$here/Lifetimes.swift" -o lifetimes
   timeout "${VALUES_LIFETIMES_TIMEOUT:-200}" "$products/scripthost" run -v --state "$work/state" --patches "$here/lifetimes" -- \

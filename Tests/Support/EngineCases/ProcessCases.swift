@@ -145,3 +145,9 @@ private func inChild(_ body: () -> Int32) -> Int32 {
     }
   ),
 ]
+
+/// Tries to hook in a process where another copy of the library hooks already; says what it was told.
+func secondCopy() -> Int32 {
+  print("refused: \(sentence { try note("x", target) })")
+  return free(1) == 1 && engine.list().isEmpty ? 0 : 1
+}

@@ -1,11 +1,14 @@
 // engine-cases — the hook engine's rules (DESIGN 5, BEHAVIOURS A) on real calls of this process.
 //
+//   engine-cases --second-copy      tries to hook where another copy of the library hooks already
 //   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
 //
 // One program for both optimisation levels: Tests/Programs/scopes runs the debug and the release build.
 import EngineSubjects
 import Glibc
 import HookRuntime
+
+if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0

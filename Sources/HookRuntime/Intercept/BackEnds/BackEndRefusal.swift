@@ -17,6 +17,9 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
   case scope(String)
   /// The entries hold records of a form not handled here (callee-allocated coroutines).
   case unknownEntry
+  /// Code may compare objects' classes with this one.
+  case mayBeFinal(String)
+  case actor(String)
   /// No conformance's table leads to it.
   case noWitness
   /// The table is made at run time, one for each set of generic arguments.
@@ -38,6 +41,8 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
     case .foreignWord: "foreign-bytes"
     case .scope: "scope"
     case .unknownEntry: "unknown-entry"
+    case .mayBeFinal: "final-class"
+    case .actor: "actor"
     case .noWitness: "no-witness"
     case .genericConformance: "generic-conformance"
     case .notDynamic: "not-dynamic"
@@ -63,6 +68,9 @@ extension BackEndRefusal: CustomStringConvertible {
       "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
     case .scope(let advice): "it \(advice)"
     case .unknownEntry: "its entries in tables have a form that is not known"
+    case .mayBeFinal(let name):
+      "'\(name)' may be final, and code compares objects' classes with a final one: casts of a switched object would fail; hook it by entry"
+    case .actor(let name): "'\(name)' is an actor, whose class the runtime looks at; hook it by entry"
     case .noWitness: "no protocol's requirement is carried out by it alone, so no conformance's table has it"
     case .genericConformance(let type, let name):
       "'\(type)' conforms to '\(name)' with a table for each set of generic arguments, made while the program runs"

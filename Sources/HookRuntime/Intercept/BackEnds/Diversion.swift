@@ -5,15 +5,32 @@
 internal import CHookTrampoline
 private import SwiftMangling
 
-/// Guarded by the engine's lock.
-final class Diversion {
-  let backEnd: BackEnd
+/// What has to be written for a hook to see calls. Guarded by the engine's lock.
+protocol Diversion: AnyObject {
+  /// Writes for one more hook: all that it takes, or nothing and why.
+  func acquire() -> InterceptRefusal?
+  /// One hook less.
+  func release()
+  /// For a while nobody needs it, or somebody does again.
+  func set(isWritten: Bool)
+  /// What someone else has changed of what was written.
+  var changedElsewhere: [InterceptRefusal] { get }
+  /// What its hooks may miss, in whole sentences.
+  var mayMiss: [String] { get }
+  /// Of import slots: the bits of records whose calls are meant.
+  var importers: UInt64? { get }
+}
+
+extension Diversion {
+  var importers: UInt64? { nil }
+}
+
+/// Words of the program's tables.
+final class SlotDiversion: Diversion {
+  private let backEnd: BackEnd
   private let family: HookedFamily
   private var slots: [Slot]
-  /// What its hooks may miss, in whole sentences.
   let mayMiss: [String]
-
-  /// Of import slots: the bits of records whose calls are meant.
   let importers: UInt64?
 
   init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil) {
@@ -24,7 +41,6 @@ final class Diversion {
     self.mayMiss = mayMiss
   }
 
-  /// Writes the words for one more hook: all of them, or none and why.
   func acquire() -> InterceptRefusal? {
     if !family.isFolded(backEnd), let reason = write() { return reason }
     for slot in slots { slot.users += 1 }
@@ -39,22 +55,27 @@ final class Diversion {
     return nil
   }
 
-  /// One hook less. Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
+  /// Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
   func release() {
     for slot in slots { slot.users -= 1 }
     restore(slots.filter { $0.users == 0 })
   }
 
-  fileprivate func write() -> InterceptRefusal? {
+  func set(isWritten: Bool) {
+    // A word that cannot be written is one that someone else has changed: lists tell.
+    if isWritten { _ = write() } else { restore(slots) }
+  }
+
+  private func write() -> InterceptRefusal? {
     do throws(InterceptRefusal) {
       try SlotPatcher.write(slots)
       return nil
     } catch { return error }
   }
 
-  fileprivate func restore(_ slots: [Slot]? = nil) {
+  private func restore(_ slots: [Slot]) {
     // Where a word stays, its stub hands calls on to what was there.
-    do throws(InterceptRefusal) { try SlotPatcher.restore(slots ?? self.slots) } catch {}
+    do throws(InterceptRefusal) { try SlotPatcher.restore(slots) } catch {}
   }
 
   func has(_ slot: Slot) -> Bool { slots.contains { $0 === slot } }
@@ -68,7 +89,10 @@ extension HookedFamily {
   func isFolded(_ backEnd: BackEnd) -> Bool { backEnd == .dynamic && sets.isEnabled(.entry) }
 
   /// Makes what the layers are now what later calls run through. False when memory ran out; nothing changed then.
-  func publish(_ change: LayerSets.Change) -> Bool { (!fold() || sets.publish(.type)) && sets.publish(change) }
+  func publish(_ change: LayerSets.Change) -> Bool {
+    let hasFolded = fold()
+    return sets.publish(change) && (!hasFolded || sets.publish(.type))
+  }
 
   /// After layers have changed; true when others than these have to be published for it.
   private func fold() -> Bool {
@@ -77,14 +101,21 @@ extension HookedFamily {
     let layers = sets.everyLayer.filter { $0.backEnd == .dynamic && $0.isFolded != isFolded }
     for layer in layers {
       layer.isFolded = isFolded
-      // A word that cannot be written is one that someone else has changed: lists tell.
-      if isFolded { layer.diversion?.restore() } else { _ = layer.diversion?.write() }
+      layer.diversion?.set(isWritten: !isFolded)
     }
     return !layers.isEmpty
   }
 
   /// The words that a back end changes for the scope, with their sites. Nothing of the program changes.
-  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<Diversion, HookRefusal> {
+  func diversion(_ backEnd: BackEnd, _ scope: HookScope) -> Result<any Diversion, HookRefusal> {
+    do throws(ScopeRefusal) {
+      switch scope {
+      case .type: break
+      case .subclass(let type): try checkClass(Metadata(type), forObject: false)
+      case .object(let object): try checkClass(ClassWardrobe.shared.original(of: object), forObject: true)
+      }
+    } catch { return .failure(.scope(error)) }
+    if backEnd == .classSwitch { return classSwitch(scope) }
     switch plan(backEnd, scope) {
     case .failure(let reason): return .failure(.backEnd(backEnd, reason))
     case .success(let plan):
@@ -95,7 +126,7 @@ extension HookedFamily {
         case .failure(let reason): return .failure(.code(reason))
         }
       }
-      return .success(Diversion(backEnd, self, slots, mayMiss: plan.mayMiss))
+      return .success(SlotDiversion(backEnd, self, slots, mayMiss: plan.mayMiss))
     }
   }
 
@@ -110,12 +141,29 @@ extension HookedFamily {
     }
   }
 
+  private func classSwitch(_ scope: HookScope) -> Result<any Diversion, HookRefusal> {
+    guard case .object(let object) = scope else {
+      return .failure(.backEnd(.classSwitch, .scope("changes the class of one object; for a class use 'vtable'")))
+    }
+    do throws(BackEndRefusal) {
+      var words: [(index: Int, slot: Slot)] = []
+      for entry in try ClassSwitch.plan(family, in: image, for: object) {
+        switch slot(entry.planned, .classSwitch) {
+        case .success(let slot): words.append((entry.index, slot))
+        case .failure(let reason): throw .code(reason)
+        }
+      }
+      return .success(ClassSwitch(object, words))
+    } catch { return .failure(.backEnd(.classSwitch, error)) }
+  }
+
   /// The word's record, made once, and its site among the places where the selector's calls arrive.
   private func slot(_ entry: SlotPlan.Entry, _ backEnd: BackEnd) -> Result<Slot, InterceptRefusal> {
+    let key = SlotKey(address: entry.word.address, backEnd: backEnd)
     // A word that nobody has written may hold something else by now.
-    if let known = slots[entry.word.address], known.users > 0 || known.former == entry.word.former { return .success(known) }
+    if let known = slots[key], known.users > 0 || known.former == entry.word.former { return .success(known) }
     return SlotPatcher.prepare(entry.word, group: group(backEnd)).map { slot in
-      slots[entry.word.address] = slot
+      slots[key] = slot
       if !arrivals.contains(where: { $0.site == slot.site }) {
         add(arrival: HookedBody(body: entry.body, site: slot.site, as: entry.body.declaration, by: backEnd))
         linkArrivals()
@@ -139,6 +187,12 @@ extension HookedFamily {
   private func group(_ backEnd: BackEnd) -> UInt64 {
     UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) << 8 | UInt64(backEnd.route.rawValue)
   }
+}
+
+/// A word, and what changes it; a class switch only reads it.
+struct SlotKey: Hashable {
+  let address: UInt64
+  let backEnd: BackEnd
 }
 
 extension HookedBody {

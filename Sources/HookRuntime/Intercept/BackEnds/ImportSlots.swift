@@ -14,7 +14,7 @@ extension HookEngine {
       }
       return .success(known)
     }
-    let hooked = HookedFamily(family: family, image: image)
+    let hooked = HookedFamily(family: family, image: image, siblings: [])
     families[key] = hooked
     return .success(hooked)
   }
@@ -34,7 +34,7 @@ extension ImportedFunction {
 
 extension HookedFamily {
   /// The words of the images that a request means, with their sites. Nothing of the program changes.
-  func importDiversion(_ asked: Family, for spec: LayerSpec) -> Result<Diversion, HookRefusal> {
+  func importDiversion(_ asked: Family, for spec: LayerSpec) -> Result<SlotDiversion, HookRefusal> {
     guard let function = family.imported else { return .failure(.noBody) }
     let wish = ImporterBits.Wish(images: asked.imported?.importer, isSafe: spec.isSafeInAllocator)
     guard let bit = importers.bit(of: wish) else { return .failure(.notHookable("hooks for 64 different sets of images are there already")) }
@@ -52,12 +52,12 @@ extension HookedFamily {
       return .failure(reasons.first ?? .noBody)
     }
     for slot in slots { ImagePins.pin(slot.importer) }
-    return .success(Diversion(.importSlot, self, slots, mayMiss: [], importers: bit.mask))
+    return .success(SlotDiversion(.importSlot, self, slots, mayMiss: [], importers: bit.mask))
   }
 
   /// Words of images that appeared, for a hook that was there before. Answers why some cannot be written.
   func extend(_ layer: InstalledLayer, by bodies: [Body]) -> InterceptRefusal? {
-    guard let function = family.imported, let diversion = layer.diversion else { return nil }
+    guard let function = family.imported, let diversion = layer.diversion as? SlotDiversion else { return nil }
     var slots: [Slot] = []
     for body in bodies {
       guard let place = body.place, importers.mask(function, place) & (diversion.importers ?? 0) != 0 else { continue }
@@ -72,9 +72,10 @@ extension HookedFamily {
 
   /// The word's record, made once, and its image's site among the places where the function's calls arrive.
   private func importSlot(_ body: Body, at place: ImportPlace) -> Result<Slot, InterceptRefusal> {
-    if let known = slots[place.word] { return .success(known) }
+    let key = SlotKey(address: place.word, backEnd: .importSlot)
+    if let known = slots[key] { return .success(known) }
     return SlotPatcher.prepare(SlotWord(place), group: importers.group(of: place.importer)).map { slot in
-      slots[place.word] = slot
+      slots[key] = slot
       slot.importer = place.importer
       if !arrivals.contains(where: { $0.site == slot.site }) {
         let arrival = HookedBody(body: body, site: slot.site, as: body.declaration, by: .importSlot)

@@ -85,8 +85,7 @@ enum Unanswered {
       let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
       let slot = try StandIn.prepare(at: place, former: UInt(bitPattern: hkt_closure_entry_address()))
       slot.site.pointee.handler = { frame, _ in
-        frame!.pointee.results.error = UInt64(ErrorBox(UnansweredCall()).word)
-        frame!.pointee.results.self_register = frame!.pointee.self_register
+        FrameAnswer(frame!).fail(ErrorBox(UnansweredCall()).word)
         return HKT_RETURN
       }
       hkt_enable(slot.site)

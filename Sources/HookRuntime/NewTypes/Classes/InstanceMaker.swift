@@ -50,7 +50,7 @@ package struct InstanceMaker: Sendable {
   private static let allocateObject = unsafeBitCast(dlsym(nil, "swift_allocObject"), to: Allocate.self)
 
   /// A new object whose added properties are made, and those of the program's classes are not.
-  private static func allocate(_ type: Metadata) -> UnsafeMutableRawPointer {
+  static func allocate(_ type: Metadata) -> UnsafeMutableRawPointer {
     let header = ClassHeader(type)
     let object = allocateObject(type.pointer, header.instanceSize, header.alignmentMask)
     for each in RuntimeClasses.chain(of: type) { each.initializeFields(of: object) }

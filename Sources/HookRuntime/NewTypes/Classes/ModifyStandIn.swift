@@ -53,7 +53,7 @@ final class ModifyStandIn: Sendable {
     }
   }
 
-  private func begin(_ frame: UnsafeMutablePointer<HKTFrame>) {
+  func begin(_ frame: UnsafeMutablePointer<HKTFrame>) {
     let object = UInt(frame.pointee.self_register)
     // The caller keeps the indices and the object until the access is over; copies cost little, and need no such promise.
     let indices = plan.arguments.map { argument in
@@ -66,10 +66,7 @@ final class ModifyStandIn: Sendable {
     call(get, getSlot, access, first: nil, result: access.value.memory)
     let buffer = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.integer.0))!
     buffer.storeBytes(of: Unmanaged.passRetained(access).toOpaque(), as: UnsafeMutableRawPointer.self)
-    frame.pointee.results.integer.0 = UInt64(Self.resume)
-    frame.pointee.results.integer.1 = UInt64(UInt(bitPattern: access.value.memory))
-    frame.pointee.results.error = frame.pointee.error_register
-    frame.pointee.results.self_register = frame.pointee.self_register
+    FrameAnswer(frame).yield(UInt(bitPattern: access.value.memory), then: Self.resume)
   }
 
   /// What goes on. Called as a swiftcc function of a pointer and a Bool, which C agrees with.

@@ -59,7 +59,7 @@ package final class RuntimeClass: @unchecked Sendable {
     words = try NewClassMetadata(name, superclass: superclass, fields: fields.map { ($0.name, $0.info) })
     metadata = words.metadata
     try addDestroyers()
-    if !fields.isEmpty { try addAllocators() }
+    if !fields.isEmpty, superclass != Metadata(ImplementationObject.self) { try addAllocators() }
   }
 
   /// Makes a class, and makes the runtime find it by its name.
@@ -75,6 +75,19 @@ package final class RuntimeClass: @unchecked Sendable {
       let made = try RuntimeClass(name, superclass: superclass, fields: fields)
       if let descriptor = made.metadata.descriptor { RuntimeClasses.announce(name, descriptor) }
       try define(made)
+      made.words.publish()
+      return made
+    }
+  }
+
+  /// A class whose objects' only property is their behaviour.
+  static func makeImplementation(_ name: NewTypeName) throws(NewTypeError) -> RuntimeClass {
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Behaviour?.self)) else { throw .runtime("Behaviour") }
+    if !RuntimeRecords.isAvailable { throw .runtime("swift_registerProtocolConformances") }
+    return try RuntimeClasses.add(name) { () throws(NewTypeError) in
+      let field = Field(name: "behaviour", info: info) { $0.storeBytes(of: 0, as: UInt.self) }
+      let made = try RuntimeClass(name, superclass: Metadata(ImplementationObject.self), fields: [field])
+      guard made.words.fields[0].offset == Behaviour.offset else { fatalError("internal error: an implementation's layout; please report it") }
       made.words.publish()
       return made
     }

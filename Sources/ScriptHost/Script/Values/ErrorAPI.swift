@@ -102,7 +102,11 @@ enum ErrorAPI {
       }
       if let text = callback.text(1) { return shl_raise(callback.raw, handle(of: ScriptError(text), bridge)) }
       do throws(BridgeError) {
-        guard let made = try bridge.any(value) as? any Error else {
+        let carried = try bridge.any(value)
+        if let any = ValueBridge.anyInfo, let type = withUnsafePointer(to: carried, { FrameBound.find(in: $0, any, for: .pass) }) {
+          throw .inFrame(type: type)
+        }
+        guard let made = carried as? any Error else {
           return callback.fail("'call:throw' takes a Swift error or a text, got \(bridge.describe(value))")
         }
         return shl_raise(callback.raw, handle(of: made, bridge))

@@ -1,0 +1,139 @@
+// Behaviour — what one object of a conforming class does for its protocols: handlers, and who answers everything else.
+package import CHookTrampoline
+private import Synchronization
+
+/// The class that implementations inherit from. It has no properties: the heir's first one, `behaviour`, is the object's.
+package class ImplementationObject {
+  // Instances are allocated by `Behaviour.object` alone, which makes their only property.
+  private init() {}
+}
+
+package final class Behaviour: @unchecked Sendable {
+  // Set in init, but for `isSilent` and `depth`, which are atomic, and `weakTarget`, which the runtime makes safe.
+  package let type: ConformingClass
+  private let strongTarget: AnyObject?
+  private weak var weakTarget: AnyObject?
+  package let holdsTargetWeakly: Bool
+  /// By position in the class's entries.
+  private let handlers: [Int: LayerLifetime]
+  /// Sees every call before anybody answers it; may be nil.
+  private let observer: Observer?
+  /// The target's tables, in the order of the class's protocols.
+  let targetTables: [UnsafeRawPointer]
+  private let silent = Atomic<Bool>(false)
+
+  /// Sees a call. Runs on the caller's thread.
+  package typealias Observer = @Sendable (UnsafeMutablePointer<HKTCall>, _ requirement: String, Behaviour) -> Void
+
+  /// - Parameters:
+  ///   - handlers: `around` layers by requirement.
+  ///   - target: answers what has no handler. Its class conforms to all protocols.
+  package init(
+    _ type: ConformingClass, handlers: [(requirement: String, spec: LayerSpec)] = [], target: AnyObject? = nil, weakly: Bool = false,
+    observer: Observer? = nil
+  ) throws(NewTypeError) {
+    self.type = type
+    self.observer = observer
+    holdsTargetWeakly = weakly
+    strongTarget = weakly ? nil : target
+    var table: [Int: LayerLifetime] = [:]
+    var problem: NewTypeError?
+    for (name, spec) in handlers {
+      let lifetime = LayerLifetime(spec, countsCalls: false)
+      switch type.entry(name) {
+      case .success(let entry): table[type.entries.firstIndex { $0 === entry }!] = lifetime
+      case .failure(let error): problem = problem ?? error
+      }
+    }
+    self.handlers = table
+    var tables: [UnsafeRawPointer] = []
+    if let target, problem == nil {
+      let metadata = Metadata(Unmanaged.passUnretained(target).toOpaque().load(as: UnsafeRawPointer.self))
+      for layout in type.layouts {
+        guard let found = metadata.conformance(to: layout.descriptor) else {
+          problem = .conformance(layout.name, reason: "the target, a '\(metadata.name)', does not conform to it")
+          break
+        }
+        tables.append(found)
+      }
+    }
+    targetTables = tables
+    weakTarget = weakly ? target : nil
+    if let problem { throw problem }
+    if target == nil, let missing = unanswered.first {
+      throw .conformance(
+        missing.layout.name,
+        reason: "'\(missing.name)' returns a value, so it needs a handler: nothing else can answer it")
+    }
+  }
+
+  /// Requirements that nobody answers, and whose callers expect a value.
+  private var unanswered: [RequirementEntry] {
+    type.entries.enumerated().filter { index, entry in
+      handlers[index] == nil && entry.defaultBody == 0 && !entry.hasNeutralAnswer
+    }.map(\.element)
+  }
+
+  /// A new object that behaves so. It owns this, and is the caller's.
+  package func object() -> AnyObject {
+    let memory = InstanceMaker.allocate(type.runtimeClass.metadata)
+    memory.storeBytes(of: UInt(bitPattern: Unmanaged.passRetained(self).toOpaque()), toByteOffset: Self.offset, as: UInt.self)
+    // A new native object with one reference.
+    return Unmanaged<AnyObject>.fromOpaque(memory).takeRetainedValue()
+  }
+
+  /// Where objects keep their behaviour: behind the two words that every object begins with.
+  static let offset = 16
+
+  /// Nil for an object that was not made here.
+  package static func of(_ object: UnsafeRawPointer) -> Behaviour? {
+    let metadata = Metadata(object.load(as: UnsafeRawPointer.self))
+    guard metadata.superclass == Metadata(ImplementationObject.self), let word = UnsafeRawPointer(bitPattern: object.load(fromByteOffset: offset, as: UInt.self))
+    else { return nil }
+    // Only `object` makes instances of heirs of that class.
+    return Unmanaged<Behaviour>.fromOpaque(word).takeUnretainedValue()
+  }
+
+  /// Who answers what has no handler, while it lives.
+  package var target: AnyObject? { strongTarget ?? weakTarget }
+  package var hasTarget: Bool { !targetTables.isEmpty }
+
+  /// Calls go on unobserved from now on.
+  package func silence() { silent.store(true, ordering: .relaxed) }
+  package var isSilent: Bool { silent.load(ordering: .relaxed) }
+
+  /// The target's own implementation stands in its table, or a default one does.
+  package func targetImplements(_ requirement: String) -> Bool? {
+    guard hasTarget, case .success(let entry) = type.entry(requirement) else { return nil }
+    return entry.isImplemented(in: targetTables[entry.protocolIndex])
+  }
+
+  // MARK: A call
+
+  fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry) -> HKTOutcome {
+    if let observer, !isSilent { observer(call, entry.name, self) }
+    guard let handler = handlers[entry.position] else {
+      hkt_call_proceed(call)
+      return HKT_HANDLED
+    }
+    guard handler.spec.isHostWork, let thread = call.pointee.thread else { return handler.spec.function(call, handler.spec.context, HKT_AROUND) }
+    hkt_host_begin(thread)
+    defer { hkt_host_end(thread) }
+    return handler.spec.function(call, handler.spec.context, HKT_AROUND)
+  }
+
+  /// The getter or setter of the property that the entry modifies has a handler.
+  func handles(aPropertyOf entry: RequirementEntry) -> Bool {
+    entry.accessors.contains { handlers[$0] != nil }
+  }
+}
+
+/// The layer of every requirement; its context is the entry.
+let requirementLayer: HKTLayerFunction = { call, context, _ in
+  // The entry was retained for its stand-in, which is never freed.
+  let entry = Unmanaged<RequirementEntry>.fromOpaque(context!).takeUnretainedValue()
+  let object = UnsafeRawPointer(bitPattern: UInt(call!.pointee.frame.pointee.self_register))!
+  // Only objects that `Behaviour.object` made have this table.
+  let behaviour = Unmanaged<Behaviour>.fromOpaque(object.load(fromByteOffset: Behaviour.offset, as: UnsafeRawPointer.self)).takeUnretainedValue()
+  return behaviour.run(call!, entry)
+}
