@@ -43,7 +43,10 @@ enum HookAPI {
     if let problem = wishes.read(callback[handlerAt + 1], callback) { return callback.fail(problem) }
     do throws(PatchAPI.Problem) {
       let index = Int(receiver.h.a)
-      var target = isClass ? try member(callback.text(1)!, of: patch.classNames[index], patch, callback) : Target(selector: patch.selectors[index])
+      let waits = wishes.waits || isClass && receiver.h.b == 1
+      var target =
+        isClass
+        ? try member(callback.text(1)!, of: patch.classNames[index], waits: waits, patch, callback) : Target(selector: patch.selectors[index])
       if let object = wishes.object { target.scope = .object(try live(object, patch)) }
       if let most = wishes.most, target.selector.families.count > most {
         return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
@@ -64,16 +67,18 @@ enum HookAPI {
 
   /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its heirs'.
   private static func member(
-    _ member: String, of className: String, _ patch: Patch, _ callback: LuaCallback
+    _ member: String, of className: String, waits: Bool, _ patch: Patch, _ callback: LuaCallback
   ) throws(PatchAPI.Problem) -> Target {
     let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
     func find(_ owner: String) -> Result<ResolvedSelector, LookupError> {
       let full = "\(prefix)\(owner).\(name)"
-      return SelectorLookup.resolve(full).map { ResolvedSelector($0, full) }
+      return SelectorLookup.resolve(full).map { ResolvedSelector($0, full, waits: waits) }
     }
     let own = find(className)
     switch own {
     case .success(let selector): return Target(selector: selector)
+    case .failure(let problem) where waits && problem.mayAppear:
+      return Target(selector: ResolvedSelector([], "\(prefix)\(className).\(name)", waits: true))
     case .failure(.noSelectorInType): break
     case .failure(let problem): throw PatchAPI.Problem(text: problem.description)
     }
@@ -93,35 +98,31 @@ enum HookAPI {
     _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
     let selector = target.selector
-    var hooks: [String: [LuaHook]] = [:]
-    var noMemory = false
+    guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
+    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope)
     let requests = zip(selector.images, selector.families).map {
       HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd)
     }
-    let report = HookEngine.shared.install(requests) { family in
-      var info = SHLFunctionInfo()
-      let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
-      if function == 0 { noMemory = true }
-      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
-      hooks[family.key, default: []].append(hook)
-      return LayerSpec(
-        function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-        priority: wishes.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: wishes.group,
-        isOnce: wishes.isOnce
-      ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
-    }
-    patch.add(report.tokens.map(\.token))
-    // Of an object's hooks nobody waits for calls: it may be gone at once.
-    if !selector.isGlob, wishes.object == nil { patch.exactHooks += report.tokens.map(\.token) }
-    for (token, key) in report.tokens { hooks[key]?.first { $0.token == nil }?.token = token }
-    if noMemory { return callback.fail("out of memory") }
+    let report = HookEngine.shared.install(requests, layer: batch.layer)
+    batch.add(report)
     // Bodies in another image may be refused: then it is hooked in part.
     if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
     tell(report, selector, wishes, patch)
-    return callback.done(
-      shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    guard wishes.waits || selector.waits else {
+      return callback.done(
+        shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    }
+    batch.wait()
+    patch.batches.append(batch)
+    return callback.done(shl_handle(patch.classes.hook, UInt64(patch.batches.count - 1), waitingMark, UInt64(report.refused.count)))
+  }
+
+  /// In the place of the number of hooks: the handle is that of a batch, which may grow.
+  private static let waitingMark = UInt64.max
+  private static func batch(_ handle: SHLValue, _ patch: Patch) -> HookBatch? {
+    handle.h.b == waitingMark ? patch.batches[Int(handle.h.a)] : nil
   }
 
   private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Patch) {
@@ -155,23 +156,26 @@ enum HookAPI {
   // MARK: Handles
 
   /// Those a handle stands for: they were made together.
-  private static func tokens(_ handle: SHLValue) -> [HookToken] {
-    (handle.h.a..<(handle.h.a + handle.h.b)).map { HookToken(id: $0) }
+  private static func tokens(_ handle: SHLValue, _ patch: Patch) -> [HookToken] {
+    if let batch = batch(handle, patch) { return batch.tokens }
+    return (handle.h.a..<(handle.h.a + handle.h.b)).map { HookToken(id: $0) }
   }
 
   static let toString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let handle = callback[0]
-      return callback.done("hook (\(handle.h.b) installed, \(handle.h.c) refused)")
+      let isWaiting = batch(handle, patch)?.isWaiting ?? false
+      return callback.done("hook (\(tokens(handle, patch).count) installed, \(handle.h.c) refused\(isWaiting ? ", waiting" : ""))")
     }
   }
 
-  /// `h:remove()`: true when it was installed.
+  /// `h:remove()`: true when it was installed, or waited.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let tokens = tokens(callback[0])
+      let wait = batch(callback[0], patch)?.stopWaiting() ?? false
+      let tokens = tokens(callback[0], patch)
       for change in tokens.flatMap(HookEngine.shared.changesElsewhere) { patch.log.note("changed elsewhere", "\(patch.fileName): \(change)") }
-      return callback.done(shl_bool(HookEngine.shared.remove(tokens) > 0))
+      return callback.done(shl_bool(HookEngine.shared.remove(tokens) > 0 || wait))
     }
   }
 
@@ -179,24 +183,25 @@ enum HookAPI {
   private static let enable: SHLFunction = { context, callback in withPatch(context, callback) { set(true, $0, $1) } }
   private static let disable: SHLFunction = { context, callback in withPatch(context, callback) { set(false, $0, $1) } }
   private static func set(_ isEnabled: Bool, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    let changed = tokens(callback[0]).map { HookEngine.shared.setEnabled(isEnabled, $0) }
+    let changed = tokens(callback[0], patch).map { HookEngine.shared.setEnabled(isEnabled, $0) }
     return callback.done(shl_bool(changed.contains(true)))
   }
 
   /// `h:describe()`: a line for each installed hook.
   private static let describe: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let lines = tokens(callback[0]).compactMap(HookEngine.shared.info).map(\.description)
+      let lines = tokens(callback[0], patch).compactMap(HookEngine.shared.info).map(\.description)
       return callback.done(lines.isEmpty ? "not installed" : lines.joined(separator: "\n"))
     }
   }
 
-  /// `hooks()`: all that are installed in the process, as tables.
+  /// `hooks()`: all that are installed in the process, as tables; behind them what is waited for.
   private static let list: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let scope = callback.scope
       let infos = HookEngine.shared.list()
-      let table = shl_table_new(scope, Int32(infos.count), 0)
+      let waits = HookEngine.shared.waits()
+      let table = shl_table_new(scope, Int32(infos.count + waits.count), 0)
       for (index, info) in infos.enumerated() {
         let entry = shl_table_new(scope, 0, 10)
         func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
@@ -214,7 +219,22 @@ enum HookAPI {
         set("calls", shl_int(Int64(clamping: info.calls)))
         set("once", shl_bool(info.isOnce))
         set("enabled", shl_bool(info.isEnabled))
+        set("waiting", shl_bool(false))
         if shl_table_set_at(scope, table, Int64(index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
+      }
+      for (index, wait) in waits.enumerated() {
+        let entry = shl_table_new(scope, 0, 5)
+        func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
+        func text(_ name: String, _ text: String) {
+          var copy = text
+          copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
+        }
+        text("selector", wait.selector)
+        text("owner", wait.owner)
+        if let group = wait.group { text("group", group) }
+        set("waiting", shl_bool(!wait.hasLanded))
+        set("landed", shl_int(Int64(wait.hooks.count)))
+        if shl_table_set_at(scope, table, Int64(infos.count + index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
       }
       return callback.done(table)
     }

@@ -13,6 +13,8 @@ struct HookOptions {
   /// What diverts the calls; nil: the engine chooses.
   var backEnd: BackEnd?
   var isOnce = false
+  /// Also hook what images bring later.
+  var waits = false
   var group: String?
   /// The one whose calls are meant, as the script's handle; nil: everybody's.
   var object: SHLValue?
@@ -24,6 +26,7 @@ struct HookOptions {
     case ("priority", SHL_INT): priority = Int(value.i)
     case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)
     case ("once", SHL_BOOL): isOnce = value.b
+    case ("wait", SHL_BOOL): waits = value.b
     case ("group", SHL_STRING): group = text
     case ("object", SHL_HANDLE): object = value
     case ("on_busy", _) where text == "wait" || text == "original": waitsWhenBusy = text == "wait"
@@ -37,9 +40,10 @@ struct HookOptions {
     case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"
     case ("priority", _), ("max", _): return "option '\(name)' is an integer, got \(ValueBridge.describe(value))"
     case ("once", _): return "option 'once' is true or false, got \(ValueBridge.describe(value))"
+    case ("wait", _): return "option 'wait' is true or false, got \(ValueBridge.describe(value))"
     case ("group", _): return "option 'group' is a name, got \(ValueBridge.describe(value))"
     case ("object", _): return "option 'object' is an object of the program, got \(ValueBridge.describe(value))"
-    default: return "unknown option '\(name)'; known are priority, once, object, group, max, by, on_busy, on_failure"
+    default: return "unknown option '\(name)'; known are priority, once, object, group, wait, max, by, on_busy, on_failure"
     }
     return nil
   }

@@ -114,29 +114,51 @@ enum PatchAPI {
   private static let methodFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
-      switch resolve(text, patch) {
-      case .success(let index): return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
-      case .failure(let problem): return callback.fail(problem.text)
-      }
+      do throws(Problem) {
+        let index = try resolve(text, patch, waits: readWait(callback)).get()
+        return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
+      } catch { return callback.fail(error.text) }
     }
   }
 
   private static let classFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
-      if let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
-      patch.classNames.append(text)
-      return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
+      do throws(Problem) {
+        let waits = try readWait(callback)
+        if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
+        patch.classNames.append(text)
+        return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), waits ? 1 : 0, 0))
+      } catch { return callback.fail(error.text) }
     }
   }
 
   struct Problem: Error { var text: String }
 
-  private static func resolve(_ text: String, _ patch: Patch) -> Result<Int, Problem> {
+  /// The option of `method` and `class`: `{ wait = true }`.
+  private static func readWait(_ callback: LuaCallback) throws(Problem) -> Bool {
+    guard callback[1].tag != SHL_NIL else { return false }
+    var waits = false
+    var isWrong = callback[1].tag != SHL_TABLE
+    if !isWrong {
+      callback.forEach(in: callback[1]) { key, value in
+        if key.text == "wait", value.tag == SHL_BOOL { waits = value.b } else { isWrong = true }
+        return !isWrong
+      }
+    }
+    if isWrong { throw Problem(text: "the only option here is { wait = true }") }
+    return waits
+  }
+
+  /// - Parameter waits: what is not there now may come with an image.
+  private static func resolve(_ text: String, _ patch: Patch, waits: Bool = false) -> Result<Int, Problem> {
     switch SelectorLookup.resolve(text) {
-    case .failure(let problem): return .failure(Problem(text: problem.description))
+    case .failure(let problem):
+      guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }
+      patch.selectors.append(ResolvedSelector([], text, waits: true))
+      return .success(patch.selectors.count - 1)
     case .success(let found):
-      patch.selectors.append(ResolvedSelector(found, text))
+      patch.selectors.append(ResolvedSelector(found, text, waits: waits))
       return .success(patch.selectors.count - 1)
     }
   }
