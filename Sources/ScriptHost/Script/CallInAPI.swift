@@ -201,14 +201,17 @@ enum CallInAPI {
     guard let member = callback.text(1) else {
       return callback.fail("'\(verb)' takes a member after its target, such as \"add(_:price:)\", got \(ValueBridge.describe(callback[1]))")
     }
+    var receiver: Any?
     do throws(CallError) {
       if target.cls == patch.classes.type {
         let type = try patch.callIns.type(patch.classNames[Int(target.h.a)], callback)
+        receiver = type.type
         let isInit = member.hasPrefix("init(") || member.hasPrefix("init?(")
         let bound = try patch.callIns.bound(member, of: type, isStatic: !isInit, callback)
         return perform(bound, on: UInt(bitPattern: type.pointer), callback, first: 2, patch, catching: catching)
       }
       if let lent = patch.classes.lentValue(target) {
+        receiver = lent.withMemory { TypedValue.load($0, lent.info, as: Any.self) } ?? nil
         let bound = try patch.callIns.bound(member, of: lent.info.metadata, isStatic: false, callback)
         return perform(bound, on: 0, value: try self.receiver(lent, bound.callable), callback, first: 2, patch, catching: catching)
       }
@@ -217,10 +220,15 @@ enum CallInAPI {
       }
       guard let object = patch.classes.object(target) else { return callback.fail(ObjectAPI.expired) }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
+      // Alive while its handle is.
+      receiver = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
       let bound = try patch.callIns.bound(member, of: type, isStatic: false, callback)
       guard case .object = bound.callable.receiver else { throw staticMember(bound.callable) }
       return perform(bound, on: UInt(bitPattern: object), callback, first: 2, patch, catching: catching)
-    } catch { return fail(error, callback) }
+    } catch {
+      guard case .noMember = error, let receiver else { return fail(error, callback) }
+      return MessageAPI.send(member, to: receiver, error, callback, patch, catching: catching)
+    }
   }
 
   /// The value as `self` of the callable; an error when that takes another type, or none.
