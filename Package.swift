@@ -6,6 +6,9 @@
 //
 // Everything that is opened inside a program (all but the command) imports Glibc
 // and Synchronization, never Foundation: see docs/architecture decisions in ARCHITECTURE.md.
+//
+// No unsafe flags: packages that depend on this one by URL and version could not be built. The package manager keeps frame
+// pointers by itself; Tests/Programs/warnings has the C compiler's warnings.
 import PackageDescription
 
 let swift: [SwiftSetting] = [
@@ -13,7 +16,6 @@ let swift: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
-let c: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-fno-omit-frame-pointer"])]
 
 let package = Package(
   name: "ScriptHost",
@@ -25,13 +27,13 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "CHookTrampoline", cSettings: c,
+      name: "CHookTrampoline",
       linkerSettings: [.linkedLibrary("Zydis")]),
     .target(name: "SwiftMangling", swiftSettings: swift),
     .target(
       name: "HookRuntime", dependencies: ["CHookTrampoline", "SwiftMangling"],
       swiftSettings: swift),
-    .target(name: "CLuaShim", cSettings: c),
+    .target(name: "CLuaShim"),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
     .target(
       name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge", "CHookTrampoline", "CLuaShim", "SwiftMangling"],
@@ -56,8 +58,7 @@ let package = Package(
       name: "HookRuntimeTests", dependencies: ["HookRuntime", "CHookTrampoline", "intercept-cases"],
       swiftSettings: swift),
     .executableTarget(
-      name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases",
-      cSettings: c),
+      name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases"),
     // For scripts/bench; the rest of the benchmarks is a package of its own.
     .executableTarget(
       name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Benchmarks/Engine", swiftSettings: swift),

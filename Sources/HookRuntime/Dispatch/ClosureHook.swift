@@ -28,7 +28,9 @@ public struct HookedCall: ~Copyable {
   public var argumentCount: Int { view.plan.arguments.count }
 
   /// Argument `index` (from 0), or nil when it is of another type or not known in this body.
-  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? { Self.argument(index, of: view, as: type) }
+
+  static func argument<T>(_ index: Int, of view: CallView, as type: T.Type) -> T? {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(type) else { return nil }
     return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
@@ -116,7 +118,9 @@ extension HookEngine {
     }
     let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
     if let (name, reason) = report.refused.first { throw HookError(name, reason) }
-    return Hook(report.tokens.map(\.token), position: HookPosition(phases), site: "")
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
   }
 }
 

@@ -179,28 +179,36 @@ public final class HookEngine: @unchecked Sendable {
     if case .object(let object) = candidate.scope { candidate.hooked.sets.forget(object) }
   }
 
-  /// Writes the code of all candidates; takes those out that cannot be written.
+  /// Writes the words and the code of all candidates; takes those out that cannot be written. Nothing is written in the end
+  /// when one cannot and none should be then.
   private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
+    var written: [Candidate] = []
+    for candidate in candidates {
+      guard let reason = candidate.diversion?.acquire() else {
+        written.append(candidate)
+        continue
+      }
+      report.refused.append((candidate.family.selector, .code(reason)))
+      drop(candidate)
+    }
+    candidates = written
+    // Code comes last: its bytes stay as they are written.
+    if !(atomically && !report.refused.isEmpty) { divertEntries(&candidates, atomically, &report) }
+    if atomically, !report.refused.isEmpty { for candidate in candidates { candidate.diversion?.release() } }
+  }
+
+  private func divertEntries(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
     while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
-      let isCulprit = { (candidate: Candidate) in atomically || culprits.isEmpty || culprits.contains { $0 === candidate.hooked } }
+      let isCulprit = { (candidate: Candidate) in
+        candidate.diversion == nil && (culprits.isEmpty || culprits.contains { $0 === candidate.hooked })
+      }
       for candidate in candidates where isCulprit(candidate) {
         report.refused.append((candidate.family.selector, reason))
         drop(candidate)
       }
       candidates.removeAll(where: isCulprit)
+      if atomically { return }
     }
-    var written: [Candidate] = []
-    for candidate in candidates {
-      if let reason = candidate.diversion?.acquire() {
-        report.refused.append((candidate.family.selector, .code(reason)))
-        drop(candidate)
-      } else {
-        written.append(candidate)
-      }
-    }
-    let isRefused = atomically && !report.refused.isEmpty
-    if isRefused { for candidate in written { candidate.diversion?.release() } }
-    candidates = written
   }
 
   private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
@@ -210,7 +218,7 @@ public final class HookEngine: @unchecked Sendable {
     nextToken += 1
     let layer = InstalledLayer(
       candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
-      sequence: places.take(hooked, token))
+      sequence: (familiesByName[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)

@@ -153,4 +153,13 @@ struct LayerOrder: Comparable {
 package struct HookToken: Hashable, Sendable {
   package let id: UInt64
   package let selector: String
+
+  /// - Parameter selector: for messages; tokens are told apart by their ids.
+  package init(id: UInt64, selector: String = "") {
+    self.id = id
+    self.selector = selector
+  }
+
+  package static func == (a: HookToken, b: HookToken) -> Bool { a.id == b.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

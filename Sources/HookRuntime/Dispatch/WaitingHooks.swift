@@ -11,6 +11,7 @@ package struct WaitRequest: Sendable {
   package var selector: String
   package var owner: String
   package var group: String?
+  package var scope: HookScope
   package var backEnd: BackEnd?
   /// Families that are hooked, or refused, already.
   package var known: Set<FamilyName>
@@ -20,12 +21,13 @@ package struct WaitRequest: Sendable {
   package var landed: @Sendable (HookEngine.Report) -> Void
 
   package init(
-    selector: String, owner: String, group: String? = nil, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
+    selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
     layer: @escaping @Sendable (Family) -> LayerSpec?, landed: @escaping @Sendable (HookEngine.Report) -> Void = { _ in }
   ) {
     self.selector = selector
     self.owner = owner
     self.group = group
+    self.scope = scope
     self.backEnd = backEnd
     self.known = known
     self.layer = layer
@@ -59,12 +61,13 @@ package struct WaitInfo: Sendable {
   package let hooks: [HookToken]
   /// Why some of what appeared could not be hooked.
   package let refused: [(selector: String, reason: HookRefusal)]
-  package var hasLanded: Bool { !hooks.isEmpty }
+  /// There are, or were, functions of that name.
+  package let hasLanded: Bool
 }
 
 extension WaitInfo: CustomStringConvertible {
   package var description: String {
-    let state = hooks.isEmpty ? "waiting for it to appear" : "\(hooks.count) appeared"
+    let state = !hasLanded ? "waiting for it to appear" : "\(hooks.count) appeared"
     return "'\(selector)' by \(owner), \(state)" + (refused.isEmpty ? "" : ", \(refused.count) refused")
   }
 }
@@ -76,13 +79,17 @@ final class WaitingHook {
   var hooks: [HookToken] = []
   var refused: [(selector: String, reason: HookRefusal)] = []
 
+  /// Some functions were there when the wish was made.
+  private let wasThere: Bool
+
   init(_ request: WaitRequest, _ token: WaitToken) {
+    wasThere = !request.known.isEmpty
     self.request = request
     self.token = token
   }
 
   var info: WaitInfo {
-    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused)
+    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused, hasLanded: wasThere || !hooks.isEmpty)
   }
 }
 
@@ -110,6 +117,9 @@ extension HookEngine {
       return true
     }
   }
+
+  /// All wishes of an owner end.
+  package func stopWaiting(owner: String) { lock.withLock { waiting.removeAll { $0.request.owner == owner } } }
 
   /// The wishes that are kept, in the order in which they were made.
   package func waits(owner: String? = nil) -> [WaitInfo] {
@@ -141,7 +151,7 @@ extension HookEngine {
     let found = ProcessCatalog.shared.families(matching: pattern).filter { known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil }
     guard !found.isEmpty else { return }
     lock.withLock { wish.request.known = known }
-    let requests = found.map { HookRequest(image: $0, family: $1, backEnd: wish.request.backEnd) }
+    let requests = found.map { HookRequest(image: $0, family: $1, scope: wish.request.scope, backEnd: wish.request.backEnd) }
     let report = installWanted(requests, layer: wish.request.layer)
     lock.withLock {
       wish.hooks += report.tokens.map(\.token)

@@ -13,6 +13,16 @@ package enum LookupError: Error, Equatable, Sendable {
   case badPrototype(String)
 }
 
+extension LookupError {
+  /// What it is about may come with an image.
+  package var mayAppear: Bool {
+    switch self {
+    case .noSelector, .noSelectorInType, .noType, .noImport: true
+    case .ambiguous, .badPrototype: false
+    }
+  }
+}
+
 extension LookupError: CustomStringConvertible {
   package var description: String {
     switch self {

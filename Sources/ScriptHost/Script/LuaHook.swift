@@ -13,6 +13,7 @@ final class LuaHook: @unchecked Sendable {
 
   let patch: Patch
   let position: Position
+  private let handler: HandlerFunction
   let function: SHLRef
   /// How many arguments the handler declares behind `call`; all when it is variadic.
   let wanted: Int
@@ -28,10 +29,12 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family, options: HookOptions) {
-    self.patch = patch
+  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions) {
+    let info = handler.info
+    patch = handler.patch
     self.position = position
-    self.function = function
+    self.handler = handler
+    function = handler.ref
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
     declaration = family.declaration
@@ -42,8 +45,6 @@ final class LuaHook: @unchecked Sendable {
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
   }
-
-  deinit { shl_forget(patch.state, function) }
 
   var phases: UInt32 {
     switch position {

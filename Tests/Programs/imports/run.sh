@@ -56,6 +56,33 @@ for level in -Onone -O -Osize; do
   same "$level: refusals say why" "$here/expected/refused" refused.said
 done
 
+# Libraries that appear while the program runs.
+for level in -Onone -O; do
+  swiftc -swift-version 6 $level -parse-as-library -emit-library -emit-module -module-name Base "$here/late/Base.swift" -o libBase.so
+  swiftc -swift-version 6 $level -parse-as-library -emit-library -module-name Plugin -I . -L . -lBase "$here/late/Plugin.swift" -o libPlugin.so
+  "$clang" -O1 -shared -fPIC -o libcplugin.so "$here/late/cplugin.c"
+  for number in $(seq 0 15); do cp libcplugin.so "libcplugin$number.so"; done
+  swiftc -swift-version 6 $level -module-name host -I . -L . -lBase "$here/late/host.swift" -o host
+  export LD_LIBRARY_PATH=$work
+  capture late.alone ./host
+  run late ./host
+  same "$level: what libraries bring is hooked before it is used" "$here/expected/late.out" late.out
+  same "$level: handlers see it" "$here/expected/late$level" late.said
+  sed -n 's/.*"kind":"event","name":\(.*\)}$/\1/p' "late$level$way.events" >track.said
+  same "$level: rules record it" <(echo '"louder","fields":{"step":4}') track.said
+  for round in 1 2 3; do
+    capture crowd timeout 60 "$scripthost" run --state state --patches "$here/patches/late" -- ./host 16
+    same "$level: sixteen threads open a library each, round $round" <(echo 'host: answers 10: 16') crowd.out
+  done
+  run never ./host
+  unchanged "$level: what is waited for in vain changes nothing" late.alone never
+  same "$level: mistakes are told at once" "$here/expected/never" never.said
+  for text in "'Nowhere.at()' was waited for and never appeared" "'Plugin.Formal.greets(_:)' was waited for and never appeared"; do
+    says "$level: at exit it is told that $text" never.err "$text"
+  done
+  unset LD_LIBRARY_PATH
+done
+
 # What imports of a program on disk are.
 capture explain "$scripthost" explain ./calls C.getenv
 says 'explain names the image' explain.out 'calls: calls of getenv@GLIBC_2.2.5'

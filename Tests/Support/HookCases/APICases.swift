@@ -399,4 +399,139 @@ private func filled() -> Cart {
       check(noted { filled() }, "", "removed")
     }
   ),
+  (
+    "api: one object, and no other",
+    {
+      nonisolated(unsafe) let (one, other) = (filled(), filled())
+      let hook = try Hooks(one).around("total(tax:)") { (call, tax: Double) -> Double in
+        check(call.instance === one, true, "the object")
+        return try call.original(tax) + 100
+      }
+      check([one.total(tax: 0), other.total(tax: 0)], [106, 6], "this one alone")
+      let second = try Hooks(other).before("total(tax:)") { (call, tax: Double) in try call.set(0, to: 1.0) }
+      check([one.total(tax: 0), other.total(tax: 0)], [106, 12], "differently")
+      check(hook.info.first?.scope.description.hasPrefix("object Cart"), true, "scope: \(hook.describe())")
+      hook.remove()
+      second.remove()
+      check([one.total(tax: 0), other.total(tax: 0)], [6, 6], "removed")
+      let ends: Hook
+      do {
+        let short = Cart(title: "short")
+        ends = try Hooks(short).before("total(tax:)") { _ in say("short") }
+        check(noted { _ = short.total(tax: 0) }, "short ", "while it lives")
+      }
+      check(ends.info.isEmpty, true, "ends with the object")
+      check(ends.remove(), false, "was over")
+    }
+  ),
+  (
+    "api: an heir's hooks leave the parent and its other heirs alone",
+    {
+      let (parent, fast, slow) = (filled(), FastCart(title: "f"), SlowCart(title: "s"))
+      for cart in [fast, slow] { cart.add("apple", price: 2, quantity: 3) }
+      let hook = try Hooks(FastCart.self).around("total(tax:)") { (call) -> Double in try call.original() + 1 }
+      check([parent.total(tax: 0), fast.total(tax: 0), slow.total(tax: 0)], [6, 7, 6], "inherited")
+      check(hook.info.first?.scope, .subclass("\(module).FastCart"), "scope")
+      let own = try Hooks(FastCart.self).after("checkout()") { (call, result: Result<String, any Error>) in say("fast") }
+      let base = try Hooks.after("\(module).Cart.checkout()") { _ in say("base") }
+      check(noted { _ = try? fast.checkout() }, "base fast ", "its own, and super's once")
+      check(noted { _ = try? slow.checkout() }, "base ", "inherited")
+      for hook in [hook, own, base] { hook.remove() }
+      let named = try Hooks.before(cartTotal, scope: .subclass(SlowCart.self)) { _ in say("slow") }
+      check(noted { for cart in [parent, fast, slow] { _ = cart.total(tax: 0) } }, "slow ", "by scope")
+      named.remove()
+    }
+  ),
+  (
+    "api: once, priority, on and off",
+    {
+      let cart = filled()
+      let once = try Hooks.before(cartTotal, once: true) { _ in say("once") }
+      check(noted { for _ in 0..<3 { _ = cart.total(tax: 0) } }, "once ", "once")
+      check(once.remove(), false, "is over")
+      let low = try Hooks.before(cartTotal, priority: 1) { _ in say("low") }
+      let high = try Hooks.before(cartTotal, priority: 9) { _ in say("high") }
+      let newer = try Hooks.before(cartTotal, priority: 1) { _ in say("newer") }
+      check(noted { _ = cart.total(tax: 0) }, "high newer low ", "order")
+      check(high.disable(), true, "off")
+      check(high.isEnabled, false, "is off")
+      check(noted { _ = cart.total(tax: 0) }, "newer low ", "without it")
+      check(high.enable(), true, "on")
+      check(noted { _ = cart.total(tax: 0) }, "high newer low ", "in its old place")
+      for hook in [low, high, newer] { hook.remove() }
+      check(high.enable(), false, "removed")
+    }
+  ),
+  (
+    "api: hooks are listed with their owners",
+    {
+      let before = Hooks.live.count
+      let hook = try Hooks.before(cartTotal, priority: 3) { _ in }
+      let live = Hooks.live.dropFirst(before)
+      check(live.map(\.selector), [cartTotal], "selector")
+      check(live.first?.owner, "hook_cases", "owner")
+      check(hook.site.hasPrefix("hook_cases/APICases.swift:"), true, hook.site)
+      check(hook.describe().hasPrefix("before '\(cartTotal)' by hook_cases, scope type, back end entry, priority 3"), true, hook.describe())
+      hook.remove()
+      check(Hooks.live.count, before, "none is left")
+      check(hook.describe(), "before, not installed", "removed")
+      check(try Hooks.explain(cartTotal).contains("hookable   yes"), true, "explain")
+      check(try Hooks(FastCart.self).explain("total(tax:)").hasPrefix("\(module).Cart.total(tax: Double)"), true, "explain an inherited one")
+    }
+  ),
+  (
+    "api: a group lands as one, or not at all",
+    {
+      let cart = Cart(title: "c")
+      let group = try HookGroup("checkout") {
+        try Hooks.before(cartAdd) { (_, name: String) in say(name) }
+        try Hooks(Cart.self).after("total(tax:)") { (_, result: Double) in say("\(result)") }
+        cart.add("unseen", price: 1, quantity: 1)
+      }
+      check(group.hooks.count, 2, "two")
+      check(noted { cart.add("seen", price: 1, quantity: 1); _ = cart.total(tax: 0) }, "seen 2.0 ", "both")
+      check(Hooks.live.suffix(2).map(\.group), ["checkout", "checkout"], "named")
+      check(group.disable(), 2, "off")
+      check(noted { cart.add("seen", price: 1, quantity: 1) }, "", "both off")
+      check(group.enable(), 2, "on")
+      check(noted { cart.add("seen", price: 1, quantity: 1) }, "seen ", "on again")
+      check(group.remove(), 2, "removed")
+      check(group.remove(), 0, "twice")
+      let before = Hooks.live.count
+      let text = refusal {
+        try HookGroup("wrong") {
+          try Hooks.before(cartAdd) { _ in say("left behind") }
+          try Hooks.around("\(module).Cart.deinit") { call in try call.original() }
+        }.hooks[0]
+      }
+      check(text.hasPrefix("cannot hook '\(module).Cart.deinit'"), true, text)
+      check(Hooks.live.count, before, "nothing is left of it")
+      check(noted { cart.add("x", price: 1, quantity: 1) }, "", "nothing was hooked")
+      let empty = try HookGroup("mixed") {
+        try Hooks.before("\(module).Cart.*(**)") { _ in }
+        try Hooks.before("\(module).discount(of:for:)") { (call, price: Double, days: Int) in try call.set("for", to: days * 2) }
+      }
+      check(discount(of: 100, for: 10), 80, "a pattern and a free function")
+      empty.remove()
+      check(discount(of: 100, for: 10), 90, "as before")
+    }
+  ),
+  (
+    "api: a call that is kept answers that it is over",
+    {
+      nonisolated(unsafe) var kept: Call<Positions.Around, Any, Double, Double>?
+      let hook = try Hooks.around(cartTotal) { (call, tax: Double) -> Double in
+        kept = call
+        return try call.original()
+      }
+      _ = filled().total(tax: 0)
+      hook.remove()
+      func refusal(_ body: () throws -> Void) -> String { do { try body(); return "no error" } catch { return "\(error)" } }
+      let over = "this call is over, or belongs to another thread; copy what you need while its handler runs"
+      check(refusal { _ = try kept!.original() }, over, "original")
+      check(refusal { try kept!.set(0, to: 1.0) }, over, "set")
+      check(kept!.instance == nil, true, "instance")
+      check("\(kept!.error!)", over, "error")
+    }
+  ),
 ]

@@ -54,16 +54,18 @@ public struct Call<Position: CallPosition, Instance, Output, each Argument> {
 
 /// What a handler may do with its call.
 public protocol CallPosition {}
-/// The original runs afterwards.
-public enum Before: CallPosition {}
-/// The original runs when the handler says so.
-public enum Around: CallPosition {}
-/// The original has run.
-public enum After: CallPosition {}
 /// Positions from which an outcome can be seen.
 public protocol OutcomePosition: CallPosition {}
-extension Around: OutcomePosition {}
-extension After: OutcomePosition {}
+
+/// Where the handlers of calls stand.
+public enum Positions {
+  /// The original runs afterwards.
+  public enum Before: CallPosition {}
+  /// The original runs when the handler says so.
+  public enum Around: OutcomePosition {}
+  /// The original has run.
+  public enum After: OutcomePosition {}
+}
 
 extension Call where Position: OutcomePosition {
   /// What the original returned, or a handler inside made of it. In `around` once the original ran.
@@ -78,7 +80,7 @@ extension Call where Position: OutcomePosition {
   public func setResult<T>(to value: T) throws(HandlerError) { try state().pointee.setResult(to: value) }
 }
 
-extension Call where Position == Around {
+extension Call where Position == Positions.Around {
   /// Runs the handlers inside this one and the original, with the arguments as they are now. Throws what they throw.
   ///
   /// It can run any number of times, but where it consumes what it is given and cannot be given a copy.

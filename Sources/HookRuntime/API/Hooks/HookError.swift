@@ -5,10 +5,10 @@ public enum HookError: Error, Sendable, Equatable {
   case notFound(selector: String, type: String?, nearest: [String])
   /// The program has no such type.
   case typeNotFound(String, nearest: [String])
+  /// No image imports such a C function, or its prototype cannot be read.
+  case importNotFound(String)
   /// Several functions have the name: the types tell them apart.
   case ambiguous(selector: String, candidates: [String])
-  /// The prototype of a C function cannot be read; where and why.
-  case badPrototype(String)
   /// The function cannot be hooked, or not in this way. `code` is a stable word for the reason.
   case refused(selector: String, code: String, reason: String)
   /// The handler takes more arguments than the function has.
@@ -33,8 +33,8 @@ extension HookError: CustomStringConvertible {
     case .notFound(let selector, nil, let nearest): LookupError.noSelector(selector, nearest: nearest).description
     case .notFound(let selector, let type?, let nearest): LookupError.noSelectorInType(selector, type: type, nearest: nearest).description
     case .typeNotFound(let name, let nearest): LookupError.noType(name, nearest: nearest).description
+    case .importNotFound(let text): text
     case .ambiguous(let selector, let candidates): LookupError.ambiguous(selector, candidates: candidates).description
-    case .badPrototype(let reason): reason
     case .refused(let selector, _, let reason): "cannot hook '\(selector)': \(reason)"
     case .tooManyArguments(let selector, let takes, let asked):
       "'\(selector)' takes \(takes) argument\(takes == 1 ? "" : "s"), the handler asked for \(asked)"
@@ -61,8 +61,7 @@ extension HookError {
     case .noSelectorInType(let name, let type, let nearest): self = .notFound(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
     case .noType(let name, let nearest): self = .typeNotFound(name, nearest: nearest)
-    case .noImport(let name, _, _, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
-    case .badPrototype(let reason): self = .badPrototype(reason)
+    case .noImport, .badPrototype: self = .importNotFound(error.description)
     }
   }
 

@@ -2,9 +2,9 @@
 internal import CHookTrampoline
 
 extension Hooks {
-  public typealias BeforeCall<each Argument> = Call<Before, Instance, Void, repeat each Argument>
-  public typealias AroundCall<Output, each Argument> = Call<Around, Instance, Output, repeat each Argument>
-  public typealias AfterCall = Call<After, Instance, Void>
+  public typealias BeforeCall<each Argument> = Call<Positions.Before, Instance, Void, repeat each Argument>
+  public typealias AroundCall<Output, each Argument> = Call<Positions.Around, Instance, Output, repeat each Argument>
+  public typealias AfterCall = Call<Positions.After, Instance, Void>
 
   /// Runs `body` before each call. It may change arguments with `call.set(_:to:)`.
   @discardableResult

@@ -58,6 +58,9 @@ extension Hooks where Instance == Any {
   /// How far hooks on a function reach, and by what: for reading.
   public static func explain(_ selector: String) throws(HookError) -> String { try HookPlace.program.explain(selector) }
 
+  /// The hooks that are installed in this process, whoever made them, in the order in which they were made.
+  public static var live: [HookInfo] { HookEngine.shared.list() }
+
   /// Tells `listener` of every handler that fails, on the thread of its call. Without one, the first failure of each handler is
   /// written to the error output. nil goes back to that.
   public static func onFailure(_ listener: (@Sendable (HandlerFailure) -> Void)?) { HandlerFailures.listen(listener) }

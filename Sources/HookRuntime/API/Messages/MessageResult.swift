@@ -37,7 +37,7 @@ enum MessageResult {
       if let result = TypedValue.cast(value.memory, value.info, to: T.self) { return result }
       throw CallError.wrongResult(selector: selector, expected: value.info.name, found: Metadata(T.self).name)
     case .neutral:
-      if let value: T = NeutralValue.make() { return value }
+      if let value: T = Self.neutralValue() { return value }
       throw CallError.wrongResult(selector: selector, expected: "a type with a neutral value", found: Metadata(T.self).name)
     case .answered(let value):
       if let nothing = () as? T { return nothing }
@@ -47,5 +47,12 @@ enum MessageResult {
       }
       return result
     }
+  }
+
+  /// false, 0, "", an empty collection, an empty Optional, nothing; nil for types without such a value.
+  private static func neutralValue<T>() -> T? {
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)), let value = NeutralValue.make(info) else { return nil }
+    defer { value.forget() }
+    return value.memory.assumingMemoryBound(to: T.self).move()
   }
 }
