@@ -283,6 +283,10 @@ bool hkt_objects_set(HKTObjects *objects, uint64_t object, uint64_t identity, HK
 /// Takes the object out; answers its set.
 HKTLayers *hkt_objects_take(HKTObjects *objects, uint64_t object);
 
+/// The context of the layer at `index`, when `function` is what it runs; NULL otherwise. While a call uses the set.
+static inline void *hkt_layers_context(const HKTLayers *layers, uint32_t index, HKTLayerFunction function) {
+  return layers->layer[index].function == function ? layers->layer[index].context : NULL;
+}
 /// Makes the layer of this order do nothing, in a set that may be in use.
 void hkt_layers_mute(HKTLayers *layers, uint64_t order);
 

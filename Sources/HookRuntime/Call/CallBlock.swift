@@ -11,11 +11,14 @@ struct CallBlock: ~Copyable {
   /// The caller's variables of inout arguments.
   private var variables: [(index: Int, address: UnsafeMutableRawPointer)] = []
 
+  static let onlyScripts = "calls from Swift do not look for what its parameters are; scripts do"
+
   /// - Parameter count: how many arguments there are going to be.
   init(_ callable: Callable, count: Int) throws(CallError) {
     guard count == callable.argumentCount else {
       throw .wrongCount(selector: callable.selector, expected: callable.argumentCount, found: count)
     }
+    if callable.isGeneric { throw .refused(selector: callable.selector, reason: CallRefusal.generic(Self.onlyScripts).description) }
     self.callable = callable
     memory = .allocate(byteCount: max(callable.blockBytes, 16), alignment: 16)
   }

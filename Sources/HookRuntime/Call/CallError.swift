@@ -12,7 +12,7 @@ package enum CallRefusal: Error, Equatable, Sendable {
   /// The compiler left bodies with changed arguments only.
   case onlyClones([String])
   case noBody
-  case generic
+  case generic(String)
   case thrown(String)
   /// Its convention is not known: private, merged, compiler-made.
   case convention(String)
@@ -35,7 +35,7 @@ extension CallRefusal: CustomStringConvertible {
     case .onlyClones(let forms):
       "only bodies with changed arguments are left of it (\(forms.joined(separator: ", "))); its callers were compiled for those"
     case .noBody: "no body of it is left in the program: every call was inlined"
-    case .generic: "it is generic, and its type arguments are not in its name"
+    case .generic(let reason): "it is generic, and \(reason)"
     case .thrown(let reason): "the error it throws: \(reason)"
     case .convention(let reason): reason
     case .argument(let position, let label, let reason): "argument \(argumentName(position, label)): \(reason)"
@@ -78,6 +78,12 @@ public enum CallError: Error, Sendable {
   case forwardedInCircles(selector: String, through: [String])
   /// An async function, called where nobody can wait.
   case cannotWait(selector: String)
+  /// No argument tells what a generic parameter is.
+  case undetermined(selector: String, parameter: String)
+  /// Two arguments say different things of a generic parameter.
+  case ambiguousParameter(selector: String, parameter: String, types: [String])
+  /// A type does not meet what the function requires of a generic parameter.
+  case unmet(selector: String, parameter: String, type: String, requirement: String)
 }
 
 extension CallError: CustomStringConvertible {
@@ -103,6 +109,13 @@ extension CallError: CustomStringConvertible {
       "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
     case .cannotWait(let selector):
       "'\(selector)' is async: only an 'around' handler of an async function can wait for it, in the handler itself"
+    case .undetermined(let selector, let parameter):
+      "cannot call '\(selector)': no argument tells what its generic parameter \(parameter) is"
+    case .ambiguousParameter(let selector, let parameter, let types):
+      "cannot call '\(selector)': its generic parameter \(parameter) is \(types.map { "'\($0)'" }.joined(separator: " by one argument and "))"
+        + " by another"
+    case .unmet(let selector, let parameter, let type, let requirement):
+      "cannot call '\(selector)': its generic parameter \(parameter) would be '\(type)', which \(requirement)"
     case .outsideActor(let selector, let type):
       "cannot call '\(selector)' here: '\(type)' is an actor, and its code runs on its own executor; call it from a hook on one of its methods"
     }

@@ -25,6 +25,7 @@ public struct SwiftFunction: Sendable {
   /// generic, private and coroutine functions, and those of which the compiler left no body of the declared convention.
   public init(_ selector: String) throws(CallError) {
     callable = try CallableLookup.shared.callable(selector)
+    if callable.isGeneric { throw .refused(selector: selector, reason: CallRefusal.generic(CallBlock.onlyScripts).description) }
     if callable.isAsync { throw .cannotWait(selector: selector) }
   }
 

@@ -28,7 +28,9 @@ public struct HookedCall: ~Copyable {
   public var argumentCount: Int { view.plan.arguments.count }
 
   /// Argument `index` (from 0), or nil when it is of another type or not known in this body.
-  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? { Self.argument(index, of: view, as: type) }
+
+  static func argument<T>(_ index: Int, of view: CallView, as type: T.Type) -> T? {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(type) else { return nil }
     return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { TypedValue.load($0, info) } ?? nil

@@ -6,6 +6,17 @@ extension HookEngine {
   /// Words of new images that are part of what installed hooks divert. To be called under the lock.
   func divertNewImages() {
     divertNewImports()
+    divertNewTables()
+  }
+
+  /// Tables of classes and conformances that were not there when the hooks were made.
+  private func divertNewTables() {
+    for family in families.values {
+      for diversion in family.diversions {
+        if let reason = diversion.refresh() { missedWords.append((family.family.selector, reason)) }
+      }
+      if !family.diversions.isEmpty { family.updateSites() }
+    }
   }
 
   /// Import slots of images that were not there when the hooks were made.

@@ -86,7 +86,7 @@ public final class HookEngine: @unchecked Sendable {
 
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
-    if requests.contains(where: { $0.family.imported != nil }) { watchImages() }
+    if requests.contains(where: { $0.family.imported != nil || $0.backEnd?.hasMoreLater == true }) { watchImages() }
     return locked {
       var report = Report()
       if let reason = processRefusal() {

@@ -96,6 +96,8 @@ final class HookedFamily {
   private(set) var arrivals: [HookedBody] = []
   /// Those words.
   var slots: [SlotKey: Slot] = [:]
+  /// What is written for hooks that are installed.
+  var diversions: [SlotDiversion] = []
   let sets: LayerSets
   /// Of a C function: who imports it, as far as hooks asked.
   let importers = ImporterBits()

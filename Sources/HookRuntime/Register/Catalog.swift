@@ -235,6 +235,13 @@ package final class ImageCatalog: @unchecked Sendable {
     return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
   }
 
+  /// The same of a generic body; nil for one that is not generic.
+  func genericPlanToCall(_ body: Body) throws(TypeProblem) -> GenericPlan? {
+    // Whether a member of a struct or enum is mutating only the code tells.
+    let isOnValue = body.declaration.hasInstance && [.structure, .enumeration].contains(body.declaration.contextKind)
+    return try lock.withLock { () throws(TypeProblem) in try planner.generic(body.declaration, evidence: isOnValue ? evidence(body) : nil) }
+  }
+
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
   /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
   /// looks like any other.)

@@ -95,8 +95,9 @@ package struct ArgumentPlan: Sendable {
 
   /// Another value can take its place.
   package var isReplaceable: Bool { info != nil && location.isWhole && !hasMixedOwnership }
-  /// The callee ends the value, which is more than bits.
-  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) && location != .optimizedOut }
+  /// The callee ends the value, which is more than bits. That may be out of reach: an argument that nothing shows to be
+  /// passed is no argument to read, but the callee may have it and end it all the same.
+  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) }
 }
 
 package struct ResultPlan: Sendable {
@@ -279,8 +280,6 @@ package final class CallPlan: @unchecked Sendable {
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
     if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
-    // Seen to crash at times (Tests/Programs/values, seed 1299 at -O, consumed arguments and a thrown error); why is not known.
-    if isAsync, consumesArguments { return false }
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):

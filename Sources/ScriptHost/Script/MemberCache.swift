@@ -177,7 +177,7 @@ final class MemberCache {
     case .methods(let selectors)? where field == nil:
       return .methods(
         selectors.map { selector in
-          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector))) } catch {
+          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector, on: type))) } catch {
             return .refused(selector: selector, error)
           }
         })

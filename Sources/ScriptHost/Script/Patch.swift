@@ -38,6 +38,8 @@ package final class Patch: @unchecked Sendable {
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
+  /// Messages it answers.
+  var forwards: [ScriptForward] = []
   var isLoading = true
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
@@ -85,6 +87,8 @@ package final class Patch: @unchecked Sendable {
     }
     HookEngine.shared.remove(tokens)
     for observation in observations { _ = observation.end() }
+    for forward in forwards { forward.handler.remove() }
+    forwards = []
   }
 
   /// Notes what the patch installed; any thread. Hooks of objects end with them, so those that are over are dropped from time

@@ -81,7 +81,7 @@ enum PatchAPI {
 
     CallAPI.register(state, context, check)
     ObserveAPI.register(patch, context, check)
-    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)

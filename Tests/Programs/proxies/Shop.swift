@@ -119,6 +119,80 @@ public enum Desk {
   public static func opened(_ d: any CartDelegate) -> String { generic(d) }
 }
 
+// MARK: Owners of delegates
+
+/// Keeps its delegate.
+open class Keeper {
+  public var delegate: any CartDelegate { didSet { Trace.shared.add("kept:\(delegate.name)") } }
+  public init(_ delegate: any CartDelegate) { self.delegate = delegate }
+  open func change(_ cart: Cart) { delegate.cartDidChange(cart) }
+}
+
+/// Does not know whether its delegate is there.
+open class Loose_ {
+  public unowned var delegate: any CartDelegate
+  public init(_ delegate: any CartDelegate) { self.delegate = delegate }
+  open func change(_ cart: Cart) { delegate.cartDidChange(cart) }
+}
+
+/// Sets the delegate again while it is being set.
+open class Stubborn {
+  public var fallback: (any CartDelegate)?
+  public var isDirect = true
+  open weak var delegate: (any CartDelegate)? {
+    didSet {
+      if delegate == nil, let fallback {
+        if isDirect { delegate = fallback } else { reset() }
+      }
+    }
+  }
+  public init() {}
+  open func reset() { delegate = fallback }
+  open func change(_ cart: Cart) { delegate?.cartDidChange(cart) }
+}
+
+/// Asks its delegate whether it can do more.
+public protocol CartExtras: AnyObject { func extra(_ x: Int) -> Int }
+extension Cart {
+  public func extra() -> Int { (delegate as? any CartExtras)?.extra(20) ?? -1 }
+  public func isPanel() -> Bool { delegate is Panel }
+  /// A free read inside the module.
+  public func holdsProxy(for object: AnyObject) -> Bool { delegate != nil && delegate !== object }
+}
+open class ExtraScreen: Screen, CartExtras { public func extra(_ x: Int) -> Int { x + 1 } }
+
+/// Another library's proxy: implements nothing itself.
+public final class Forwarder: CartDelegate {
+  public var next: (any CartDelegate)?
+  public let token = Token()
+  public init(_ next: (any CartDelegate)?) { self.next = next }
+  public var name: String {
+    get { next?.name ?? "" }
+    set { next?.name = newValue }
+  }
+  public func describe() -> String { "forward " + (next?.describe() ?? "") }
+  public func cartDidChange(_ cart: Cart) {
+    Trace.shared.add("forward")
+    next?.cartDidChange(cart)
+  }
+  public func cart(_ cart: Cart, shouldAdd item: String, times: Int) throws -> Bool {
+    try next?.cart(cart, shouldAdd: item, times: times) ?? true
+  }
+  public func many(_ a: Int, _ b: Double, _ c: String, _ d: Int, _ e: Int, _ f: Int, _ g: Int, _ h: [String]) -> [Double] { [] }
+  public func maybe(_ index: Int) -> String? { next?.maybe(index) }
+  public subscript(index: Int) -> Int {
+    get { next?[index] ?? 0 }
+    set { next?[index] = newValue }
+  }
+  /// What code of this module finds in the property.
+  @inline(never) public static func find(_ cart: Cart) -> (any CartDelegate)? { cart.delegate }
+  /// Takes the delegate's place, and hands on to it: what the module itself sees there.
+  public func insert(before cart: Cart) {
+    next = cart.delegate
+    cart.delegate = self
+  }
+}
+
 // What cannot be implemented.
 
 public protocol Loose { func loose() }

@@ -15,6 +15,7 @@ read -ra levels <<<"${MUTANTS_PROGRAMS:--O -Onone -O -Onone -Osize}"
 limit=${MUTANTS_LIMIT:-40}  # seconds for one run of a program; without a mutant it takes two
 copy=${MUTANTS_DIRECTORY:-$(mktemp -d)}
 [ -n "${MUTANTS_DIRECTORY:-}" ] || trap 'rm -rf "$copy"' EXIT
+. "$here/patched.sh"
 export PYTHONDONTWRITEBYTECODE=1 SWIFT_BACKTRACE=enable=no
 say() { printf '%(%H:%M:%S)T %s\n' -1 "$*" >&2; }
 
@@ -58,8 +59,7 @@ found() {
   for mode in "${modes[@]}"; do
     patches=$mode binary=program status=0
     [ $mode != private ] || patches=decode binary=private
-    timeout -k 5 "$limit" "$products/scripthost" run -v --state state --patches $patches -- ./$binary values.bin $mode.out >/dev/null 2>$mode.err \
-      || status=$?
+    patched $mode $binary $patches "$limit" || status=$?
     [ $status = 0 ] || echo "$mode: exit status $status"
   done
   timeout 120 python3 "$here/check.py" "$1" "$count" . "${modes[@]}" | sed -n 's/^  \([a-z]*:\).* \([1-9][0-9]* wrong\)$/\1 \2/p' || true

@@ -24,7 +24,7 @@ public struct Message {
   /// Objects it was passed on by, so that it does not go in circles.
   private(set) var passedOnBy: [AnyObject] = []
 
-  init(_ selector: String, _ arguments: [Any?], to receiver: Any) {
+  package init(_ selector: String, _ arguments: [Any?], to receiver: Any) {
     self.selector = selector
     self.arguments = arguments
     self.receiver = receiver

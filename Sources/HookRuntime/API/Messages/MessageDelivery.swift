@@ -4,11 +4,26 @@ private import SwiftMangling
 extension Message {
   func deliver() throws -> MessageResult {
     if let own = ofCollection { return own }
-    let missing: CallError
     switch try member() {
     case .success(let found): return try perform(found).get()
-    case .failure(let error): missing = error
+    case .failure(let error): return try answer(missing: error)
     }
+  }
+
+  /// What comes back where no member answers, which was found out before; nil for nothing.
+  package func answered(_ missing: CallError) throws -> OwnedValue? {
+    switch try answer(missing: missing) {
+    case .returned(let value): return value
+    case .neutral, .answered(nil): return nil
+    case .answered(let value?):
+      guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Swift.type(of: value))),
+        let owned = TypedValue.owned(value, as: TypeResolver.shared.general(info))
+      else { throw CallError.wrongResult(selector: selector, expected: Metadata(Swift.type(of: value)).name, found: "a value whose layout is known") }
+      return owned
+    }
+  }
+
+  private func answer(missing: CallError) throws -> MessageResult {
     let handlers = MessageRegistry.shared.handlers(self)
     for name in names {
       for handler in handlers { if let answer = handler.answers[name] { return .answered(try answer(self)) } }

@@ -91,14 +91,14 @@ final class MessageLookup: @unchecked Sendable {
     var refused: CallError?
     for selector in selectors {
       do throws(CallError) {
-        let callable = try CallableLookup.shared.callable(selector)
+        let callable = try CallableLookup.shared.callable(selector, on: key.type)
         if callable.argumentCount == key.count { fitting.append(callable) }
       } catch { refused = refused ?? error }
     }
     if fitting.count == 1 { return function(fitting[0], key.type) }
     if fitting.isEmpty, let refused { throw refused }
     if fitting.isEmpty, selectors.count == 1 {
-      let only = try CallableLookup.shared.callable(selectors[0])
+      let only = try CallableLookup.shared.callable(selectors[0], on: key.type)
       throw .wrongCount(selector: only.selector, expected: only.argumentCount, found: key.count)
     }
     throw .ambiguous(selector: name, candidates: selectors)

@@ -16,6 +16,11 @@ public struct Messages<Instance> {
   public init<Type>(static type: Type.Type) where Instance == Any { place = .type(Metadata(type), isStatic: true) }
 }
 
+extension Messages where Instance == Any {
+  /// Of a type that only its metadata names.
+  package init(instancesOf type: Any.Type) { place = .type(Metadata(type), isStatic: false) }
+}
+
 extension Messages where Instance: AnyObject {
   /// One object; what is added ends with it.
   public init(_ object: Instance) { place = .object(object) }

@@ -33,7 +33,14 @@ final class SlotDiversion: Diversion {
   let mayMiss: [String]
   let importers: UInt64?
 
-  init(_ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil) {
+  /// What the words are now; nil for those that do not become more by themselves.
+  private let replan: (() -> Result<[Slot], HookRefusal>)?
+
+  init(
+    _ backEnd: BackEnd, _ family: HookedFamily, _ slots: [Slot], mayMiss: [String], importers: UInt64? = nil,
+    replan: (() -> Result<[Slot], HookRefusal>)? = nil
+  ) {
+    self.replan = replan
     self.importers = importers
     self.backEnd = backEnd
     self.family = family
@@ -44,6 +51,7 @@ final class SlotDiversion: Diversion {
   func acquire() -> InterceptRefusal? {
     if !family.isFolded(backEnd), let reason = write() { return reason }
     for slot in slots { slot.users += 1 }
+    family.diversions.append(self)
     return nil
   }
 
@@ -57,8 +65,22 @@ final class SlotDiversion: Diversion {
 
   /// Words that nobody wants any more get back what they held; what someone else has changed stays as it is.
   func release() {
+    family.diversions.removeAll { $0 === self }
+    // A word that came to be later may be one of theirs, though this one wrote it.
+    for other in family.diversions where other.backEnd == backEnd && slots.contains(where: { !other.has($0) }) { _ = other.refresh() }
     for slot in slots { slot.users -= 1 }
     restore(slots.filter { $0.users == 0 })
+  }
+
+  /// Writes the words that have become part of it since: tables of classes and conformances that appeared.
+  func refresh() -> HookRefusal? {
+    switch replan?() {
+    case .success(let all)?:
+      let new = all.filter { !has($0) }
+      return new.isEmpty ? nil : extend(by: new).map { .code($0) }
+    case .failure(let reason)?: return reason
+    case nil: return nil
+    }
   }
 
   func set(isWritten: Bool) {
@@ -115,29 +137,44 @@ extension HookedFamily {
       case .object(let object): try checkClass(ClassWardrobe.shared.original(of: object), forObject: true)
       }
     } catch { return .failure(.scope(error)) }
-    if backEnd == .classSwitch { return classSwitch(scope) }
-    switch plan(backEnd, scope) {
-    case .failure(let reason): return .failure(.backEnd(backEnd, reason))
-    case .success(let plan):
-      var slots: [Slot] = []
-      for entry in plan.entries {
-        switch slot(entry, backEnd) {
-        case .success(let slot): slots.append(slot)
-        case .failure(let reason): return .failure(.code(reason))
-        }
+    var subclass: Metadata?
+    if case .subclass(let type) = scope { subclass = Metadata(type) }
+    switch (backEnd, scope) {
+    case (.classSwitch, _): return classSwitch(scope)
+    case (.vtable, .object):
+      return .failure(.backEnd(.vtable, .scope("changes the tables of classes; for one object use 'class-switch'")))
+    default: break
+    }
+    return words(backEnd, subclass).map { words in
+      SlotDiversion(backEnd, self, words.slots, mayMiss: words.mayMiss) { [unowned self] in  // families are never freed
+        self.words(backEnd, subclass).map(\.slots)
       }
-      return .success(SlotDiversion(backEnd, self, slots, mayMiss: plan.mayMiss))
     }
   }
 
-  private func plan(_ backEnd: BackEnd, _ scope: HookScope) -> Result<SlotPlan, BackEndRefusal> {
-    switch (backEnd, scope) {
-    case (.vtable, .type): VirtualTables.plan(family, in: image)
-    case (.vtable, .subclass(let type)): VirtualTables.plan(family, in: image, subclass: Metadata(type))
-    case (.vtable, .object): .failure(.scope("changes the tables of classes; for one object use 'class-switch'"))
-    case (.witness, _): WitnessTables.plan(family, in: image)
-    case (.dynamic, _): DynamicReplacements.plan(family, in: image)
-    default: .failure(.notBuilt)
+  /// The words as they are now.
+  private func words(_ backEnd: BackEnd, _ subclass: Metadata?) -> Result<(slots: [Slot], mayMiss: [String]), HookRefusal> {
+    let plan: SlotPlan
+    switch self.plan(backEnd, subclass) {
+    case .success(let made): plan = made
+    case .failure(let reason): return .failure(.backEnd(backEnd, reason))
+    }
+    var slots: [Slot] = []
+    for entry in plan.entries {
+      switch slot(entry, backEnd) {
+      case .success(let slot): slots.append(slot)
+      case .failure(let reason): return .failure(.code(reason))
+      }
+    }
+    return .success((slots, plan.mayMiss))
+  }
+
+  private func plan(_ backEnd: BackEnd, _ subclass: Metadata?) -> Result<SlotPlan, BackEndRefusal> {
+    switch backEnd {
+    case .vtable: VirtualTables.plan(family, in: image, subclass: subclass)
+    case .witness: WitnessTables.plan(family, in: image)
+    case .dynamic: DynamicReplacements.plan(family, in: image)
+    case .entry, .classSwitch, .importSlot: .failure(.notBuilt)
     }
   }
 

@@ -14,6 +14,7 @@ package final class Behaviour: @unchecked Sendable {
   private let strongTarget: AnyObject?
   private weak var weakTarget: AnyObject?
   package let holdsTargetWeakly: Bool
+  package let isProxy: Bool
   /// By position in the class's entries.
   private let handlers: [Int: LayerLifetime]
   /// Sees every call before anybody answers it; may be nil.
@@ -28,11 +29,13 @@ package final class Behaviour: @unchecked Sendable {
   /// - Parameters:
   ///   - handlers: `around` layers by requirement.
   ///   - target: answers what has no handler. Its class conforms to all protocols.
+  ///   - isProxy: the object stands before its target, and nobody is to know.
   package init(
     _ type: ConformingClass, handlers: [(requirement: String, spec: LayerSpec)] = [], target: AnyObject? = nil, weakly: Bool = false,
-    observer: Observer? = nil
+    isProxy: Bool = false, observer: Observer? = nil
   ) throws(NewTypeError) {
     self.type = type
+    self.isProxy = isProxy
     self.observer = observer
     holdsTargetWeakly = weakly
     strongTarget = weakly ? nil : target

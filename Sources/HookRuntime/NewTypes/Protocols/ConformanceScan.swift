@@ -46,6 +46,15 @@ enum ConformanceScan {
     ProcessCatalog.shared.current().flatMap { all(in: $0) }.filter { $0.proto == proto.pointer }
   }
 
+  /// The protocols of classes that the type or one of its superclasses conforms to without conditions.
+  static func protocols(of type: Metadata) -> [ProtocolDescriptor] {
+    let descriptors = Set(type.classChain.compactMap { $0.descriptor?.pointer })
+    return ProcessCatalog.shared.current().flatMap { all(in: $0) }.compactMap { conformance in
+      guard let conformer = conformance.type, descriptors.contains(conformer), let proto = conformance.proto else { return nil }
+      return ProtocolDescriptor(proto)
+    }.uniqued().filter(\.isClassBound)
+  }
+
   /// Those of one image.
   static func all(in image: ImageCatalog) -> [DeclaredConformance] {
     guard image.isLoaded, let section = image.file.section(named: "swift5_protocol_conformances"),

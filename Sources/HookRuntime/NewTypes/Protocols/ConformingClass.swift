@@ -158,6 +158,24 @@ package final class ConformingClass: @unchecked Sendable {
     }
   }
 
+  /// The class whose objects stand before others: it conforms to the protocols, and to those of `others` that can be
+  /// implemented, so that casts of the proxy go as casts of its target.
+  static func forwarding(_ protocols: [ProtocolDescriptor], besides others: [ProtocolDescriptor]) throws(NewTypeError) -> ConformingClass {
+    let required = protocols.map { ProtocolLayout.of($0, name: $0.qualifiedName) }
+    let all = try closure(of: required)
+    let more = others.filter { other in !all.contains { $0.descriptor == other } }.map { ProtocolLayout.of($0, name: $0.qualifiedName) }
+      .filter { (try? closure(of: [$0]).allSatisfy(\.canBePlanned)) ?? false }.sorted { $0.name < $1.name }
+    let layouts = required + more
+    let key = layouts.map(\.name).joined(separator: ",") + "/Proxy"
+    return try lock.withLock { () throws(NewTypeError) in
+      if let known = made[key] { return known }
+      let base = required.map(\.descriptor.name).filter(NewTypeName.isIdentifier).joined(separator: "_") + "Proxy"
+      let class_ = try ConformingClass(layouts, name: NewTypeName(module: "ScriptHost", made: free(base)))
+      made[key] = class_
+      return class_
+    }
+  }
+
   private static func free(_ base: String) -> String {
     var name = base
     var number = 2

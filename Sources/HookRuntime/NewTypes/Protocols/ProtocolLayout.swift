@@ -81,6 +81,16 @@ final class ProtocolLayout: Sendable {
   }
 }
 
+extension ProtocolLayout {
+  /// How each requirement is called is known.
+  var canBePlanned: Bool {
+    requirements.allSatisfy { requirement in
+      guard requirement.isFunction else { return true }
+      return (try? WitnessConvention(requirement)) != nil
+    }
+  }
+}
+
 extension Requirement {
   var isFunction: Bool {
     switch kind {

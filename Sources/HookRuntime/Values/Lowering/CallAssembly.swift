@@ -125,6 +125,8 @@ struct CallAssembly: Sendable {
     hiddenAreExact = places.isExact
   }
   private var hiddenAreExact = true
+  /// All metadata and witness tables the body takes have a known place.
+  var hiddenAreKnown: Bool { hiddenAreExact && genericProblem == nil && metadataIsLost == nil }
   private var placesAreKnown = true
   /// Why the places of metadata alone are not known.
   private var metadataIsLost: String?
