@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -250,12 +251,21 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
   }
 }
 
+/// What one of the places of HKTThunk.h holds.
+static inline uint64_t word_at(const HKTFrame *frame, uint32_t place) {
+  if (place < HKT_THUNK_REGISTERS) return frame->integer[place];
+  place -= HKT_THUNK_REGISTERS;
+  if (place < HKT_THUNK_SLOTS) return frame->stack[place];
+  uint64_t low;
+  memcpy(&low, frame->xmm[place - HKT_THUNK_SLOTS], sizeof low);
+  return low;
+}
+
 /// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
   for (uint32_t i = 0; i < record->guard_count; i++) {
     const HKTGuard *guard = &record->guard[i];
-    uint64_t found = guard->place < 6 ? frame->integer[guard->place] : frame->stack[guard->place - 6];
-    if ((found ^ guard->value) & guard->mask) return false;
+    if ((word_at(frame, guard->place) ^ guard->value) & guard->mask) return false;
   }
   return true;
 }

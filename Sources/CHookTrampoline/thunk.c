@@ -8,9 +8,11 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-enum { LONGEST_THUNK = 512, FRAME_WORDS = 64, SLOTS = HKT_THUNK_PLACES - HKT_THUNK_REGISTERS };
+enum { LONGEST_THUNK = 512, FRAME_WORDS = 64, SLOTS = HKT_THUNK_SLOTS, FLOATS = HKT_THUNK_FLOATS };
 
-typedef enum Kind : uint8_t { UNKNOWN, OWN, CONSTANT, LOADED, STACK_ADDRESS } Kind;
+_Static_assert(HKT_THUNK_PLACES == HKT_THUNK_REGISTERS + HKT_THUNK_SLOTS + HKT_THUNK_FLOATS, "as the header says");
+
+typedef enum Kind : uint8_t { UNKNOWN, OWN, CONSTANT, LOADED, LOADED_HALF, STACK_ADDRESS } Kind;
 
 /// What a register or a word holds: with OWN what the place numbered `n` held at entry, with STACK_ADDRESS rsp at entry plus `n`.
 typedef struct Word {
@@ -27,9 +29,11 @@ typedef struct Machine {
   Word frame[FRAME_WORDS];  // downwards from the return address
   Word slot[SLOTS];         // upwards from it
   bool has_called;
+  bool stored[16];    // the vector register was only there to fill the stack
+  bool does_more;     // than handing on: it writes memory that is not its frame
 } Machine;
 
-enum { RBX = 3, RSP = 4, RBP = 5, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
+enum { RAX = 0, RBX = 3, RSP = 4, RBP = 5, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };
 static const uint8_t ARGUMENTS[HKT_THUNK_REGISTERS] = {7, 6, 2, 1, 8, 9};
 
 static bool is_own(Word word, uint64_t place) { return word.kind == OWN && word.n == place; }
@@ -101,14 +105,36 @@ static Word value_of(Machine *m, const ZydisDecodedOperand *op, uint64_t next) {
 
 // MARK: Instructions
 
-/// Stores `count` words on the stack; false for any other memory.
+/// Stores `count` words on the stack; false where they are not followed.
 static bool store(Machine *m, const ZydisDecodedOperand *op, const Word *words, int count) {
   int64_t distance;
-  if (!stack_distance(m, op, &distance)) return false;
+  if (!stack_distance(m, op, &distance)) {
+    m->does_more = true;
+    return true;
+  }
   for (int i = 0; i < count; i++) {
     Word *word = word_at(m, distance + 8 * i);
     if (!word) return false;
     *word = words[i];
+  }
+  return true;
+}
+
+/// Any other instruction: what it leaves in registers is not known.
+static bool forget(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
+  for (int i = 0; i < in->operand_count; i++) {
+    if (!(op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) continue;
+    int xmm = xmm_of(&op[i]);
+    if (xmm >= 0) m->xmm[xmm][0] = m->xmm[xmm][1] = (Word){UNKNOWN, 0};
+    else if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
+      ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op[i].reg.value);
+      if (whole == ZYDIS_REGISTER_RSP) return false;
+      if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15) m->gpr[whole - ZYDIS_REGISTER_RAX] = (Word){UNKNOWN, 0};
+    } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      int64_t distance;
+      if (stack_distance(m, &op[i], &distance)) return false;
+      m->does_more = true;
+    }
   }
   return true;
 }
@@ -127,7 +153,8 @@ static bool move(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecod
   }
   // A constant of 4 bytes: callers look at no more of the slot.
   bool is_whole = op[0].size == 64 || value.kind == OWN || (op[0].size == 32 && value.kind == CONSTANT);
-  return op[0].size >= 32 && store(m, &op[0], is_whole ? &value : &(Word){UNKNOWN, 0}, 1);
+  if (op[0].type == ZYDIS_OPERAND_TYPE_REGISTER) return forget(m, in, op);
+  return store(m, &op[0], is_whole ? &value : &(Word){UNKNOWN, 0}, 1);
 }
 
 /// 16 bytes between a vector register and memory, or another register.
@@ -141,8 +168,22 @@ static bool move_vector(Machine *m, const ZydisDecodedOperand *op) {
       Word *word = word_at(m, distance + 8 * i);
       if (word) words[i] = *word;
     }
-  if (to < 0) return store(m, &op[0], words, 2);
+  if (to < 0) {
+    m->stored[from] = true;
+    return store(m, &op[0], words, 2);
+  }
+  m->stored[to] = false;
   memcpy(m->xmm[to], words, sizeof words);
+  return true;
+}
+
+/// A constant floating-point argument.
+static bool load_float(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t next) {
+  int to = xmm_of(&op[0]);
+  if (to < 0 || !is_rip_relative(&op[1])) return forget(m, in, op);
+  m->xmm[to][0] = (Word){op[1].size == 64 ? LOADED : LOADED_HALF, next + (uint64_t)op[1].mem.disp.value};
+  m->xmm[to][1] = (Word){CONSTANT, 0};
+  m->stored[to] = false;
   return true;
 }
 
@@ -172,9 +213,9 @@ static bool move_stack(Machine *m, const ZydisDecodedInstruction *in, const Zydi
 /// `lea`, and additions to rsp.
 static bool compute(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t next) {
   int reg = gpr_of(&op[0], 64);
-  if (reg < 0) return false;
+  if (reg < 0) return forget(m, in, op);
   if (in->mnemonic != ZYDIS_MNEMONIC_LEA) {
-    if (reg != RSP || m->gpr[RSP].kind != STACK_ADDRESS || op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) return false;
+    if (reg != RSP || m->gpr[RSP].kind != STACK_ADDRESS || op[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) return forget(m, in, op);
     int64_t by = op[1].imm.value.s;
     m->gpr[RSP].n += (uint64_t)(in->mnemonic == ZYDIS_MNEMONIC_SUB ? -by : by);
     return true;
@@ -186,7 +227,24 @@ static bool compute(Machine *m, const ZydisDecodedInstruction *in, const ZydisDe
   return true;
 }
 
-/// Follows one instruction; false when it is nothing a merge thunk holds.
+/// The short ways to make zeros and ones.
+static bool make_constant(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
+  bool is_zero, is_ones = in->mnemonic == ZYDIS_MNEMONIC_OR && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[1].imm.value.s == -1;
+  if (in->mnemonic == ZYDIS_MNEMONIC_XOR || in->mnemonic == ZYDIS_MNEMONIC_XORPS)
+    is_zero = op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && op[1].type == op[0].type && op[1].reg.value == op[0].reg.value;
+  else is_zero = in->mnemonic == ZYDIS_MNEMONIC_AND && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op[1].imm.value.s == 0;
+  if (!is_zero && !is_ones) return false;
+  Word word = {CONSTANT, is_zero ? 0 : op[0].size == 64 ? UINT64_MAX : UINT32_MAX};
+  int xmm = xmm_of(&op[0]);
+  if (xmm >= 0) m->xmm[xmm][0] = m->xmm[xmm][1] = word;
+  if (xmm >= 0) return true;
+  int reg = gpr_of(&op[0], (int)op[0].size);
+  if (op[0].size < 32) return false;
+  if (reg >= 0) m->gpr[reg] = word;
+  return reg >= 0 || store(m, &op[0], &word, 1);
+}
+
+/// Follows one instruction; false when what it does to the stack is not understood.
 static bool follow(Machine *m, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t next) {
   switch (in->mnemonic) {
     case ZYDIS_MNEMONIC_ENDBR64: case ZYDIS_MNEMONIC_NOP: return true;
@@ -195,15 +253,12 @@ static bool follow(Machine *m, const ZydisDecodedInstruction *in, const ZydisDec
     case ZYDIS_MNEMONIC_MOVAPS: case ZYDIS_MNEMONIC_MOVUPS: case ZYDIS_MNEMONIC_MOVAPD: case ZYDIS_MNEMONIC_MOVUPD:
     case ZYDIS_MNEMONIC_MOVDQA: case ZYDIS_MNEMONIC_MOVDQU:
       return move_vector(m, op);
+    case ZYDIS_MNEMONIC_MOVSS: case ZYDIS_MNEMONIC_MOVSD: return load_float(m, in, op, next);
     case ZYDIS_MNEMONIC_PUSH: case ZYDIS_MNEMONIC_POP: case ZYDIS_MNEMONIC_LEAVE: return move_stack(m, in, op, next);
     case ZYDIS_MNEMONIC_LEA: case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB: return compute(m, in, op, next);
-    case ZYDIS_MNEMONIC_XOR: {
-      int reg = gpr_of(&op[0], 32);
-      if (reg < 0 || op[1].type != ZYDIS_OPERAND_TYPE_REGISTER || op[1].reg.value != op[0].reg.value) return false;
-      m->gpr[reg] = (Word){CONSTANT, 0};
-      return true;
-    }
-    default: return false;
+    case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_XORPS:
+      return make_constant(m, in, op) || forget(m, in, op);
+    default: return forget(m, in, op);
   }
 }
 
@@ -214,9 +269,10 @@ static void note(HKTThunk *thunk, int place, Word word, uint64_t own) {
   if (is_own(word, own)) return;
   uint64_t bit = UINT64_C(1) << place;
   thunk->written |= bit;
-  if (word.kind != CONSTANT && word.kind != LOADED) return;
+  if (word.kind != CONSTANT && word.kind != LOADED && word.kind != LOADED_HALF) return;
   thunk->known |= bit;
-  if (word.kind == LOADED) thunk->loaded |= bit;
+  if (word.kind != CONSTANT) thunk->loaded |= bit;
+  if (word.kind == LOADED_HALF) thunk->halves |= bit;
   thunk->value[place] = word.n;
 }
 
@@ -231,6 +287,11 @@ static bool note_passed(Machine *m, HKTThunk *thunk, bool by_call) {
   if (!is_own(m->gpr[R12], R12) || !is_own(m->gpr[R13], R13) || !is_own(m->gpr[R14], R14)) return false;
   if (!by_call && !gives_back(m)) return false;
   for (int i = 0; i < HKT_THUNK_REGISTERS; i++) note(thunk, i, m->gpr[ARGUMENTS[i]], ARGUMENTS[i]);
+  for (int i = 0; i < FLOATS; i++) {
+    if (m->stored[i]) continue;
+    if (m->xmm[i][0].kind == UNKNOWN) return false;
+    note(thunk, HKT_THUNK_REGISTERS + SLOTS + i, m->xmm[i][0], OWN_XMM + 2 * (uint64_t)i);
+  }
   if (!by_call) {
     for (int i = 0; i < SLOTS; i++) note(thunk, HKT_THUNK_REGISTERS + i, m->slot[i], OWN_SLOT + (uint64_t)i);
     return true;
@@ -252,8 +313,9 @@ static bool only_returns(const ZydisDecodedInstruction *in, const ZydisDecodedOp
   switch (in->mnemonic) {
     case ZYDIS_MNEMONIC_NOP: case ZYDIS_MNEMONIC_LEAVE: return true;
     case ZYDIS_MNEMONIC_POP: {
+      // Those of the caller, or any that holds no result.
       int reg = gpr_of(&op[0], 64);
-      return reg == RBX || reg == RBP || reg == R15;
+      return reg != R12 && reg != R13 && reg != R14;
     }
     case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_LEA: case ZYDIS_MNEMONIC_MOV: return gpr_of(&op[0], 64) == RSP;
     default: return false;
@@ -268,33 +330,49 @@ static bool is_protector(const ZydisDecodedInstruction *in, const ZydisDecodedOp
   return target < size && target + 5 == size && code[target] == 0xE8;
 }
 
-bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk) {
+/// Whether all that the function does is to go to one other function, as far as its branches tell: where that is.
+static bool goes_to_one(const uint8_t *code, uint64_t size, uint64_t address, uint64_t *target) {
+  HKTExit exits[3];
+  size_t count = hkt_find_exits(code, size, address, exits, 3);
+  // The last one may be the stack protector's.
+  if (count == 0 || count > 2 || (count == 2 && (code[size - 5] != 0xE8 || exits[1].is_jump))) return false;
+  *target = exits[0].target;
+  return *target != 0;
+}
+
+/// What is passed on is what was given, and constants.
+static bool adds_constants(const HKTThunk *thunk) { return thunk->written == thunk->known; }
+
+HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk) {
   memset(thunk, 0, sizeof *thunk);
-  if (size == 0 || size > LONGEST_THUNK) return false;
+  uint64_t only;
+  if (size == 0 || size > LONGEST_THUNK || !goes_to_one(code, size, address, &only)) return HKT_NO_THUNK;
+  thunk->target = only;
   ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return HKT_NO_THUNK;
   Machine m;
   start(&m);
   for (uint64_t offset = 0; offset < size;) {
     ZydisDecodedInstruction in;
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return false;
-    uint64_t next = address + offset + in.length;
-    bool goes_on = in.mnemonic == ZYDIS_MNEMONIC_JMP || in.mnemonic == ZYDIS_MNEMONIC_CALL;
-    if (m.has_called) {
-      if (in.mnemonic == ZYDIS_MNEMONIC_RET) return m.gpr[RSP].kind == STACK_ADDRESS && m.gpr[RSP].n == 0 && gives_back(&m);
-      if (goes_on || !only_returns(&in, op)) return false;
-    } else if (goes_on) {
-      if (op[0].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) return false;
-      thunk->target = next + (uint64_t)op[0].imm.value.s;
-      m.has_called = in.mnemonic == ZYDIS_MNEMONIC_CALL;
-      if (thunk->target - address < size || !note_passed(&m, thunk, m.has_called)) return false;
-      if (!m.has_called) return true;
-      offset += in.length;
-      continue;
-    }
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return HKT_NO_THUNK;
     offset += in.length;
-    if (!is_protector(&in, op, code, size, offset) && !follow(&m, &in, op, next)) return false;
+    uint64_t next = address + offset;
+    if (in.mnemonic == ZYDIS_MNEMONIC_JMP || in.mnemonic == ZYDIS_MNEMONIC_CALL) {
+      m.has_called = in.mnemonic == ZYDIS_MNEMONIC_CALL;
+      if (next + (uint64_t)op[0].imm.value.s != only) return HKT_NO_THUNK;  // a loop
+      if (!note_passed(&m, thunk, m.has_called) || !adds_constants(thunk)) return HKT_NO_THUNK;
+      if (!m.has_called) return HKT_THUNK;
+    } else if (in.mnemonic == ZYDIS_MNEMONIC_RET) {
+      return m.has_called && m.gpr[RSP].kind == STACK_ADDRESS && m.gpr[RSP].n == 0 && gives_back(&m) ? HKT_THUNK : HKT_UNREAD_THUNK;
+    } else if (is_protector(&in, op, code, size, offset)) {
+      continue;
+    } else if (in.meta.category == ZYDIS_CATEGORY_COND_BR) {
+      return HKT_NO_THUNK;
+    } else if ((m.has_called && !only_returns(&in, op)) || !follow(&m, &in, op, next)) {
+      return HKT_UNREAD_THUNK;
+    }
+    if (m.does_more) return HKT_NO_THUNK;
   }
-  return false;
+  return HKT_NO_THUNK;
 }

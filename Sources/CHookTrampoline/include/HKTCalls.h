@@ -7,6 +7,7 @@
 #define HKT_CALLS_H
 
 #include "CHookTrampoline.h"
+#include "HKTThunk.h"
 
 #include <stdatomic.h>
 
@@ -119,7 +120,7 @@ typedef struct HKTForwarder {
 
 /// What a call of a selector holds in one place when it enters a body that it shares.
 typedef struct HKTGuard {
-  uint32_t place;  // 0-5: argument register; 6 + n: stack slot n
+  uint32_t place;  // as HKTThunk.h numbers them
   uint32_t reserved;
   uint64_t mask;   // the bits that count
   uint64_t value;  // what they are

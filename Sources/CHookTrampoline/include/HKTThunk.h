@@ -6,9 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Places a thunk can fill: 0-5 are rdi rsi rdx rcx r8 r9, the others the 8-byte stack slots above the target's return address.
+/// Places a thunk can fill: first rdi rsi rdx rcx r8 r9, then the 8-byte stack slots above the target's return address, then the
+/// low halves of xmm0-7.
 #define HKT_THUNK_REGISTERS 6
-#define HKT_THUNK_PLACES (HKT_THUNK_REGISTERS + 32)
+#define HKT_THUNK_SLOTS 32
+#define HKT_THUNK_FLOATS 8
+#define HKT_THUNK_PLACES 46
 
 /// A function that only fills places that its own arguments leave free, and goes on elsewhere: by a jump, or by a call after which
 /// it returns what that returned.
@@ -17,11 +20,18 @@ typedef struct HKTThunk {
   uint64_t written;                   // bit i: place i does not hold what it held when the thunk was entered
   uint64_t known;                     // bit i: … but a constant
   uint64_t loaded;                    // bit i: … which lies in the 8 bytes at value[i]
+  uint64_t halves;                    // bit i: … in the 4 bytes
   uint64_t value[HKT_THUNK_PLACES];   // that constant, as an address of this code where it is one
 } HKTThunk;
 
-/// Reads the function of `size` bytes at `code`, which runs at `address`. False when it is no such thunk.
-bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
+typedef enum HKTThunkKind : uint8_t {
+  HKT_NO_THUNK,      // it does something else
+  HKT_THUNK,
+  HKT_UNREAD_THUNK,  // it may be one: all it is seen to do is to go to `target`, but some instruction is not understood
+} HKTThunkKind;
+
+/// Reads the function of `size` bytes at `code`, which runs at `address`.
+HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
 
 /// What names the address of a function, by the address of its opcode.
 typedef struct HKTBranch {

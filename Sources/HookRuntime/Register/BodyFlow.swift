@@ -124,7 +124,8 @@ final class Flows {
   private static let registers: UInt64 =
     Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.rawValue
 
-  private static let takeOneObject: Set<String> = [
+  /// Functions of the runtime that take an object and no more.
+  static let takeOneObject: Set<String> = [
     "swift_retain", "swift_release", "swift_bridgeObjectRetain", "swift_bridgeObjectRelease", "swift_unknownObjectRetain",
     "swift_unknownObjectRelease", "swift_errorRetain", "swift_errorRelease", "swift_isUniquelyReferenced_native",
     "swift_isUniquelyReferenced_nonNull_native", "swift_weakLoadStrong", "swift_getObjectType", "swift_beginAccess",

@@ -11,14 +11,11 @@ private import SwiftMangling
 package struct MergeThunk: Sendable, Equatable {
   /// One of the constants, and where the body finds it.
   struct Constant: Sendable, Equatable {
-    /// As HKTThunk numbers places: argument registers, then stack slots.
+    /// As HKTThunk numbers places: argument registers, stack slots, vector registers.
     var place: Int
     var value: UInt64
-    /// The bits that every caller passes alike: what fits 32 bits may be an argument of no more.
-    var mask: UInt64 {
-      let isNarrow = value >> 32 == 0 || Int64(bitPattern: value) >> 31 == -1
-      return isNarrow ? 0xffff_ffff : .max
-    }
+    /// The bits that every caller passes alike.
+    var mask: UInt64
   }
   let constants: [Constant]
   /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
@@ -37,7 +34,9 @@ package struct MergeThunk: Sendable, Equatable {
   }
 
   private static func place(_ i: Int) -> Place {
-    i < Int(HKT_THUNK_REGISTERS) ? .integer(i) : .stack(i - Int(HKT_THUNK_REGISTERS))
+    let slot = i - Int(HKT_THUNK_REGISTERS)
+    if slot < 0 { return .integer(i) }
+    return slot < Int(HKT_THUNK_SLOTS) ? .stack(slot) : .float(slot - Int(HKT_THUNK_SLOTS))
   }
 
   /// The body whose calls it hands on.
@@ -51,6 +50,9 @@ extension ImageCatalog {
   func addMergedBodies(to family: inout Family) {
     var untold: [UInt64: UntoldSource] = [:]
     for source in family.bodies where source.form != .merged {
+      if let symbol = merges.unreadTarget(source), !family.bodies.contains(where: { $0.address == symbol.address + bias }) {
+        family.bodies.append(merged(source, symbol))
+      }
       guard let (read, hops) = merges.thunk(source), let symbol = merges.mergedSymbol(at: read.target - bias) else { continue }
       let thunk = MergeThunk(
         read, callers: [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName), hops: hops,
@@ -130,8 +132,15 @@ extension MergeThunk {
   fileprivate init?(_ read: HKTThunk, callers: [String], hops: [UInt64], isAsync: Bool) {
     guard read.written != 0 else { return nil }
     // Async functions take their stack arguments off: what comes behind them would be another function's.
-    if isAsync, read.written >> UInt64(HKT_THUNK_REGISTERS) != 0 { return nil }
-    let constants = HKTThunk.places(in: read.known).map { Constant(place: $0, value: read.constant(at: $0)) }
+    if isAsync, read.written >> UInt64(HKT_THUNK_REGISTERS) & (1 << UInt64(HKT_THUNK_SLOTS) - 1) != 0 { return nil }
+    let constants = HKTThunk.places(in: read.known).map { place in
+      let value = read.constant(at: place)
+      // What fits 32 bits may be an argument of no more.
+      let isNarrow = value >> 32 == 0 || Int64(bitPattern: value) >> 31 == -1
+      let isFloat = place >= Int(HKT_THUNK_REGISTERS + HKT_THUNK_SLOTS)
+      let isHalf = isFloat ? read.halves >> UInt64(place) & 1 != 0 : isNarrow
+      return Constant(place: place, value: value, mask: isHalf ? 0xffff_ffff : .max)
+    }
     self.init(constants: constants, callers: callers, hops: hops)
   }
 }
@@ -143,8 +152,11 @@ final class Merges {
   private let bias: UInt64
   private let isLoaded: Bool
   private var parser = SymbolParser()
+  private lazy var reader = MetadataReader(file: file)
   /// By the file addresses of the merged bodies.
   private lazy var uses = findUses()
+  /// File addresses of the functions that name merged bodies. Filled with `uses`.
+  private var mergesNamed: Set<UInt64> = []
 
   init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, isLoaded: Bool) {
     self.file = file
@@ -158,6 +170,8 @@ final class Merges {
     /// All that thunks fill: what merging added.
     var places = UInt64.max
     var thunks: [UInt64: UInt64] = [:]
+    /// There are functions that may be thunks of it.
+    var hasUnread = false
     /// Partial applications, by their addresses, with the closures they are of.
     var forwarders: [UInt64: (symbol: ImageSymbol, closure: Declaration)] = [:]
     var isEntered = false
@@ -170,13 +184,13 @@ final class Merges {
   ///
   /// Equal thunks are one, to which the others jump: they are followed to the merged body.
   fileprivate func thunk(_ body: Body) -> (HKTThunk, hops: [UInt64])? {
-    guard var thunk = thunk(at: body.address - bias, size: body.size) else { return nil }
+    guard var thunk = thunk(at: body.address - bias, size: body.size).told else { return nil }
     var hops: [UInt64] = []
     for _ in 0..<Self.longestChain {
       let target = thunk.target - bias
       if mergedSymbol(at: target) != nil { break }
       guard thunk.written == 0, let symbol = symbols.symbols(at: target).first(where: \.isFunction),
-        let next = self.thunk(at: target, size: Int(symbol.size))
+        let next = self.thunk(at: target, size: Int(symbol.size)).told
       else { return nil }
       hops.append(target)
       thunk = next
@@ -199,33 +213,78 @@ final class Merges {
 
   /// The partial applications that enter the body; nil when others do, too.
   fileprivate func forwarders(to address: UInt64) -> [(symbol: ImageSymbol, closure: Declaration)]? {
-    guard let use = uses[address], !use.isEntered, use.thunks.isEmpty else { return nil }
+    guard let use = uses[address], !use.isEntered, !use.hasUnread, use.thunks.isEmpty else { return nil }
     return use.forwarders.values.sorted { $0.symbol.address < $1.symbol.address }
   }
 
   private static func isMerged(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("Tm".utf8) }
 
-  private func thunk(at address: UInt64, size: Int) -> HKTThunk? {
-    guard let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
-    var thunk = HKTThunk()
-    guard hkt_read_thunk(bytes.assumingMemoryBound(to: UInt8.self), UInt64(size), address + bias, &thunk) else { return nil }
-    for place in HKTThunk.places(in: thunk.loaded) {
-      if let constant = word(at: thunk.constant(at: place)) {
-        thunk.setConstant(constant, at: place)
-      } else {
-        thunk.known &= ~(1 << UInt64(place))
-      }
+  /// The merged body that the function may have been merged into, which its code does not tell: it is a thunk that cannot be
+  /// read, or what it hands its calls on to is a specialisation that was merged under another name.
+  fileprivate func unreadTarget(_ body: Body) -> ImageSymbol? {
+    let address = body.address - bias
+    _ = uses
+    guard mergesNamed.contains(address) else { return nil }
+    switch thunk(at: address, size: body.size) {
+    case .thunk: return nil
+    case .unread(let target):
+      // Where all that enter are thunks, read or not, a call goes through its own.
+      return mergedSymbol(at: target - bias).flatMap { hasOtherCallers($0) ? $0 : nil }
+    case .none: break
     }
-    // Merging adds constants; what passes anything else calls for its own purposes.
-    return thunk.written == thunk.known ? thunk : nil
+    guard let target = onlyTarget(address, size: body.size), let symbol = mergedSymbol(at: target),
+      let merged = parser.declaration(symbol.nameText), merged.isSpecialisedBySignature || merged.kind == .`init`
+    else { return nil }
+    return symbol
   }
 
-  /// What a thunk loads from the linker's table of addresses, which nobody writes once the image is there.
-  private func word(at address: UInt64) -> UInt64? {
+  /// The one function that it calls or jumps to, those aside that count references.
+  private func onlyTarget(_ address: UInt64, size: Int) -> UInt64? {
+    guard let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
+    var exits = [HKTExit](repeating: HKTExit(), count: 16)
+    let count = hkt_find_exits(bytes.assumingMemoryBound(to: UInt8.self), UInt64(size), address, &exits, exits.count)
+    guard count <= exits.count else { return nil }
+    let others = exits.prefix(count).map(\.target).filter { target in
+      guard let name = reader.importStub(at: target) else { return true }
+      return !Flows.takeOneObject.contains(String(decoding: name, as: UTF8.self)) && !name.elementsEqual("__stack_chk_fail".utf8)
+    }
+    return others.count == 1 ? others[0] : nil
+  }
+
+  private enum Reading {
+    case none
+    case unread(target: UInt64)
+    case thunk(HKTThunk)
+    var told: HKTThunk? { if case .thunk(let thunk) = self { thunk } else { nil } }
+  }
+
+  private func thunk(at address: UInt64, size: Int) -> Reading {
+    guard let bytes = file.bytes(at: address, count: size)?.baseAddress else { return .none }
+    var thunk = HKTThunk()
+    switch hkt_read_thunk(bytes.assumingMemoryBound(to: UInt8.self), UInt64(size), address + bias, &thunk) {
+    case HKT_THUNK: break
+    case HKT_UNREAD_THUNK: return .unread(target: thunk.target)
+    default: return .none
+    }
+    for place in HKTThunk.places(in: thunk.loaded) {
+      let isHalf = thunk.halves >> UInt64(place) & 1 != 0
+      guard let constant = word(at: thunk.constant(at: place), size: isHalf ? 4 : 8) else { return .none }
+      thunk.setConstant(constant, at: place)
+    }
+    return .thunk(thunk)
+  }
+
+  /// What a thunk loads: from the linker's table of addresses, which nobody writes once the image is there, or a constant.
+  private func word(at address: UInt64, size: UInt64) -> UInt64? {
     let inFile = address - bias
-    guard let table = file.section(named: ".got"), inFile >= table.address, inFile + 8 <= table.address + table.size else { return nil }
-    // Where nothing runs its place stands for it.
-    return isLoaded ? UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee : address
+    func holds(_ section: ELFFile.Section) -> Bool { inFile >= section.address && inFile + size <= section.address + section.size }
+    if file.section(named: ".got").map(holds) ?? false {
+      // Where nothing runs its place stands for it.
+      return isLoaded ? UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee : address
+    }
+    guard file.sections.contains(where: { $0.name.hasPrefix(".rodata") && holds($0) }) else { return nil }
+    guard let bytes = file.bytes(at: inFile, count: Int(size)) else { return nil }
+    return size == 4 ? UInt64(bytes.loadUnaligned(as: UInt32.self)) : bytes.loadUnaligned(as: UInt64.self)
   }
 
   // MARK: Who goes there
@@ -249,16 +308,16 @@ final class Merges {
 
   private func note(_ branch: HKTBranch, _ use: inout Use) {
     guard let from = symbols.symbol(containing: branch.from) else { return use.isEntered = true }
+    mergesNamed.insert(from.address)
     // What the compiler makes is not merged under a selector's name: it calls as anybody would.
-    if parser.quickKind(from.name).isDeclared, !Self.isMerged(from), let thunk = thunk(at: from.address, size: Int(from.size)),
-      thunk.target == branch.to + bias
-    {
+    let isDeclared = parser.quickKind(from.name).isDeclared && !Self.isMerged(from)
+    switch isDeclared ? thunk(at: from.address, size: Int(from.size)) : .none {
+    case .thunk(let thunk) where thunk.target == branch.to + bias:
       use.thunks[from.address] = thunk.written
       use.places &= thunk.written
-    } else if let closure = appliedClosure(from) {
-      use.forwarders[from.address] = (from, closure)
-    } else {
-      use.isEntered = true
+    case .unread(let target) where target == branch.to + bias: use.hasUnread = true
+    default:
+      if let closure = appliedClosure(from) { use.forwarders[from.address] = (from, closure) } else { use.isEntered = true }
     }
   }
 
@@ -268,6 +327,13 @@ final class Merges {
     if let dot = name.lastIndex(of: "."), name[name.index(after: dot)...].allSatisfy(\.isNumber) { name = name[..<dot] }
     guard name.hasSuffix("TA"), let closure = parser.declaration(String(name.dropLast(2))), closure.kind.isClosure else { return nil }
     return closure
+  }
+}
+
+extension Declaration {
+  /// The last thing that was made of it before it was merged.
+  fileprivate var isSpecialisedBySignature: Bool {
+    if case .signature? = specialization.dropLast().last { true } else { false }
   }
 }
 

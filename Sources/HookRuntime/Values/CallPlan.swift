@@ -301,7 +301,8 @@ package final class CallPlan: @unchecked Sendable {
     func add(_ place: Place) {
       switch place {
       case .integer(let i): used |= 1 << UInt64(i)
-      case .stack(let i): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS) + i)
+      case .stack(let i) where i < Int(HKT_THUNK_SLOTS): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS) + i)
+      case .float(let i): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS + HKT_THUNK_SLOTS) + i)
       default: break
       }
     }
@@ -313,7 +314,8 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The plan of a body that is passed more behind its arguments, in these places (as HKTThunk numbers them).
   func passing(_ added: UInt64) -> CallPlan {
-    let slots = 64 - (added >> UInt64(HKT_THUNK_REGISTERS)).leadingZeroBitCount
+    let onStack = added >> UInt64(HKT_THUNK_REGISTERS) & (1 << UInt64(HKT_THUNK_SLOTS) - 1)
+    let slots = 64 - onStack.leadingZeroBitCount
     return 8 * slots > stack.bytes ? changed(stack: StackArguments(bytes: 8 * slots, isKnown: stack.isKnown)) : self
   }
 
