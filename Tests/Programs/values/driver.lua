@@ -91,7 +91,7 @@ plain.priority = function(v) return "priority" .. v.rawValue end
 -- Attoseconds in two words; the program draws whole seconds.
 plain.duration = function(v) return string.format("t%d", math.floor((v._high * 2.0 ^ 64 + tonumber(tostring(v._low))) / 1e18 + 0.5)) end
 plain.meta = function(v) return (tostring(v):gsub("^.*%.", "")) end
-plain["meta?"] = function(v) return v == nil and "nil" or plain.meta(v) end
+plain["meta?"] = function(v) return (v == nil or v == swift.null) and "nil" or plain.meta(v) end
 
 --- A value by the type it turns out to have.
 local function dynamic(v)

@@ -166,10 +166,11 @@ struct CallAssembly: Sendable {
     if signature.takesMetadata(declaration) {
       takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
     } else {
-      // Where self is not passed by value, the address of a typed error is in the first place of it.
-      var others = allocator
+      // The address of a typed error is behind the words of self, or in the first place of them where those are not passed.
+      var (others, behind) = (allocator, byValue)
       let ofError = errorIsInRegisters ? nil : others.takeInteger()
-      takesWords = words.places.contains { place in place != ofError && Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
+      let places = words.places + (errorIsInRegisters ? [] : [behind.takeInteger()])
+      takesWords = places.contains { place in place != ofError && Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):

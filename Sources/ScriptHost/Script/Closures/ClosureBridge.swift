@@ -75,10 +75,10 @@ enum ClosureBridge {
   /// Only on the thread of the call that lent it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
     if !value.isLent || ScriptThread.isCurrent(value.lender) { return true }
-    // The calls of async functions are on no thread's stack; while one of their handlers runs, they are not over.
+    // The calls of async functions are on no thread's stack; while a handler runs, its call is not over.
     var script = ScriptThread.current()?.pointee.top
     while let running = script {
-      if running.pointee.async != nil, running.pointee.view.call.pointee.lender == value.lender { return true }
+      if running.pointee.view.call.pointee.lender == value.lender { return true }
       script = running.pointee.up
     }
     return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { here in
