@@ -1,5 +1,6 @@
 // engine-cases — the hook engine's rules (DESIGN 5, BEHAVIOURS A) on real calls of this process.
 //
+//   engine-cases --model HOOKS [--seed N] [--runs N]   random hooks against the model
 //   engine-cases --second-copy      tries to hook where another copy of the library hooks already
 //   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
 //
@@ -9,6 +10,26 @@ import Glibc
 import HookRuntime
 
 if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
+
+/// The number behind an option.
+func option(_ name: String) -> Int? {
+  let all = CommandLine.arguments
+  return all.firstIndex(of: name).flatMap { $0 + 1 < all.count ? Int(all[$0 + 1]) : nil }
+}
+
+if let hooks = option("--model") {
+  let seed = UInt64(option("--seed") ?? Int(getpid()))
+  let runs = option("--runs") ?? 1
+  for run in 0..<UInt64(runs) {
+    var test = ModelTest(seed: seed + run)
+    if let problem = test.run(hooks: hooks) {
+      print(problem)
+      exit(1)
+    }
+    print("seed \(seed + run): \(hooks) hooks, \(test.calls) calls, \(test.handled) handlers ran as the model says")
+  }
+  exit(0)
+}
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
