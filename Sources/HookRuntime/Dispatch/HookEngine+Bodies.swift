@@ -19,7 +19,8 @@ extension HookEngine {
 
   /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
   func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
-    locked { prepare(family, in: image).map { $0.plans } }
+    guard ImagePins.pin(image) else { return .failure(.imageGone(image.path)) }
+    return locked { prepare(family, in: image).map { $0.plans } }
   }
 
   /// Diverts the bodies, all or none.
