@@ -225,7 +225,8 @@ static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord 
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.
 static HKTCall *awaiting(const HKTFrame *frame, const HKTBodyRecord *body, const HKTThread *t) {
-  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) return t->top;
+  HKTCall *handler = hkt_handler_of(t, body->family);
+  if (handler) return handler;
   if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return NULL;
   for (HKTAsyncContext *c = (HKTAsyncContext *)frame->async_context; c; c = c->parent) {
     HKTAsyncCall *record = record_of(c);

@@ -2,6 +2,7 @@
 #include "HKTImages.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 
 static void *find(void *scope, const char *symbol, const char *version) {
@@ -22,12 +23,13 @@ uint64_t hkt_bound_function(const char *path, bool is_symbolic, const char *symb
   return (uint64_t)found;
 }
 
-bool hkt_pin_image(const char *path) {
-  void *image = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+bool hkt_pin_image(const char *path, uint64_t *bias) {
+  struct link_map *image = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   if (!image) {
     dlerror();
     return false;
   }
+  if (bias) *bias = image->l_addr;
   dlclose(image);
   return true;
 }

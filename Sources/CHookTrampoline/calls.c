@@ -93,9 +93,11 @@ static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase ph
   HKTThread *t = call->thread;
   uint32_t is_host_work = layer->is_host_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER);
+  t->at_work++;
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
+  t->at_work--;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   *t->errno_place = call->error_number;
   return outcome;
@@ -160,10 +162,11 @@ static void run_from(HKTCall *call, uint32_t index) {
 }
 
 void hkt_call_proceed(HKTCall *call) {
-  uint32_t in_handler = hkt_is_set(call, HKT_CALL_IN_HANDLER) ? HKT_CALL_IN_HANDLER : 0;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
+  call->thread->at_work--;
   run_from(call, call->index + 1);
-  hkt_set_state(call, in_handler | HKT_CALL_ORIGINAL_RAN);
+  call->thread->at_work++;
+  hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
 }
 
 /// The layers of a call that is left by a jump; true when all is done and the jump may happen.
@@ -246,6 +249,7 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
     uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
     if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
     hkt_release_layers(t, t->top->layers);
+    if (hkt_is_set(t->top, HKT_CALL_IN_HANDLER)) t->at_work--;
     t->depth--;
     t->top = t->top->up;
   }
@@ -313,7 +317,9 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   t->depth++;
   count_call(t, body);
   if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) frame->x87_count = 0;
-  bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
+  // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
+  bool may_jump = !running || (body->flags & HKT_BODY_ENTER_ONLY);
+  bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
     if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
       run_original(&call);
@@ -351,9 +357,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
   hkt_need_plan(t, body);
-  HKTCall *top = t->top;
-  bool is_handlers = top && hkt_is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family;
-  return deliver(t, frame, site, body, layers, is_handlers ? top : NULL);
+  return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
 HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {

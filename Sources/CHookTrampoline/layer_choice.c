@@ -45,6 +45,11 @@ bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
 
 // MARK: A handler's own calls
 
+HKTCall *hkt_find_handler(HKTCall *chain, const void *family) {
+  while (chain && chain->body->family != family) chain = chain->up;
+  return chain && hkt_is_set(chain, HKT_CALL_IN_HANDLER) ? chain : NULL;
+}
+
 /// The first layer in [from, upto) that is further in than `order`.
 static uint32_t below(const HKTLayers *layers, uint32_t from, uint32_t upto, uint64_t order) {
   while (from < upto && layers->layer[from].order >= order) from++;

@@ -67,7 +67,7 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
     do t->next = head; while (!atomic_compare_exchange_weak(&hkt_all_threads, &head, t));
   }
   t->top = NULL;
-  t->depth = t->host = t->unseen = t->protected_count = 0;
+  t->depth = t->host = t->unseen = t->at_work = t->protected_count = 0;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;

@@ -213,6 +213,7 @@ typedef struct HKTThread {
   uint32_t depth;
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
   uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
+  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t protected_count;
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call

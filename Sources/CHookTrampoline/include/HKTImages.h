@@ -14,8 +14,10 @@
 /// - version: of the symbol, NULL for none.
 uint64_t hkt_bound_function(const char *path, bool is_symbolic, const char *symbol, const char *version);
 
-/// Keeps an image in memory for the life of the process, whoever closes it. False when the loader does not know it (any more).
-bool hkt_pin_image(const char *path);
+/// Keeps an image in memory for the life of the process, whoever closes it; says where it is. False when the loader does not
+/// know it (any more). Waits for constructors that another thread runs: not to be called under locks of ours.
+/// - bias: what is added to the file's addresses; may be NULL.
+bool hkt_pin_image(const char *path, uint64_t *bias);
 
 /// Why images that come cannot be noticed.
 typedef enum HKTWatchState : int32_t {

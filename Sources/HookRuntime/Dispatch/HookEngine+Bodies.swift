@@ -21,6 +21,7 @@ extension HookEngine {
   func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
     // Importers share the prototype, and their slots are found when the hook is installed.
     if family.imported != nil { return .success(family.bodies.prefix(1).map { image.plan(of: $0, in: family) }) }
+    guard ImagePins.pin(image) else { return .failure(.imageGone(image.path)) }
     return locked { prepare(family, in: image).map { $0.plans } }
   }
 

@@ -87,14 +87,18 @@ public final class HookEngine: @unchecked Sendable {
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
     if requests.contains(where: { $0.family.imported != nil || $0.backEnd?.hasMoreLater == true }) { watchImages() }
+    let requests = HookRequest.byTable(requests)
+    // Before the lock is taken: an image's constructors may hook, too, while the loader waits for them.
+    let gone = requests.filter { !ImagePins.pin($0.image) }
     return locked {
       var report = Report()
       if let reason = processRefusal() {
         report.refused = requests.map { ($0.family.selector, reason) }
         return report
       }
+      report.refused = gone.map { ($0.family.selector, .imageGone($0.image.path)) }
       var candidates: [Candidate] = []
-      for request in HookRequest.byTable(requests) {
+      for request in requests where gone.isEmpty || !gone.contains(where: { $0.image === request.image }) {
         switch check(request, layer) {
         case .success(let candidate): if let candidate { candidates.append(candidate) }
         case .failure(let reason): report.refused.append((request.family.selector, reason))

@@ -117,6 +117,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case backEnd(BackEnd, BackEndRefusal)
   /// Another copy of this library, part of that image, hooks functions of the process.
   case otherCopy(String)
+  /// The library was closed since the selector was looked up.
+  case imageGone(String)
   /// The process is a copy that fork made.
   case forked(String)
   /// A C function, or an importing image, that is left alone; a sentence.
@@ -145,6 +147,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .backEnd(_, let reason): reason.code
     case .otherCopy: "other-copy"
     case .forked: "forked"
+    case .imageGone: "image-gone"
     case .notHookable: "not-hookable"
     case .allocation: "allocation"
     case .beforeOnly: "before-only"
@@ -169,6 +172,7 @@ extension HookRefusal: CustomStringConvertible {
     case .backEnd(let backEnd, let reason): "the back end '\(backEnd.rawValue)' cannot divert it: \(reason)"
     case .otherCopy(let image):
       "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
+    case .imageGone(let path): "its library \(path) was closed"
     case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
     case .notHookable(let why): why
     case .allocation:

@@ -50,6 +50,8 @@ open class Shape {
     Log.note("down\(n)")
     return n <= 0 ? tag : down(n &- 1) &+ 1
   }
+  /// Leaves no note.
+  @inline(never) open func halve(_ n: Int) -> Int { n / 2 &+ tag }
   /// Uses nothing of self.
   @inline(never) open func selfless(_ n: Int) -> Int { n &+ 1 }
   @inline(never) open class func kind(_ n: Int) -> Int {
