@@ -23,6 +23,8 @@ package final class ImageCatalog: @unchecked Sendable {
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   private lazy var flows = Flows(file, symbols)
+  private(set) lazy var vtableThunks = VtableThunks(symbols)
+  private(set) lazy var members = Members(self)
   private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
   /// Types, protocols and conformances, as the file has them.
   package private(set) lazy var types = SwiftTypes(file: file)
@@ -178,6 +180,7 @@ package final class ImageCatalog: @unchecked Sendable {
     if let first = family.bodies.first { family.declaration = first.declaration }
     family.bodies.removeAll { deleted.contains($0.address - bias, size: $0.size) }
     addMergedBodies(to: &family)
+    addVtableThunks(to: &family)
     return family
   }
 

@@ -42,8 +42,6 @@ private struct RequirementFamilies {
   private let images: [ImageCatalog]
   /// Calls are told at the table's word, not at the method's entry.
   private let byTable: Bool
-  /// By (image, requirement's member name): what may carry it out.
-  private var candidates: [String: [Family]] = [:]
 
   init(
     _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], byTable: Bool = false,
@@ -69,7 +67,7 @@ private struct RequirementFamilies {
   }
 
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
-    let able = families(like: witness.requirement, in: image)
+    let able = image.families(likeMember: witness.requirement)
     let entries = Dictionary(
       able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } }, uniquingKeysWith: { first, _ in first })
     let methods = able.filter { isClass($0, atOrAbove: witness.conformer) }
@@ -125,10 +123,10 @@ private struct RequirementFamilies {
   private static let deepest = 64
 
   /// The methods with which heirs of the class override the family's.
-  private mutating func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
+  private func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
     var result: [(ImageCatalog, Family)] = []
     for image in images {
-      for other in families(like: family.declaration, in: image)
+      for other in image.families(likeMember: family.declaration)
       where other.key != family.key && other.declaration.contextKind == .classType && image.isOverride(other) {
         guard let context = other.declaration.context, context != name else { continue }
         if isBelow(context, name) { result.append((image, other)) }
@@ -145,15 +143,6 @@ private struct RequirementFamilies {
       each = images.lazy.compactMap { image in image.superclassNames.first { $0.0 == here }?.1 }.first
     }
     return false
-  }
-
-  /// Members of the image with the declaration's name, labels and kind, whatever they are members of.
-  private mutating func families(like declaration: Declaration, in image: ImageCatalog) -> [Family] {
-    let key = "\(image.path)\0\(declaration.name)\0\(declaration.labels)\0\(declaration.kind)\0\(declaration.isStatic)"
-    if let known = candidates[key] { return known }
-    let made = image.families(likeMember: declaration)
-    candidates[key] = made
-    return made
   }
 }
 
@@ -180,16 +169,6 @@ extension Family {
 }
 
 extension ImageCatalog {
-  /// Families of other types' members with the same name, labels and kind.
-  fileprivate func families(likeMember wanted: Declaration) -> [Family] {
-    let word = wanted.name == "init" || wanted.name == "subscript" || wanted.name == "deinit" ? nil : wanted.name
-    return families(words: word.map { SelectorPattern("*." + $0.escapedForPattern).requiredWords } ?? []) { _, declaration in
-      declaration.name == wanted.name && declaration.labels == wanted.labels && declaration.isStatic == wanted.isStatic
-        && (declaration.kind == wanted.kind || declaration.kind == .`init` && wanted.kind == .allocatingInit)
-        && declaration.localContext.isEmpty && declaration.context != nil
-    }
-  }
-
   fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt offsets: [Int]) -> Witness.Destination {
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
     return witness.destination(code, among: entries, orAt: offsets)
@@ -212,9 +191,4 @@ extension ImageCatalog {
     guard case .success(let slots) = methodSlots(of: family) else { return false }
     return slots.contains(where: \.isOverride)
   }
-}
-
-extension String {
-  /// `*` of an operator is not a pattern's.
-  fileprivate var escapedForPattern: String { split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*") }
 }

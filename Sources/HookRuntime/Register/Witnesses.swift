@@ -32,14 +32,9 @@ extension ImageCatalog {
   }
 
   /// The witnesses of requirements with the same name, labels and kind.
-  func witnesses(likeMember wanted: Declaration) -> [Witness] {
-    let words = wanted.name.isEmpty || wanted.isSubscript || wanted.name == "init" ? [] : SelectorPattern(wanted.name).requiredWords
-    return witnesses(words: words) {
-      $0.name == wanted.name && $0.labels == wanted.labels && $0.isStatic == wanted.isStatic && $0.kind == wanted.kind
-    }
-  }
+  func witnesses(likeMember wanted: Declaration) -> [Witness] { members.witnesses[MemberKey(wanted)] ?? [] }
 
-  private func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
+  fileprivate func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
     var parser = SymbolParser()
     return symbols.candidates(words: words).compactMap { symbol in
       guard symbol.nameText.hasSuffix("TW"), var declaration = parser.declaration(symbol.name), let kind = declaration.wrappedKind,
@@ -54,6 +49,10 @@ extension ImageCatalog {
         available: Int(next - symbol.address))
     }
   }
+}
+
+extension ImageCatalog {
+  func allWitnesses() -> [Witness] { witnesses(words: []) { _ in true } }
 }
 
 extension Witness {

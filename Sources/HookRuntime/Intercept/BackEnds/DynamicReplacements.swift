@@ -9,7 +9,7 @@ private import SwiftMangling
 enum DynamicReplacements {
   /// The variable of the family's function.
   static func variable(of family: Family, in image: ImageCatalog) -> (address: UInt64, body: Body)? {
-    for body in family.bodies where body.declaration.specialization.isEmpty {
+    for body in family.bodies where body.isOwn {
       if let address = image.metadataSymbols.address(body.mangledName + "TX") { return (address, body) }
     }
     return nil

@@ -118,7 +118,7 @@ extension VirtualTables {
       implementation = code &+ image.bias
       isAsync = family.declaration.functionType.isAsync
       guard slot.isThunk else {
-        guard let own = family.bodies.first(where: { $0.declaration.specialization.isEmpty && $0.form != .initialising }) else { return nil }
+        guard let own = family.bodies.first(where: { $0.isOwn && $0.form != .initialising }) else { return nil }
         body = own
         return
       }
