@@ -19,7 +19,9 @@ extension HookEngine {
 
   /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
   func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
-    locked { prepare(family, in: image).map { $0.plans } }
+    // Importers share the prototype, and their slots are found when the hook is installed.
+    if family.imported != nil { return .success(family.bodies.prefix(1).map { image.plan(of: $0, in: family) }) }
+    return locked { prepare(family, in: image).map { $0.plans } }
   }
 
   /// Diverts the bodies, all or none.

@@ -534,4 +534,40 @@ private func filled() -> Cart {
       check("\(kept!.error!)", over, "error")
     }
   ),
+  (
+    "api: what is kept outlives the call",
+    {
+      nonisolated(unsafe) var kept: [[Line]] = []
+      nonisolated(unsafe) var refused = 0
+      let hook = try Hooks.before("\(module).costs(_:_:)") { (call, lines: [Line], cart: Cart) in
+        kept.append(try call.keep(lines))
+        // At -O the cart lies in the frame of the loop below.
+        do { _ = try call.keep(cart) } catch { refused += 1 }
+      }
+      for number in 1...100 {
+        let lines = [Line(name: "a name that lives on the heap \(number)", price: 1, quantity: number), Line(name: "b", price: 2, quantity: number)]
+        check(costs(lines, Cart(title: "short-lived")), 3, "the call")
+      }
+      hook.remove()
+      check(kept.map { $0[0].quantity + $0[1].quantity }, (1...100).map { 2 * $0 }, "as they were")
+      check(kept[99][0].name, "a name that lives on the heap 100", "texts, too")
+      check(refused == 0 || refused == 100, true, "all carts alike: \(refused)")
+    }
+  ),
+  (
+    "api: protocol requirements and C functions",
+    {
+      let spoken = try Hooks.before("\(module).Priced.price(in:)") { (call, currency: String) in say("\(call.selector.split(separator: ".")[1]) \(currency)") }
+      check(spoken.selectors.count, 2, "\(spoken.selectors)")
+      check(noted { _ = prices([Apple(), Pear(weight: 2)]) }, "Apple EUR Pear EUR ", "all conformers")
+      spoken.remove()
+      let pid = try Hooks.after("C.getppid() -> int32") { (call, result: Int32) in
+        say("\(result > 0)")
+        try call.setResult(to: Int32(7))
+      }
+      check(noted { check(parent(), 7, "changed") }, "true ", "seen")
+      pid.remove()
+      check(parent() > 7, true, "as before")
+    }
+  ),
 ]

@@ -1,4 +1,6 @@
 // A shop: what the cases of the Swift API hook.
+import Glibc
+
 
 public enum ShopError: Error, Equatable { case empty, tooMany(Int), closed }
 
@@ -63,3 +65,19 @@ public final class FastCart: Cart {
 public final class SlowCart: Cart {}
 
 @inline(never) public func discount(of price: Double, for days: Int) -> Double { price * (1 - Double(days) / 100) }
+
+@inline(never) public func costs(_ lines: [Line], _ cart: Cart) -> Double { lines.reduce(0) { $0 + $1.price } + Double(cart.lines.count) }
+
+public protocol Priced { func price(in currency: String) -> Double }
+public struct Apple: Priced {
+  public init() {}
+  @inline(never) public func price(in currency: String) -> Double { currency == "EUR" ? 1 : 2 }
+}
+public final class Pear: Priced {
+  let weight: Double
+  public init(weight: Double) { self.weight = weight }
+  @inline(never) public func price(in currency: String) -> Double { weight * (currency == "EUR" ? 1 : 2) }
+}
+@inline(never) public func prices(_ all: [any Priced]) -> [Double] { all.map { $0.price(in: "EUR") } }
+
+@inline(never) public func parent() -> Int32 { getppid() }

@@ -25,6 +25,8 @@ public enum HandlerError: Error, Sendable, Equatable {
   case leftOut(selector: String, returning: String)
   /// The function throws nothing, or only errors of one type, and the handler threw something else.
   case cannotThrow(selector: String, error: String)
+  /// A value that was to be kept lies in the frame of the call's caller, and is gone when that returns.
+  case inFrame(type: String)
   /// The original consumes an argument that nobody else can end.
   case mustRun(selector: String)
 }
@@ -51,6 +53,8 @@ extension HandlerError: CustomStringConvertible {
       "the handler around '\(selector)' neither ran the original nor returned a value; call 'call.original()', or return \(type)"
     case .cannotThrow(let selector, let error):
       "the handler of '\(selector)' threw '\(error)', which the function cannot throw; catch it in the handler"
+    case .inFrame(let type):
+      "a value of type \(type) cannot be kept: the optimiser put it into the frame of the call's caller; copy what you need of it"
     case .mustRun(let selector):
       "the original of '\(selector)' consumes an argument that cannot be released without it; call 'call.original()'"
     }
