@@ -44,6 +44,9 @@ let package = Package(
     .executableTarget(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/MisuseCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
     .executableTarget(
       name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",

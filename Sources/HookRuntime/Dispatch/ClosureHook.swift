@@ -20,7 +20,7 @@ public struct HookedCall: ~Copyable {
   /// Runs the layers below this one and the original, with the arguments as they are now. Only in `around`; there it may
   /// run any number of times, but arguments the callee consumes (an initialiser's) are only good for the first run.
   public borrowing func proceed() {
-    guard phase == HKT_AROUND else { fatalError("internal error: 'proceed' outside of an 'around' hook") }
+    guard phase == HKT_AROUND else { fatalError("'proceed' was called outside of an 'around' handler, which alone decides whether the original runs") }
     hkt_call_proceed(view.call)
   }
 

@@ -98,7 +98,7 @@ extension FunctionPlan {
 
 extension Metadata {
   /// Moves the error value of this type at `memory` into a box, as `any Error` has it; 0 when the type is no error.
-  func box(_ memory: UnsafeMutableRawPointer) -> UInt {
+  package func box(_ memory: UnsafeMutableRawPointer) -> UInt {
     func move<E: Error>(_ type: E.Type) -> UInt {
       ErrorBox(memory.assumingMemoryBound(to: E.self).move()).word
     }

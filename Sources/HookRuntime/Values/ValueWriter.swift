@@ -254,8 +254,9 @@ package struct ValueWriter {
     switch thrown.location {
     case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
     case .address(let place):
-      guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { return value.destroy() }
-      target.copyMemory(from: value.memory, byteCount: value.info.size)
+      // Of an error without bytes, the address leads anywhere.
+      let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place)))
+      if value.info.size > 0 { target?.copyMemory(from: value.memory, byteCount: value.info.size) }
     case .parts, .optimizedOut, .unknown: return value.destroy()
     }
     frame.pointee.results.error = 1

@@ -366,27 +366,52 @@ enum CallValues {
     return typed.info != nil && typed.location.isWhole
   }
 
-  /// Makes the error in `box` what the call throws. False, with nothing changed, when the original's result or what it
-  /// consumes is out of reach.
-  static func applyError(_ box: UInt, _ script: Call) -> Bool {
+  /// Makes the error in `box` what the call throws. An error with nothing changed when it is none that the function can throw,
+  /// or the original's result or what it consumes is out of reach.
+  static func applyError(_ box: UInt, _ script: Call) throws(BridgeError) {
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     let writer = ValueWriter(script.pointee.view.call)
-    if ran {
-      let thrown = script.pointee.view.thrownError
-      if thrown == box { dropStaged(script); dropHeld(script); return true }
-      let result = script.pointee.plan.result
-      guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
-      if script.pointee.view.didThrow, !canReplaceError(script) { return false }
-      retireOutcome(script, writer)
-    } else {
-      guard consumeOwned(script) else { return false }
+    let plan = script.pointee.plan
+    let isTyped = plan.throwsTyped
+    if ran, script.pointee.view.didThrow, box == (isTyped ? script.pointee.typedErrorBox : script.pointee.view.thrownError) {
+      // The original's error is still where it left it.
+      dropStaged(script)
+      return dropHeld(script)
     }
-    // The script's handle keeps the box until now; the caller gets a reference of its own.
-    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
+    let typed = isTyped ? try typedError(box, plan) : nil
+    do throws(BridgeError) {
+      if ran {
+        let canGo = script.pointee.view.didThrow ? canReplaceError(script) : plan.result.type.isVoid || plan.result.isReplaceable
+        guard canGo else { throw .cannotThrow }
+        retireOutcome(script, writer)
+      } else {
+        guard consumeOwned(script) else { throw .cannotThrow }
+      }
+    } catch {
+      typed?.destroy()
+      throw error
+    }
     dropStaged(script)
     dropHeld(script)
+    if let typed, let thrown = plan.thrownValue { return writer.setTypedError(thrown, to: typed) }
+    // The script's handle keeps the box until now; the caller gets a reference of its own.
+    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
     writer.setError(box)
-    return true
+  }
+
+  /// The error in `box` as a function that states its errors' type throws it.
+  private static func typedError(_ box: UInt, _ plan: CallPlan) throws(BridgeError) -> OwnedValue {
+    guard let info = throwable(plan), let (error, type) = ErrorAPI.opened(box) else { throw .cannotThrow }
+    guard type.metadata == info.metadata else { throw .wrongType(expected: "an error of type \(info.name)", found: type.name) }
+    let value = OwnedValue(uninitialized: info)
+    info.metadata.initialize(value.memory, copying: error)
+    return value
+  }
+
+  /// The type of the errors that a function throws which states it; nil where it is not known, or where they go.
+  static func throwable(_ plan: CallPlan) -> TypeInfo? {
+    guard let thrown = plan.thrownValue, thrown.location.isWhole else { return nil }
+    return thrown.info
   }
 
   static func dropStaged(_ script: Call) {

@@ -210,20 +210,13 @@ final class LuaHook: @unchecked Sendable {
       return abandon(script)
     }
     if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
-      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow })
+      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) || script.pointee.view.didThrow
     {
       // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
-      if CallValues.applyError(box, script) { return HKT_HANDLED }
-      return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
-    }
-    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value),
-      script.pointee.originalRuns > 0, script.pointee.view.didThrow,
-      box == (script.pointee.view.withPlan { $0.throwsTyped } ? script.pointee.typedErrorBox : script.pointee.view.thrownError)
-    {
-      // The original's error is still where it left it.
-      CallValues.dropStaged(script)
-      CallValues.dropHeld(script)
-      return HKT_HANDLED
+      do throws(BridgeError) {
+        try CallValues.applyError(box, script)
+        return HKT_HANDLED
+      } catch { return fail(script, error.description) }
     }
     let text =
       invocation.error.map {

@@ -83,6 +83,32 @@ for level in -Onone -O; do
   unset LD_LIBRARY_PATH
 done
 
+# A request by URLSession: its name is looked up and its server connected to in libcurl, which is a C library of the system's.
+sed 's/127.0.0.1/0.0.0.0/' "$here/../network/server.py" >server.py
+python3 -u server.py >port &
+server=$!
+trap 'kill $server; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+until [ -s port ]; do sleep 0.1; done
+# Not 'localhost', which libcurl knows without asking.
+host=$(hostname)
+"$clang" -shared -fPIC -O1 -o libtiming.so "$here/request/timing.c"
+for level in -Onone -O; do
+  swiftc -swift-version 6 $level "$here/request/client.swift" -o client
+  capture alone ./client "http://$host:$(cat port)/greeting.txt"
+  same "$level: the program itself runs" <(echo 'answer: 200 hello from the server') alone.out
+  export LD_PRELOAD=$work/libtiming.so
+  run request ./client "http://$host:$(cat port)/greeting.txt"
+  unset LD_PRELOAD
+  unchanged "$level: a request that is timed goes on as it did" alone request
+  # Both time the same calls: ours around theirs, so by a little more.
+  timed=$(awk '$1 == "getaddrinfo" { print $4 }' request.said) known=$(awk '$2 == "getaddrinfo" { print $5 }' request.err)
+  check "$level: the name's lookup is timed ($timed ns, measured otherwise $known ns)" [ "$timed" -ge "$known" -a "$timed" -lt $((known + 20000000)) ]
+  timed=$(awk '$1 == "connect" { print $4 }' request.said) known=$(awk '$2 == "connect" { print $5 }' request.err | head -n 1)
+  check "$level: connecting is timed ($timed ns, measured otherwise $known ns)" [ "$timed" -ge "$known" -a "$timed" -lt $((known + 20000000)) ]
+  check "$level: it had to wait, and errno says so" [ "$(awk '$1 == "connect" { print $2, $3 }' request.said)" = '-1 115' ]
+  says "$level: a rule records the lookup" "request$level$way.events" "\"host\":\"$host\""
+done
+
 # What imports of a program on disk are.
 capture explain "$scripthost" explain ./calls C.getenv
 says 'explain names the image' explain.out 'calls: calls of getenv@GLIBC_2.2.5'

@@ -166,10 +166,10 @@ private func randomHooks(seed: UInt64, steps: Int) {
       let expected = method == "protocol" ? model.call("speak", object, n, throughProtocol: true) : model.call(method, object, n)
       let found = trace {
         switch method {
-        case "walk": _ = object.walk(n)
-        case "speak": _ = object.speak(n)
-        case "twice": _ = object.twice(n)
-        case "swapped": _ = object.swapped(n)
+        case "walk": _ = object.callWalk(n)
+        case "speak": _ = object.callSpeak(n)
+        case "twice": _ = object.callTwice(n)
+        case "swapped": _ = object.callSwapped(n)
         default: _ = speakThrough(object, n)
         }
       }
@@ -178,14 +178,14 @@ private func randomHooks(seed: UInt64, steps: Int) {
     }
     if failures > 0 {
       for hook in model.hooks { print("  \(hook)", HookEngine.shared.info(hook.tokens[0]).map { "\($0)" } ?? "gone") }
-      for object in objects { print(object.name, trace { _ = object.walk(1) + object.speak(1) + object.swapped(1) + (object.twice(1) ?? 0) }) }
+      for object in objects { print(object.name, trace { _ = object.callWalk(1) + object.callSpeak(1) + object.callSwapped(1) + (object.callTwice(1) ?? 0) }) }
       break
     }
   }
   for hook in model.hooks { remove(hook.tokens) }
   for object in objects {
     check(
-      trace { _ = object.walk(1) + object.speak(2) + (object.twice(3) ?? 0) + object.swapped(4) + speakThrough(object, 5) },
+      trace { _ = object.callWalk(1) + object.callSpeak(2) + (object.callTwice(3) ?? 0) + object.callSwapped(4) + speakThrough(object, 5) },
       (Model().call("walk", object, 1) + Model().call("speak", object, 2) + Model().call("twice", object, 3) + Model().call("swapped", object, 4)
         + Model().call("speak", object, 5)).joined(separator: " "), "seed \(seed): nothing is left on \(object.name)")
   }

@@ -119,3 +119,27 @@ public dynamic func swappedLater(_ n: Int) async -> Int {
 
 /// Calls through a protocol, unspecialised.
 @inline(never) public func speakThrough(_ speaker: any Speaker, _ n: Int) -> Int { speaker.speak(n) }
+
+/// The word that an object begins with.
+@_optimize(none) @inline(never) public func classWord(_ object: AnyObject) -> UInt {
+  Unmanaged.passUnretained(object).toOpaque().load(as: UInt.self)
+}
+
+/// Virtual calls that stay virtual: the optimiser asks for the exact class first and calls its method directly.
+extension Animal {
+  @_optimize(none) @inline(never) public final func callSpeak(_ n: Int) -> Int { speak(n) }
+  @_optimize(none) @inline(never) public final func callWalk(_ n: Int) -> Int { walk(n) }
+  @_optimize(none) @inline(never) public final func callTwice(_ n: Int) -> Int? { twice(n) }
+  @_optimize(none) @inline(never) public final func callSwapped(_ n: Int) -> Int { swapped(n) }
+  @_optimize(none) @inline(never) public final func callCount(_ n: Int) -> Int { count(n) }
+  @_optimize(none) @inline(never) public final func callFails(_ n: Int) throws -> Int { try fails(n) }
+  @_optimize(none) @inline(never) public final func callLater(_ n: Int) async -> Int { await later(n) }
+  @_optimize(none) @inline(never) public final var readMood: Int { mood }
+  @_optimize(none) @inline(never) public final func writeMood(_ n: Int) { mood = n }
+}
+extension Puppy {
+  @_optimize(none) @inline(never) public final func callOwnTwice(_ n: Int) -> Int { twice(n) }
+}
+extension Crate {
+  @_optimize(none) @inline(never) public final func callOpen(_ n: Int) -> Int { open(n) }
+}

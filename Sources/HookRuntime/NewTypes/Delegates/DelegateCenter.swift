@@ -41,9 +41,7 @@ final class DelegateCenter: @unchecked Sendable {
     let problem = wanted == .methods ? nil : property.problem() ?? Self.problem(of: property.protocols)
     if let problem, wanted == .proxy { throw problem }
     way = wanted == .methods || problem != nil ? .methods : .proxy
-    proxies = DelegateProxies(property) { [unowned self] call, requirement, behaviour in
-      record(call, requirement, behaviour)
-    }
+    proxies = DelegateProxies(property) { [unowned self] call, entry, behaviour in record(call, entry, behaviour) }
     explanation = DelegateExplanation.text(property, way: way, problem: problem)
   }
 
@@ -90,15 +88,15 @@ final class DelegateCenter: @unchecked Sendable {
       reason: "its protocols have no such requirement" + (near.isEmpty ? "; they have \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?"))
   }
 
-  private func record(_ call: UnsafeMutablePointer<HKTCall>, _ requirement: String, _ behaviour: Behaviour) {
-    let all = recorders.withLock { $0 }.filter { $0.requirements?.contains(requirement) ?? true }
+  private func record(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry, _ behaviour: Behaviour) {
+    let all = recorders.withLock { $0 }.filter { $0.requirements?.contains(entry.name) ?? true }
     if all.isEmpty { return }
     // Who records is shown the delegate, not what stands before it.
     let frame = call.pointee.frame!
     let proxy = frame.pointee.self_register
     let target = behaviour.target
     if let target { frame.pointee.self_register = UInt64(UInt(bitPattern: Unmanaged.passUnretained(target).toOpaque())) }
-    for recorder in all { recorder.record(call, requirement, target, behaviour.targetImplements(requirement)) }
+    for recorder in all { recorder.record(DelegateCall(call, entry, behaviour, target: target)) }
     frame.pointee.self_register = proxy
   }
 

@@ -60,7 +60,7 @@ private final class MethodContext: Sendable {
   func run(_ call: UnsafeMutablePointer<HKTCall>) {
     if isHandedOn(call) || ownCode.contains(UInt(call.pointee.frame.pointee.stack[-1])) { return }
     let target = CallView(call).selfObject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
-    recorder.record(call, requirement, target, true)
+    recorder.record(DelegateCall(call, requirement, target: target))
   }
 
   /// The same requirement is being carried out by another delegate around this call, with the same first argument.

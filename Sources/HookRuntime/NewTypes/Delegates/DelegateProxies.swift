@@ -8,7 +8,7 @@ private import Synchronization
 
 final class DelegateProxies: Sendable {
   let property: DelegateProperty
-  private let watch: @Sendable (UnsafeMutablePointer<HKTCall>, String, Behaviour) -> Void
+  private let watch: @Sendable (UnsafeMutablePointer<HKTCall>, RequirementEntry, Behaviour) -> Void
   private let state = Mutex(State())
 
   private struct State: @unchecked Sendable {
@@ -29,7 +29,7 @@ final class DelegateProxies: Sendable {
   }
 
   /// - Parameter watch: sees every call through a proxy before it goes on.
-  init(_ property: DelegateProperty, _ watch: @escaping @Sendable (UnsafeMutablePointer<HKTCall>, String, Behaviour) -> Void) {
+  init(_ property: DelegateProperty, _ watch: @escaping @Sendable (UnsafeMutablePointer<HKTCall>, RequirementEntry, Behaviour) -> Void) {
     self.property = property
     self.watch = watch
   }
@@ -168,16 +168,30 @@ final class DelegateProxies: Sendable {
 
 /// The objects that an object's stored properties hold.
 private enum StoredReferences {
+  private struct Place {
+    let offset: Int
+    let isWeak: Bool
+  }
+  private static let known = Mutex<[Metadata: [Place]]>([:])
+
   static func objects(in object: AnyObject) -> [AnyObject] {
     let memory = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-    let type = Metadata(memory.load(as: UnsafeRawPointer.self))
-    return type.storedFields.compactMap { field in
-      guard field.reference == .value || field.reference == .weak, case .success(let info) = field.type, holdsObject(info) else { return nil }
-      if field.reference == .weak { return weak(memory + field.offset) }
-      guard let word = UnsafeRawPointer(bitPattern: (memory + field.offset).load(as: UInt.self)) else { return nil }
+    return places(in: Metadata(memory.load(as: UnsafeRawPointer.self))).compactMap { place in
+      if place.isWeak { return weak(memory + place.offset) }
+      guard let word = UnsafeRawPointer(bitPattern: (memory + place.offset).load(as: UInt.self)) else { return nil }
       // A stored reference to a native object, which its owner keeps.
       return Unmanaged<AnyObject>.fromOpaque(word).takeUnretainedValue()
     }
+  }
+
+  private static func places(in type: Metadata) -> [Place] {
+    if let known = known.withLock({ $0[type] }) { return known }
+    let found = type.storedFields.compactMap { field -> Place? in
+      guard field.reference == .value || field.reference == .weak, case .success(let info) = field.type, holdsObject(info) else { return nil }
+      return Place(offset: field.offset, isWeak: field.reference == .weak)
+    }
+    known.withLock { $0[type] = found }
+    return found
   }
 
   private static func holdsObject(_ info: TypeInfo) -> Bool {

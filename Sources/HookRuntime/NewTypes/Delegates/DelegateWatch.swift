@@ -11,23 +11,41 @@ package import CHookTrampoline
 
 /// A call on a delegate. Valid until the closure that gets it returns.
 public struct DelegateCall: ~Copyable {
-  private let view: CallView
+  package let call: UnsafeMutablePointer<HKTCall>
   /// `cartDidChange(_:)`
   public let requirement: String
   /// The delegate.
   public let target: AnyObject?
-  /// The delegate's type has an implementation of its own; nil where that does not show.
-  public let isImplemented: Bool?
+  private let behaviour: Behaviour?
+  private let entry: RequirementEntry?
 
-  fileprivate init(_ call: UnsafeMutablePointer<HKTCall>, _ requirement: String, target: AnyObject?, isImplemented: Bool?) {
-    view = CallView(call)
+  init(_ call: UnsafeMutablePointer<HKTCall>, _ requirement: String, target: AnyObject?) {
+    self.call = call
     self.requirement = requirement
     self.target = target
-    self.isImplemented = isImplemented
+    behaviour = nil
+    entry = nil
+  }
+
+  init(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry, _ behaviour: Behaviour, target: AnyObject?) {
+    self.call = call
+    requirement = entry.name
+    self.target = target
+    self.behaviour = behaviour
+    self.entry = entry
+  }
+
+  /// The delegate's type has an implementation of its own, and does not leave the requirement to a default one; nil where that
+  /// does not show.
+  public var isImplemented: Bool? {
+    guard let behaviour, let entry else { return true }
+    return behaviour.targetImplements(entry)
   }
 
   /// Argument `index` (from 0), or nil when it is of another type.
-  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? { HookedCall.argument(index, of: view, as: type) }
+  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+    HookedCall.argument(index, of: CallView(call), as: type)
+  }
 }
 
 public final class DelegateWatch: @unchecked Sendable {
@@ -45,9 +63,7 @@ public final class DelegateWatch: @unchecked Sendable {
   ///   - property: `Shop.Cart.delegate`
   ///   - record: runs before each call goes on, on the caller's thread.
   public convenience init(_ property: String, _ record: @escaping @Sendable (borrowing DelegateCall) -> Void) throws(NewTypeError) {
-    try self.init(property, requirements: nil) { call, requirement, target, isImplemented in
-      record(DelegateCall(call, requirement, target: target, isImplemented: isImplemented))
-    }
+    try self.init(property, requirements: nil, record)
   }
 
   /// - Parameters:
@@ -86,9 +102,7 @@ public final class DelegateWatch: @unchecked Sendable {
 
 /// One who records.
 package final class DelegateRecorder: Sendable {
-  package typealias Record = @Sendable (
-    _ call: UnsafeMutablePointer<HKTCall>, _ requirement: String, _ target: AnyObject?, _ isImplemented: Bool?
-  ) -> Void
+  package typealias Record = @Sendable (borrowing DelegateCall) -> Void
   let requirements: Set<String>?
   let record: Record
 

@@ -1,5 +1,5 @@
 // Behaviour — what one object of a conforming class does for its protocols: handlers, and who answers everything else.
-package import CHookTrampoline
+internal import CHookTrampoline
 private import Synchronization
 
 /// The class that implementations inherit from. It has no properties: the heir's first one, `behaviour`, is the object's.
@@ -24,13 +24,13 @@ package final class Behaviour: @unchecked Sendable {
   private let silent = Atomic<Bool>(false)
 
   /// Sees a call. Runs on the caller's thread.
-  package typealias Observer = @Sendable (UnsafeMutablePointer<HKTCall>, _ requirement: String, Behaviour) -> Void
+  typealias Observer = @Sendable (UnsafeMutablePointer<HKTCall>, RequirementEntry, Behaviour) -> Void
 
   /// - Parameters:
   ///   - handlers: `around` layers by requirement.
   ///   - target: answers what has no handler. Its class conforms to all protocols.
   ///   - isProxy: the object stands before its target, and nobody is to know.
-  package init(
+  init(
     _ type: ConformingClass, handlers: [(requirement: String, spec: LayerSpec)] = [], target: AnyObject? = nil, weakly: Bool = false,
     isProxy: Bool = false, observer: Observer? = nil
   ) throws(NewTypeError) {
@@ -44,7 +44,7 @@ package final class Behaviour: @unchecked Sendable {
     for (name, spec) in handlers {
       let lifetime = LayerLifetime(spec, countsCalls: false)
       switch type.entry(name) {
-      case .success(let entry): table[type.entries.firstIndex { $0 === entry }!] = lifetime
+      case .success(let entry): table[entry.position] = lifetime
       case .failure(let error): problem = problem ?? error
       }
     }
@@ -105,16 +105,13 @@ package final class Behaviour: @unchecked Sendable {
   package func silence() { silent.store(true, ordering: .relaxed) }
   package var isSilent: Bool { silent.load(ordering: .relaxed) }
 
-  /// The target's own implementation stands in its table, or a default one does.
-  package func targetImplements(_ requirement: String) -> Bool? {
-    guard hasTarget, case .success(let entry) = type.entry(requirement) else { return nil }
-    return entry.isImplemented(in: targetTables[entry.protocolIndex])
-  }
+  /// The target's own implementation stands in its table; nil when that does not show, and where there is no target.
+  func targetImplements(_ entry: RequirementEntry) -> Bool? { hasTarget ? entry.isImplemented(in: targetTables[entry.protocolIndex]) : nil }
 
   // MARK: A call
 
   fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry) -> HKTOutcome {
-    if let observer, !isSilent { observer(call, entry.name, self) }
+    if let observer, !isSilent { observer(call, entry, self) }
     guard let handler = handlers[entry.position] else {
       hkt_call_proceed(call)
       return HKT_HANDLED

@@ -5,6 +5,7 @@
 // calls the object's target through the target's own table, or a default implementation, or answers nothing.
 internal import CHookTrampoline
 internal import SwiftMangling
+internal import Synchronization
 
 /// One requirement of one protocol in a class's table. Never freed, as the stubs that name it.
 final class RequirementEntry: @unchecked Sendable {
@@ -28,7 +29,9 @@ final class RequirementEntry: @unchecked Sendable {
 
   var plan: CallPlan { convention.plan }
   /// `cartDidChange(_:)`
-  var name: String { declaration.memberName }
+  let name: String
+  /// By conforming types' tables: whether they have an implementation of their own, as far as it is known.
+  let implementedIn = Mutex<[UInt: Bool?]>([:])
 
   /// A call that nobody answers does no harm: it returns nothing, or nil, or throws.
   var hasNeutralAnswer: Bool {
@@ -48,6 +51,7 @@ final class RequirementEntry: @unchecked Sendable {
       throw .conformance(layout.name, reason: error.description)
     }
     declaration = requirement.declaration!  // or there is no convention
+    name = declaration.memberName
     defaultBody = DefaultImplementations.body(of: declaration)
     record = .allocate(capacity: 1)
     record.initialize(to: HKTBodyRecord())
@@ -68,7 +72,8 @@ package final class ConformingClass: @unchecked Sendable {
   let layouts: [ProtocolLayout]
   private(set) var entries: [RequirementEntry] = []
   private(set) var tables: [UnsafeRawPointer] = []
-  package var names: [String] { layouts.map(\.name) }
+  /// What members' names mean, as far as they were asked for.
+  private let names = Mutex<[String: Result<RequirementEntry, NewTypeError>]>([:])
 
   /// - Parameter name: what the class is called, when that is free.
   fileprivate init(_ protocols: [ProtocolLayout], name: NewTypeName) throws(NewTypeError) {
@@ -188,6 +193,13 @@ package final class ConformingClass: @unchecked Sendable {
 
   /// The entry that a member's name means: `cartDidChange(_:)`, `title.get`, with types where the name alone is not enough.
   func entry(_ member: String) -> Result<RequirementEntry, NewTypeError> {
+    if let known = names.withLock({ $0[member] }) { return known }
+    let found = find(member)
+    names.withLock { $0[member] = found }
+    return found
+  }
+
+  private func find(_ member: String) -> Result<RequirementEntry, NewTypeError> {
     let found = entries.filter { entry in
       entry.name == member || entry.declaration.typedName(qualified: false).hasSuffix("." + member)
         || entry.declaration.typedName(qualified: true).hasSuffix("." + member)

@@ -1,11 +1,20 @@
 // WitnessTarget — whether a type carries a requirement out itself, as far as the code of its witness shows.
 private import CHookTrampoline
+private import Synchronization
 
 extension RequirementEntry {
   /// Whether the function in the table is the conforming type's own, and not a default implementation; nil when that does not
   /// show. A copy that the compiler made of a default implementation counts as the type's own.
   func isImplemented(in table: UnsafeRawPointer) -> Bool? {
     if defaultBody == 0 { return true }
+    let key = UInt(bitPattern: table)
+    if let known = implementedIn.withLock({ $0[key] }) { return known }
+    let found = find(in: table)
+    implementedIn.withLock { $0[key] = .some(found) }
+    return found
+  }
+
+  private func find(in table: UnsafeRawPointer) -> Bool? {
     let word = table.load(fromByteOffset: 8 * requirement.word, as: UInt.self)
     guard let code = UnsafeRawPointer(bitPattern: word), let image = ConformanceScan.image(containing: code),
       let exits = image.exits(of: UInt64(word))

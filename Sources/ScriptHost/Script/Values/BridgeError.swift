@@ -29,6 +29,8 @@ indirect enum BridgeError: Error, Equatable {
   /// It ends with the function that made it, whoever keeps it.
   case inFrame(type: String)
   case runsOnce(String)
+  /// What the original returned or consumes would be lost.
+  case cannotThrow
   /// Of a function: a sentence.
   case closure(String)
   case fieldFixed(String, type: String, why: String)
@@ -56,6 +58,7 @@ indirect enum BridgeError: Error, Equatable {
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
+    case .cannotThrow: "the call cannot throw here: what the original returned or consumes is out of reach"
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"
     case .gone(let why): why
