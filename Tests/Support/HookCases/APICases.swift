@@ -513,7 +513,8 @@ private func filled() -> Cart {
       }
       check(discount(of: 100, for: 10), 80, "a pattern and a free function")
       empty.remove()
-      check(discount(of: 100, for: 10), 90, "as before")
+      // Other arguments: the optimiser may take equal calls for one.
+      check(discount(of: 200, for: 10), 180, "as before")
     }
   ),
   (
@@ -568,6 +569,118 @@ private func filled() -> Cart {
       check(noted { check(parent(), 7, "changed") }, "true ", "seen")
       pid.remove()
       check(parent() > 7, true, "as before")
+    }
+  ),
+  (
+    "api: async functions take around, which awaits the original",
+    {
+      let load = "\(module).Cart.load(_:)"
+      nonisolated(unsafe) let cart = Cart(title: "c")
+      @Sendable func outcome(_ url: String) async -> String { do { return "\(try await cart.load(url))" } catch { return "\(error)" } }
+      let hook = try Hooks(Cart.self).around("load(_:)") { (call, url: String) async throws -> Int in
+        for _ in 0..<3 { await Task.yield() }
+        say("\(call.instance!.title) \(url)")
+        let length = try await call.original(url + ", which is longer now")
+        for _ in 0..<3 { await Task.yield() }
+        return length * 10
+      }
+      check(noted { check(wait { await outcome("url") }, "240", "result") }, "c url ", "seen")
+      check(wait { await outcome("") }, "210", "another")
+      hook.remove()
+      check(wait { await outcome("url") }, "3", "as before")
+      let thrown = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        do { return try await call.original() } catch ShopError.closed { throw ShopError.tooMany(1) }
+      }
+      check(wait { await outcome("") }, "tooMany(1)", "an error is replaced")
+      check(wait { await outcome("four") }, "4", "a result passes")
+      thrown.remove()
+      let never = try Hooks.around(load) { (_, url: String) async throws -> Int in
+        await Task.yield()
+        return -url.utf8.count
+      }
+      check(wait { await outcome("four") }, "-4", "without the original")
+      never.remove()
+      let twice = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        try await call.original() * 100 + call.original(url + "!")
+      }
+      check(wait { await outcome("four") }, "405", "twice")
+      twice.remove()
+      let observing = try Hooks.around(load) { call in
+        try await call.original()
+        say("\(try call.result(as: Int.self))")
+      }
+      check(noted { check(wait { await outcome("four") }, "4", "left alone") }, "4 ", "observing")
+      observing.remove()
+      check(refusal { try Hooks.around(load) { call in try call.original() } }, "'\(load)' is async: the handler around it is async, too, and awaits the original: 'try await call.original()'", "a handler that does not wait")
+      check(refusal { try Hooks.around(cartTotal) { call in try await call.original() } }, "'\(cartTotal)' is not async, so the handler around it cannot wait; leave 'await' out", "one that waits for nothing")
+    }
+  ),
+  (
+    "api: async handlers nest with others, and fail alone",
+    {
+      let load = "\(module).Cart.load(_:)"
+      nonisolated(unsafe) let cart = Cart(title: "c")
+      @Sendable func outcome(_ url: String) async -> String { do { return "\(try await cart.load(url))" } catch { return "\(error)" } }
+      let inner = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        say("inner(")
+        let result = try await call.original()
+        say(")inner")
+        return result + 1
+      }
+      let before = try Hooks.before(load) { (_, url: String) in say("before") }
+      let outer = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        say("outer(")
+        let other = try await cart.load("its own")
+        let result = try await call.original(url + url)
+        say(")outer")
+        return result * 1000 + other
+      }
+      check(
+        noted { check(wait { await outcome("abc") }, "7008", "values") },
+        "outer( before inner( )inner before inner( )inner )outer ", "order; its own call goes to the next layer")
+      for hook in [inner, before, outer] { hook.remove() }
+      let failing = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        try call.set(0, to: "changed")
+        await Task.yield()
+        try call.set("none", to: 1)
+        return 0
+      }
+      check(failures { check(wait { await outcome("abc") }, "3", "the original's arguments") }.count, 1, "told")
+      failing.remove()
+      let late = try Hooks.around(load) { (call, url: String) async throws -> Int in
+        _ = try await call.original()
+        try call.set("none", to: 1)
+        return 0
+      }
+      check(failures { check(wait { await outcome("abcd") }, "4", "its result stands") }.count, 1, "told")
+      late.remove()
+    }
+  ),
+  (
+    "api: many tasks pass async handlers at once, on many threads",
+    {
+      nonisolated(unsafe) let cart = Cart(title: "c")
+      let hook = try Hooks(Cart.self).around("load(_:)") { (call, url: String) async throws -> Int in
+        if url.hasSuffix("7") { await Task.yield() }
+        if url.hasSuffix("9") { return -1 }
+        return try await call.original(url + "x")
+      }
+      let sum = wait {
+        await withTaskGroup(of: Int.self) { group in
+          for task in 0..<16 {
+            group.addTask {
+              var sum = 0
+              for number in 0..<500 { sum += (try? await cart.load("url \(task) \(number)")) ?? -1000 }
+              return sum
+            }
+          }
+          return await group.reduce(0, +)
+        }
+      }
+      var expected = 0
+      for task in 0..<16 { for number in 0..<500 { expected += number % 10 == 9 ? -1 : "url \(task) \(number)x".utf8.count } }
+      check(sum, expected, "all results")
+      hook.remove()
     }
   ),
 ]

@@ -21,7 +21,7 @@ private final class Warehouse {
 class Robot: MessageForwarding {
   let helper: Cart?
   init(helper: Cart? = nil) { self.helper = helper }
-  @inline(never) func walk(_ steps: Int) -> String { "walked \(steps)" }
+  @inline(never) func walk(_ steps: Int) -> String { "walked \(steps + (helper?.lines.count ?? 0))" }
   func forwardingTarget(for selector: String) -> Any? { selector.hasPrefix("add(") ? helper : nil }
   @inline(never) func forward(_ message: Message) throws -> Message.Reply {
     message.selector.hasPrefix("robot") ? .answered("own \(message.selector) \(message.arguments.map { $0 ?? "nil" })") : .passedOn

@@ -63,6 +63,8 @@ public enum Positions {
   public enum Before: CallPosition {}
   /// The original runs when the handler says so.
   public enum Around: OutcomePosition {}
+  /// The same around an async function, which is awaited.
+  public enum AsyncAround: OutcomePosition {}
   /// The original has run.
   public enum After: OutcomePosition {}
 }
@@ -105,6 +107,30 @@ extension Call where Position == Positions.Around {
   }
 }
 
+extension Call where Position == Positions.AsyncAround {
+  /// Runs the handlers inside this one and the original, in this task, with the arguments as they are now. Throws what they throw.
+  @discardableResult
+  public func original() async throws -> Output {
+    let state = try state()
+    try state.pointee.prepareOriginal()
+    await running.task?.proceed()
+    if let error = state.pointee.error { throw error }
+    return try state.pointee.output()
+  }
+
+  /// The same with these arguments, which are the first ones of the function; those behind them stay as they are.
+  @discardableResult
+  public func original(_ arguments: repeat each Argument) async throws -> Output {
+    let state = try state()
+    var index = 0
+    for argument in repeat each arguments {
+      try state.pointee.setArgument(index, to: argument, forNextRun: true)
+      index += 1
+    }
+    return try await original()
+  }
+}
+
 /// Which argument: its label, or its position from 0.
 public struct ArgumentKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Sendable {
   enum Key { case position(Int), label(String) }
@@ -117,14 +143,33 @@ public struct ArgumentKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
 
 /// A handler at work, and the proof that it still is.
 struct RunningHandler {
-  // In the frame of the layer function: to be touched while the thread says that this handler runs.
+  // In the frame of the layer function: to be touched while the thread says that this handler runs. Or the task's.
   private let pointer: UnsafeMutablePointer<HandlerCall>
-  // Thread records are never freed.
-  private let thread: UnsafeMutablePointer<HKTThread>
+  // Thread records are never freed; nil for a handler that runs in a task.
+  private let thread: UnsafeMutablePointer<HKTThread>?
   private let number: UInt64
+  let task: AsyncHandlerRun?
+
+  private init(_ pointer: UnsafeMutablePointer<HandlerCall>, _ thread: UnsafeMutablePointer<HKTThread>) {
+    self.pointer = pointer
+    self.thread = thread
+    number = thread.pointee.handler
+    task = nil
+  }
+
+  init(_ task: AsyncHandlerRun) {
+    pointer = task.state
+    thread = nil
+    number = 0
+    self.task = task
+  }
 
   func state() throws(HandlerError) -> UnsafeMutablePointer<HandlerCall> {
-    guard thread.pointee.handler == number, hkt_thread_if_known() == thread else { throw .callIsOver }
+    if let thread {
+      guard thread.pointee.handler == number, hkt_thread_if_known() == thread else { throw .callIsOver }
+    } else if task?.isOver != false {
+      throw .callIsOver
+    }
     return pointer
   }
 
@@ -142,7 +187,7 @@ struct RunningHandler {
       thread.pointee.handler = thread.pointee.handlers
       defer { thread.pointee.handler = outer }
       do {
-        try body(RunningHandler(pointer: pointer, thread: thread, number: thread.pointee.handler), pointer)
+        try body(RunningHandler(pointer, thread), pointer)
         return nil
       } catch { return error }
     }

@@ -12,13 +12,16 @@ final class Handler: @unchecked Sendable {
   /// `Shop/Checkout.swift:12`, where the hook was made.
   let site: String
   private let run: Run
+  /// Of a handler that waits.
+  let asyncBody: AsyncHandlerRun.Body?
   private let receiver: ReceiverCheck
   private let failed = Atomic<Int>(0)
 
   /// Runs the closure for one phase of one call; what it throws makes the handler fail.
   typealias Run = @Sendable (inout HandlerCall) throws(HandlerError) -> Void
 
-  init(_ family: Family, _ position: HookPosition, site: String, run: @escaping Run) {
+  init(_ family: Family, _ position: HookPosition, site: String, run: @escaping Run, asyncBody: AsyncHandlerRun.Body?) {
+    self.asyncBody = asyncBody
     selector = family.selector
     self.position = position
     isInitialiser = family.declaration.kind == .allocatingInit || family.declaration.kind == .`init`
@@ -30,8 +33,7 @@ final class Handler: @unchecked Sendable {
   var failures: Int { failed.load(ordering: .relaxed) }
 
   fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    if receiver.isForeign(CallView(call)) {
-      hkt_count_foreign(call)
+    if isForeign(call) {
       // Below an `around` layer that failed, the original runs as if the layer were not there.
       return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED
     }
@@ -44,6 +46,13 @@ final class Handler: @unchecked Sendable {
       report(error)
       return outcome
     }
+  }
+
+  /// The call is another class's, of which the handler knows nothing; it is counted.
+  func isForeign(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    guard receiver.isForeign(CallView(call)) else { return false }
+    hkt_count_foreign(call)
+    return true
   }
 
   func report(_ error: HandlerError) {

@@ -260,7 +260,8 @@ struct HandlerCall {
     let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
     if originalRuns == 0, !owned.isEmpty { hold(owned, plan) }
     if originalRuns > 0 {
-      guard plan.canRunAgain, !view.didThrow || canReplaceError, (changes?.held?.count ?? 0) == owned.count else {
+      // The argument area of an async function is taken apart when the thread is left.
+      guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError, (changes?.held?.count ?? 0) == owned.count else {
         throw .runsOnce(selector: selector)
       }
       retireOutcome(plan)

@@ -18,9 +18,17 @@ struct HandlerSignature: Sendable {
   var readsValues: Bool { !arguments.isEmpty || position != .before }
 
   /// Throws when a call could come that the handler cannot be given.
-  /// - Parameter plans: of all bodies that calls enter.
-  func check(_ family: Family, _ plans: [CallPlan]) throws(HookError) {
+  /// - Parameters:
+  ///   - plans: of all bodies that calls enter.
+  ///   - waits: the closure is async.
+  func check(_ family: Family, _ plans: [CallPlan], waits: Bool = false) throws(HookError) {
     let declared = family.declaration.functionType
+    if position == .around, waits != declared.isAsync { throw .wrongEffect(selector: family.selector, isAsync: declared.isAsync) }
+    if waits, let plan = plans.first(where: { !$0.stack.isKnown }) {
+      throw .refused(
+        selector: family.selector, code: "cannot-wait",
+        reason: "not all of its arguments are known (\(plan.obstacle ?? "their size on the stack is not")); use 'before' and 'after'")
+    }
     guard arguments.count <= declared.parameters.count else {
       throw .tooManyArguments(selector: family.selector, takes: declared.parameters.count, asked: arguments.count)
     }

@@ -23,6 +23,8 @@ public enum HookError: Error, Sendable, Equatable {
   case resultNotReplaceable(selector: String, reason: String)
   /// The function may throw, and the handler wants a result in any case.
   case resultMayBeMissing(selector: String, advice: String)
+  /// An `around` handler is async exactly when its function is.
+  case wrongEffect(selector: String, isAsync: Bool)
   /// Handlers of a pattern's functions take no arguments, which differ from one to the next.
   case patternWithArguments(selector: String)
 }
@@ -48,6 +50,9 @@ extension HookError: CustomStringConvertible {
     case .resultNotReplaceable(let selector, let reason):
       "the result of '\(selector)' cannot be replaced: \(reason); let the handler return nothing"
     case .resultMayBeMissing(let selector, let advice): "'\(selector)' may throw and have no result; take '\(advice)' in the handler"
+    case .wrongEffect(let selector, true):
+      "'\(selector)' is async: the handler around it is async, too, and awaits the original: 'try await call.original()'"
+    case .wrongEffect(let selector, false): "'\(selector)' is not async, so the handler around it cannot wait; leave 'await' out"
     case .patternWithArguments(let selector):
       "'\(selector)' is a pattern: its functions differ in their arguments, so the handler takes the call alone"
     }

@@ -24,11 +24,14 @@ struct HookPlan {
   private let signature: HandlerSignature
   private let options: HookOptions
   private let run: Handler.Run
+  private let asyncBody: AsyncHandlerRun.Body?
 
   /// Throws when the selector means nothing, or the closure does not fit what it means. Nothing is installed yet.
   init(
-    _ place: HookPlace, _ selector: String, _ signature: HandlerSignature, _ options: HookOptions, run: @escaping Handler.Run
+    _ place: HookPlace, _ selector: String, _ signature: HandlerSignature, _ options: HookOptions, run: @escaping Handler.Run,
+    asyncBody: AsyncHandlerRun.Body? = nil
   ) throws(HookError) {
+    self.asyncBody = asyncBody
     isPattern = SelectorPattern(selector).isGlob
     if isPattern, !signature.arguments.isEmpty || signature.result != nil { throw .patternWithArguments(selector: selector) }
     requests = try place.resolve(selector, options.scope)
@@ -40,7 +43,7 @@ struct HookPlan {
     if isPattern { return }
     for request in requests {
       switch HookEngine.shared.plans(of: request.family, in: request.image) {
-      case .success(let plans): try signature.check(request.family, plans)
+      case .success(let plans): try signature.check(request.family, plans, waits: asyncBody != nil)
       case .failure(let reason): throw HookError(request.family.selector, reason)
       }
     }
@@ -48,9 +51,10 @@ struct HookPlan {
 
   func layer(_ family: Family, group: String? = nil) -> LayerSpec {
     LayerSpec(
-      function: Handler.layer,
-      context: Unmanaged.passRetained(Handler(family, signature.position, site: options.site, run: run)).toOpaque(),
-      phases: signature.position.phases, priority: options.priority, isHostWork: false, readsValues: signature.readsValues,
+      function: asyncBody == nil ? Handler.layer : AsyncHandlerRun.layer,
+      context: Unmanaged.passRetained(Handler(family, signature.position, site: options.site, run: run, asyncBody: asyncBody)).toOpaque(),
+      phases: signature.position.phases, priority: options.priority, isHostWork: false, canWait: asyncBody != nil,
+      readsValues: signature.readsValues,
       owner: options.owner, group: group, isOnce: options.isOnce
     ) { Unmanaged<Handler>.fromOpaque($0!).release() }
   }

@@ -4,6 +4,7 @@ internal import CHookTrampoline
 extension Hooks {
   public typealias BeforeCall<each Argument> = Call<Positions.Before, Instance, Void, repeat each Argument>
   public typealias AroundCall<Output, each Argument> = Call<Positions.Around, Instance, Output, repeat each Argument>
+  public typealias AsyncAroundCall<Output, each Argument> = Call<Positions.AsyncAround, Instance, Output, repeat each Argument>
   public typealias AfterCall = Call<Positions.After, Instance, Void>
 
   /// Runs `body` before each call. It may change arguments with `call.set(_:to:)`.
@@ -29,6 +30,24 @@ extension Hooks {
   public func around<each Argument>(
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AroundCall<Void, repeat each Argument>, repeat each Argument) throws -> Void
+  ) throws(HookError) -> Hook {
+    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+  }
+
+  /// Runs `body` instead of each call of an async function, in the caller's task; `try await call.original()` awaits the original.
+  @discardableResult
+  public func around<Output, each Argument>(
+    _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
+    _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
+  ) throws(HookError) -> Hook {
+    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+  }
+
+  /// The same, leaving the original's result as it is.
+  @discardableResult
+  public func around<each Argument>(
+    _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
+    _ body: @escaping @Sendable (AsyncAroundCall<Void, repeat each Argument>, repeat each Argument) async throws -> Void
   ) throws(HookError) -> Hook {
     try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
   }
@@ -86,6 +105,26 @@ extension Hooks where Instance == Any {
   }
 
   @discardableResult
+  public static func around<Output, each Argument>(
+    _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
+    file: String = #fileID, line: Int = #line,
+    _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
+  ) throws(HookError) -> Hook {
+    try Self(.program).around(
+      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+  }
+
+  @discardableResult
+  public static func around<each Argument>(
+    _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
+    file: String = #fileID, line: Int = #line,
+    _ body: @escaping @Sendable (AsyncAroundCall<Void, repeat each Argument>, repeat each Argument) async throws -> Void
+  ) throws(HookError) -> Hook {
+    try Self(.program).around(
+      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+  }
+
+  @discardableResult
   public static func after(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
     file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (AfterCall) throws -> Void
@@ -132,6 +171,19 @@ extension Hooks {
         if Output.self != Void.self { try state.pointee.setResult(to: output) }
       }
     }
+  }
+
+  private func around<Output, each Argument>(
+    _ selector: String, _ options: HookOptions,
+    _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
+  ) throws(HookError) -> Hook {
+    let signature = HandlerSignature(.around, Self.types(repeat (each Argument).self), result: Output.self)
+    let asyncBody: AsyncHandlerRun.Body = { run in
+      var index = 0
+      let output = try await body(AsyncAroundCall(RunningHandler(run)), repeat Self.next((each Argument).self, run.state, &index))
+      if Output.self != Void.self { try run.state.pointee.setResult(to: output) }
+    }
+    return try HookPlan(place, selector, signature, options, run: { _ in }, asyncBody: asyncBody).install()
   }
 
   private func after(
