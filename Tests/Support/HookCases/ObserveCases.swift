@@ -64,7 +64,8 @@ nonisolated(unsafe) let observeCases: [(String, () throws -> Void)] = [
       account.limit = 20
       account.limit = 500
       account.limit += 1
-      check(Trace.take(), "didSet(10) 10>20 didSet(20) 20>100 didSet(100) 100>100 ", "changes")
+      // `+= 1` is a get and a set, or an access in place, as the compiler likes.
+      check(Trace.take().filter { $0 != "*" }, "didSet(10) 10>20 didSet(20) 20>100 didSet(100) 100>100 ", "changes")
       seen.end()
     }
   ),
