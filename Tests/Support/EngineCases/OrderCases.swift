@@ -43,6 +43,25 @@ import Synchronization
     }
   ),
   (
+    "A11 the host's own calls are never reported",
+    {
+      let circle = Circle(tag: 1)
+      let seen = try note("seen", "\(shape).fixed(_:)")
+      var host = spec(Wish()) { _ in
+        Log.note("host")
+        _ = fixed(circle, 1)
+      }
+      host.isHostWork = true
+      let report = engine.install(try requests("\(shape).scale(_:)", Wish())) { _ in host }
+      _ = Log.take()
+      _ = scale(circle, 1)
+      check(Log.take(), "host Shape.fixed Shape.scale ", "the host's call")
+      _ = fixed(circle, 1)
+      check(Log.take(), "seen Shape.fixed ", "the program's call")
+      engine.remove(report.tokens.map(\.token) + [seen])
+    }
+  ),
+  (
     "A11 a handler's own call goes to the next layer down, across scopes",
     {
       let (a, b) = (Circle(tag: 1), Circle(tag: 2))

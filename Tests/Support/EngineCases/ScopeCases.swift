@@ -9,6 +9,39 @@ let shape = "EngineSubjects.Shape"
 
 @MainActor let scopeCases: [Case] = [
   (
+    "A1 before, around and after on methods, static methods, initialisers, accessors, subscripts, free functions, deinit",
+    {
+      let circle = Circle(tag: 1)
+      let uses: [(selector: String, use: () -> Void)] = [
+        ("\(shape).scale(_:)", { _ = scale(circle, 1) }),
+        ("\(shape).fixed(_:)", { _ = fixed(circle, 1) }),
+        ("static \(shape).count(_:)", { _ = Shape.count(1) }),
+        ("static \(shape).kind(_:)", { _ = Circle.kind(1) }),
+        ("\(shape).init(tag:)", { _ = Circle(tag: 1) }),
+        ("\(shape).side.get", { _ = circle.side }),
+        ("\(shape).side.set", { circle.side = 1 }),
+        ("\(shape).subscript(_:).get", { _ = circle[1] }),
+        ("\(shape).subscript(_:).set", { circle[1] = 2 }),
+        ("EngineSubjects.Size.grown(_:)", { _ = Size(width: 1).grown(1) }),
+        ("EngineSubjects.free(_:)", { _ = free(1) }),
+        ("\(shape).deinit", { _ = Circle(tag: 1) }),
+      ]
+      for (selector, use) in uses {
+        _ = Log.take()
+        use()
+        let plain = Log.take()
+        var tokens = [try note("before", selector), try note("after", selector, Wish(position: .after))]
+        if selector != "\(shape).deinit" { tokens.append(try note("around", selector, Wish(position: .around))) }
+        use()
+        let seen = Log.take().split(separator: " ").filter { ["before", "after", "(around", "around)"].contains($0) }
+        check(seen, selector == "\(shape).deinit" ? ["before", "after"] : ["(around", "before", "after", "around)"], selector)
+        check(engine.remove(tokens), tokens.count, "removed")
+        use()
+        check(Log.take(), plain, "\(selector) without hooks")
+      }
+    }
+  ),
+  (
     "A1 one subclass: its instances and its heirs', not the parent's and the siblings'",
     {
       let token = try note("hook", "\(shape).scale(_:)", heirs(Square.self))

@@ -37,6 +37,10 @@ open class Shape {
     Log.note("Shape.scale")
     return tag &+ n
   }
+  @inline(never) open subscript(n: Int) -> Int {
+    get { tag &+ n }
+    set { tag = newValue &- n }
+  }
   @inline(never) public final func fixed(_ n: Int) -> Int {
     Log.note("Shape.fixed")
     return tag &* n
