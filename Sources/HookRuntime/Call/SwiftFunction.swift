@@ -110,8 +110,10 @@ public struct SwiftFunction: Sendable {
     }
     guard error == 0 else {
       result?.deallocate()
-      // The word is an owned reference to the box that `any Error` is.
-      throw unsafeBitCast(error, to: (any Error).self)
+      // The word is an owned reference to the box that `any Error` is; what is thrown has one of its own.
+      let thrown = unsafeBitCast(error, to: (any Error).self)
+      ProgramCall.release(error)
+      throw thrown
     }
     return result
   }
