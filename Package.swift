@@ -6,6 +6,9 @@
 //
 // Everything that is opened inside a program (all but the command) imports Glibc
 // and Synchronization, never Foundation: see docs/architecture decisions in ARCHITECTURE.md.
+//
+// No unsafe flags: packages that depend on this one by URL and version could not be built. The package manager keeps frame
+// pointers by itself; Tests/Programs/warnings has the C compiler's warnings.
 import PackageDescription
 
 let swift: [SwiftSetting] = [
@@ -13,7 +16,6 @@ let swift: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
-let c: [CSetting] = [.unsafeFlags(["-Wall", "-Wextra", "-fno-omit-frame-pointer"])]
 
 let package = Package(
   name: "ScriptHost",
@@ -25,13 +27,13 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "CHookTrampoline", cSettings: c,
+      name: "CHookTrampoline",
       linkerSettings: [.linkedLibrary("Zydis")]),
     .target(name: "SwiftMangling", swiftSettings: swift),
     .target(
       name: "HookRuntime", dependencies: ["CHookTrampoline", "SwiftMangling"],
       swiftSettings: swift),
-    .target(name: "CLuaShim", cSettings: c),
+    .target(name: "CLuaShim"),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
     .target(
       name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge", "CHookTrampoline", "CLuaShim", "SwiftMangling"],
@@ -42,14 +44,24 @@ let package = Package(
     .executableTarget(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/MisuseCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
+    .executableTarget(
+      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects"], path: "Tests/Support/EngineCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
     .testTarget(
       name: "HookRuntimeTests", dependencies: ["HookRuntime", "CHookTrampoline", "intercept-cases"],
       swiftSettings: swift),
     .executableTarget(
-      name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases",
-      cSettings: c),
+      name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases"),
     // For scripts/bench; the rest of the benchmarks is a package of its own.
     .executableTarget(
       name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Benchmarks/Engine", swiftSettings: swift),

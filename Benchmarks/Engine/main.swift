@@ -6,7 +6,9 @@ import HookRuntime
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
-case "calls": Layers.measure(repetitions: Int(arguments[1])!)
+case "calls":
+  Layers.measure(repetitions: Int(arguments[1])!)
+  Closures.measure(repetitions: Int(arguments[1])!)
 case "install": Installs.measure(library: arguments[1], count: Int(arguments[2])!)
 case "index": Index.measure(file: arguments[1], directory: arguments[2], selector: arguments[3])
 default:

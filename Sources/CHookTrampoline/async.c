@@ -139,6 +139,16 @@ static void resume_caller(HKTAsyncCall *r, const Activation *a) {
   free_record(r);
 }
 
+/// Back into the function that ran what is below its layer.
+static void resume_proceeding(HKTAsyncCall *r, const Activation *a) {
+  HKTAsyncLayer *mine = hkt_async_layer(&r->call);
+  HKTAsyncContext *context = mine->proceeds;
+  mine->proceeds = NULL;
+  r->call.state |= HKT_CALL_ORIGINAL_RAN;
+  a->here->async_context = (uint64_t)context;
+  *a->move = (HKTAsyncMove){.target = context->resume_parent, .frame = a->here, .pop = a->area - NO_ARGUMENTS};
+}
+
 // MARK: Through the layers
 
 static inline void note_ran(HKTCall *call, bool ran) {
@@ -192,6 +202,7 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
     if (!up && at == call->layers->count) return enter_original(r, a);
     call->index = up ? at - 1 : at;
     HKTLayer *layer = &call->layers->layer[call->index];
+    if (up && hkt_async_layer(call)->proceeds) return resume_proceeding(r, a);
     HKTOutcome outcome = up ? go_up(call, layer) : go_down(call, layer);
     if (outcome == HKT_PROCEED || outcome == HKT_AWAIT) hkt_async_layer(call)->waits = 1;
     if (outcome == HKT_AWAIT) return enter_callee(r, a);
@@ -210,17 +221,23 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 
 // MARK: Entry
 
-/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone.
+/// The entry continues a call of the same selector that was delivered already: a base that awaits its clone, a slot's stub
+/// that jumped here, a thunk behind a slot that awaits the body.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
   if (body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS)) return false;
-  HKTAsyncContext *parent = ((HKTAsyncContext *)frame->async_context)->parent;
-  HKTAsyncCall *record = parent ? record_of(parent) : NULL;
-  return record && !record->is_callee && hkt_hands_on_to(record->call.body, body);
+  const HKTAsyncContext *own = (HKTAsyncContext *)frame->async_context;
+  HKTAsyncCall *record = record_of(own);
+  if (record && !record->is_callee && (record->call.body->flags & HKT_BODY_SLOT) && hkt_hands_on_to(record->call.body, body)) return true;
+  record = own->parent ? record_of(own->parent) : NULL;
+  if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
+  // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
+  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
 }
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.
 static HKTCall *awaiting(const HKTFrame *frame, const HKTBodyRecord *body, const HKTThread *t) {
-  if (t->top && t->top->body->family == body->family && (t->top->state & HKT_CALL_IN_HANDLER)) return t->top;
+  HKTCall *handler = hkt_handler_of(t, body->family);
+  if (handler) return handler;
   if (atomic_load_explicit(&callees_in_flight, memory_order_relaxed) == 0) return NULL;
   for (HKTAsyncContext *c = (HKTAsyncContext *)frame->async_context; c; c = c->parent) {
     HKTAsyncCall *record = record_of(c);
@@ -350,6 +367,16 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   r->call.thread = t;
   r->call.depth = t->depth;
   advance(r, r->call.layers->count, true, &a);
+}
+
+/// A callee of a waiting layer runs what is below it.
+__attribute__((visibility("hidden"))) void hkt_async_proceeds(HKTFrame *here, HKTAsyncMove *move) {
+  enum { OBJECT_HEADER = 2 };  // words
+  HKTAsyncCall *r = ((HKTAsyncCall **)here->self_register)[OBJECT_HEADER];
+  Activation a = {here, move, NO_ARGUMENTS};
+  hkt_async_layer(&r->call)->proceeds = (HKTAsyncContext *)here->async_context;
+  r->call.thread = hkt_thread();
+  advance(r, r->call.index + 1, false, &a);
 }
 
 /// On the executor of the handler that awaited a call.

@@ -4,6 +4,8 @@
 // hkt_async_return  stands in a hooked call's context as "resume parent": the callee jumps here with r14 = its own
 //                   context and its results where arguments go.
 //
+// hkt_async_proceed  an async function like any other, with r13 = its context object: see HKTAsync.h.
+//
 // hkt_async_switched  the same for a call that a handler awaited, once it is back on the handler's executor.
 //
 // All leave by a jump that async.c describes in an HKTAsyncMove. What must stay true:
@@ -59,6 +61,25 @@ hkt_async_return:
         jmp     .Lleave
         .cfi_endproc
         .size   hkt_async_return, . - hkt_async_return
+
+        .hidden hkt_async_proceed
+        .type   hkt_async_proceed, @function
+        .p2align 5
+hkt_async_proceed:
+        .cfi_startproc
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        sub     $SPACE, %rsp
+        SAVE_ARGUMENTS
+        mov     %rsp, %rdi
+        lea     MOVE(%rsp), %rsi
+        call    hkt_async_proceeds
+        jmp     .Lleave
+        .cfi_endproc
+        .size   hkt_async_proceed, . - hkt_async_proceed
 
         .globl  hkt_async_switched
         .hidden hkt_async_switched
@@ -122,5 +143,16 @@ hkt_async_switched:
         jmp     *%r11
         .cfi_endproc
         .size   hkt_async_switched, . - hkt_async_switched
+
+        .section .rodata
+        .globl  hkt_async_proceed_pointer
+        .hidden hkt_async_proceed_pointer
+        .type   hkt_async_proceed_pointer, @object
+        .p2align 3
+hkt_async_proceed_pointer:
+        .long   hkt_async_proceed - .
+        // Of its context: the two words that all begin with.
+        .long   16
+        .size   hkt_async_proceed_pointer, . - hkt_async_proceed_pointer
 
         .section .note.GNU-stack, "", @progbits

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <x86intrin.h>
 
@@ -92,9 +93,11 @@ static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase ph
   HKTThread *t = call->thread;
   uint32_t is_host_work = layer->is_host_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER);
+  t->at_work++;
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
+  t->at_work--;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   *t->errno_place = call->error_number;
   return outcome;
@@ -159,10 +162,11 @@ static void run_from(HKTCall *call, uint32_t index) {
 }
 
 void hkt_call_proceed(HKTCall *call) {
-  uint32_t in_handler = hkt_is_set(call, HKT_CALL_IN_HANDLER) ? HKT_CALL_IN_HANDLER : 0;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
+  call->thread->at_work--;
   run_from(call, call->index + 1);
-  hkt_set_state(call, in_handler | HKT_CALL_ORIGINAL_RAN);
+  call->thread->at_work++;
+  hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
 }
 
 /// The layers of a call that is left by a jump; true when all is done and the jump may happen.
@@ -177,19 +181,47 @@ static bool run_enter_only(HKTCall *call) {
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
   if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  for (uint32_t i = 0; i < to->forwarder_count; i++)
-    if (to->forwarder[i].record == from) return true;
+  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (forwarder[i].record == from) return true;
   return false;
+}
+
+/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
+static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
+  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
+}
+
+/// The frame is that of a call which the thunk behind a slot has made.
+static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *frame) {
+  return frame->stack[-1] - from->thunk_begin < from->thunk_end - from->thunk_begin;
+}
+enum { THUNK_FRAME = 4096 };
+
+/// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
+static inline bool hands_on(const HKTBodyRecord *record) {
+  return (record->flags & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
+}
+
+static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
+  t->forwarded.from = from;
+  t->forwarded.stack = (uint64_t)frame->stack;
+  t->forwarded.return_address = frame->stack[-1];
+  t->forwarded.time = hkt_enabling_time();
 }
 
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
-static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBodyRecord *body) {
+static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const HKTSite *site, HKTBodyRecord *body) {
   if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
-  if (t->forwarded.from && t->forwarded.stack == (uint64_t)frame->stack &&
-      t->forwarded.return_address == frame->stack[-1] && hands_on_to(t->forwarded.from, body)) {
+  // What was noted while this site was off may be of a call that has ended long ago, at the same place of the stack.
+  if (t->forwarded.from && t->forwarded.time >= __atomic_load_n(&site->enabled_at, __ATOMIC_ACQUIRE) &&
+      hands_on_to(t->forwarded.from, body) &&
+      ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
+       (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
     // The clone may hand on, too.
-    if (body->flags & HKT_BODY_FORWARDS) t->forwarded.from = body;
+    if (hands_on(body)) note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;
   }
@@ -198,14 +230,16 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, HKTBo
     // Entered straight from the base that run_original called: as its tail call (the return address is
     // hkt_invoke's) or as its only direct call (checked below by range).
     extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here) {
-      if (!(body->flags & HKT_BODY_FORWARDS)) hkt_clear_state(top, HKT_CALL_FORWARDING);
+    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
+      if (!hands_on(body)) hkt_clear_state(top, HKT_CALL_FORWARDING);
       return true;
     }
   }
   uint64_t from = frame->stack[-1];
-  for (uint32_t i = 0; i < body->forwarder_count; i++)
-    if (from - body->forwarder[i].begin <= body->forwarder[i].end - body->forwarder[i].begin) return true;
+  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
+  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++)
+    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
   return false;
 }
 
@@ -215,15 +249,28 @@ static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
     uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
     if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
     hkt_release_layers(t, t->top->layers);
+    if (hkt_is_set(t->top, HKT_CALL_IN_HANDLER)) t->at_work--;
     t->depth--;
     t->top = t->top->up;
   }
 }
 
-/// Whether the call is this record's selector's: its thunk's constants are in the argument registers.
+/// What one of the places of HKTThunk.h holds.
+static inline uint64_t word_at(const HKTFrame *frame, uint32_t place) {
+  if (place < HKT_THUNK_REGISTERS) return frame->integer[place];
+  place -= HKT_THUNK_REGISTERS;
+  if (place < HKT_THUNK_SLOTS) return frame->stack[place];
+  uint64_t low;
+  memcpy(&low, frame->xmm[place - HKT_THUNK_SLOTS], sizeof low);
+  return low;
+}
+
+/// Whether the call is this record's selector's: its thunk's constants are among the arguments.
 static inline bool is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) {
-  for (uint32_t mask = record->guard_mask, i = 0; mask; mask >>= 1, i++)
-    if ((mask & 1) && frame->integer[i] != record->guard_value[i]) return false;
+  for (uint32_t i = 0; i < record->guard_count; i++) {
+    const HKTGuard *guard = &record->guard[i];
+    if ((word_at(frame, guard->place) ^ guard->value) & guard->mask) return false;
+  }
   return true;
 }
 
@@ -270,7 +317,9 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   t->depth++;
   count_call(t, body);
   if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) frame->x87_count = 0;
-  bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
+  // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
+  bool may_jump = !running || (body->flags & HKT_BODY_ENTER_ONLY);
+  bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
     if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
       run_original(&call);
@@ -290,11 +339,7 @@ static inline __attribute__((always_inline)) HKTAction deliver(
     if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
     return HKT_RETURN;
   }
-  if (body->flags & HKT_BODY_FORWARDS) {
-    t->forwarded.from = body;
-    t->forwarded.stack = (uint64_t)frame->stack;
-    t->forwarded.return_address = frame->stack[-1];
-  }
+  if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 
@@ -302,19 +347,17 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_mask != 0, 0)) {
+  if (__builtin_expect(body->guard_count != 0, 0)) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }
   drop_abandoned(t, frame);
-  if (continues_delivered_call(t, frame, body)) return HKT_CONTINUE;
+  if (continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
 
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
   hkt_need_plan(t, body);
-  HKTCall *top = t->top;
-  bool is_handlers = top && hkt_is_set(top, HKT_CALL_IN_HANDLER) && top->body->family == body->family;
-  return deliver(t, frame, site, body, layers, is_handlers ? top : NULL);
+  return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
 HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {

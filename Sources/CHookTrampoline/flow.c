@@ -214,8 +214,9 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
   step->tests_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_TEST;
   note_frame(step, &in, op);
   const ZydisDecodedOperand *source = &op[in.mnemonic == ZYDIS_MNEMONIC_JMP ? 0 : 1];
+  // A load from one fixed address (an async function's, to jump there) reads no table.
   step->loads_table = (in.mnemonic == ZYDIS_MNEMONIC_MOVSXD || in.mnemonic == ZYDIS_MNEMONIC_JMP) &&
-                      source->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                      source->type == ZYDIS_OPERAND_TYPE_MEMORY && source->mem.base != ZYDIS_REGISTER_RIP &&
                       (in.mnemonic == ZYDIS_MNEMONIC_MOVSXD || source->mem.index != ZYDIS_REGISTER_NONE);
   if (step->kind == JUMP || step->kind == BRANCH || step->kind == CALL)
     step->target = code->address + offset + in.length + (uint64_t)op[0].imm.value.s;

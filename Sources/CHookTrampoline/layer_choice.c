@@ -16,6 +16,13 @@ static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wante
   return false;
 }
 
+/// Calls that arrive at the record go on to what layers of the route are for, or stand for calls that would: an object's own
+/// class has no words for the hooks of the class that it was made of.
+static bool is_on_the_way(uint8_t route, const HKTBodyRecord *body) {
+  if (route == HKT_ROUTE_DYNAMIC) return body->flags & HKT_BODY_RUNS_DYNAMIC;
+  return route == HKT_ROUTE_VTABLE && body->route == HKT_ROUTE_CLASS_SWITCH;
+}
+
 static bool spend(HKTLayerState *state) {
   uint32_t armed = HKT_ONCE_ARMED;
   return atomic_compare_exchange_strong(&state->once, &armed, HKT_ONCE_SPENT);
@@ -23,8 +30,9 @@ static bool spend(HKTLayerState *state) {
 
 bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   const HKTBodyRecord *body = call->body;
-  if (layer->route && layer->route != body->route) return false;
+  if (layer->route && layer->route != body->route && !is_on_the_way(layer->route, body)) return false;
   if (layer->filter == HKT_FILTER_CLASS && !is_of_class(body, hkt_self_of(body, call->frame), layer->filter_value)) return false;
+  if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
   HKTLayerState *state = layer->state;
   if (!state) return true;
   if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT) {
@@ -36,6 +44,11 @@ bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
 }
 
 // MARK: A handler's own calls
+
+HKTCall *hkt_find_handler(HKTCall *chain, const void *family) {
+  while (chain && chain->body->family != family) chain = chain->up;
+  return chain && hkt_is_set(chain, HKT_CALL_IN_HANDLER) ? chain : NULL;
+}
 
 /// The first layer in [from, upto) that is further in than `order`.
 static uint32_t below(const HKTLayers *layers, uint32_t from, uint32_t upto, uint64_t order) {

@@ -20,8 +20,15 @@ static inline uint32_t hkt_next_layer(HKTCall *call, uint32_t index) {
   return index;
 }
 
-/// Chooses where a call starts that the handler which `running` is in has made itself, to the method it handles: with the
-/// next layer down. Sets first, gap, gap_end.
+HKTCall *hkt_find_handler(HKTCall *chain, const void *family);
+/// The call of the selector whose handler makes the call that begins now, itself or by what it calls: the innermost one, if
+/// it is in a handler. NULL: none, all layers run.
+static inline HKTCall *hkt_handler_of(const HKTThread *t, const void *family) {
+  return __builtin_expect(t->at_work == 0, 1) ? NULL : hkt_find_handler(t->top, family);
+}
+
+/// Chooses where a call starts that the handler which `running` is in has made, to the method it handles: with the next layer
+/// down. Sets first, gap, gap_end.
 ///
 /// Down is by order, for the set may be another one: of another object, or of a later time. The layers of an object that
 /// no handler of this thread is at work on are not among those the handler was called by: they all run.

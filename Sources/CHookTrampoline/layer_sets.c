@@ -8,6 +8,7 @@
 
 #include <linux/membarrier.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,18 @@ HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers) {
 
 HKTObjects *hkt_record_publish_objects(HKTBodyRecord *record, HKTObjects *objects) {
   return __atomic_exchange_n(&record->objects, objects, __ATOMIC_ACQ_REL);
+}
+
+bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count) {
+  uint32_t before = record->forwarder_count;
+  HKTForwarder *list = malloc((before + count) * sizeof *list);
+  if (!list) return false;
+  if (before) memcpy(list, record->forwarder, before * sizeof *list);
+  memcpy(list + before, forwarders, count * sizeof *list);
+  // Calls read the number first: what they see of the list is never shorter. The old list may be in use.
+  __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
+  __atomic_store_n(&record->forwarder_count, before + count, __ATOMIC_RELEASE);
+  return true;
 }
 
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {

@@ -67,7 +67,7 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
     do t->next = head; while (!atomic_compare_exchange_weak(&hkt_all_threads, &head, t));
   }
   t->top = NULL;
-  t->depth = t->host = t->unseen = t->protected_count = 0;
+  t->depth = t->host = t->unseen = t->at_work = t->protected_count = 0;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
@@ -82,6 +82,12 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
 
 HKTThread *hkt_thread(void) { return hkt_thread_here(); }
 HKTThread *hkt_thread_if_known(void) { return hkt_this_thread; }
+
+bool hkt_lies_on_stack(uint64_t address) {
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next)
+    if (address >= t->stack_low && address < t->stack_high && atomic_load(&t->in_use)) return true;
+  return false;
+}
 
 void hkt_threads_forget_others(void) {
   if (hkt_this_thread) hkt_this_thread->tid = (int32_t)syscall(SYS_gettid);

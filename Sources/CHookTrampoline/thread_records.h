@@ -20,6 +20,8 @@ extern HKT_HIDDEN _Atomic(int) hkt_need_fence;
 /// Registers for membarrier and the end of threads, once. Before anything is retired.
 HKT_HIDDEN void hkt_threads_prepare(void);
 HKT_HIDDEN HKTThread *hkt_thread_make(void);
+/// The address is on the stack of a thread that has entered a hooked function.
+HKT_HIDDEN bool hkt_lies_on_stack(uint64_t address);
 /// In a forked child: what other threads were at is over.
 HKT_HIDDEN void hkt_threads_forget_others(void);
 

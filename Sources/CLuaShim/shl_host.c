@@ -217,6 +217,11 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   uint32_t depth = S->depth;
   SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
   int32_t answer;
+  // Lua is built without frame pointers. Profilers and crash reporters that follow them go on where Lua was entered; the
+  // word is put back before this function's end takes it for Lua's.
+  void *volatile *below = __builtin_frame_address(0);
+  void *lua_register = *below;
+  if (SHL_LIKELY(run->frame != NULL)) *below = run->frame;
   if (SHL_LIKELY(!g)) {
     answer = fn(ctx, &f->cb);
   } else {
@@ -224,6 +229,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
     answer = g(fn, ctx, &f->cb);
     if (shl_thread.reentry != reentry) put_right(S, depth, run, current, reentry);
   }
+  *below = lua_register;
   if (SHL_UNLIKELY(S->run != run || SHL_READ(S->owner) != shl_self() || S->depth != depth))
     put_right(S, depth, run, current, shl_thread.reentry);
   if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);

@@ -72,6 +72,7 @@ typedef struct SHLRun {
   lua_State *current;       // the coroutine that runs now
   SHLError *error;          // what the message handler collected
   SHLStatus kill;           // not SHL_OK: sticky, uncatchable
+  void *frame;              // where Lua was entered: what that function's frame pointer holds; NULL where it does not tell
 } SHLRun;
 
 /// A coroutine of the pool; stack slot 1 holds the message handler.

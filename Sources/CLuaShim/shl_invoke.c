@@ -281,6 +281,7 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->L = run->current = entry->L;
   run->error = NULL;
   run->kill = SHL_OK;
+  run->frame = NULL;
   S->run = run;
   inv->scope.L = entry->L;
   SHL_WRITE(S->invocations, SHL_READ(S->invocations) + 1);
@@ -452,6 +453,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
   if (SHL_LIKELY(nargs <= 14)) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
     if (SHL_LIKELY(push_all(L, S, args, nargs, here))) {
+      in->run.frame = __builtin_frame_address(0);
       outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
       goto called;
     }

@@ -22,6 +22,7 @@ static SHLStatus step(SHLInvocation *inv, int32_t nargs, SHLValue *results, int3
   SHLInner *in = shl_inner(inv);
   lua_State *L = inv->scope.L;
   int count = 0;
+  in->run.frame = __builtin_frame_address(0);
   int outcome = lua_resume(L, NULL, nargs, &count);
   if (outcome == LUA_YIELD && !in->run.kill) {
     S->limits.memory += ALLOWANCE;

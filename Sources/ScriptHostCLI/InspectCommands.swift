@@ -67,6 +67,7 @@ extension Subcommand {
 /// One look into a program.
 private struct Inspection {
   let catalogs: [ImageCatalog]
+  private let files: ProgramImages.Files
   let words: [String]
   let isJSON: Bool
   let showsFields: Bool
@@ -85,11 +86,8 @@ private struct Inspection {
     let path = pid == nil ? try ProgramFile(named: arguments.operands[0]).realPath.description : ""
     if let pid, kill(pid, 0) != 0, errno == ESRCH { throw .notFound("no process '\(pid)'") }
     do throws(ImageError) {
-      if let pid {
-        catalogs = try ProgramImages.catalogs(ofProcess: pid, options: options)
-      } else {
-        catalogs = try ProgramImages.catalogs(ofProgram: path, options: options)
-      }
+      files = if let pid { try ProgramImages.files(ofProcess: pid) } else { try ProgramImages.files(ofProgram: path) }
+      catalogs = ProgramImages.catalogs(of: files, options: options)
     } catch { throw error.failure }
     guard catalogs.contains(where: { $0.file.isSwift }) else {
       throw .refused("'\(EventText.printable(shown))' is not a Swift program: it has no Swift metadata and loads no Swift library")
@@ -97,6 +95,16 @@ private struct Inspection {
   }
 
   private func images(for pattern: SelectorPattern) -> [ImageCatalog] { pattern.module == nil ? [catalogs[0]] : catalogs }
+
+  /// What a pattern means: selectors of the program's images, or C functions they import.
+  private func families(_ text: String) throws(Failure) -> [(ImageCatalog, Family)] {
+    if let selector = CSelector(text) {
+      if let problem = selector.problem { throw Failure(status: 1, sentence: EventText.printable(problem)) }
+      let imported = Imports.ofFiles(files).families(matching: selector).map { (catalogs[0], $0) }
+      if !imported.isEmpty { return imported }
+    }
+    return catalogs.families(matching: SelectorPattern(text))
+  }
 
   // MARK: types
 
@@ -137,8 +145,7 @@ private struct Inspection {
   // MARK: methods, find
 
   func methods() throws(Failure) -> Int32 {
-    let pattern = SelectorPattern(words.first ?? "**")
-    let found = images(for: pattern).flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    let found = try families(words.first ?? "**")
     guard !found.isEmpty else { throw nothing(words.first ?? "**") }
     list(found)
     return 0
@@ -153,6 +160,12 @@ private struct Inspection {
         return wanted.allSatisfy { lower.contains($0) }
       }).map { (image, $0) }
     }
+    if let all = CSelector("C.*") {
+      found += Imports.ofFiles(files).families(matching: all).filter { family in
+        let lower = family.selector.lowercased()
+        return wanted.allSatisfy { lower.contains($0) }
+      }.map { (catalogs[0], $0) }
+    }
     guard !found.isEmpty else {
       throw Failure(
         status: 1,
@@ -165,7 +178,9 @@ private struct Inspection {
   }
 
   private func nothing(_ text: String) -> Failure {
-    let near = NearestNames.selectors(to: text, in: images(for: SelectorPattern(text)))
+    let near =
+      CSelector(text).map { NearestNames.imports(to: $0, in: Imports.ofFiles(files)) }
+      ?? NearestNames.selectors(to: text, in: images(for: SelectorPattern(text)))
     return Failure(
       status: 1,
       sentence: "no selector matches '\(EventText.printable(text))' in \(EventText.printable(shown))"
@@ -186,16 +201,25 @@ private struct Inspection {
       let state =
         hookable == 0
         ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? HookRefusal.noBody.description)"
-        : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")\(family.bodies.count) bod\(family.bodies.count == 1 ? "y" : "ies")"
+        : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")" + bodies(family)
       Output.line(image.fullName(family, typed: true).padded(60) + "  " + state)
     }
     Output.flush()
   }
 
+  /// `2 bodies`; of a C function the images that import it.
+  private func bodies(_ family: Family) -> String {
+    let count = family.bodies.count
+    guard family.imported != nil else { return "\(count) bod\(count == 1 ? "y" : "ies")" }
+    var images: [String] = []
+    for place in family.bodies.compactMap(\.place) where images.last != place.importer.name { images.append(place.importer.name) }
+    return "\(count) slot\(count == 1 ? "" : "s") of \(images.joined(separator: ", "))"
+  }
+
   // MARK: explain
 
   func explain() throws(Failure) -> Int32 {
-    let found = catalogs.families(matching: SelectorPattern(words[0]))
+    let found = try families(words[0])
     guard !found.isEmpty else { throw nothing(words[0]) }
     if isJSON {
       for (image, family) in found { Output.line(explanation(image, family)) }

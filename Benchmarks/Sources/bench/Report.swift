@@ -46,6 +46,18 @@ struct Report {
       ]
     ),
     (
+      "Swift closures that name their types",
+      [
+        Row(title: "before, nothing taken", sample: "engine: closure before, nothing", unit: "ns", comparison: .over("engine: closures bare")),
+        Row(title: "before, 2 Int", sample: "engine: closure before, 2 Int", unit: "ns", comparison: .over("engine: closures bare")),
+        Row(title: "around + original", sample: "engine: closure around", unit: "ns", comparison: .over("engine: closures bare")),
+        Row(
+          title: "around + original, all replaced", sample: "engine: closure around, 2 Int replaced", unit: "ns",
+          comparison: .over("engine: closures bare")),
+        Row(title: "after, the result", sample: "engine: closure after, result", unit: "ns", comparison: .over("engine: closures bare")),
+      ]
+    ),
+    (
       "plain Lua from C",
       [
         Row(title: "pcall, 3 scalars", sample: "lua pcall, 3 scalars", unit: "ns", comparison: .times(callback)),

@@ -65,6 +65,7 @@ typedef struct HKTSite {
   uint32_t body_size;   // +48  bytes, as the symbol says
   uint32_t window;      // +52  bytes of the body that were moved (5...)
   uint64_t flags;       // +56  HKT_SITE_*
+  uint64_t enabled_at;  // +64  when it was last enabled, by hkt_enabling_time
 } HKTSite;
 
 enum {
@@ -92,6 +93,7 @@ void hkt_trampoline(void);
 #include "HKTAccess.h"
 #include "HKTRuntime.h"
 #include "HKTPatching.h"
+#include "HKTImages.h"
 #include "HKTPeek.h"
 #include "HKTSlots.h"
 #include "HKTStandIns.h"

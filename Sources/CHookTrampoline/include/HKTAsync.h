@@ -31,6 +31,7 @@ typedef struct HKTAsyncMove {
 /// What belongs to one layer of one call.
 typedef struct HKTAsyncLayer {
   void *state;     // the layer function's own
+  HKTAsyncContext *proceeds;  // of the function that called hkt_async_proceed and goes on when what is below has returned
   uint32_t waits;  // it answered HKT_PROCEED or HKT_AWAIT and will be called with HKT_RESUME
   uint32_t passes; // it takes no part in this way down and up
 } HKTAsyncLayer;
@@ -78,6 +79,12 @@ uint64_t hkt_async_in_flight(void);
 /// Room for a call: `context_size` is the one its async function pointer names. NULL: no memory.
 HKTAsyncCallee *hkt_async_callee_new(void *target, uint32_t context_size, uint32_t stack_bytes);
 void hkt_async_callee_free(HKTAsyncCallee *callee);
+
+/// The async function pointer of a function without arguments and result, for callees that a layer answered HKT_AWAIT for: runs
+/// the layers below the one that waits, and the original. Entered with r13 = an object whose first word behind its header is the
+/// call's HKTAsyncCall. Results are in the call's frame when it returns.
+extern const int32_t hkt_async_proceed_pointer[2] __attribute__((visibility("hidden")));
+static inline uint64_t hkt_async_proceed_address(void) { return (uint64_t)hkt_async_proceed_pointer; }
 
 // From async_x86_64.S, not callable from C.
 void hkt_async_entry(void);

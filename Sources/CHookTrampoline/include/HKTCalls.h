@@ -7,6 +7,7 @@
 #define HKT_CALLS_H
 
 #include "CHookTrampoline.h"
+#include "HKTThunk.h"
 
 #include <stdatomic.h>
 
@@ -38,6 +39,7 @@ typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTP
 typedef enum HKTFilter : uint8_t {
   HKT_FILTER_NONE = 0,   // everybody's
   HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
+  HKT_FILTER_IMPORTER = 2,  // the record has one of the bits of `filter_value` in its `importer`
 } HKTFilter;
 
 /// By what kind of site calls arrive. Layers asked for by a slot only see the calls that came through it.
@@ -116,22 +118,34 @@ typedef struct HKTForwarder {
   const struct HKTBodyRecord *record;
 } HKTForwarder;
 
+/// What a call of a selector holds in one place when it enters a body that it shares.
+typedef struct HKTGuard {
+  uint32_t place;  // as HKTThunk.h numbers them
+  uint32_t reserved;
+  uint64_t mask;   // the bits that count
+  uint64_t value;  // what they are
+} HKTGuard;
+
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
 /// carries several selectors, told apart by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
   struct HKTBodyRecord *next;  // another selector's record of the same body
-  uint32_t guard_mask;   // bit i: argument register i must hold guard_value[i]
+  const HKTGuard *guard; // all of them tell the selector's calls from others; never freed
+  uint32_t guard_count;
   uint16_t self_at;      // where in the HKTFrame the word is that filters take for self, or HKT_SELF_UNKNOWN; as of `plan`
   uint8_t route;         // HKTRoute: the kind of the site this record belongs to
   uint8_t reserved;
-  uint64_t guard_value[6];
-  void *family;          // identity of the selector: bodies of one family share it
+  uint64_t importer;     // of an import slot: bits that layers ask for, of the image that imports
+  void *family;          // identity of the selector: its bodies share it, in whatever image they are
+  void *owner;           // the Swift side's family that the record is part of
   void *plan;            // the Swift side's decoding plan of this body; NULL until it is needed, see hkt_set_planner
   uint32_t stack_bytes;  // size of the stack arguments, a multiple of 8 (an upper bound where the signature is not known); as of `plan`
   uint32_t flags;        // HKT_BODY_*
-  /// The bodies of the same family that hand their call on to this one: never freed.
+  /// Of a slot's record: the code it goes on to when that is a thunk, which calls the body as its own.
+  uint64_t thunk_begin, thunk_end;
+  /// The bodies of the same selector that hand their call on to this one: never freed, replaced by hkt_record_add_forwarders.
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
@@ -151,6 +165,9 @@ enum {
   HKT_BODY_HAS_SLOTS = 16,
   /// The word at `self_at` is a class, not an object.
   HKT_BODY_SELF_IS_CLASS = 64,
+  /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
+  /// asked for by that variable here, in their place, and pass it by.
+  HKT_BODY_RUNS_DYNAMIC = 128,
   /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
 };
@@ -196,13 +213,16 @@ typedef struct HKTThread {
   uint32_t depth;
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
   uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
+  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t protected_count;
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
-  struct { const HKTBodyRecord *from; uint64_t stack, return_address; } forwarded;
+  struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
+  uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
+  uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
   HKTCount counts[HKT_COUNTS];
   struct HKTThread *next;
@@ -217,6 +237,10 @@ HKTThread *hkt_thread_if_known(void);
 /// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer
 /// runs, on the caller's thread, where hooks pass through meanwhile. Several threads may ask for one record.
 void hkt_set_planner(void (*planner)(HKTBodyRecord *record));
+/// Sets flags of a record that calls may be reading.
+static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
+  __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
+}
 /// Gives the record its plan, with what the plan says of the stack. False when it has one.
 bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags);
 
@@ -272,6 +296,9 @@ void hkt_layers_mute(HKTLayers *layers, uint64_t order);
 static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
   __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);
 }
+/// Adds bodies that hand calls on to this one. False: no memory.
+bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
+
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 /// Calls delivered so far; a call that begins at the same time may be missing.

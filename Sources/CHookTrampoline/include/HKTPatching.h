@@ -139,6 +139,8 @@ bool hkt_check_site(const struct HKTSite *site, HKTRefusal *refusal);
 
 /// Routes calls of the site through the trampoline to site->handler, which must be set before. A single store.
 void hkt_enable(struct HKTSite *site);
+/// Counts how often a site was enabled, of all there are: what was noted at a lower count was noted before.
+uint64_t hkt_enabling_time(void);
 /// Routes calls of the site to the original. A single store; calls already inside the handler finish there.
 void hkt_disable(struct HKTSite *site);
 /// Whether calls go through the trampoline.

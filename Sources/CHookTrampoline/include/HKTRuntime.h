@@ -5,10 +5,30 @@
 #define HKT_RUNTIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /// The object's deinit runs or ran (its memory is still there).
 extern bool swift_isDeallocating(const void *object);
 static inline bool hkt_is_ending(const void *object) { return swift_isDeallocating(object); }
+
+/// Where an object lies that more unowned references count than its own: see frame_objects.c.
+bool hkt_lies_in_frame(const void *object);
+/// Of `count` words, the first that points at an object on this thread's stack; NULL for none. Guesses right where nothing
+/// tells the words' types.
+const void *hkt_frame_object_among(const void *words, size_t count);
+
+/// How many words of a closure's context can be looked at, `most` at most.
+size_t hkt_context_words(const void *context, size_t most);
+
+extern size_t swift_unownedRetainCount(const void *object);
+extern size_t swift_retainCount(const void *object);
+static inline size_t hkt_retain_count(const void *object) { return swift_retainCount(object); }
+/// The object lies in the frame of a function that runs, and is gone when that returns, whoever retains it.
+static inline bool hkt_is_in_frame(const void *object) {
+  size_t unowned = swift_unownedRetainCount(object);
+  // Objects that live for ever have all bits set.
+  return unowned >= 2 && unowned < 0x7fffffff && hkt_lies_in_frame(object);
+}
 
 typedef struct HKTBox { void *object; void *value; } HKTBox;
 extern HKTBox swift_allocBox(const void *type) __attribute__((swiftcall));

@@ -56,6 +56,14 @@ bool hkt_write_slots(HKTSlot *slots, size_t count, HKTRefusal *refusal);
 /// then has the facts of the first.
 bool hkt_restore_slots(HKTSlot *slots, size_t count, HKTRefusal *refusal);
 
+/// A copy of class metadata, for ever: all of it, what lies before the address point too, with the class as its superclass.
+/// NULL when its size makes no sense, or there is no memory.
+void *hkt_copy_class(const void *metadata, HKTRefusal *refusal);
+/// Changes one word of a copy, counted from its address point.
+void hkt_set_copied_word(void *copy, uint32_t index, uint64_t value);
+/// Makes the object an instance of `to`, when it is one of `from`. The object must be kept alive meanwhile.
+bool hkt_switch_class(void *object, const void *from, const void *to, HKTRefusal *refusal);
+
 /// Code to be a slot's `original` where its word is the variable of a function compiled `dynamic`: enters the function so
 /// that it runs its own body, not what the variable holds. 0: the runtime has no such functions, or no memory.
 uint64_t hkt_arming_stub(uint64_t function, HKTRefusal *refusal);

@@ -6,20 +6,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// Places a thunk can fill: first rdi rsi rdx rcx r8 r9, then the 8-byte stack slots above the target's return address, then the
+/// low halves of xmm0-7.
 #define HKT_THUNK_REGISTERS 6
+#define HKT_THUNK_SLOTS 32
+#define HKT_THUNK_FLOATS 8
+#define HKT_THUNK_PLACES 46
 
-/// A function that only sets argument registers and jumps on.
+/// A function that only fills places that its own arguments leave free, and goes on elsewhere: by a jump, or by a call after which
+/// it returns what that returned.
 typedef struct HKTThunk {
-  uint64_t target;                       // where it jumps
-  uint32_t written;                      // bit i: rdi rsi rdx rcx r8 r9 is set
-  uint32_t known;                        // bit i: … to a constant
-  uint64_t value[HKT_THUNK_REGISTERS];   // that constant, as an address of this code where it is one
+  uint64_t target;                    // where it goes
+  uint64_t written;                   // bit i: place i does not hold what it held when the thunk was entered
+  uint64_t known;                     // bit i: … but a constant
+  uint64_t loaded;                    // bit i: … which lies in the 8 bytes at value[i]
+  uint64_t halves;                    // bit i: … in the 4 bytes
+  uint64_t value[HKT_THUNK_PLACES];   // that constant, as an address of this code where it is one
 } HKTThunk;
 
-/// Reads the function of `size` bytes at `code`, which runs at `address`. False when it is no such thunk.
-bool hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
+typedef enum HKTThunkKind : uint8_t {
+  HKT_NO_THUNK,      // it does something else
+  HKT_THUNK,
+  HKT_UNREAD_THUNK,  // it may be one: all it is seen to do is to go to `target`, but some instruction is not understood
+} HKTThunkKind;
 
-/// A direct jump or call, by the address of its opcode.
+/// Reads the function of `size` bytes at `code`, which runs at `address`.
+HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address, HKTThunk *thunk);
+
+/// What names the address of a function, by the address of its opcode.
 typedef struct HKTBranch {
   uint64_t from, to;
 } HKTBranch;
@@ -28,6 +42,10 @@ typedef struct HKTBranch {
 /// than there are, never fewer. Answers how many; stores the first `capacity`.
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity);
+
+/// The same, with what reads as `lea target(%rip), register` besides.
+size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
+                     size_t capacity);
 
 /// A call that a function makes, or a jump by which it is left.
 typedef struct HKTExit {

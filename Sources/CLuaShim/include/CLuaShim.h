@@ -195,7 +195,7 @@ typedef struct SHLInvocation {
   int32_t open;             ///< still holding the lock
   SHLError *error;          ///< what failed, owned by the caller (shl_error_free). NULL on SHL_OK, when nothing ran
                             ///< (SHL_BUSY … SHL_BAD_ARGUMENT: shl_status_text says it all) and when memory ran out
-  uint64_t reserved[16];
+  uint64_t reserved[17];
 } SHLInvocation;
 
 /// [-0, +0, -] The hot path: lock, take a pooled coroutine, push function and arguments, call, read results.

@@ -12,7 +12,7 @@ package enum CallRefusal: Error, Equatable, Sendable {
   /// The compiler left bodies with changed arguments only.
   case onlyClones([String])
   case noBody
-  case generic
+  case generic(String)
   case thrown(String)
   /// Its convention is not known: private, merged, compiler-made.
   case convention(String)
@@ -35,7 +35,7 @@ extension CallRefusal: CustomStringConvertible {
     case .onlyClones(let forms):
       "only bodies with changed arguments are left of it (\(forms.joined(separator: ", "))); its callers were compiled for those"
     case .noBody: "no body of it is left in the program: every call was inlined"
-    case .generic: "it is generic, and its type arguments are not in its name"
+    case .generic(let reason): "it is generic, and \(reason)"
     case .thrown(let reason): "the error it throws: \(reason)"
     case .convention(let reason): reason
     case .argument(let position, let label, let reason): "argument \(argumentName(position, label)): \(reason)"
@@ -54,7 +54,11 @@ package func argumentName(_ position: Int, _ label: String?) -> String {
 
 /// Why a call was not made. The program is as it was.
 public enum CallError: Error, Sendable {
-  /// No function has this name, or several have: the text names the nearest, or the candidates.
+  /// No function has this name; `type` is the one it was looked for in, where that exists.
+  case noMember(selector: String, type: String?, nearest: [String])
+  /// Several functions have this name.
+  case ambiguous(selector: String, candidates: [String])
+  /// There is nothing to call, for the reason in the text.
   case notFound(String)
   /// The function cannot be called by name.
   case refused(selector: String, reason: String)
@@ -70,14 +74,27 @@ public enum CallError: Error, Sendable {
   case changedCopy(selector: String)
   /// The methods of an actor run on its executor, where this thread is not.
   case outsideActor(selector: String, type: String)
+  /// A message came back to one that had passed it on: objects of these types.
+  case forwardedInCircles(selector: String, through: [String])
   /// An async function, called where nobody can wait.
   case cannotWait(selector: String)
+  /// No argument tells what a generic parameter is.
+  case undetermined(selector: String, parameter: String)
+  /// Two arguments say different things of a generic parameter.
+  case ambiguousParameter(selector: String, parameter: String, types: [String])
+  /// A type does not meet what the function requires of a generic parameter.
+  case unmet(selector: String, parameter: String, type: String, requirement: String)
 }
 
 extension CallError: CustomStringConvertible {
   public var description: String {
     switch self {
+    case .noMember(let selector, nil, let nearest): LookupError.noSelector(selector, nearest: nearest).description
+    case .noMember(let selector, let type?, let nearest): LookupError.noSelectorInType(selector, type: type, nearest: nearest).description
+    case .ambiguous(let selector, let candidates): LookupError.ambiguous(selector, candidates: candidates).description
     case .notFound(let text): text
+    case .forwardedInCircles(let selector, let types):
+      "'\(selector)' is forwarded in circles, by \(types.joined(separator: ", then "))"
     case .refused(let selector, let reason): "cannot call '\(selector)': \(reason)"
     case .wrongCount(let selector, let expected, let found):
       "'\(selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), got \(found)"
@@ -92,8 +109,26 @@ extension CallError: CustomStringConvertible {
       "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
     case .cannotWait(let selector):
       "'\(selector)' is async: only an 'around' handler of an async function can wait for it, in the handler itself"
+    case .undetermined(let selector, let parameter):
+      "cannot call '\(selector)': no argument tells what its generic parameter \(parameter) is"
+    case .ambiguousParameter(let selector, let parameter, let types):
+      "cannot call '\(selector)': its generic parameter \(parameter) is \(types.map { "'\($0)'" }.joined(separator: " by one argument and "))"
+        + " by another"
+    case .unmet(let selector, let parameter, let type, let requirement):
+      "cannot call '\(selector)': its generic parameter \(parameter) would be '\(type)', which \(requirement)"
     case .outsideActor(let selector, let type):
       "cannot call '\(selector)' here: '\(type)' is an actor, and its code runs on its own executor; call it from a hook on one of its methods"
+    }
+  }
+}
+
+extension CallError {
+  init(_ error: LookupError) {
+    switch error {
+    case .noSelector(let name, let nearest): self = .noMember(selector: name, type: nil, nearest: nearest)
+    case .noSelectorInType(let name, let type, let nearest): self = .noMember(selector: name, type: type, nearest: nearest)
+    case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
+    case .noType, .noImport, .badPrototype: self = .notFound(error.description)
     }
   }
 }

@@ -47,6 +47,9 @@ package final class Callable: @unchecked Sendable {
   package let resultKind: ValueSlot.Kind
   package let hasInout: Bool
   // What every call asks for: plain values, so that asking costs no reference count.
+  /// Not to be called: what it is generic over, the arguments of each call tell. See `GenericFunction.callable`.
+  package let generic: GenericFunction?
+  package let isGeneric: Bool
   package let isOnObject: Bool
   package let isOnValue: Bool
   package let isAsync: Bool
@@ -68,10 +71,21 @@ package final class Callable: @unchecked Sendable {
   let stackSlots: Int
   private let lent: [(offset: Int, info: TypeInfo)]
   private let thrown: Thrown?
+  /// Metadata and witness tables, which are the same in all calls: the offset in the block.
+  private let constants: [(offset: Int, word: UInt)]
   /// Results that go through an address beside others: the frame's place, and the offset in the result.
   private let resultAddresses: [(place: Int32, offset: Int)]
+  /// Elements of the result that come packed, in memory of their own in the block.
+  private let packed: [ValuePart]
+  private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
   package let mayChangeSelf: Bool
+
+  /// What no argument of the declaration is.
+  struct Hidden {
+    let place: Place
+    let word: UInt
+  }
 
   private struct Thrown {
     let info: TypeInfo
@@ -106,7 +120,7 @@ package final class Callable: @unchecked Sendable {
         case .integer(let i): results + 8 * i
         default: results
         }
-      self.init(place: Int32(place), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
+      self.init(place: Int32(place + piece.skip), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
     }
   }
 
@@ -120,11 +134,13 @@ package final class Callable: @unchecked Sendable {
 
   /// - Parameters:
   ///   - entry: the body's address.
+  ///   - ownType: the type it is a member of, where its name alone does not tell.
   ///   - known: who `self` is, where the declaration does not tell.
   init(
     _ declaration: Declaration, selector: String, plan: CallPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil,
-    receiver known: Receiver? = nil
+    hidden: [Hidden] = [], ownType: Metadata? = nil, receiver known: Receiver? = nil
   ) throws(CallRefusal) {
+    (generic, isGeneric) = (nil, false)
     self.asyncPointer = asyncPointer
     self.declaration = declaration
     self.selector = selector
@@ -141,9 +157,10 @@ package final class Callable: @unchecked Sendable {
       selfOffset = offset
     } else {
       mayChangeSelf = false
-      if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration) }
+      if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration, ownType) }
       selfOffset = 0
     }
+    constants = try hidden.map { (each) throws(CallRefusal) in (try layout.add(each), each.word) }
     thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
     if thrown == nil, case .typed = plan.thrown { throw .thrown("where it is left is not known") }
     lent = layout.lent
@@ -163,6 +180,8 @@ package final class Callable: @unchecked Sendable {
     resultAddresses = returned.addresses
     hasResultAddresses = !returned.addresses.isEmpty
     resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
+    packed = returned.packed
+    packedOffset = packed.isEmpty ? 0 : layout.room(for: result!)
     argumentCount = layout.arguments.count
     arguments = Self.table(layout.arguments)
     moves = Self.table(layout.moves)
@@ -171,6 +190,26 @@ package final class Callable: @unchecked Sendable {
     // Words are read whole: eight bytes more than the last value's.
     blockBytes = (layout.bytes + 8 + 15) / 16 * 16
   }
+
+  /// What stands for a generic function until the types of a call are known: nothing of it goes anywhere.
+  init(_ generic: GenericFunction, plan: CallPlan, receiver: Receiver, entry: UInt, asyncPointer: UInt?) {
+    (self.generic, isGeneric) = (generic, true)
+    (declaration, selector, self.plan, self.receiver) = (generic.declaration, generic.selector, plan, receiver)
+    (self.entry, self.asyncPointer) = (entry, asyncPointer)
+    isGetter = generic.declaration.kind == .getter
+    isAsync = asyncPointer != nil
+    if case .object = receiver { isOnObject = true } else { isOnObject = false }
+    if case .value = receiver { isOnValue = true } else { isOnValue = false }
+    argumentCount = generic.argumentCount
+    (arguments, moves, returns) = (Self.table([]), Self.table([]), Self.table([]))
+    (moveCount, returnCount, stackSlots, blockBytes, selfOffset, packedOffset) = (0, 0, 0, 16, 0, 0)
+    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, mayChangeSelf) = (false, false, false, false, false)
+    (result, resultKind, receiverOffset, thrown) = (nil, .none, nil, nil)
+    (lent, constants, resultAddresses, packed) = ([], [], [], [])
+  }
+
+  /// A member of instances, of a type that is not known yet.
+  package var wantsInstance: Bool { isGeneric && declaration.hasInstance && declaration.context != nil }
 
   private static func table<T>(_ elements: [T]) -> UnsafePointer<T> {
     let table = UnsafeMutablePointer<T>.allocate(capacity: max(1, elements.count))
@@ -211,6 +250,14 @@ package final class Callable: @unchecked Sendable {
       return (offset, info)
     }
 
+    /// Answers where in the block the word goes.
+    mutating func add(_ hidden: Hidden) throws(CallRefusal) -> Int {
+      let offset = bytes
+      bytes += 8
+      do throws(Unplaced) { try move(hidden.place, offset, 8, false) } catch { throw .generic(error.reason) }
+      return offset
+    }
+
     /// Room for a typed error, which the callee leaves there or, packed, in result registers.
     mutating func add(thrown plan: ResultPlan) throws(CallRefusal) -> Thrown {
       guard let info = plan.info else { throw .thrown("its type is not known in this process") }
@@ -225,7 +272,7 @@ package final class Callable: @unchecked Sendable {
       }
     }
 
-    private mutating func room(for info: TypeInfo) -> Int {
+    mutating func room(for info: TypeInfo) -> Int {
       let alignment = max(info.alignment, 8)
       let offset = (bytes + alignment - 1) / alignment * alignment
       bytes = offset + (info.size + 7) / 8 * 8
@@ -275,15 +322,14 @@ package final class Callable: @unchecked Sendable {
     }
   }
 
-  private static func receiver(_ plan: SelfPlan, _ declaration: Declaration) throws(CallRefusal) -> Receiver {
+  private static func receiver(_ plan: SelfPlan, _ declaration: Declaration, _ ownType: Metadata?) throws(CallRefusal) -> Receiver {
     switch plan {
     case .none: return .none
     case .object(let place), .metatype(let place):
-      guard frameOffset(place) != nil, let context = declaration.context,
-        case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
-      else { throw .receiver("its class is not known in this process") }
-      if case .object = plan { return .object(info.metadata) }
-      return .metatype(info.metadata)
+      let named = declaration.context.flatMap { TypeResolver.shared.metadata(.nominal($0, kind: .classType, arguments: [])) }
+      guard frameOffset(place) != nil, let type = ownType ?? named else { throw .receiver("its class is not known in this process") }
+      if case .object = plan { return .object(type) }
+      return .metatype(type)
     case .value: throw .receiver("it is a value")  // placed before
     case .unknown(let reason): throw .receiver(reason)
     }
@@ -294,6 +340,7 @@ package final class Callable: @unchecked Sendable {
     var moves: [Move] = []
     var isIndirect = false
     var addresses: [(place: Int32, offset: Int)] = []
+    var packed: [ValuePart] = []
   }
 
   private static func result(_ plan: ResultPlan) throws(CallRefusal) -> Returned {
@@ -312,6 +359,7 @@ package final class Callable: @unchecked Sendable {
       for part in parts {
         switch part.location {
         case .pieces(let pieces): returned.moves += pieces.map(Move.init(result:))
+        case .address(.indirectResult): returned.packed.append(part)
         case .address(let place):
           guard let offset = frameOffset(place) else { throw .result("its place is not known") }
           returned.addresses.append((offset, part.offset))
@@ -364,9 +412,13 @@ package final class Callable: @unchecked Sendable {
     _ stack: UnsafeMutablePointer<UInt64>?
   ) {
     let base = UnsafeMutableRawPointer(frame)
+    if !constants.isEmpty {
+      for (offset, word) in constants { block.storeBytes(of: word, toByteOffset: offset, as: UInt.self) }
+    }
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
     if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
     if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
+    if !packed.isEmpty { frame.pointee.indirect_result = UInt64(UInt(bitPattern: block + packedOffset)) }
     if hasResultAddresses, let result {
       for (place, offset) in resultAddresses {
         base.storeBytes(of: UInt(bitPattern: result + offset), toByteOffset: Int(place), as: UInt.self)
@@ -382,7 +434,9 @@ package final class Callable: @unchecked Sendable {
     if hasLent { for (offset, info) in lent { info.metadata.destroy(block + offset) } }
     let base = UnsafeMutableRawPointer(frame)
     if error != 0 { return self.error(error, base, block) }
-    if let result { for index in 0..<returnCount { empty(returns[index], base, result) } }
+    guard let result else { return 0 }
+    for index in 0..<returnCount { empty(returns[index], base, result) }
+    for part in packed { (result + part.offset).copyMemory(from: block + packedOffset + part.skip, byteCount: part.size) }
     return 0
   }
 

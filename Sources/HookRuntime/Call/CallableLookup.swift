@@ -7,14 +7,27 @@ package final class CallableLookup: @unchecked Sendable {
   // All state is behind `lock`.
   package static let shared = CallableLookup()
   private let lock = RecursiveLock()
-  private var bySelector: [String: Result<Callable, CallError>] = [:]
+  private var bySelector: [String: Result<Made, CallError>] = [:]
   private var seen: UInt64 = .max
   private let planner = CallPlanner()
 
+  private enum Made {
+    case callable(Callable)
+    case generic(GenericFunction)
+
+    func callable(on type: Metadata?) throws(CallError) -> Callable {
+      switch self {
+      case .callable(let callable): callable
+      case .generic(let function): try function.callable(on: type)
+      }
+    }
+  }
+
   /// The function an exact selector means.
-  package func callable(_ selector: String) throws(CallError) -> Callable {
+  /// - Parameter type: of the instances it will be called on, which settles what members of generic types are; nil: not known.
+  package func callable(_ selector: String, on type: Metadata? = nil) throws(CallError) -> Callable {
     if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
-    return try lock.withLock { () throws(CallError) in
+    let made = try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
       if seen != change {
@@ -22,19 +35,20 @@ package final class CallableLookup: @unchecked Sendable {
         bySelector = bySelector.filter { if case .success = $0.value { true } else { false } }
       }
       if let known = bySelector[selector] { return try known.get() }
-      let made: Result<Callable, CallError>
+      let made: Result<Made, CallError>
       do throws(CallError) { made = .success(try find(selector)) } catch { made = .failure(error) }
       bySelector[selector] = made
       return try made.get()
     }
+    return try made.callable(on: type)
   }
 
-  private func find(_ selector: String) throws(CallError) -> Callable {
+  private func find(_ selector: String) throws(CallError) -> Made {
     guard !SelectorPattern(selector).isGlob else {
       throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
     }
     switch SelectorLookup.resolve(selector) {
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw CallError(problem)
     case .success(let found):
       if found.count > 1, let requirement = found[0].1.requirement {
         throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
@@ -44,21 +58,42 @@ package final class CallableLookup: @unchecked Sendable {
   }
 
   /// One family, or the same generic one in several images.
-  func make(_ found: [(ImageCatalog, Family)]) throws(CallError) -> Callable {
+  private func make(_ found: [(ImageCatalog, Family)]) throws(CallError) -> Made {
     let (image, family) = found.first { Self.base(of: $0.1) != nil } ?? found[0]
-    let selector = family.selector
-    do throws(CallRefusal) {
-      let body = try Self.body(of: family, in: image)
-      let (plan, selfPlan) = try plan(body, family, image)
-      guard plan.isAsync else {
-        return try Callable(body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address))
-      }
-      guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
-      if image.takesCallersActor(body, by: plan) { throw .needsActor }
-      return try Callable(
-        body.declaration, selector: selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address),
-        asyncPointer: UInt(record.address + image.bias))
-    } catch { throw .refused(selector: selector, reason: error.description) }
+    do throws(CallRefusal) { return try make(family, image) } catch {
+      throw .refused(selector: family.selector, reason: error.description)
+    }
+  }
+
+  private func make(_ family: Family, _ image: ImageCatalog) throws(CallRefusal) -> Made {
+    let body = try Self.body(of: family, in: image)
+    if let generic = try genericPlan(body, image) {
+      return .generic(
+        try GenericFunction(
+          body.declaration, selector: family.selector, generic, entry: UInt(body.address),
+          asyncPointer: try asyncPointer(body, generic.plan, image)))
+    }
+    let (plan, selfPlan) = try plan(body, family, image)
+    return .callable(
+      try Callable(
+        body.declaration, selector: family.selector, plan: plan, selfPlan: selfPlan, entry: UInt(body.address),
+        asyncPointer: try asyncPointer(body, plan, image)))
+  }
+
+  /// nil for what is not async.
+  private func asyncPointer(_ body: Body, _ plan: CallPlan, _ image: ImageCatalog) throws(CallRefusal) -> UInt? {
+    guard plan.isAsync else { return nil }
+    guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
+    if image.takesCallersActor(body, by: plan) { throw .needsActor }
+    return UInt(record.address + image.bias)
+  }
+
+  /// nil for what is not generic.
+  private func genericPlan(_ body: Body, _ image: ImageCatalog) throws(CallRefusal) -> GenericPlan? {
+    let plan: GenericPlan?
+    do throws(TypeProblem) { plan = try image.genericPlanToCall(body) } catch { throw .generic(error.description) }
+    if plan != nil, let reason = CallPlanner.distrust(body.declaration) { throw .convention(reason) }
+    return plan
   }
 
   /// The plan of the declared convention, and where `self` goes.
@@ -97,7 +132,6 @@ package final class CallableLookup: @unchecked Sendable {
     if declaration.isCoroutine { throw .coroutine }
     let function = declaration.functionType
     if case .typed = function.thrown, function.isAsync { throw .isAsync }
-    if declaration.isGeneric || !declaration.genericParameterCounts.isEmpty { throw .generic }
     if declaration.contextKind == .protocolType { throw .receiver("it is a member of a protocol; name the type's own") }
     guard let base = base(of: family) else {
       guard let first = family.bodies.first else { throw .noBody }
@@ -117,17 +151,17 @@ package final class CallableLookup: @unchecked Sendable {
     case methods([String])
   }
 
-  /// Types whose members `type` has, the nearest first.
-  private static func names(of type: Metadata) -> [String] {
-    var names: [String] = []
+  /// Types whose members `type` has, the nearest first, with their names.
+  private static func owners(of type: Metadata) -> [(name: String, type: Metadata)] {
+    var owners: [(name: String, type: Metadata)] = []
     var each: Metadata? = type
     while let metadata = each {
       let name = _typeName(metadata.type, qualified: true)
       // A generic class's members are named without its arguments; a private one's cannot be spelled.
-      if !name.contains("(unknown context") { names.append(String(name.prefix { $0 != "<" })) }
+      if !name.contains("(unknown context") { owners.append((String(name.prefix { $0 != "<" }), metadata)) }
       each = metadata.superclass
     }
-    return names
+    return owners
   }
 
   /// The member `name` of the type or its superclasses, extensions included; nil when there is none.
@@ -136,15 +170,30 @@ package final class CallableLookup: @unchecked Sendable {
     var methods: [String] = []
     var seen: Set<String> = []
     for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
-    for owner in Self.names(of: type) {
-      if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic)) { return property }
+    for (owner, metadata) in Self.owners(of: type) {
+      if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic), on: type) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
         // An override has the typed member name of what it overrides, and hides it.
         let typed = family.typedSelector.dropStatic().dropFirst(owner.utf8.count)
-        if seen.insert(String(typed)).inserted { methods.append(selector(of: family, typed: String(typed), owner)) }
+        if seen.insert(Self.typedMember(of: family, in: metadata)).inserted { methods.append(selector(of: family, typed: String(typed), owner)) }
       }
     }
     return methods.isEmpty ? nil : .methods(methods.uniqued())
+  }
+
+  /// The member with its types as they are for this very type, without its owner's name.
+  private static func typedMember(of family: Family, in type: Metadata) -> String {
+    var declaration = family.declaration
+    var table: [GenericParameterKey: TypeSyntax] = [:]
+    var arguments = type.genericArgumentMetadata[...]
+    for (depth, count) in (type.descriptor?.genericLevels ?? []).enumerated() {
+      for index in 0..<count {
+        if let argument = arguments.popFirst() ?? nil { table[GenericParameterKey(depth: depth, index: index)] = TypeSyntax(argument) }
+      }
+    }
+    declaration.type = declaration.type?.substituting(table)
+    let name = declaration.typedName(qualified: false).dropStatic()
+    return String(name.dropFirst(declaration.context?.description.utf8.count ?? 0))
   }
 
   /// Overloads that differ by type alone are told apart by their types.
@@ -156,12 +205,12 @@ package final class CallableLookup: @unchecked Sendable {
     return plain
   }
 
-  private func property(_ found: [(ImageCatalog, Family)]) -> Member? {
+  private func property(_ found: [(ImageCatalog, Family)], on type: Metadata) -> Member? {
     let accessors = found.filter { !$0.1.declaration.isSubscript }
     guard let first = accessors.first else { return nil }
     func made(_ kind: EntityKind) -> Result<Callable, CallError>? {
       guard let accessor = accessors.first(where: { $0.1.declaration.kind == kind }) else { return nil }
-      do throws(CallError) { return .success(try make([accessor])) } catch { return .failure(error) }
+      do throws(CallError) { return .success(try make([accessor]).callable(on: type)) } catch { return .failure(error) }
     }
     let name = String(first.1.selector[..<(first.1.selector.lastIndex(of: ".") ?? first.1.selector.endIndex)])
     return .property(
@@ -178,23 +227,25 @@ package final class CallableLookup: @unchecked Sendable {
 
   /// The function `member` (`add(_:price:)`, `title.get`, or with its type before it) is for objects of `type`.
   package func callable(_ member: String, of type: Metadata, isStatic: Bool = false) throws(CallError) -> Callable {
-    let names = Self.names(of: type)
+    let names = Self.owners(of: type).map(\.name)
     let prefix = isStatic ? "static " : ""
     let bare = String(member.dropStatic())
     for owner in names {
-      if bare.hasPrefix(owner + ".") { return try callable(prefix + bare) }
+      if bare.hasPrefix(owner + ".") { return try callable(prefix + bare, on: type) }
     }
     for each in RuntimeClasses.chain(of: type) where !isStatic { if let added = each.addedMethod(bare) { return added.callable } }
     var first: CallError?
     for owner in names {
-      do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)") } catch {
+      do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)", on: type) } catch {
         // Found and refused, or ambiguous: the superclass's is another function.
-        guard case .notFound(let text) = error, !text.contains("ambiguous") else { throw error }
-        first = first ?? error
+        switch error {
+        case .noMember, .notFound: first = first ?? error
+        default: throw error
+        }
       }
     }
     // A member of a class that is none of these: the receiver is what is wrong.
     if let other = try? callable(prefix + bare) { return other }
-    throw first ?? .notFound("no selector '\(member)' in this program")
+    throw first ?? .noMember(selector: member, type: nil, nearest: [])
   }
 }

@@ -25,6 +25,7 @@ public struct SwiftFunction: Sendable {
   /// generic, private and coroutine functions, and those of which the compiler left no body of the declared convention.
   public init(_ selector: String) throws(CallError) {
     callable = try CallableLookup.shared.callable(selector)
+    if callable.isGeneric { throw .refused(selector: selector, reason: CallRefusal.generic(CallBlock.onlyScripts).description) }
     if callable.isAsync { throw .cannotWait(selector: selector) }
   }
 
@@ -58,7 +59,7 @@ public struct SwiftFunction: Sendable {
 
   /// Calls a method of a struct or enum on a copy of the value; mutating ones are refused by `init`.
   public func call<Value, Result, each Argument>(onValue value: Value, _ arguments: repeat each Argument) throws -> Result {
-    try finish(run(nil, value: { Self.store(value, as: $0, $1) }, repeat each arguments))
+    try finish(run(nil, value: { TypedValue.store(value, as: $0, at: $1) }, repeat each arguments))
   }
 
   /// Calls a free function, a static method or an initialiser.
@@ -71,51 +72,19 @@ public struct SwiftFunction: Sendable {
 
   // MARK: One call
 
-  /// - Returns: memory of the caller's that holds the result, nil for Void.
+  /// - Returns: the result, nil for Void.
   /// - Parameter value: makes the value that is `self` of a struct or enum; false when it is of another type.
   fileprivate func run<each Argument>(
     _ object: AnyObject?, value: ((TypeInfo, UnsafeMutableRawPointer) -> Bool)? = nil, _ arguments: repeat each Argument
-  ) throws -> UnsafeMutableRawPointer? {
+  ) throws -> OwnedValue? {
     let receiver = try receiver(object, isValue: value != nil)
-    var given = 0
-    for _ in repeat (each Argument).self { given += 1 }
-    guard given == callable.argumentCount else {
-      throw CallError.wrongCount(selector: selector, expected: callable.argumentCount, found: given)
-    }
-    let block = UnsafeMutableRawPointer.allocate(byteCount: max(callable.blockBytes, 16), alignment: 16)
-    defer { block.deallocate() }
-    var index = 0
-    do throws(CallError) {
-      for argument in repeat each arguments {
-        try store(argument, index, block)
-        index += 1
-      }
-    } catch {
-      for made in 0..<index { destroy(made, block) }
-      throw error
-    }
-    if case .value(let info) = callable.receiver, value?(info, block + callable.selfOffset) != true {
-      for made in 0..<index { destroy(made, block) }
-      throw CallError.wrongReceiver(selector: selector, expected: info.name, found: "a value of another type")
-    }
-    let result = callable.result.map { UnsafeMutableRawPointer.allocate(byteCount: max($0.size, 16), alignment: max($0.alignment, 16)) }
-    let error = callable.run(block, receiver: receiver.word, entry: receiver.entry, result: result)
-    withExtendedLifetime(object) {}
-    if callable.hasInout {
-      index = 0
-      for argument in repeat each arguments {
-        copyBack(argument, index, block)
-        index += 1
-      }
-    }
-    guard error == 0 else {
-      result?.deallocate()
-      // The word is an owned reference to the box that `any Error` is; what is thrown has one of its own.
-      let thrown = unsafeBitCast(error, to: (any Error).self)
-      ProgramCall.release(error)
-      throw thrown
-    }
-    return result
+    var count = 0
+    for _ in repeat (each Argument).self { count += 1 }
+    var block = try CallBlock(callable, count: count)
+    for argument in repeat each arguments { try block.add(argument) }
+    if let value { try block.setSelf(value) }
+    defer { withExtendedLifetime(object) {} }
+    return try block.run(receiver: receiver.word, entry: receiver.entry)
   }
 
   private func receiver(_ object: AnyObject?, isValue: Bool) throws(CallError) -> (word: UInt, entry: UInt) {
@@ -142,79 +111,19 @@ public struct SwiftFunction: Sendable {
     }
   }
 
-  // MARK: Arguments
-
-  private func store<T>(_ value: T, _ index: Int, _ block: UnsafeMutableRawPointer) throws(CallError) {
-    let argument = callable.arguments[index]
-    let info = argument.info
-    let place = block + argument.offset
-    if argument.isInout {
-      guard let source = (value as? any MutablePointer)?.address(of: info.metadata.type) else {
-        throw wrong(index, "UnsafeMutablePointer<\(info.name)>", T.self)
-      }
-      return info.metadata.initialize(place, copying: source)
-    }
-    guard Self.store(value, as: info, place) else { throw wrong(index, info.name, T.self) }
-  }
-
-  private static func store<T>(_ value: T, as info: TypeInfo, _ place: UnsafeMutableRawPointer) -> Bool {
-    if info.metadata == Metadata(T.self) {
-      place.bindMemory(to: T.self, capacity: 1).initialize(to: value)
-      return true
-    }
-    switch info.kind {
-    case .object:
-      guard T.self is AnyObject.Type, Metadata(Swift.type(of: value as AnyObject) as Any.Type).isSubclass(of: info.metadata) else {
-        return false
-      }
-      place.bindMemory(to: AnyObject.self, capacity: 1).initialize(to: value as AnyObject)
-      return true
-    case .optional(let payload):
-      guard store(value, as: payload, place) else { return false }
-      info.metadata.injectEnumTag(place, 0)
-      return true
-    default: return false
-    }
-  }
-
-  private func copyBack<T>(_ value: T, _ index: Int, _ block: UnsafeMutableRawPointer) {
-    let argument = callable.arguments[index]
-    guard argument.isInout, let target = (value as? any MutablePointer)?.address(of: argument.info.metadata.type) else { return }
-    argument.info.metadata.destroy(target)
-    argument.info.metadata.initialize(target, copying: block + argument.offset)
-    argument.info.metadata.destroy(block + argument.offset)
-  }
-
-  private func destroy(_ index: Int, _ block: UnsafeMutableRawPointer) {
-    let argument = callable.arguments[index]
-    argument.info.metadata.destroy(block + argument.offset)
-  }
-
-  private func wrong(_ index: Int, _ expected: String, _ found: Any.Type) -> CallError {
-    .wrongArgument(
-      selector: selector, position: index, label: callable.plan.arguments[index].label, expected: expected,
-      found: _typeName(found, qualified: true))
-  }
-
   // MARK: Result
 
-  fileprivate func finish<Result>(_ memory: UnsafeMutableRawPointer?) throws -> Result {
-    guard let memory, let info = callable.result else {
+  fileprivate func finish<Result>(_ value: OwnedValue?) throws -> Result {
+    guard let value else {
       if let nothing = () as? Result { return nothing }
-      throw CallError.wrongResult(selector: selector, expected: "nothing", found: _typeName(Result.self, qualified: true))
+      throw CallError.wrongResult(selector: selector, expected: "nothing", found: Metadata(Result.self).name)
     }
-    defer { memory.deallocate() }
-    if info.metadata == Metadata(Result.self) { return memory.assumingMemoryBound(to: Result.self).move() }
-    if case .object = info.kind, let object = memory.assumingMemoryBound(to: AnyObject.self).move() as? Result { return object }
-    if case .object = info.kind {} else { info.metadata.destroy(memory) }
-    throw CallError.wrongResult(selector: selector, expected: info.name, found: _typeName(Result.self, qualified: true))
+    defer { ProgramCall.asProgram { value.destroy() } }
+    if let result = TypedValue.cast(value.memory, value.info, to: Result.self) { return result }
+    throw CallError.wrongResult(selector: selector, expected: value.info.name, found: Metadata(Result.self).name)
   }
 
-  fileprivate func drop(_ memory: UnsafeMutableRawPointer?) {
-    guard let memory else { return }
-    callable.result?.metadata.destroy(memory)
-    memory.deallocate()
-  }
+  fileprivate func drop(_ value: OwnedValue?) { ProgramCall.asProgram { value?.destroy() } }
 }
 
 /// A property or subscript found by its selector without `.get` or `.set`.
@@ -244,15 +153,5 @@ public struct SwiftProperty: Sendable {
   public func set<Value>(_ value: Value) throws {
     let setter = try setter.get()
     setter.drop(try setter.run(nil, value))
-  }
-}
-
-/// Any `UnsafeMutablePointer`, for inout arguments.
-private protocol MutablePointer {
-  func address(of type: Any.Type) -> UnsafeMutableRawPointer?
-}
-extension UnsafeMutablePointer: MutablePointer {
-  fileprivate func address(of type: Any.Type) -> UnsafeMutableRawPointer? {
-    type == Pointee.self ? UnsafeMutableRawPointer(self) : nil
   }
 }

@@ -50,11 +50,13 @@ package enum VirtualCall {
     return nil
   }
 
-  /// A body of this process with the declaration's name and type.
+  /// A body of this process with the declaration's name and type, or a thunk that is in virtual tables only.
   private static func isFunction(_ address: UInt, like declaration: Declaration) -> Bool {
     var parser = SymbolParser()
     for image in ProcessCatalog.shared.current() {
       for symbol in image.symbols.symbols(at: UInt64(address) &- image.bias) {
+        // Takes what the method of the slot takes, and hands it to an override of another convention.
+        if symbol.name.suffix(2).elementsEqual("TV".utf8) { return true }
         guard let found = parser.declaration(symbol.name) else { continue }
         if found.kind == declaration.kind, found.name == declaration.name, found.type == declaration.type,
           found.isStatic == declaration.isStatic

@@ -31,6 +31,8 @@ package struct LoadedImage: Sendable {
   package let file: ELFFile?
   /// PT_LOAD segments that may be read, as addresses of this process, ascending.
   let readable: [Range<UInt>]
+  /// PT_LOAD segments that hold code.
+  let executable: [Range<UInt>]
 }
 
 /// The images of this process at one moment.
@@ -110,6 +112,8 @@ private struct LoaderEntry {
   let bias: UInt
   let name: String
   let segments: [ELFFile.Segment]
+  /// As it is in memory: read during the walk, for another thread may close the image after it.
+  let buildID: [UInt8]
 
   init(_ information: UnsafeRawPointer) {
     bias = information.load(fromByteOffset: 0, as: UInt.self)
@@ -128,6 +132,19 @@ private struct LoaderEntry {
     } else {
       segments = []
     }
+    buildID = Self.buildIDInMemory(segments, bias)
+  }
+
+  private static func buildIDInMemory(_ segments: [ELFFile.Segment], _ bias: UInt) -> [UInt8] {
+    let readable = segments.filter { $0.isLoaded && $0.flags & 4 != 0 }.map { $0.address...($0.address &+ $0.memorySize) }
+    for segment in segments where segment.type == 4 && segment.memorySize > 0 {
+      let end = segment.address &+ segment.memorySize
+      guard readable.contains(where: { $0.contains(segment.address) && $0.contains(end) }),
+        let notes = UnsafeRawPointer(bitPattern: bias &+ UInt(segment.address))
+      else { continue }
+      if let id = ELFFile.buildID(inNotes: ByteView(base: notes, count: Int(segment.memorySize))) { return id }
+    }
+    return []
   }
 }
 
@@ -140,12 +157,16 @@ extension LoadedImage {
     self.isMainProgram = isMainProgram
     bias = entry.bias
     range = entry.bias &+ UInt(first)..<entry.bias &+ UInt(last)
-    readable = loaded.filter { $0.flags & 4 != 0 && $0.memorySize > 0 }.map {
-      let start = entry.bias &+ UInt($0.address)
-      return start..<start &+ UInt($0.memorySize)
-    }.sorted { $0.lowerBound < $1.lowerBound }
+    func ranges(_ flag: UInt32) -> [Range<UInt>] {
+      loaded.filter { $0.flags & flag != 0 && $0.memorySize > 0 }.map {
+        let start = entry.bias &+ UInt($0.address)
+        return start..<start &+ UInt($0.memorySize)
+      }.sorted { $0.lowerBound < $1.lowerBound }
+    }
+    readable = ranges(4)
+    executable = ranges(1)
     guard isMainProgram || entry.name.utf8.contains(UInt8(ascii: "/")) else { return nil }
-    buildID = Self.buildIDInMemory(entry, readable)
+    buildID = entry.buildID
     path = isMainProgram ? Self.executablePath() : entry.name
     // The magic link opens the running file itself, even where its name was taken by another or removed.
     let opened = try? isMainProgram ? ELFFile(path: "/proc/self/exe", shownAs: path) : ELFFile(path: path)
@@ -162,18 +183,6 @@ extension LoadedImage {
       fileState = Self.sameSegments(opened.segments, entry.segments) ? .unverified : .fileReplaced
     }
     file = fileState == .fileReplaced ? nil : opened
-  }
-
-  private static func buildIDInMemory(_ entry: LoaderEntry, _ readable: [Range<UInt>]) -> [UInt8] {
-    for segment in entry.segments where segment.type == 4 && segment.memorySize > 0 {
-      let start = entry.bias &+ UInt(segment.address)
-      let end = start &+ UInt(segment.memorySize)
-      guard readable.contains(where: { $0.lowerBound <= start && end <= $0.upperBound }),
-        let notes = UnsafeRawPointer(bitPattern: start)
-      else { continue }
-      if let id = ELFFile.buildID(inNotes: ByteView(base: notes, count: Int(segment.memorySize))) { return id }
-    }
-    return []
   }
 
   private static func sameSegments(_ file: [ELFFile.Segment], _ memory: [ELFFile.Segment]) -> Bool {

@@ -250,10 +250,14 @@ package struct ConformanceRecord: Sendable {
   /// Virtual addresses.
   package let descriptor: UInt64
   package let witnessTable: UInt64?
+  /// The table that code uses is made when the program runs: one for each set of generic arguments, or one alone where the
+  /// protocol may grow.
+  package let isTableMade: Bool
 
   init?(_ reader: MetadataReader, _ address: UInt64, _ names: inout ContextNames) {
     guard let flags: UInt32 = reader.load(address &+ 12) else { return nil }
     descriptor = address &- reader.bias
+    isTableMade = flags & (1 << 16 | 1 << 17) != 0  // resilient witnesses, generic table
     witnessTable = reader.relative(at: address &+ 8).map { $0 &- reader.bias }
     protocolName = reader.relativeIndirectable(at: address).flatMap { names.name(of: $0) }
     let kind = flags >> 3 & 7  // 0 descriptor, 1 pointer to one; others name Objective-C classes

@@ -21,6 +21,17 @@ package struct CallView {
   /// Hooked calls around this one on the thread; around an async call, in its task.
   package var depth: Int { Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : call.pointee.depth) }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
+  /// errno of the program: as the caller left it; once the original ran, as that did.
+  package var errno: Int32 { call.pointee.error_number }
+  /// The result is what C functions return when errno tells why: -1 or NULL.
+  package var saysFailure: Bool {
+    switch withPlan(\.resultSlot).kind {
+    case .int32: Int32(truncatingIfNeeded: frame.pointee.results.integer.0) == -1
+    case .int64: Int64(bitPattern: frame.pointee.results.integer.0) == -1
+    case .none: frame.pointee.results.integer.0 == 0 && withPlan { $0.result.info?.size == 8 }
+    default: false
+    }
+  }
   package var reader: ValueReader { ValueReader(call.pointee.frame) }
 
   /// The error the original threw (a box reference), 0 for none. Only after the original ran.

@@ -20,7 +20,7 @@ public struct HookedCall: ~Copyable {
   /// Runs the layers below this one and the original, with the arguments as they are now. Only in `around`; there it may
   /// run any number of times, but arguments the callee consumes (an initialiser's) are only good for the first run.
   public borrowing func proceed() {
-    guard phase == HKT_AROUND else { fatalError("internal error: 'proceed' outside of an 'around' hook") }
+    guard phase == HKT_AROUND else { fatalError("'proceed' was called outside of an 'around' handler, which alone decides whether the original runs") }
     hkt_call_proceed(view.call)
   }
 
@@ -33,7 +33,7 @@ public struct HookedCall: ~Copyable {
   static func argument<T>(_ index: Int, of view: CallView, as type: T.Type) -> T? {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(type) else { return nil }
-    return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { Self.load($0, info) } ?? nil
+    return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
   }
 
   /// Replaces argument `index`; false when it is of another type, not known in this body, or cannot be kept alive.
@@ -47,7 +47,7 @@ public struct HookedCall: ~Copyable {
     guard argument.isReplaceable else { return false }
     let writer = ValueWriter(view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall { return false }
-    guard let owned = Self.owned(value, info) else { return false }
+    guard let owned = TypedValue.owned(value, as: info) else { return false }
     writer.replace(argument, with: owned)
     return true
   }
@@ -56,7 +56,7 @@ public struct HookedCall: ~Copyable {
   public borrowing func result<T>(as type: T.Type = T.self) -> T? {
     let result = view.plan.result
     guard hasResult, view.thrownError == 0, let info = result.info, info.metadata == Metadata(type) else { return nil }
-    return view.reader.withMemory(result.location, info, isResult: true) { Self.load($0, info) } ?? nil
+    return view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
   }
 
   /// Replaces the result, or gives one where the original did not run; a thrown error is swallowed. False when the type
@@ -65,40 +65,11 @@ public struct HookedCall: ~Copyable {
   public borrowing func setResult<T>(to value: T) -> Bool {
     let result = view.plan.result
     guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self), result.isReplaceable else { return false }
-    guard let owned = Self.owned(value, info) else { return false }
+    guard let owned = TypedValue.owned(value, as: info) else { return false }
     let writer = ValueWriter(view.call)
     if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
     writer.setResult(result, to: owned)
     return true
-  }
-
-  /// The value at `memory`, as generic code has it: closures lie there in another form than in a call.
-  private static func load<T>(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> T? {
-    let general = TypeResolver.shared.general(info)
-    if general === info { return memory.assumingMemoryBound(to: T.self).pointee }
-    guard case .closure = info.kind else { return nil }
-    let moved = OwnedValue(uninitialized: general)
-    defer { moved.forget() }
-    do throws(FunctionProblem) { try FunctionValue(memory, info, lender: 0).store(at: moved.memory, as: general) } catch { return nil }
-    return moved.memory.assumingMemoryBound(to: T.self).move()
-  }
-
-  private static func owned<T>(_ value: T, _ info: TypeInfo) -> OwnedValue? {
-    let general = TypeResolver.shared.general(info)
-    let owned = OwnedValue(uninitialized: info)
-    if general === info {
-      owned.memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)
-      return owned
-    }
-    do throws(FunctionProblem) {
-      guard case .closure = info.kind else { throw FunctionProblem(description: "a closure inside another value") }
-      let function = withUnsafePointer(to: value) { FunctionValue(UnsafeRawPointer($0), general, lender: 0) }
-      try function.store(at: owned.memory, as: info)
-      return owned
-    } catch {
-      owned.forget()
-      return nil
-    }
   }
 
   /// The error the original threw.
@@ -123,30 +94,6 @@ public struct HookedCall: ~Copyable {
   private var hasResult: Bool { phase == HKT_EXIT || view.call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 }
 }
 
-/// An installed hook. Dropping it does not remove it.
-public struct Hook: Sendable, Hashable {
-  package let token: HookToken
-
-  /// Calls that start later do not see the hook. Answers false when it was removed before. Never waits.
-  @discardableResult
-  public func remove() -> Bool { HookEngine.shared.remove(token) }
-}
-
-/// Why a hook was not installed. Nothing was changed.
-public enum HookError: Error, Sendable {
-  case notFound(String)
-  case refused(selector: String, reason: String)
-}
-
-extension HookError: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .notFound(let text): text
-    case .refused(let selector, let reason): "cannot hook '\(selector)': \(reason)"
-    }
-  }
-}
-
 extension HookEngine {
   public typealias Handler = @Sendable (borrowing HookedCall) -> Void
 
@@ -167,11 +114,13 @@ extension HookEngine {
     let found: [(ImageCatalog, Family)]
     switch SelectorLookup.resolve(selector) {
     case .success(let families): found = families
-    case .failure(let problem): throw .notFound(problem.description)
+    case .failure(let problem): throw HookError(problem)
     }
     let report = install(found.map { HookRequest(image: $0, family: $1) }) { _ in .closure(phases, priority: priority, body) }
-    if let (name, reason) = report.refused.first { throw .refused(selector: name, reason: reason.description) }
-    return Hook(token: report.tokens[0].token)
+    if let (name, reason) = report.refused.first { throw HookError(name, reason) }
+    let record = HookRecord(HookPosition(phases), site: "")
+    record.become(report.tokens.map(\.token), report)
+    return Hook(record: record)
   }
 }
 

@@ -3,37 +3,26 @@ private import CHookTrampoline
 private import SwiftMangling
 
 extension HookEngine {
-  /// The family's bodies, made ready. Nothing of the program changes: a family that was prepared and could not be written is
-  /// written at the next try. To be called under the lock.
-  func prepare(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
-    if let known = families[family.imagePath + "\0" + family.key] { return .success(known) }
+  /// The family with what a back end diverts made ready. Nothing of the program changes: what was prepared and could not be
+  /// written is written at the next try. To be called under the lock.
+  func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
-    var bodies: [HookedBody] = []
-    var refused: [(Body, HookRefusal)] = []
-    for body in family.bodies {
-      if body.isUntold { refused.append((body, .mergedBody)) }
-      if body.form == .merged, body.thunks.isEmpty { continue }
-      let bytes = image.fileBytes(of: body, count: body.size)
-      switch CodePatcher.prepare(body: body.address, size: body.size, available: body.available, fileBytes: bytes) {
-      case .success(let site):
-        for each in HookedBody.all(of: body, in: family, at: site) {
-          switch each {
-          case .success(let made): bodies.append(made)
-          case .failure(let reason): refused.append((body, reason))
-          }
-        }
-      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
-      }
+    let key = family.imagePath + "\0" + family.key
+    let hooked = families[key] ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
+    if backEnd == .entry {
+      hooked.prepareEntries(family.bodies)
+      if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
     }
-    guard !bodies.isEmpty else { return .failure(refused.first?.1 ?? .noBody) }
-    let hooked = HookedFamily(family: family, image: image, bodies: bodies, refused: refused)
-    families[hooked.key] = hooked
+    if families.updateValue(hooked, forKey: key) == nil { familiesByName[family.key, default: []].append(hooked) }
     return .success(hooked)
   }
 
   /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
   func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
-    locked { prepare(family, in: image).map { $0.plans } }
+    // Importers share the prototype, and their slots are found when the hook is installed.
+    if family.imported != nil { return .success(family.bodies.prefix(1).map { image.plan(of: $0, in: family) }) }
+    guard ImagePins.pin(image) else { return .failure(.imageGone(image.path)) }
+    return locked { prepare(family, in: image).map { $0.plans } }
   }
 
   /// Diverts the bodies, all or none.
@@ -72,11 +61,37 @@ extension HookedBody {
 extension HookedFamily {
   var key: String { family.imagePath + "\0" + family.key }
 
+  /// Makes those bodies ready that are not: a requirement's selector means witnesses besides the method's own.
+  fileprivate func prepareEntries(_ wanted: [Body]) {
+    var made: [HookedBody] = []
+    var refused: [(Body, HookRefusal)] = []
+    for body in wanted where !knows(body) {
+      if body.isUntold { refused.append((body, .mergedBody)) }
+      if body.form == .merged, body.thunks.isEmpty { continue }
+      let bytes = image.fileBytes(of: body, count: body.size)
+      switch CodePatcher.prepare(body: body.address, size: body.size, available: body.available, fileBytes: bytes) {
+      case .success(let site):
+        for each in HookedBody.all(of: body, in: family, at: site) {
+          switch each {
+          case .success(let body): made.append(body)
+          case .failure(let reason): refused.append((body, reason))
+          }
+        }
+      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
+      }
+    }
+    add(made, refused: refused)
+  }
+
+  private func knows(_ body: Body) -> Bool {
+    bodies.contains { $0.body.address == body.address } || refused.contains { $0.body.address == body.address }
+  }
+
   /// The selector with layers that enters the same code: equal addresses. Nil when it is free.
   fileprivate static func user(of site: UnsafeMutablePointer<HKTSite>, besides self: HookedFamily? = nil) -> HookedFamily? {
     guard let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return nil }
     // Families are never freed, so the record's is there.
-    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue()
+    let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue()
     return other === self || other.sets.isEmpty ? nil : other
   }
 
@@ -90,26 +105,32 @@ extension HookedFamily {
     return nil
   }
 
-  /// Sites take part while there is a layer.
+  /// Sites take part while there is a layer for them.
   func updateSites() {
-    let isOn = sets.hasEnabled
+    let isOn = sets.isEnabled(.entry)
     // Switching the site of a shared body off would take it from others.
     for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
+    for each in arrivals {
+      // The tables' hooks see an object's calls where its own class leads them.
+      let isOn = sets.isEnabled(each.backEnd) || each.backEnd == .classSwitch && sets.isEnabled(.vtable)
+      isOn ? CodePatcher.enable(each.site) : CodePatcher.disable(each.site)
+    }
   }
 
   /// Why a layer cannot take part in this selector's calls.
   func refusal(of spec: LayerSpec) -> HookRefusal? {
+    if let imported = family.imported { return imported.refusal(of: spec) }
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
       if family.declaration.isCoroutine { return .aroundCoroutine }
-      if !spec.canWait, bodies.contains(where: \.isAsync) { return .cannotWait }
+      if !spec.canWait, family.declaration.functionType.isAsync { return .cannotWait }
     }
     if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync,
       family.declaration.returnsExtendedFloat
     {
       return .resultNotObservable("an async function passes a Float80 on the stack")
     }
-    guard spec.needsResult, bodies.contains(where: \.isEnterOnly) else { return nil }
+    guard spec.needsResult, (bodies + arrivals).contains(where: \.isEnterOnly) else { return nil }
     return .resultNotObservable("it yields within its caller's frame")
   }
 }

@@ -36,7 +36,9 @@ extension HookEngine {
     for layer in object.layers { _ = take(layer.token) }
   }
 
-  func isOfDeadObject(_ hook: InstalledHook) -> Bool {
+  /// It had its one call, or its object is gone, and it was not taken out yet. Under the lock.
+  func isOver(_ hook: InstalledHook) -> Bool {
+    if hook.layer.lifetime.isSpent { return true }
     guard case .object(let object) = hook.layer.scope else { return false }
     return object.alive(&kept) == nil
   }

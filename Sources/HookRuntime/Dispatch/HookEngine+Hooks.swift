@@ -8,28 +8,36 @@ extension HookEngine {
   /// before, or has ended with its object.
   @discardableResult
   package func remove(_ token: HookToken) -> Bool {
-    locked {
-      guard let hook = hooks[token] else { return false }
-      let isOver = hook.layer.lifetime.isSpent || isOfDeadObject(hook)
-      return take(token) && !isOver
-    }
+    remove([token]) == 1
   }
 
   /// Removes several; answers how many were there.
   @discardableResult
-  package func remove(_ tokens: [HookToken]) -> Int { locked { tokens.count(where: take) } }
+  package func remove(_ tokens: [HookToken]) -> Int {
+    locked {
+      tokens.count { token in
+        guard let hook = hooks[token] else { return false }
+        let wasThere = !isOver(hook)
+        return take(token) && wasThere
+      }
+    }
+  }
 
   /// Removes all hooks of an owner, or of one of its groups; answers how many there were.
   @discardableResult
-  package func removeAll(owner: String, group: String? = nil) -> Int { remove(tokens(owner, group)) }
+  package func removeAll(owner: String, group: String? = nil) -> Int {
+    lock.withLock { waiting.removeAll { $0.request.owner == owner && (group == nil || $0.request.group == group) } }
+    return remove(tokens(owner, group))
+  }
 
   /// Takes a hook out, under the lock.
   func take(_ token: HookToken) -> Bool {
     guard let hook = hooks.removeValue(forKey: token) else { return false }
     onceHooks.remove(token)
     guard let change = hook.family.sets.remove(hook.layer) else { return false }
-    if !hook.family.sets.publish(change) { hook.family.sets.mute(hook.layer) }
+    if !hook.family.publish(change) { hook.family.sets.mute(hook.layer) }
     hook.family.updateSites()
+    hook.layer.diversion?.release()
     return true
   }
 
@@ -48,11 +56,10 @@ extension HookEngine {
   package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
-    guard let hook = hooks[token] else { return false }
+    guard let hook = hooks[token], !isOver(hook) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
-    hook.layer.isEnabled = isEnabled
-    guard hook.family.sets.publish(LayerSets.change(of: hook.layer)) else {
-      hook.layer.isEnabled = !isEnabled
+    guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
+      _ = hook.family.sets.set(!isEnabled, hook.layer)
       return false
     }
     hook.family.updateSites()
@@ -72,13 +79,13 @@ extension HookEngine {
   package func list(owner: String? = nil) -> [HookInfo] {
     locked {
       hooks.values.filter { owner == nil || $0.layer.spec.owner == owner }.sorted { $0.layer.token.id < $1.layer.token.id }
-        .filter { !$0.layer.lifetime.isSpent && !isOfDeadObject($0) }.map(info)
+        .filter { !isOver($0) }.map(info)
     }
   }
 
   /// Nil when the hook is not installed any more.
   package func info(_ token: HookToken) -> HookInfo? {
-    locked { hooks[token].flatMap { $0.layer.lifetime.isSpent || isOfDeadObject($0) ? nil : info($0) } }
+    locked { hooks[token].flatMap { isOver($0) ? nil : info($0) } }
   }
 
   private func info(_ hook: InstalledHook) -> HookInfo {
@@ -94,12 +101,18 @@ extension HookEngine {
     return HookInfo(
       token: hook.layer.token, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope, backEnd: hook.layer.backEnd,
       priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled, calls: calls(hook),
-      isChangedElsewhere: hook.family.bodies.contains { CodePatcher.changedElsewhere($0.site) != nil })
+      isChangedElsewhere: !changes(hook).isEmpty)
   }
 
   private func calls(_ hook: InstalledHook) -> UInt64 {
     if let state = hook.layer.lifetime.state { return hkt_layer_calls(state) }
-    return hook.family.bodies.reduce(0) { $0 + hkt_record_calls($1.record) }
+    return (hook.family.bodies + hook.family.arrivals).reduce(0) { $0 + hkt_record_calls($1.record) }
+  }
+
+  /// What someone else has changed of what the hook diverts.
+  private func changes(_ hook: InstalledHook) -> [InterceptRefusal] {
+    if let diversion = hook.layer.diversion { return diversion.changedElsewhere }
+    return hook.family.bodies.compactMap { CodePatcher.changedElsewhere($0.site) }
   }
 
   /// Calls of the hooked selector that were delivered to its layers so far, those that the hook's scope lets it see; nil when
@@ -109,14 +122,14 @@ extension HookEngine {
   /// Why calls may no longer come to the hook: someone else has changed the code it diverts, which is left as it is. Empty
   /// when all is as it was, or the hook is not installed.
   package func changesElsewhere(_ token: HookToken) -> [InterceptRefusal] {
-    lock.withLock { hooks[token]?.family.bodies.compactMap { CodePatcher.changedElsewhere($0.site) } ?? [] }
+    lock.withLock { hooks[token].map(changes) ?? [] }
   }
 
   /// Calls that entered a hooked body with a `self` of another type, by selector; they passed through unseen.
   package func foreignCalls() -> [(selector: String, calls: UInt64)] {
     lock.withLock {
       families.values.compactMap { hooked in
-        let calls = hooked.bodies.reduce(0) { $0 + hkt_record_foreign($1.record) }
+        let calls = (hooked.bodies + hooked.arrivals).reduce(0) { $0 + hkt_record_foreign($1.record) }
         return calls == 0 ? nil : (hooked.family.selector, calls)
       }.sorted { $0.selector < $1.selector }
     }

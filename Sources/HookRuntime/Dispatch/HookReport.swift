@@ -13,24 +13,26 @@ extension HookEngine {
 }
 
 /// A hook that is installed, as lists show it.
-package struct HookInfo: Sendable {
+public struct HookInfo: Sendable {
   package let token: HookToken
-  package var selector: String { token.selector }
-  package let owner: String
-  package let group: String?
+  /// The function it is on: `Shop.Cart.total(tax:)`.
+  public var selector: String { token.selector }
+  /// Who made it: a module of the program, or a patch.
+  public let owner: String
+  public let group: String?
   /// HKT_ON_ENTER, HKT_ON_AROUND, HKT_ON_EXIT
   package let phases: UInt32
-  package let scope: Scope
-  package let backEnd: BackEnd
-  package let priority: Int
-  package let isOnce: Bool
-  package let isEnabled: Bool
+  public let scope: Scope
+  public let backEnd: BackEnd
+  public let priority: Int
+  public let isOnce: Bool
+  public let isEnabled: Bool
   /// Of the type's hooks: calls of the selector that were delivered since its first hook; of others: calls this one took part in.
-  package let calls: UInt64
+  public let calls: UInt64
   /// What it diverts was changed by someone else since: calls may no longer come.
-  package let isChangedElsewhere: Bool
+  public let isChangedElsewhere: Bool
 
-  package enum Scope: Equatable, Sendable {
+  public enum Scope: Equatable, Sendable {
     case type
     case subclass(String)
     /// The class's name and the address.
@@ -39,7 +41,7 @@ package struct HookInfo: Sendable {
 }
 
 extension HookInfo.Scope: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch self {
     case .type: "type"
     case .subclass(let name): "subclass \(name)"
@@ -57,7 +59,7 @@ extension HookInfo {
 
 extension HookInfo: CustomStringConvertible {
   /// `before 'Shop.Cart.add(_:)' by storefront, scope type, back end entry, priority 10, 12 calls`
-  package var description: String {
+  public var description: String {
     var parts = ["\(position) '\(selector)' by \(owner)"]
     if let group { parts.append("group \(group)") }
     parts += ["scope \(scope)", "back end \(backEnd.rawValue)", "priority \(priority)"]

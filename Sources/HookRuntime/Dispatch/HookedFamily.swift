@@ -5,9 +5,11 @@
 internal import CHookTrampoline
 private import Glibc
 internal import SwiftMangling
+private import Synchronization
 
-/// One diverted body.
-final class HookedBody {
+/// One diverted body, or one word that leads to it.
+final class HookedBody: @unchecked Sendable {
+  // Nothing here changes; what calls read and write of the record is atomic or under a lock of C's.
   let body: Body
   let site: UnsafeMutablePointer<HKTSite>
   /// Other selectors use this body too; switching the site off would take it from them.
@@ -21,25 +23,34 @@ final class HookedBody {
   /// Its calls tell whom they are on. Once there is a plan.
   var knowsSelf: Bool { record.pointee.self_at != UInt16(HKT_SELF_UNKNOWN) }
 
+  /// How calls come to the site: by the body's entry, or through a word of that kind.
+  let backEnd: BackEnd
+
   /// - Parameter declaration: whose calls enter the body.
-  init(body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil) {
+  init(
+    body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil, by backEnd: BackEnd = .entry
+  ) {
     self.body = body
+    self.backEnd = backEnd
     isShared = thunk != nil
     self.thunk = thunk
     self.site = site
-    isEnterOnly = declaration.yieldsInCaller
+    isEnterOnly = declaration.yieldsInCaller || body.isLeftByJump
     isAsync = declaration.functionType.isAsync
     record = .allocate(capacity: 1)
     // Sites and records are never freed: a thread may be about to enter one.
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.flags = UInt32(isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
+    record.pointee.route = backEnd.route.rawValue
+    if backEnd != .entry { becomeSlotRecord() }
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {
-      record.pointee.guard_mask = thunk.mask
-      withUnsafeMutableBytes(of: &record.pointee.guard_value) { values in
-        for (index, value) in thunk.values.enumerated() { values.storeBytes(of: value, toByteOffset: 8 * index, as: UInt64.self) }
-      }
+      // Never freed, as the record that reads them.
+      let guards = UnsafeMutableBufferPointer<HKTGuard>.allocate(capacity: thunk.constants.count)
+      _ = guards.initialize(from: thunk.guards)
+      record.pointee.guard = UnsafePointer(guards.baseAddress)
+      record.pointee.guard_count = UInt32(guards.count)
     }
   }
 
@@ -53,66 +64,101 @@ final class HookedBody {
   }
 }
 
-/// Guarded by the engine's lock, but for `family`, `image` and `bodies`, which never change.
+extension MergeThunk {
+  fileprivate var guards: [HKTGuard] {
+    constants.map { HKTGuard(place: UInt32($0.place), reserved: 0, mask: $0.mask, value: $0.value) }
+  }
+}
+
+extension HookedBody {
+  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
+  /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
+  fileprivate func link(from others: [HookedBody]) {
+    let sources = others.filter { $0.site != site && $0.body.handsOn(to: body) }
+    if sources.isEmpty { return }
+    for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
+    let forwarders = sources.map {
+      HKTForwarder(begin: $0.body.address, end: $0.body.address + UInt64($0.body.size), record: $0.record)
+    }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
+  }
+}
+
+/// Guarded by the engine's lock, but for `family` and `image`, which never change, and `everyBody`.
 final class HookedFamily {
   let family: Family
   let image: ImageCatalog
-  let bodies: [HookedBody]
-  let refused: [(body: Body, reason: HookRefusal)]
+  /// Diverted at their entries; none while only slots divert its calls.
+  private(set) var bodies: [HookedBody] = []
+  private(set) var refused: [(body: Body, reason: HookRefusal)] = []
+  /// Where calls arrive that come through words of data.
+  private(set) var arrivals: [HookedBody] = []
+  /// Those words.
+  var slots: [SlotKey: Slot] = [:]
+  /// What is written for hooks that are installed.
+  var diversions: [SlotDiversion] = []
   let sets: LayerSets
+  /// Of a C function: who imports it, as far as hooks asked.
+  let importers = ImporterBits()
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
+  /// Bodies and arrivals, for callers that make a plan without the lock.
+  private let everyBody = Mutex<[HookedBody]>([])
 
-  init(family: Family, image: ImageCatalog, bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+  /// The same selector's families in other images.
+  private var siblings: [HookedFamily]
+  /// What the calls of the selector have in common, in whatever image. Never freed: it only stands for itself.
+  private let identity: UnsafeMutableRawPointer
+
+  /// - Parameter siblings: the same selector's families in other images.
+  init(family: Family, image: ImageCatalog, siblings: [HookedFamily]) {
     self.family = family
     self.image = image
-    self.bodies = bodies
-    self.refused = refused
-    sets = LayerSets(bodies.map(\.record))
-    let identity = Unmanaged.passUnretained(self).toOpaque()
-    for each in bodies {
-      each.record.pointee.family = identity
-      hkt_site_add_record(each.site, each.record)
-      each.site.pointee.handler = hkt_dispatch
-    }
-    linkForwarders()
+    self.siblings = siblings
+    sets = LayerSets([])
+    identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
+    for other in siblings { other.siblings.append(self) }
+  }
+
+  /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
+  func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
+    let known = self.bodies + siblings.flatMap(\.bodies)
+    self.refused += refused
+    self.bodies += bodies
+    for each in bodies { adopt(each) }
+    for target in bodies { target.link(from: known + bodies) }
+    for target in known { target.link(from: bodies) }
+  }
+
+  /// The site of a word that the selector's calls come through.
+  func add(arrival: HookedBody) {
+    arrivals.append(arrival)
+    adopt(arrival)
+    for each in bodies { hkt_record_add_flags(each.record, UInt32(HKT_BODY_HAS_SLOTS)) }
+  }
+
+  private func adopt(_ body: HookedBody) {
+    body.record.pointee.family = identity
+    body.record.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+    if !arrivals.isEmpty, body.backEnd == .entry { hkt_record_add_flags(body.record, UInt32(HKT_BODY_HAS_SLOTS)) }
+    everyBody.withLock { $0.append(body) }
+    hkt_site_add_record(body.site, body.record)
+    body.site.pointee.handler = hkt_dispatch
+    sets.add(body.record)
   }
 
   /// The family whose calls of a merged body are told by the same constants.
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
-      let isSame =
-        record.pointee.guard_mask == thunk.mask
-        && withUnsafeBytes(of: record.pointee.guard_value) { values in
-          thunk.values.indices.allSatisfy {
-            thunk.mask & 1 << $0 == 0 || values.load(fromByteOffset: 8 * $0, as: UInt64.self) == thunk.values[$0]
-          }
-        }
+      let guards = UnsafeBufferPointer(start: record.pointee.guard, count: Int(record.pointee.guard_count))
+      let isSame = guards.elementsEqual(thunk.guards) { $0.place == $1.place && $0.mask == $1.mask && $0.value == $1.value }
       // Families are never freed, so the record's is there.
-      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.family).takeUnretainedValue() }
+      if isSame { return Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue() }
       next = record.pointee.next
     }
     return nil
-  }
-
-  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one: the
-  /// second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  private func linkForwarders() {
-    guard bodies.count > 1 else { return }
-    for target in bodies {
-      let sources = bodies.filter { $0.site != target.site && $0.body.handsOn(to: target.body) }
-      if sources.isEmpty { continue }
-      // Never freed, as the records that read it.
-      let list = UnsafeMutablePointer<HKTForwarder>.allocate(capacity: sources.count)
-      for (index, source) in sources.enumerated() {
-        source.record.pointee.flags |= UInt32(HKT_BODY_FORWARDS)
-        let begin = source.body.address
-        (list + index).initialize(to: HKTForwarder(begin: begin, end: begin + UInt64(source.body.size), record: source.record))
-      }
-      target.record.pointee.forwarder = UnsafePointer(list)
-      target.record.pointee.forwarder_count = UInt32(sources.count)
-    }
   }
 
   // MARK: Plans
@@ -121,20 +167,20 @@ final class HookedFamily {
   static func planAtFirstCall() {
     hkt_set_planner { record in
       // Families are never freed, so the record's is there.
-      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.family).takeUnretainedValue()
-      if let body = family.bodies.first(where: { $0.record == record }) { family.plan(body) }
+      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.owner).takeUnretainedValue()
+      if let body = family.everyBody.withLock({ $0.first { $0.record == record } }) { family.plan(body) }
     }
   }
 
   func planAll() {
-    for body in bodies where !body.hasPlan { plan(body) }
+    for body in bodies + arrivals where !body.hasPlan { plan(body) }
   }
 
   /// Of all bodies, made now where nobody asked before.
   var plans: [CallPlan] {
     planAll()
     // A record's plan is retained for ever.
-    return bodies.compactMap { $0.record.pointee.plan.map { Unmanaged<CallPlan>.fromOpaque($0).takeUnretainedValue() } }
+    return (bodies + arrivals).compactMap { $0.record.pointee.plan.map { Unmanaged<CallPlan>.fromOpaque($0).takeUnretainedValue() } }
   }
 
   private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }

@@ -23,6 +23,8 @@ package struct LayerSpec {
   package var group: String?
   /// It takes part in one call, and is gone.
   package var isOnce: Bool
+  /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
+  package var isSafeInAllocator = false
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -82,23 +84,32 @@ final class InstalledLayer {
   let scope: LayerScope
   let backEnd: BackEnd
   let order: LayerOrder
+  /// The words that are written for it; nil where it needs none.
+  let diversion: (any Diversion)?
+  /// Another back end's site sees the calls that it is for.
+  var isFolded = false
+  /// Set through the sets that it is in.
   var isEnabled = true
 
   var spec: LayerSpec { lifetime.spec }
 
-  init(_ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, token: HookToken) {
+  /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
+  init(
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, token: HookToken, sequence: UInt64? = nil
+  ) {
     self.token = token
+    self.diversion = diversion
     self.scope = scope
     self.backEnd = backEnd
     var isObject = false
     var countsCalls = true
     switch scope {
-    case .type: countsCalls = false
+    case .type: countsCalls = diversion?.importers != nil
     case .subclass: break
     case .object: isObject = true
     }
     lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: token.id)
+    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.
@@ -109,9 +120,13 @@ final class InstalledLayer {
       filter = HKT_FILTER_CLASS
       value = UInt64(UInt(bitPattern: metadata.pointer))
     }
+    if let importers = diversion?.importers {
+      filter = HKT_FILTER_IMPORTER
+      value = importers
+    }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: backEnd.route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
   }
 }
 
@@ -138,4 +153,13 @@ struct LayerOrder: Comparable {
 package struct HookToken: Hashable, Sendable {
   package let id: UInt64
   package let selector: String
+
+  /// - Parameter selector: for messages; tokens are told apart by their ids.
+  package init(id: UInt64, selector: String = "") {
+    self.id = id
+    self.selector = selector
+  }
+
+  package static func == (a: HookToken, b: HookToken) -> Bool { a.id == b.id }
+  package func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

@@ -21,6 +21,11 @@ final class LayerSets {
   /// Calls have something to run through.
   var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
+  /// How many enabled layers there are, by how their calls have to come.
+  private var enabled: [BackEnd: Int] = [:]
+  func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[backEnd, default: 0] > 0 }
+  var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
+
   /// A place where the selector's calls arrive from now on.
   func add(_ record: UnsafeMutablePointer<HKTBodyRecord>) {
     records.append(record)
@@ -34,6 +39,7 @@ final class LayerSets {
   enum Change { case type, object(HookedObject) }
 
   func insert(_ layer: InstalledLayer) -> Change {
+    count(layer, 1)
     guard case .object(let object) = layer.scope else {
       layers.insert(layer)
       return .type
@@ -44,11 +50,29 @@ final class LayerSets {
 
   /// Nil when it is not there.
   func remove(_ layer: InstalledLayer) -> Change? {
-    guard case .object(let object) = layer.scope else { return layers.remove(layer) ? .type : nil }
-    return object.layers.remove(layer) ? .object(object) : nil
+    var change: Change?
+    if case .object(let object) = layer.scope {
+      if object.layers.remove(layer) { change = .object(object) }
+    } else if layers.remove(layer) {
+      change = .type
+    }
+    if change != nil { count(layer, -1) }
+    return change
   }
 
-  static func change(of layer: InstalledLayer) -> Change {
+  /// A layer keeps its place while it is off.
+  func set(_ isEnabled: Bool, _ layer: InstalledLayer) -> Change {
+    count(layer, -1)
+    layer.isEnabled = isEnabled
+    count(layer, 1)
+    return Self.change(of: layer)
+  }
+
+  private func count(_ layer: InstalledLayer, _ change: Int) {
+    if layer.isEnabled { enabled[layer.backEnd, default: 0] += change }
+  }
+
+  private static func change(of layer: InstalledLayer) -> Change {
     if case .object(let object) = layer.scope { .object(object) } else { .type }
   }
 
@@ -74,15 +98,15 @@ final class LayerSets {
     guard let type = makeSet(layers) else { return false }
     for object in objects.values where object.published != nil {
       guard case let set?? = makeSet(object.layers + layers) else {
-        for (_, set) in made { retire(set) }
-        retire(type)
+        for (_, set) in made { LayerSet.retire(set) }
+        LayerSet.retire(type)
         return false
       }
       made.append((object, set))
     }
     for (object, set) in made { _ = put(object, set) }
     for record in records { _ = hkt_record_publish(record, type) }
-    retire(published)
+    LayerSet.retire(published)
     published = type
     return true
   }
@@ -94,7 +118,7 @@ final class LayerSets {
     }
     guard case let set?? = makeSet(object.layers + layers) else { return false }
     guard put(object, set) else {
-      retire(set)
+      LayerSet.retire(set)
       return false
     }
     return true
@@ -104,11 +128,7 @@ final class LayerSets {
   private func makeSet(_ layers: [InstalledLayer]) -> Set?? {
     let layers = layers.filter(\.isEnabled)
     if layers.isEmpty { return .some(nil) }
-    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
-    for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
-    set.pointee.kept.owner = Unmanaged.passRetained(LayerSetOwner(layers.map(\.lifetime))).toOpaque()
-    set.pointee.kept.on_free = { Unmanaged<LayerSetOwner>.fromOpaque($0!).release() }
-    return set
+    return LayerSet.make(layers).map { .some($0) }
   }
 
   /// Enters the object's set in the table. False when memory ran out.
@@ -118,7 +138,7 @@ final class LayerSets {
       if let table, hkt_objects_set(table, object.address, object.identity, set, &former) { break }
       guard growTable() else { return false }
     }
-    retire(former)
+    LayerSet.retire(former)
     object.published = set
     return true
   }
@@ -139,7 +159,7 @@ final class LayerSets {
 
   /// Takes the object's set out; its entry, too, when it has no layers any more.
   private func take(_ object: HookedObject) {
-    if object.published != nil, let table { retire(hkt_objects_take(table, object.address)) }
+    if object.published != nil, let table { LayerSet.retire(hkt_objects_take(table, object.address)) }
     object.published = nil
     forget(object)
     if objects.isEmpty, table != nil { replaceTable(by: nil) }
@@ -150,17 +170,30 @@ final class LayerSets {
     if let published { hkt_layers_mute(published, layer.order.rawValue) }
     for object in objects.values { if let set = object.published { hkt_layers_mute(set, layer.order.rawValue) } }
   }
+}
 
-  private func retire(_ set: Set?) {
+/// Making and freeing one set.
+enum LayerSet {
+  /// A set of these layers, outermost first, not yet published. Nil when memory ran out.
+  static func make(_ layers: [InstalledLayer]) -> LayerSets.Set? {
+    guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
+    for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
+    set.pointee.kept.owner = Unmanaged.passRetained(Owner(layers.map(\.lifetime))).toOpaque()
+    set.pointee.kept.on_free = { Unmanaged<Owner>.fromOpaque($0!).release() }
+    return set
+  }
+
+  /// Has the set freed at a later hkt_reclaim, when no call is in it. It must be unpublished.
+  static func retire(_ set: LayerSets.Set?) {
     // A set begins with what it is retired by.
     hkt_retire(UnsafeMutableRawPointer(set)?.assumingMemoryBound(to: HKTKept.self))
   }
-}
 
-/// Keeps the layers of one published set alive.
-private final class LayerSetOwner {
-  private let lifetimes: [LayerLifetime]
-  init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
+  /// Keeps the layers of one set alive.
+  private final class Owner {
+    private let lifetimes: [LayerLifetime]
+    init(_ lifetimes: [LayerLifetime]) { self.lifetimes = lifetimes }
+  }
 }
 
 extension [InstalledLayer] {

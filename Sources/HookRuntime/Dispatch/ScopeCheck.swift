@@ -87,20 +87,21 @@ extension HookedFamily {
     let key = ScopeKey(type: type, forObject: forObject)
     if let known = checkedScopes[key] {
       if let known { throw known }
-      return
+    } else {
+      do throws(ScopeRefusal) {
+        try checkClass(type, forObject: forObject)
+        checkedScopes[key] = .some(nil)
+      } catch {
+        checkedScopes[key] = error
+        throw error
+      }
     }
-    do throws(ScopeRefusal) {
-      try checkClass(type, forObject: forObject)
-      planAll()
-      guard bodies.contains(where: \.knowsSelf) else { throw .selfRemoved }
-      checkedScopes[key] = .some(nil)
-    } catch {
-      checkedScopes[key] = error
-      throw error
-    }
+    // Bodies may have come since the class was checked.
+    planAll()
+    guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
   }
 
-  private func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
+  func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
     let declaration = family.declaration
     guard let context = declaration.context else { throw .noObject }
     // Members of a protocol that only classes conform to run on objects, whatever their class.

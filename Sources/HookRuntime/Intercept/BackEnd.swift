@@ -18,6 +18,9 @@ public enum BackEnd: String, Sendable, CaseIterable {
 }
 
 extension BackEnd {
+  /// Images that appear later may have words that a hook diverts.
+  var hasMoreLater: Bool { self == .vtable || self == .witness }
+
   /// How the dispatcher knows calls that came by it. What is hooked at its entry sees calls that come by slots, too.
   var route: HKTRoute {
     switch self {

@@ -11,6 +11,8 @@ struct SlotWord: Hashable {
   var former: UInt64
   /// It holds the address of an async function pointer, not of code.
   var isAsync = false
+  /// The code that diverted calls go on to, where that is not what `former` names; 0 where it is.
+  var original: UInt64 = 0
 }
 
 /// A word with its site. Guarded by the engine's lock.
@@ -18,18 +20,24 @@ final class Slot {
   fileprivate var facts: HKTSlot
   /// Who wants it written.
   var users = 0
+  /// Of an import slot: the image it is a word of.
+  var importer: Importer?
 
   fileprivate init(_ facts: HKTSlot) { self.facts = facts }
 
   var address: UInt64 { facts.word }
+  var former: UInt64 { facts.former }
   /// In memory that is never freed.
   var site: UnsafeMutablePointer<HKTSite> { facts.site }
   /// What the word holds while it is written.
   var stub: UInt64 { facts.ours }
   /// It was written, and someone else has changed it since.
-  var isLost: Bool {
+  var changedElsewhere: InterceptRefusal? {
     // Images whose words are written are never unloaded.
-    facts.state == HKT_SLOT_WRITTEN && UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee != stub
+    guard facts.state == HKT_SLOT_WRITTEN, let found = UnsafePointer<UInt64>(bitPattern: UInt(address))?.pointee, found != stub else {
+      return nil
+    }
+    return .wordChangedElsewhere(address: address, found: found, expected: stub)
   }
 }
 
@@ -38,7 +46,7 @@ enum SlotPatcher {
   /// - Parameter group: words of one group that held the same share a site.
   static func prepare(_ word: SlotWord, group: UInt64) -> Result<Slot, InterceptRefusal> {
     var slot = HKTSlot(
-      word: word.address, former: word.former, original: 0, group: group, form: word.isAsync ? HKT_SLOT_ASYNC : HKT_SLOT_CODE,
+      word: word.address, former: word.former, original: word.original, group: group, form: word.isAsync ? HKT_SLOT_ASYNC : HKT_SLOT_CODE,
       state: HKT_SLOT_IDLE, ours: 0, site: nil, protection: 0)
     var facts = HKTRefusal()
     return hkt_prepare_slot(&slot, &facts) ? .success(Slot(slot)) : .failure(InterceptRefusal(facts))
@@ -58,6 +66,13 @@ enum SlotPatcher {
     let isDone = change(&all, all.count, &refusal)
     for (slot, facts) in zip(slots, all) { slot.facts = facts }
     if !isDone { throw InterceptRefusal(refusal) }
+  }
+
+  /// Code that enters a function compiled `dynamic` so that it runs its own body.
+  static func armed(_ function: UInt64) -> Result<UInt64, InterceptRefusal> {
+    var facts = HKTRefusal()
+    let stub = hkt_arming_stub(function, &facts)
+    return stub == 0 ? .failure(InterceptRefusal(facts)) : .success(stub)
   }
 
   /// What a word that calls go through held before this process's hooks.

@@ -124,7 +124,8 @@ final class Flows {
   private static let registers: UInt64 =
     Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.rawValue
 
-  private static let takeOneObject: Set<String> = [
+  /// Functions of the runtime that take an object and no more.
+  static let takeOneObject: Set<String> = [
     "swift_retain", "swift_release", "swift_bridgeObjectRetain", "swift_bridgeObjectRelease", "swift_unknownObjectRetain",
     "swift_unknownObjectRelease", "swift_errorRetain", "swift_errorRelease", "swift_isUniquelyReferenced_native",
     "swift_isUniquelyReferenced_nonNull_native", "swift_weakLoadStrong", "swift_getObjectType", "swift_beginAccess",
@@ -160,9 +161,18 @@ final class Flows {
   /// The caller cannot have been compiled together with functions of `module`: it is another module's, and no copy that a
   /// third one made of it.
   fileprivate func isStranger(_ caller: ImageSymbol, to module: String) -> Bool {
-    guard let declaration = parser.declaration(caller.nameText) else { return false }
+    guard let declaration = parser.declaration(Self.wholeFunction(caller.nameText)) else { return false }
     if case .compilerMade = declaration.kind { return false }
     return declaration.module != module && declaration.specialization.isEmpty
+  }
+
+  /// The name of the async function that a part of one belongs to (`…TY0_`, `…TQ1_`); any other name as it is.
+  private static func wholeFunction(_ name: String) -> String {
+    guard name.hasSuffix("_") else { return name }
+    var rest = name.utf8.dropLast()
+    while let last = rest.last, last >= UInt8(ascii: "0"), last <= UInt8(ascii: "9") { rest = rest.dropLast() }
+    return rest.count > 2 && (rest.suffix(2).elementsEqual("TY".utf8) || rest.suffix(2).elementsEqual("TQ".utf8))
+      ? String(decoding: rest.dropLast(2), as: UTF8.self) : name
   }
 
   /// Functions with direct calls of, or jumps to, the function at the file's address; nil when some lie in no known function.

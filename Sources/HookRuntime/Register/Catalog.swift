@@ -21,11 +21,15 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
-  private(set) lazy var merges = Merges(file, symbols, bias: bias)
+  private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   private lazy var flows = Flows(file, symbols)
+  private(set) lazy var vtableThunks = VtableThunks(symbols)
+  private(set) lazy var members = Members(self)
   private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
   /// Types, protocols and conformances, as the file has them.
   package private(set) lazy var types = SwiftTypes(file: file)
+  /// Conformances by the conforming type's name.
+  private(set) lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
   /// (class, superclass) by name.
   private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
   /// Classes by their descriptors' virtual addresses.
@@ -96,7 +100,8 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
   package func fullName(_ family: Family, typed: Bool = false) -> String {
-    PrivateNames.resolved(
+    if family.imported != nil { return typed ? family.typedSelector : family.selector }
+    return PrivateNames.resolved(
       typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
       module: family.declaration.module, inlineTable)
   }
@@ -175,11 +180,13 @@ package final class ImageCatalog: @unchecked Sendable {
     if let first = family.bodies.first { family.declaration = first.declaration }
     family.bodies.removeAll { deleted.contains($0.address - bias, size: $0.size) }
     addMergedBodies(to: &family)
+    addVtableThunks(to: &family)
     return family
   }
 
   /// Why a body cannot be hooked; nil when it can. Nothing is installed.
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
+    if let imported = family.imported, let place = body.place { return imported.refusal(at: place, safe: false) }
     if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
     if body.form == .merged, body.isUntold { return .mergedBody }
     guard isLoaded else {
@@ -194,9 +201,10 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
+    if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
-        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.registers, through: source.hops)
+        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places, through: source.hops)
       {
         return plan
       }
@@ -209,25 +217,32 @@ package final class ImageCatalog: @unchecked Sendable {
         return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
       }
     }
-    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.mask, through: thunk.hops) ?? planner.plan(body.declaration)
+    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places, through: thunk.hops) ?? planner.plan(body.declaration)
   }
 
-  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the registers
+  /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the places
   /// that were added are among those of the arguments.
-  private func plan(of body: Body, in family: Family, as name: String, besides registers: UInt32, through hops: [UInt64]) -> CallPlan? {
+  private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64, through hops: [UInt64]) -> CallPlan? {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       planner.plan(
         source.declaration, sharing: sharedCode.conflict(source, through: hops),
-        evidence: evidence(body, as: source, besides: MergeThunk.places(registers)))
+        evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
     }
-    return plan.integerRegistersUsed & registers == 0 ? plan : nil
+    return plan.leavesFree(added) ? plan.passing(added) : nil
   }
 
   /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
   func planToCall(_ body: Body, in family: Family) -> CallPlan {
     guard body.thunks.isEmpty else { return plan(of: body, in: family) }
     return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
+  }
+
+  /// The same of a generic body; nil for one that is not generic.
+  func genericPlanToCall(_ body: Body) throws(TypeProblem) -> GenericPlan? {
+    // Whether a member of a struct or enum is mutating only the code tells.
+    let isOnValue = body.declaration.hasInstance && [.structure, .enumeration].contains(body.declaration.contextKind)
+    return try lock.withLock { () throws(TypeProblem) in try planner.generic(body.declaration, evidence: isOnValue ? evidence(body) : nil) }
   }
 
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
@@ -258,6 +273,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
   package func inlinedCopies(of family: Family) -> Int? {
+    if family.imported != nil { return 0 }
     var total = 0
     for name in Set(family.bodies.map(\.mangledName)) {
       guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
@@ -284,7 +300,7 @@ package final class ImageCatalog: @unchecked Sendable {
 extension Body.Form {
   var rank: Int {
     switch self {
-    case .base, .sharesCodeOf: 0
+    case .base, .sharesCodeOf, .importSlot, .forwarder: 0
     case .initialising: 1
     case .signatureClone: 2
     case .genericClone: 3
@@ -296,11 +312,13 @@ extension Body.Form {
   package var words: String {
     switch self {
     case .base: "base"
+    case .forwarder: "partial application"
     case .initialising: "initialising form"
     case .signatureClone: "signature specialisation"
     case .genericClone: "generic specialisation"
     case .merged: "merged body"
     case .sharesCodeOf(let other): "shares the code of \(other)"
+    case .importSlot: "import slot"
     case .thunk(let what): "thunk \(what)"
     case .witness(let what): "witness \(what)"
     }
@@ -327,6 +345,7 @@ package final class ProcessCatalog: @unchecked Sendable {
   /// What exact names were found to mean, for the images of change count `rememberedAt`.
   private var remembered: [SelectorPattern: [(ImageCatalog, Family)]] = [:]
   private var rememberedAt: UInt64 = .max
+  private var imports: (read: Imports, at: UInt64)?
   package var options = SymbolTable.Options()
 
   /// Images whose functions are never hooked: the Swift runtime and our own.
@@ -378,7 +397,23 @@ package final class ProcessCatalog: @unchecked Sendable {
     }
   }
 
+  /// Who imports C functions now.
+  package func currentImports() -> Imports {
+    lock.withLock {
+      let change = LoadedImages.changeCount
+      if let imports, imports.at == change { return imports.read }
+      let read = Imports.ofProcess()
+      imports = (read, change)
+      return read
+    }
+  }
+
   private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    current().families(matching: pattern)
+    var found: [(ImageCatalog, Family)] = []
+    // C functions are no image's own; the program's catalog stands for all of them.
+    if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
+      found = currentImports().families(matching: selector).map { (program, $0) }
+    }
+    return found + current().families(matching: pattern)
   }
 }

@@ -7,6 +7,7 @@ package enum Explanation {
   }
 
   package static func text(_ family: Family, _ image: ImageCatalog) -> String {
+    if let imported = family.imported { return text(imported, family) }
     var lines = [image.fullName(family, typed: true)]
     lines.append("  in         \(image.path)")
     if family.bodies.isEmpty {

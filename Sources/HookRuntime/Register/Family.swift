@@ -11,10 +11,14 @@ package struct Body: Sendable {
     case genericClone
     /// `Tm`: several equal bodies became one with extra arguments
     case merged
+    /// `TA`: a closure's partial application, which alone enters its merged body
+    case forwarder
     /// The initialising form (`fc`) beside the allocating one
     case initialising
     /// Only jumps to a body of another selector, with which it shares the code
     case sharesCodeOf(String)
+    /// No body at all: a word through which an image calls a C function
+    case importSlot
     /// What a table holds for it where calls have another convention: `of Shop.Cart.total(tax:)`
     case thunk(String)
     /// A conformance's table holds a copy of it: `of Shop.CartDelegate.cartDidChange(_:) for Cart`
@@ -33,6 +37,10 @@ package struct Body: Sendable {
   /// Of a merged body: calls of this selector enter it that no thunk tells.
   package var isUntold = false
   package var untoldSource: UntoldSource?
+  /// Of an import slot: which one.
+  package var place: ImportPlace?
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  var isLeftByJump: Bool { place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false }
 
   /// Whether an entry of `other` from this body is this body's own call.
   ///
@@ -56,8 +64,8 @@ package struct Body: Sendable {
 /// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
 package struct UntoldSource: Sendable {
   var mangledName: String
-  /// The registers that it fills for that.
-  var registers: UInt32
+  /// What it fills for that, as HKTThunk numbers places.
+  var places: UInt64
   /// As of a MergeThunk.
   var hops: [UInt64]
 }
@@ -73,8 +81,16 @@ package struct Family: Sendable {
   package var bodies: [Body]
   /// The protocol's requirement that it was asked for as one of.
   package var requirement: Declaration?
+  /// A C function, whose bodies are words of the images that import it.
+  package var imported: ImportedFunction?
 
-  package var typedSelector: String { declaration.typedName(qualified: false) }
+  /// Nothing may stand on the stack while it runs: hooks come before it only.
+  package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? false }
+
+  package var typedSelector: String {
+    if let imported { return imported.prototype?.description ?? selector }
+    return declaration.typedName(qualified: false)
+  }
 }
 
 /// Why a selector or one body of it is not hooked.
@@ -98,11 +114,21 @@ package enum HookRefusal: Error, Equatable, Sendable {
   /// It cannot be for the class or object it was asked for.
   case scope(ScopeRefusal)
   /// The back end that was asked for cannot divert the selector's calls.
-  case backEnd(BackEnd, String)
+  case backEnd(BackEnd, BackEndRefusal)
   /// Another copy of this library, part of that image, hooks functions of the process.
   case otherCopy(String)
+  /// The library was closed since the selector was looked up.
+  case imageGone(String)
   /// The process is a copy that fork made.
   case forked(String)
+  /// A C function, or an importing image, that is left alone; a sentence.
+  case notHookable(String)
+  /// A function that allocates memory; handlers do.
+  case allocation
+  /// A C function whose calls are left by a jump; a sentence.
+  case beforeOnly(String)
+  /// Hooked with another prototype.
+  case otherPrototype(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -118,9 +144,14 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .aroundCoroutine: "around-coroutine"
     case .mergedBody: "merged-body"
     case .scope(let reason): reason.code
-    case .backEnd: "back-end"
+    case .backEnd(_, let reason): reason.code
     case .otherCopy: "other-copy"
     case .forked: "forked"
+    case .imageGone: "image-gone"
+    case .notHookable: "not-hookable"
+    case .allocation: "allocation"
+    case .beforeOnly: "before-only"
+    case .otherPrototype: "other-prototype"
     }
   }
 }
@@ -141,7 +172,13 @@ extension HookRefusal: CustomStringConvertible {
     case .backEnd(let backEnd, let reason): "the back end '\(backEnd.rawValue)' cannot divert it: \(reason)"
     case .otherCopy(let image):
       "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
+    case .imageGone(let path): "its library \(path) was closed"
     case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
+    case .notHookable(let why): why
+    case .allocation:
+      "it allocates memory, and so do handlers; only Swift and C layers that say they never allocate or wait may stand before it"
+    case .beforeOnly(let why): "only 'before' can be hooked: \(why)"
+    case .otherPrototype(let other): "it is hooked as '\(other)'; spell it the same"
     case .mergedBody: "the compiler merged it with the bodies of other selectors, and a call does not tell whose it is"
     }
   }

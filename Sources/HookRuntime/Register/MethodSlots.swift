@@ -97,7 +97,7 @@ extension ImageCatalog {
   private struct Implementations {
     private var addresses: Set<UInt64> = []
     init(of family: Family, _ image: ImageCatalog) {
-      for body in family.bodies where body.declaration.specialization.isEmpty {
+      for body in family.bodies where body.isOwn {
         let address = body.address - image.bias
         // Tables hold async function pointers, not code.
         addresses.insert(image.asyncEntries.record(at: address)?.address ?? address)

@@ -3,6 +3,7 @@
 package enum NearestNames {
   /// Up to three selectors close to `text`; empty when nothing is close.
   package static func selectors(to text: String, in images: [ImageCatalog]? = nil, most: Int = 3) -> [String] {
+    if let selector = CSelector(text), images == nil { return imports(to: selector, in: ProcessCatalog.shared.currentImports()) }
     let pattern = SelectorPattern(text)
     if pattern.isGlob { return globs(to: text, in: images ?? ProcessCatalog.shared.current(), most: most) }
     let wanted = Array(text.utf8)
@@ -23,6 +24,12 @@ package enum NearestNames {
     }
     // Only the closest: a second guess that is farther off is noise.
     return best.filter { $0.distance == best[0].distance }.map(\.name)
+  }
+
+  /// C functions that images import, close to the name that was typed.
+  package static func imports(to selector: CSelector, in imports: Imports, most: Int = 2) -> [String] {
+    guard !selector.isGlob, let all = CSelector("C.*") else { return [] }
+    return closest(imports.families(matching: all).map(\.selector), to: "C." + selector.name, most: most)
   }
 
   /// The glob with the type (or module) that its spelled-out beginning may have meant.

@@ -2,34 +2,44 @@
 private import Glibc
 
 package enum ProgramImages {
-  /// The catalogs of the program and of the Swift libraries it needs, the program first.
-  package static func catalogs(ofProgram path: String, options: SymbolTable.Options = .init()) throws(ImageError) -> [ImageCatalog] {
+  /// A program's files: its own first, then the libraries it needs, or has mapped.
+  package typealias Files = [(path: String, file: ELFFile)]
+
+  /// The program and all libraries it needs, as the loader would find them.
+  package static func files(ofProgram path: String) throws(ImageError) -> Files {
     let program = try ELFFile(path: path)
-    var found = [ImageCatalog(path: path, file: program, bias: 0, isMainProgram: true, isLoaded: false, options: options)]
+    var found: Files = [(path, program)]
     var seen: Set<String> = [path]
     var queue = [program]
     while !queue.isEmpty {
       let file = queue.removeFirst()
       for name in file.needed {
-        guard let library = locate(name, neededBy: file), seen.insert(library).inserted,
-          let image = try? ELFFile(path: library), image.isSwift
-        else { continue }
-        found.append(ImageCatalog(path: library, file: image, bias: 0, isMainProgram: false, isLoaded: false, options: options))
+        guard let library = locate(name, neededBy: file), seen.insert(library).inserted, let image = try? ELFFile(path: library) else { continue }
+        found.append((library, image))
         queue.append(image)
       }
     }
     return found
   }
 
-  /// The catalogs of the images a running process has mapped, its program first.
-  package static func catalogs(ofProcess pid: Int32, options: SymbolTable.Options = .init()) throws(ImageError) -> [ImageCatalog] {
+  /// The files a running process has mapped as code.
+  package static func files(ofProcess pid: Int32) throws(ImageError) -> Files {
     let program = try resolve("/proc/\(pid)/exe")
     var paths = [program]
     for path in mappedFiles(pid) where !paths.contains(path) { paths.append(path) }
-    return paths.compactMap { path in
-      guard let file = try? ELFFile(path: path), file.isSwift else { return nil }
-      return ImageCatalog(path: path, file: file, bias: 0, isMainProgram: path == program, isLoaded: false, options: options)
+    return paths.compactMap { path in (try? ELFFile(path: path)).map { (path, $0) } }
+  }
+
+  /// The catalogs of those that are Swift; of a program that is none, all the same.
+  package static func catalogs(of files: Files, options: SymbolTable.Options = .init()) -> [ImageCatalog] {
+    files.enumerated().filter { $0 == 0 || $1.file.isSwift }.map {
+      ImageCatalog(path: $1.path, file: $1.file, bias: 0, isMainProgram: $0 == 0, isLoaded: false, options: options)
     }
+  }
+
+  /// The catalogs of the program and of the Swift libraries it needs, the program first.
+  package static func catalogs(ofProgram path: String, options: SymbolTable.Options = .init()) throws(ImageError) -> [ImageCatalog] {
+    catalogs(of: try files(ofProgram: path), options: options)
   }
 
   private static func resolve(_ path: String) throws(ImageError) -> String {

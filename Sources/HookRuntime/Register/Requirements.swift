@@ -4,7 +4,7 @@
 // A requirement has no code. Its families are those of the methods that carry it out: the conforming types' own, what their
 // heirs override them with, default implementations of protocol extensions. Where a conformance's table holds a copy of the
 // method and not a call of it, that witness is one more body of the method's family.
-private import SwiftMangling
+internal import SwiftMangling
 
 extension [ImageCatalog] {
   /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
@@ -17,23 +17,57 @@ extension [ImageCatalog] {
   }
 }
 
+extension [ImageCatalog] {
+  /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
+  /// or the witness where that hands calls on to a virtual table, for objects of heirs that override the method as well.
+  func tableFamilies(of requirement: Declaration) -> [(ImageCatalog, Family)] {
+    RequirementFamilies([], SelectorPattern(PrivateNames.stripped(requirement.selectorName)), self, byTable: true, like: requirement).found
+  }
+}
+
+extension ImageCatalog {
+  /// The witnesses whose calls run the family's method and no other, or hold a copy of it.
+  func witnesses(of family: Family) -> [Witness] {
+    let all = witnesses(likeMember: family.declaration)
+    if let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
+    return all.filter { witness in
+      RequirementFamilies([], in: self, of: witness).found.contains { $0.1.key == family.key && $0.0 === self }
+    }
+  }
+}
+
 /// One question, answered by init.
 private struct RequirementFamilies {
   private(set) var found: [(ImageCatalog, Family)]
   private let images: [ImageCatalog]
-  /// By (image, requirement's member name): what may carry it out.
-  private var candidates: [String: [Family]] = [:]
+  /// Calls are told at the table's word, not at the method's entry.
+  private let byTable: Bool
 
-  init(_ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog]) {
+  init(
+    _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], byTable: Bool = false,
+    like requirement: Declaration? = nil
+  ) {
     found = named
     self.images = images
+    self.byTable = byTable
     for image in images {
-      for witness in image.witnesses(matching: pattern) { add(witness, in: image) }
+      for witness in image.witnesses(matching: pattern) {
+        if let requirement, requirement.typedName(qualified: true) != witness.requirement.typedName(qualified: true) { continue }
+        add(witness, in: image)
+      }
     }
   }
 
+  /// The methods that one witness runs, by its table.
+  init(_ named: [(ImageCatalog, Family)], in image: ImageCatalog, of witness: Witness) {
+    found = named
+    images = [image]
+    byTable = true
+    add(witness, in: image)
+  }
+
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
-    let able = families(like: witness.requirement, in: image)
+    let able = image.families(likeMember: witness.requirement)
     let entries = Dictionary(
       able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } }, uniquingKeysWith: { first, _ in first })
     let methods = able.filter { isClass($0, atOrAbove: witness.conformer) }
@@ -41,6 +75,7 @@ private struct RequirementFamilies {
     switch image.destination(of: witness, among: Set(entries.keys), orAt: offsets) {
     case .bodies(let addresses):
       for address in addresses { include(able[entries[address]!], image, witness) }  // it is one of the keys
+    case .virtualTable where byTable: include(Family(witness, in: image), image, witness, body: Body(witness))
     case .virtualTable(let offset):
       let own = methods.first { image.vtableOffset(of: $0) == offset }!  // it is one of theirs
       include(own, image, witness)
@@ -88,10 +123,10 @@ private struct RequirementFamilies {
   private static let deepest = 64
 
   /// The methods with which heirs of the class override the family's.
-  private mutating func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
+  private func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
     var result: [(ImageCatalog, Family)] = []
     for image in images {
-      for other in families(like: family.declaration, in: image)
+      for other in image.families(likeMember: family.declaration)
       where other.key != family.key && other.declaration.contextKind == .classType && image.isOverride(other) {
         guard let context = other.declaration.context, context != name else { continue }
         if isBelow(context, name) { result.append((image, other)) }
@@ -109,19 +144,10 @@ private struct RequirementFamilies {
     }
     return false
   }
-
-  /// Members of the image with the declaration's name, labels and kind, whatever they are members of.
-  private mutating func families(like declaration: Declaration, in image: ImageCatalog) -> [Family] {
-    let key = "\(image.path)\0\(declaration.name)\0\(declaration.labels)\0\(declaration.kind)\0\(declaration.isStatic)"
-    if let known = candidates[key] { return known }
-    let made = image.families(likeMember: declaration)
-    candidates[key] = made
-    return made
-  }
 }
 
 extension Body {
-  fileprivate init(_ witness: Witness) {
+  init(_ witness: Witness) {
     self.init(
       form: .witness("of \(PrivateNames.stripped(witness.requirement.selectorName)) for \(witness.conformer.shortName)"),
       declaration: witness.requirement, mangledName: witness.mangledName, address: witness.address, size: witness.size,
@@ -143,16 +169,6 @@ extension Family {
 }
 
 extension ImageCatalog {
-  /// Families of other types' members with the same name, labels and kind.
-  fileprivate func families(likeMember wanted: Declaration) -> [Family] {
-    let word = wanted.name == "init" || wanted.name == "subscript" || wanted.name == "deinit" ? nil : wanted.name
-    return families(words: word.map { SelectorPattern("*." + $0.escapedForPattern).requiredWords } ?? []) { _, declaration in
-      declaration.name == wanted.name && declaration.labels == wanted.labels && declaration.isStatic == wanted.isStatic
-        && (declaration.kind == wanted.kind || declaration.kind == .`init` && wanted.kind == .allocatingInit)
-        && declaration.localContext.isEmpty && declaration.context != nil
-    }
-  }
-
   fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt offsets: [Int]) -> Witness.Destination {
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
     return witness.destination(code, among: entries, orAt: offsets)
@@ -175,9 +191,4 @@ extension ImageCatalog {
     guard case .success(let slots) = methodSlots(of: family) else { return false }
     return slots.contains(where: \.isOverride)
   }
-}
-
-extension String {
-  /// `*` of an operator is not a pattern's.
-  fileprivate var escapedForPattern: String { split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*") }
 }

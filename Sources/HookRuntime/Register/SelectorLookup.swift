@@ -7,6 +7,20 @@ package enum LookupError: Error, Equatable, Sendable {
   case noSelectorInType(String, type: String, nearest: [String])
   case ambiguous(String, candidates: [String])
   case noType(String, nearest: [String])
+  /// No image imports the C function.
+  /// `importers`: images that do import it, where others were asked for.
+  case noImport(String, importer: String?, importers: [String], nearest: [String])
+  case badPrototype(String)
+}
+
+extension LookupError {
+  /// What it is about may come with an image.
+  package var mayAppear: Bool {
+    switch self {
+    case .noSelector, .noSelectorInType, .noType, .noImport: true
+    case .ambiguous, .badPrototype: false
+    }
+  }
 }
 
 extension LookupError: CustomStringConvertible {
@@ -15,6 +29,12 @@ extension LookupError: CustomStringConvertible {
     case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
     case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
     case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
+    case .noImport(let name, let importer, let importers, let nearest):
+      (importer.map { "no image that matches '\($0)' imports" } ?? "no image of this program imports") + " a C function '\(name)'"
+        + (importers.isEmpty
+          ? Self.advice(nearest)
+          : "; \(importers.prefix(4).map { "'\($0)'" }.joined(separator: ", "))\(importers.count > 4 ? " and others" : "") \(importers.count == 1 ? "does" : "do")")
+    case .badPrototype(let text): text
     case .ambiguous(let name, let candidates):
       "'\(name)' is ambiguous: \(candidates.prefix(4).map { "'\($0)'" }.joined(separator: ", "))"
         + (candidates.count > 4 ? " and \(candidates.count - 4) more" : "") + "; spell the types"
@@ -29,6 +49,7 @@ extension LookupError: CustomStringConvertible {
 package enum SelectorLookup {
   /// The families of an exact name (one) or a glob (one or more).
   package static func resolve(_ text: String) -> Result<[(ImageCatalog, Family)], LookupError> {
+    if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
     let found = ProcessCatalog.shared.families(matching: pattern)
     if found.isEmpty { return .failure(miss(text, pattern)) }
@@ -46,6 +67,13 @@ package enum SelectorLookup {
   }
 
   private static func miss(_ text: String, _ pattern: SelectorPattern) -> LookupError {
+    if let selector = CSelector(text) {
+      let imports = ProcessCatalog.shared.currentImports()
+      let elsewhere = selector.importer == nil ? [] : CSelector("C." + selector.name).map { imports.families(matching: $0) } ?? []
+      return .noImport(
+        selector.name, importer: selector.importer, importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
+        nearest: NearestNames.imports(to: selector, in: imports))
+    }
     if !pattern.isGlob, let (type, member) = split(text) {
       if typeExists(type) {
         return .noSelectorInType(member, type: type, nearest: NearestNames.members(of: type, like: member))

@@ -46,7 +46,9 @@ package struct SelectorPattern: Sendable, Hashable {
     }
     self.text = text
     self.tokens = tokens
-    isGlob = tokens.contains { if case .byte = $0 { false } else { true } }
+    // A C function's images and prototype may hold stars, too.
+    let isOneFunction = body.hasPrefix("C.") && !body.prefix { $0 != " " && $0 != "(" }.contains("*")
+    isGlob = !isOneFunction && tokens.contains { if case .byte = $0 { false } else { true } }
     plain = String(body)
     let plain = self.plain
     isTyped = Self.marksOfTypes.contains { plain.contains($0) }

@@ -31,7 +31,10 @@ extension ImageCatalog {
     }
   }
 
-  private func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
+  /// The witnesses of requirements with the same name, labels and kind.
+  func witnesses(likeMember wanted: Declaration) -> [Witness] { members.witnesses[MemberKey(wanted)] ?? [] }
+
+  fileprivate func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
     var parser = SymbolParser()
     return symbols.candidates(words: words).compactMap { symbol in
       guard symbol.nameText.hasSuffix("TW"), var declaration = parser.declaration(symbol.name), let kind = declaration.wrappedKind,
@@ -46,6 +49,10 @@ extension ImageCatalog {
         available: Int(next - symbol.address))
     }
   }
+}
+
+extension ImageCatalog {
+  func allWitnesses() -> [Witness] { witnesses(words: []) { _ in true } }
 }
 
 extension Witness {

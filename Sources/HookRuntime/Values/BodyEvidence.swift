@@ -18,6 +18,8 @@ package struct Places: OptionSet, Sendable, Hashable {
   package static let errorRegister = Places(rawValue: 1 << 12)
   package static let selfRegister = Places(rawValue: 1 << 13)
   package static let nothing: Places = []
+  /// None of them is a stack slot.
+  package var areRegisters: Bool { rawValue < 1 << 32 }
   /// A place that is not followed: nothing takes it, nobody sets it. (The stack pointer's.)
   static let untold = Places(rawValue: 1 << 4)
 
@@ -59,7 +61,7 @@ package protocol BodyEvidence: AnyObject {
   var keptBecause: String? { get }
   /// Those of the places whose value at entry the body certainly takes.
   func taken(_ places: Places) -> Places
-  /// The body certainly takes none of the registers.
+  /// The body certainly takes none of the registers; says nothing of stack slots.
   func isCertainlyUnused(_ places: Places) -> Bool
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places

@@ -52,6 +52,8 @@ package struct ValuePart: Hashable, Sendable {
   package var size: Int
   /// `.pieces` (whose offsets count from the start of the whole value), `.address` (of this part), or why it is not there.
   package var location: Location
+  /// Bytes between the address and the part: elements that lie in one memory.
+  package var skip = 0
 }
 
 extension Location {
@@ -93,8 +95,9 @@ package struct ArgumentPlan: Sendable {
 
   /// Another value can take its place.
   package var isReplaceable: Bool { info != nil && location.isWhole && !hasMixedOwnership }
-  /// The callee ends the value, which is more than bits.
-  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) && location != .optimizedOut }
+  /// The callee ends the value, which is more than bits. That may be out of reach: an argument that nothing shows to be
+  /// passed is no argument to read, but the callee may have it and end it all the same.
+  package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) }
 }
 
 package struct ResultPlan: Sendable {
@@ -189,6 +192,8 @@ package final class CallPlan: @unchecked Sendable {
   let changesSelfInPlace: Bool
   /// Callers look for an error, so that a handler may throw one.
   package let mayThrow: Bool
+  /// It is declared with `throws`; the optimiser may have made a private function one that cannot.
+  package let declaresError: Bool
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
   package let throwsTyped: Bool
@@ -235,8 +240,10 @@ package final class CallPlan: @unchecked Sendable {
       changesSelfInPlace = false
     }
     mayThrow = thrown == .any
-    // Whether a getter throws is not in its name.
-    mayReturnError = mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
+    declaresError = declaration.functionType.thrown != .never
+    // Whether a getter throws is not in its name, nor whether the optimiser let a private function go on throwing: one that
+    // does not returns the register as it was.
+    mayReturnError = declaresError || mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
   }
@@ -273,8 +280,6 @@ package final class CallPlan: @unchecked Sendable {
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
     if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
-    // Seen to crash at times (Tests/Programs/values, seed 1299 at -O, consumed arguments and a thrown error); why is not known.
-    if isAsync, consumesArguments { return false }
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):
@@ -290,24 +295,38 @@ package final class CallPlan: @unchecked Sendable {
     }
   }
 
-  /// Bit i: an argument travels in integer register i.
-  var integerRegistersUsed: UInt32 {
-    var mask: UInt32 = 0
-    func add(_ place: Place) { if case .integer(let i) = place { mask |= 1 << UInt32(i) } }
+  /// No argument travels in one of these places (as HKTThunk numbers them).
+  func leavesFree(_ added: UInt64) -> Bool {
+    var used: UInt64 = 0
+    func add(_ place: Place) {
+      switch place {
+      case .integer(let i): used |= 1 << UInt64(i)
+      case .stack(let i) where i < Int(HKT_THUNK_SLOTS): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS) + i)
+      case .float(let i): used |= 1 << UInt64(Int(HKT_THUNK_REGISTERS + HKT_THUNK_SLOTS) + i)
+      default: break
+      }
+    }
     for argument in arguments { argument.location.places.forEach(add) }
     if case .value(let plan) = selfPlan { plan.location.places.forEach(add) }
     for argument in hiddenArguments { argument.location.places.forEach(add) }
-    return mask
+    return used & added == 0
+  }
+
+  /// The plan of a body that is passed more behind its arguments, in these places (as HKTThunk numbers them).
+  func passing(_ added: UInt64) -> CallPlan {
+    let onStack = added >> UInt64(HKT_THUNK_REGISTERS) & (1 << UInt64(HKT_THUNK_SLOTS) - 1)
+    let slots = 64 - onStack.leadingZeroBitCount
+    return 8 * slots > stack.bytes ? changed(stack: StackArguments(bytes: 8 * slots, isKnown: stack.isKnown)) : self
   }
 
   /// The plan with parts of it replaced.
   func changed(
     arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
-    generics: GenericCall? = nil
+    generics: GenericCall? = nil, stack: StackArguments? = nil
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
-      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack, isExact: isExact, hidden: hiddenArguments,
+      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
       thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
   }
 

@@ -16,13 +16,44 @@ package struct CallPlanner {
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
     let isEnterOnly = declaration.yieldsInCaller
+    // Callers of another function, or those of a private one, may not look for an error.
+    let thrown = evidence?.error == .reported && conflict == nil ? declaration.functionType.thrown : .never
     if conflict == nil, declaration.kind.isClosure, declaration.functionType.hasNothingToDecode {
-      let thrown = evidence?.error == .reported ? declaration.functionType.thrown : .never
       return .ofNothing(declaration, thrown: thrown)
     }
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
-      return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly)
+      return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly, thrown: thrown)
     }
+    let planned = planned(declaration, evidence, isEnterOnly: isEnterOnly)
+    // Metadata that nobody reads, callers that know the body need not pass.
+    let sources = planned.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
+    if sources.isEmpty || planned.plan.opaqueBecause != nil { return planned.plan }
+    return planned.plan.changed(generics: GenericCall(sources, fixed: planned.environment?.fixed ?? [:], replan: planned.replan))
+  }
+
+  /// The plan of a generic declaration's body, for calls made here; nil for one that is not generic.
+  /// - Throws: why its generic signature is not known for certain.
+  func generic(_ declaration: Declaration, evidence: (any BodyEvidence)?) throws(TypeProblem) -> GenericPlan? {
+    guard declaration.mayBeGeneric else { return nil }
+    let environment = try GenericEnvironment(declaration, types: types)
+    if environment.isEmpty { return nil }
+    // A call made here passes what the signature says, also what the body does not read.
+    let planned = planned(declaration, evidence, isEnterOnly: declaration.yieldsInCaller, isChecked: false)
+    return GenericPlan(environment: environment, plan: planned.plan, hiddenAreKnown: planned.hiddenAreKnown, replan: planned.replan)
+  }
+
+  private struct Planned {
+    var plan: CallPlan
+    var environment: GenericEnvironment?
+    var sources: [GenericParameterKey: GenericSource]
+    var hiddenAreKnown: Bool
+    /// With the types of one call. What its values are does not change where they are, or which of them are missing.
+    var replan: @Sendable ([GenericParameterKey: TypeSyntax]) -> CallPlan
+  }
+
+  private func planned(
+    _ declaration: Declaration, _ evidence: (any BodyEvidence)?, isEnterOnly: Bool, isChecked: Bool = true
+  ) -> Planned {
     var lowering = SILTypeLowering(types: types)
     var problem: TypeProblem?
     if declaration.mayBeGeneric {
@@ -34,18 +65,15 @@ package struct CallPlanner {
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan(isEnterOnly: isEnterOnly)
-    let plan = evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } ?? made
-    // Metadata that nobody reads, callers that know the body need not pass.
-    let sources = assembly.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
-    if sources.isEmpty || plan.opaqueBecause != nil { return plan }
-    // What the values of one call are does not change where they are, or which of them are missing.
-    return plan.changed(
-      generics: GenericCall(sources, fixed: lowering.environment?.fixed ?? [:]) {
-        [declaration, lowering, signature, assembly, plan, made] actual in
-        var known = lowering
-        known.actual = actual
-        return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
-      })
+    let checked = isChecked ? evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } : nil
+    let plan = checked ?? made
+    return Planned(
+      plan: plan, environment: lowering.environment, sources: assembly.sources, hiddenAreKnown: assembly.hiddenAreKnown
+    ) { [declaration, lowering, signature, assembly, plan, made] actual in
+      var known = lowering
+      known.actual = actual
+      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
+    }
   }
 
   /// Why the body's convention may differ from its mangled type.

@@ -11,6 +11,15 @@ package struct ErrorBox {
     UInt(bitPattern: unsafeBitCast(self, to: Unmanaged<AnyObject>.self).retain().toOpaque())
   }
 
+  /// The error in a box that somebody else owns; the copy is retained.
+  static func error(in word: UInt) -> any Error {
+    // One reference, which is all an ErrorBox is.
+    withUnsafePointer(to: word) { UnsafeRawPointer($0).load(as: ErrorBox.self).error }
+  }
+
+  /// The error is in the box at this address.
+  func isSame(as word: UInt) -> Bool { unsafeBitCast(self, to: UInt.self) == word }
+
   /// An owned `any Error` with a copy of the value at `memory`; nil where its type is no error, or not copyable.
   static func copying(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> OwnedValue? {
     guard info.metadata.isCopyable, case .success(let existential) = TypeResolver.shared.type(of: Metadata((any Error).self)) else {

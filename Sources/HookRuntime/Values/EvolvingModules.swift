@@ -35,6 +35,17 @@ final class EvolvingModules: @unchecked Sendable {
     }
   }
 
+  /// Whether other modules may name a type that `module` declares; nil where the image's symbols do not tell which ones they may.
+  func isPublic(_ descriptor: TypeDescriptor, in module: String) -> Bool? {
+    lock.withLock {
+      let address = UInt(bitPattern: descriptor.pointer)
+      guard let image = images(now: LoadedImages.changeCount).image(containing: address), let table = table(image),
+        table.exporting.contains(module)
+      else { return nil }
+      return table.isPublic(at: UInt64(address - image.bias))
+    }
+  }
+
   private func images(now change: UInt64) -> LoadedImages {
     if let images, seen == change { return images }
     let made = LoadedImages.snapshot()
@@ -59,6 +70,8 @@ private struct Table {
   private var enums: Set<String> = []
   /// Of public types: the file's address of the descriptor, and the type's mangled name.
   private var types: [UInt64: String] = [:]
+  /// Those of the modules that have any public type here.
+  private(set) var exporting: Set<String> = []
 
   init(_ file: ELFFile) {
     let symbols = RawSymbols.tables(of: file)
@@ -86,6 +99,7 @@ private struct Table {
           modules.contains(module)
         else { continue }
         types[entry.value] = String(name.text.dropLast(2))
+        exporting.insert(module)
       }
     }
     // A case's name begins with its enum's: `3Lib5ShapeO` of `3Lib5ShapeO6circleyACSicACmFWC`.
@@ -110,6 +124,8 @@ private struct Table {
       }
     }
   }
+
+  func isPublic(at address: UInt64) -> Bool { types[address] != nil }
 
   func evolution(at address: UInt64, _ descriptor: TypeDescriptor) -> Evolution {
     guard let name = types[address] else { return .fixed }

@@ -21,24 +21,33 @@ extension FunctionPlan {
       let frame = memory.baseAddress!.bindMemory(to: HKTFrame.self, capacity: 1)
       frame.pointee.stack = (memory.baseAddress! + size).assumingMemoryBound(to: UInt64.self)
       frame.pointee.indirect_result = UInt64(UInt(bitPattern: result))
-      if case .parts(let parts) = call.result.location {
-        // Elements in memory go straight to where they lie in the tuple.
-        for part in parts { put(result + part.offset, part.location, frame, isResult: true) }
-      }
       frame.pointee.self_register = UInt64(context)
       for (index, argument) in arguments.enumerated() { put(argument, index, frame) }
-      guard let error else { return run(code, frame, result) }
-      return withUnsafeTemporaryAllocation(byteCount: max(error.info.size, 16), alignment: max(error.info.alignment, 16)) { room in
-        put(room.baseAddress!, error.location, frame, isResult: true)
-        if run(code, frame, result) == 0 { return 0 }
-        if case .pieces = error.location {
-          _ = ValueReader(frame).withMemory(error.location, error.info, isResult: true) {
-            // The bits are moved, as those of a result.
-            room.baseAddress!.copyMemory(from: $0, byteCount: error.info.size)
-          }
-        }
-        return error.info.metadata.box(room.baseAddress!)
+      guard case .parts(let parts) = call.result.location else { return run(code, frame, result, error) }
+      // Elements in memory go straight to where they lie in the tuple; those that come together are packed otherwise.
+      for part in parts where part.location != .address(.indirectResult) { put(result + part.offset, part.location, frame, isResult: true) }
+      let info = call.result.info
+      return withUnsafeTemporaryAllocation(byteCount: max(info?.size ?? 0, 16), alignment: max(info?.alignment ?? 0, 16)) { packed in
+        frame.pointee.indirect_result = UInt64(UInt(bitPattern: packed.baseAddress!))
+        return run(code, frame, result, error)
       }
+    }
+  }
+
+  private func run(
+    _ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer, _ error: (info: TypeInfo, location: Location)?
+  ) -> UInt {
+    guard let error else { return run(code, frame, result) }
+    return withUnsafeTemporaryAllocation(byteCount: max(error.info.size, 16), alignment: max(error.info.alignment, 16)) { room in
+      put(room.baseAddress!, error.location, frame, isResult: true)
+      if run(code, frame, result) == 0 { return 0 }
+      if case .pieces = error.location {
+        _ = ValueReader(frame).withMemory(error.location, error.info, isResult: true) {
+          // The bits are moved, as those of a result.
+          room.baseAddress!.copyMemory(from: $0, byteCount: error.info.size)
+        }
+      }
+      return error.info.metadata.box(room.baseAddress!)
     }
   }
 
@@ -89,7 +98,7 @@ extension FunctionPlan {
 
 extension Metadata {
   /// Moves the error value of this type at `memory` into a box, as `any Error` has it; 0 when the type is no error.
-  func box(_ memory: UnsafeMutableRawPointer) -> UInt {
+  package func box(_ memory: UnsafeMutableRawPointer) -> UInt {
     func move<E: Error>(_ type: E.Type) -> UInt {
       ErrorBox(memory.assumingMemoryBound(to: E.self).move()).word
     }

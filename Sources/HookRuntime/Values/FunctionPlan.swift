@@ -214,19 +214,9 @@ private struct FunctionPlanner {
       scalars += own.map { $0.moved(by: begin) }
       sources.append((begin..<end, index))
     }
-    guard case .pieces(let pieces) = PlaceAllocator.returned(AggregateLowering.lower(scalars)) else {
-      throw FunctionProblem(description: "it returns a tuple of more than four words beside elements in memory")
-    }
-    for piece in pieces {
-      // Small elements share a register, and large ones take several.
-      for source in sources where source.span.overlaps(piece.offset..<(piece.offset + piece.size)) {
-        let begin = max(source.span.lowerBound, piece.offset)
-        let size = min(source.span.upperBound, piece.offset + piece.size) - begin
-        let offset = begin - source.span.lowerBound + leaves[source.leaf].offset
-        let own = Piece(place: piece.place, offset: offset, size: size, skip: begin - piece.offset)
-        parts.append(ValuePart(offset: offset, size: size, location: .pieces([own])))
-      }
-    }
+    let packed = PlaceAllocator.returned(AggregateLowering.lower(scalars))
+    if case .unknown(let reason) = packed { throw FunctionProblem(description: "its result is \(reason)") }
+    for source in sources where !source.span.isEmpty { parts.append(packed.part(source.span, movedTo: leaves[source.leaf].offset)) }
     return .parts(parts)
   }
 

@@ -1,5 +1,6 @@
 // FunctionValue — a closure or function pointer of the program (or one of ours), held or lent.
 package import CHookTrampoline
+private import Synchronization
 
 package final class FunctionValue: Sendable {
   /// The function type, in the form the value has.
@@ -7,16 +8,21 @@ package final class FunctionValue: Sendable {
   package let code: UInt
   /// The context object; 0 for functions without one.
   package let context: UInt
-  /// The call that lent a non-escaping closure, whose context may lie on the stack; 0 for values held here.
+  /// The call that lent a non-escaping closure, or another whose context lies on the stack; 0 for values held here.
   package let lender: UInt64
 
+  /// No call lends with this number: such a value is of no use.
+  package static let nobody = UInt64.max
+
   /// Reads the value at `memory`; one that may escape is retained, any other is lent by the call `lender`.
-  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64) {
+  /// - Parameter endsWithCall: its context does not live longer, whatever the type says.
+  package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64, endsWithCall: Bool = false) {
     self.type = type
     let shape = type.metadata.function
     code = memory.loadUnaligned(as: UInt.self)
     context = shape?.convention == .swift ? memory.loadUnaligned(fromByteOffset: 8, as: UInt.self) : 0
-    self.lender = shape?.convention == .swift && shape?.isEscaping == false ? lender : 0
+    let isLent = endsWithCall || shape?.convention == .swift && shape?.isEscaping == false
+    self.lender = isLent ? lender == 0 && endsWithCall ? Self.nobody : lender : 0
     if self.lender == 0 { Self.retain(context) }
   }
 
@@ -37,8 +43,9 @@ package final class FunctionValue: Sendable {
   /// the form is another, the value becomes a closure of ours that calls it; the way back finds the original.
   ///
   /// The context is owned by what is in `memory` then, also where a non-escaping type does not release it.
-  package func store(at memory: UnsafeMutableRawPointer, as target: TypeInfo) throws(FunctionProblem) {
-    if target.form.isSame(as: type.form) || target.metadata.function?.convention != .swift {
+  /// - Parameter loan: of a lent closure that becomes one that may escape: called when the loan is over, it stops the process.
+  package func store(at memory: UnsafeMutableRawPointer, as target: TypeInfo, until loan: ClosureLoan? = nil) throws(FunctionProblem) {
+    if loan == nil, target.form.isSame(as: type.form) || target.metadata.function?.convention != .swift {
       Self.retain(context)
       write(code, context, target, memory)
       return
@@ -48,7 +55,7 @@ package final class FunctionValue: Sendable {
     guard (from.call.arguments.map(\.info) + [from.call.result.info]).allSatisfy(Self.hasOneForm) else {
       throw FunctionProblem(description: "closures of its type cannot be passed between generic and other places")
     }
-    let made = HostClosure.make(to, ForwardingClosure(self, from))
+    let made = HostClosure.make(to, ForwardingClosure(self, from, loan))
     write(made.code, made.context, target, memory)
   }
 
@@ -79,17 +86,35 @@ package final class FunctionValue: Sendable {
   }
 }
 
+/// How long closures that must not escape are lent to a handler.
+package final class ClosureLoan: Sendable {
+  fileprivate let isOver = Atomic<Bool>(false)
+  package init() {}
+
+  /// Ends a loan when it is released.
+  package final class Term {
+    private let loan: ClosureLoan
+    package init(_ loan: ClosureLoan) { self.loan = loan }
+    deinit { loan.isOver.store(true, ordering: .releasing) }
+  }
+}
+
 /// Passes calls of one form of a function type on to a closure of the other form.
 private final class ForwardingClosure: ClosureBody {
   let target: FunctionValue
   private let targetPlan: FunctionPlan
+  private let loan: ClosureLoan?
 
-  init(_ target: FunctionValue, _ plan: FunctionPlan) {
+  init(_ target: FunctionValue, _ plan: FunctionPlan, _ loan: ClosureLoan?) {
     self.target = target
     targetPlan = plan
+    self.loan = loan
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
+    if let loan, loan.isOver.load(ordering: .acquiring) {
+      fatalError("a non-escaping closure of type '\(target.type.name)' was kept and called after the handler it was lent to")
+    }
     let reader = ValueReader(call.pointee.frame)
     var arguments: [UnsafeMutableRawPointer] = []
     var copies: [OwnedValue] = []

@@ -105,7 +105,7 @@ extension GenericSource {
 
 extension Metadata {
   /// This class, or the one it inherits from, that the descriptor describes.
-  fileprivate func ancestor(_ wanted: TypeDescriptor) -> Metadata? {
+  func ancestor(_ wanted: TypeDescriptor) -> Metadata? {
     var each: Metadata? = self
     while let metadata = each {
       if metadata.descriptor == wanted { return metadata }

@@ -88,6 +88,7 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
   }
   /// The protocol's requirement records (8 bytes each): base protocols, associated types, methods.
   var requirements: UnsafeRawPointer { pointer + 24 + 12 * requirementsInSignature }
+  /// How many there are: a conformance's table has one word before as many.
   var requirementCount: Int { Int(pointer.load(fromByteOffset: 16, as: UInt32.self)) }
 
   /// The requirement record of the associated type, and the base that records are counted from.

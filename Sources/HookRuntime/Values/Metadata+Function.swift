@@ -58,3 +58,25 @@ extension Metadata {
       isAsync: flags & 0x2000_0000 != 0, isEscaping: flags & 0x400_0000 != 0, isDifferentiable: isDifferentiable)
   }
 }
+
+extension Metadata {
+  private static let escaping: UInt = 0x400_0000
+
+  /// Both are function types that differ at most in whether their values may escape.
+  func isSameFunction(as other: Metadata) -> Bool {
+    guard let mine = function, let its = other.function else { return false }
+    let flags = pointer.load(fromByteOffset: 8, as: UInt.self) ^ other.pointer.load(fromByteOffset: 8, as: UInt.self)
+    // Bit 28: a global actor, which is not looked at here.
+    guard flags & ~Self.escaping == 0, pointer.load(fromByteOffset: 8, as: UInt.self) & 0x1800_0000 == 0 else { return false }
+    return mine.result == its.result && mine.thrown == its.thrown
+      && zip(mine.parameters, its.parameters).allSatisfy { $0.type == $1.type && $0.ownership == $1.ownership && $0.isIsolated == $1.isIsolated }
+  }
+}
+
+extension TypeInfo {
+  /// A closure whose values do not own their contexts.
+  package var isLentFunction: Bool {
+    guard case .closure = kind, let shape = metadata.function else { return false }
+    return shape.convention == .swift && !shape.isEscaping
+  }
+}

@@ -405,6 +405,8 @@ extension TypeDescriptor {
       let distance = place.load(as: Int32.self)
       return distance == 0 ? 0 : UInt(bitPattern: place + Int(distance))
     }
+    /// The entry is an initialiser's.
+    func isInitializer(_ index: Int) -> Bool { entry(index).load(as: UInt32.self) & 0xF == 1 }
     /// The entry at an address of this table.
     func index(of address: UnsafeRawPointer) -> Int? {
       let distance = address - entry(0)

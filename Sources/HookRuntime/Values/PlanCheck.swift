@@ -37,7 +37,12 @@ struct PlanCheck {
     }
     let arguments = plan.arguments.map { argument in
       var argument = argument
+      let places = argument.location.argumentPlaces
       argument.location = passed(argument.location)
+      // What the body certainly does not take it cannot end; what is only not shown to be passed it may.
+      if argument.location == .optimizedOut, let places, places.areRegisters, evidence.isCertainlyUnused(places) {
+        argument.isOwned = false
+      }
       return argument
     }
     return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)

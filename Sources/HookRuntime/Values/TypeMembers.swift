@@ -36,6 +36,7 @@ package struct StoredField: Sendable {
   package var type: Result<TypeInfo, TypeProblem> {
     switch source {
     case .element(let metadata): TypeResolver.shared.type(of: metadata)
+    case .elementInForm(let metadata, .general): TypeResolver.shared.general(of: metadata)
     case .elementInForm(let metadata, let form): TypeResolver.shared.type(of: metadata).map { TypeResolver.shared.type($0, in: form) }
     case .none: .failure(.layout(name))
     case .record(let bytes): TypeResolver.shared.type(ofField: reference == .value ? bytes : bytes.dropLast(2), in: owner)
@@ -181,8 +182,7 @@ extension TypeInfo {
       return (memory, type)
     case .opaque:
       guard let dynamic = memory.load(fromByteOffset: 24, as: UnsafeRawPointer?.self) else { return nil }
-      guard case .success(let known) = TypeResolver.shared.type(of: Metadata(dynamic)) else { return nil }
-      let type = TypeResolver.shared.general(known)
+      guard case .success(let type) = TypeResolver.shared.general(of: Metadata(dynamic)) else { return nil }
       // Values that fit the three words and can be moved bit by bit are inline; others are in a box.
       if type.size <= 24, type.alignment <= 8, type.metadata.isBitwiseTakable { return (memory, type) }
       return memory.load(as: UnsafeRawPointer?.self).map { ($0 + type.boxOffset, type) }

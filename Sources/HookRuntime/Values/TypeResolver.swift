@@ -16,11 +16,25 @@ package final class TypeResolver: @unchecked Sendable {
 
   package func type(_ syntax: TypeSyntax) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
-      if let known = bySyntax[syntax] { return known }
+      if let known = bySyntax[syntax], isCurrent(known) { return known }
       let found = constrained(syntax) ?? metadata(for: syntax).flatMap { info(for: $0) }
       bySyntax[syntax] = found
       return found
     }
+  }
+
+  private var failuresAt: UInt64 = 0
+  /// What was not found may have come with an image since: then all that failed is forgotten.
+  private func isCurrent(_ known: Result<TypeInfo, TypeProblem>) -> Bool {
+    guard case .failure = known else { return true }
+    let change = LoadedImages.changeCount
+    if change == failuresAt { return true }
+    failuresAt = change
+    func failed(_ result: Result<TypeInfo, TypeProblem>) -> Bool { if case .failure = result { true } else { false } }
+    bySyntax = bySyntax.filter { !failed($0.value) }
+    byField = byField.filter { !failed($0.value) }
+    byMetadata = byMetadata.filter { !failed($0.value) }
+    return false
   }
 
   /// `any Collection<Int>`: the runtime does not find it by name, but its values are those of `any Collection`.
@@ -36,6 +50,36 @@ package final class TypeResolver: @unchecked Sendable {
   /// The type as it lies where a generic type is expected: an element of an array, a payload of `Any`. The compiler
   /// keeps closures there in their most general form; a type that holds none is the same everywhere.
   package func general(_ info: TypeInfo) -> TypeInfo { type(info, in: .general) }
+
+  /// The type of a value where a generic type is expected. Metatypes have their word there, inside Optionals and tuples too.
+  package func general(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
+    lock.withLock {
+      let key = FormKey(metadata: metadata, form: .general)
+      if let known = otherForms[key] { return .success(known) }
+      if !metadata.mentionsOneMetatype || metadata.isMetatype { return info(for: metadata).map(general) }
+      do throws(TypeProblem) {
+        let layout = try generalLayout(metadata)
+        let made = TypeInfo(metadata: metadata, kind: layout.kind, scalars: layout.scalars, form: .general)
+        otherForms[key] = made
+        return .success(made)
+      } catch { return .failure(error) }
+    }
+  }
+
+  /// Of Optionals and tuples with metatypes.
+  private func generalLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
+    guard case .optional = metadata.kind else {
+      var scalars: [Scalar]? = []
+      for element in metadata.tupleElements {
+        let part = try general(of: element.metadata).get().scalars
+        scalars = part.flatMap { part in scalars.map { $0 + part.map { $0.moved(by: element.offset) } } }
+      }
+      return Layout(kind: .tuple, scalars: scalars)
+    }
+    guard let argument = metadata.genericArgumentMetadata.first ?? nil else { throw .layout(metadata.name) }
+    let payload = try general(of: argument).get()
+    return Layout(kind: .optional(payload), scalars: payload.scalars.map { _ in Self.enumeration(payload.size, metadata.size) })
+  }
 
   /// The type with the closures of its values in this form; the same where there are none.
   package func type(_ info: TypeInfo, in form: ClosureForm) -> TypeInfo {
@@ -76,7 +120,7 @@ package final class TypeResolver: @unchecked Sendable {
   package func type(ofField name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     lock.withLock {
       let key = FieldKey(name: name, owner: owner)
-      if let known = byField[key] { return known }
+      if let known = byField[key], isCurrent(known) { return known }
       let found = fieldType(name, in: owner)
       byField[key] = found
       return found
@@ -95,6 +139,7 @@ package final class TypeResolver: @unchecked Sendable {
       if case .metatype(let instance) = syntax, instance.deepestParameter >= 0 { isWord = true }
       guard isWord || { if case .metatype = syntax { true } else { false } }() else { return .failure(.layout(metadata.name)) }
       if !isWord { return .success(TypeInfo(metadata: metadata, kind: .metatype, scalars: [], size: 0)) }
+      return general(of: metadata)
     }
     let found = info(for: metadata)
     // Closures lie in the form the declaration asks for, which for a generic type's is not that of their own type.
@@ -338,15 +383,20 @@ package final class TypeResolver: @unchecked Sendable {
     if payloads == 1, descriptor.emptyCases == 0, let only, !cases[0].isIndirectCase {
       return Layout(kind: kind, scalars: only.scalars)  // a single case is laid out as its payload
     }
+    return Layout(kind: kind, scalars: Self.enumeration(payloadSize, size))
+  }
+
+  /// The payload's bytes as integers, and what is behind them.
+  private static func enumeration(_ payloadSize: Int, _ size: Int) -> [Scalar] {
     var scalars: [Scalar] = []
     var offset = 0
     while offset < payloadSize {
       let width = min(8, payloadSize - offset)
-      scalars.append(Self.integer(offset: offset, size: width))
+      scalars.append(integer(offset: offset, size: width))
       offset += width
     }
-    if size > payloadSize { scalars.append(Self.integer(offset: payloadSize, size: size - payloadSize)) }
-    return Layout(kind: kind, scalars: scalars)
+    if size > payloadSize { scalars.append(integer(offset: payloadSize, size: size - payloadSize)) }
+    return scalars
   }
 
   private var parser = SymbolParser()
@@ -372,6 +422,7 @@ package final class TypeResolver: @unchecked Sendable {
     if name.hasPrefix("(extension in "), let colon = name.firstIndex(of: ":") {
       let extending = String(name[..<colon].dropFirst("(extension in ".count).dropLast())
       if ResilientTypes.otherModules.contains(extending) { throw .layout(name) }
+      if ResilientTypes.frozenElsewhere[extending] != nil { return try isPublic(name, descriptor, in: extending) }
       return try isResilient(String(name[name.index(after: colon)...]), descriptor)
     }
     let module = String(name.prefix { $0 != "." })
@@ -383,11 +434,19 @@ package final class TypeResolver: @unchecked Sendable {
         || module == "Swift" && ResilientTypes.names.contains("_Concurrency." + bare.dropFirst("Swift.".count))
     }
     if ResilientTypes.otherModules.contains(module) { throw .layout(name) }
+    if let frozen = ResilientTypes.frozenElsewhere[module] {
+      return frozen.contains(name.withoutGenericArguments) ? false : try isPublic(name, descriptor, in: module)
+    }
     switch EvolvingModules.shared.evolution(of: descriptor) {
     case .fixed: return false
     case .changes: return true
     case .unknown: throw .evolving(name)
     }
+  }
+
+  private func isPublic(_ name: String, _ descriptor: TypeDescriptor, in module: String) throws(TypeProblem) -> Bool {
+    guard let isPublic = EvolvingModules.shared.isPublic(descriptor, in: module) else { throw .layout(name) }
+    return isPublic
   }
 
   // MARK: Standard library scalars
@@ -413,6 +472,8 @@ package final class TypeResolver: @unchecked Sendable {
 
 extension Metadata {
   fileprivate var isInlineArray: Bool { name.hasPrefix("Swift.InlineArray<") }
+
+  fileprivate var isMetatype: Bool { if case .metatype = kind { true } else { false } }
 
   /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
   fileprivate var mentionsOneMetatype: Bool {

@@ -47,6 +47,8 @@ package struct ValueReader {
     case .optimizedOut, .unknown: return nil
     case .parts: return location.isWhole ? withParts(location, info, isResult: isResult, body) : nil
     case .address(let place):
+      // Nobody looks where a value without bytes is, and optimised callers pass anything.
+      if info.size == 0 { return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { body(UnsafeRawPointer($0.baseAddress!)) } }
       // An indirect result's address is what the caller passed in rax; swiftcc callees return it in rax as well, but need not.
       guard let memory = UnsafeRawPointer(bitPattern: UInt(argumentWord(place))) else { return nil }
       return body(memory)
@@ -74,7 +76,7 @@ package struct ValueReader {
         case .pieces(let pieces): for piece in pieces { copy(piece, to: buffer, isResult: isResult) }
         case .address(let place):
           guard let memory = UnsafeRawPointer(bitPattern: UInt(argumentWord(place))) else { continue }
-          (buffer.baseAddress! + part.offset).copyMemory(from: memory, byteCount: part.size)
+          (buffer.baseAddress! + part.offset).copyMemory(from: memory + part.skip, byteCount: part.size)
         case .optimizedOut, .unknown, .parts: continue
         }
       }

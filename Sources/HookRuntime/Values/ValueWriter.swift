@@ -248,6 +248,21 @@ package struct ValueWriter {
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
   package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
 
+  /// Makes `value` the error that a function which states its error's type throws, given away to the caller. Result and
+  /// former error were retired before.
+  package func setTypedError(_ thrown: ResultPlan, to value: OwnedValue) {
+    switch thrown.location {
+    case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
+    case .address(let place):
+      // Of an error without bytes, the address leads anywhere.
+      let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place)))
+      if value.info.size > 0 { target?.copyMemory(from: value.memory, byteCount: value.info.size) }
+    case .parts, .optimizedOut, .unknown: return value.destroy()
+    }
+    frame.pointee.results.error = 1
+    value.forget()
+  }
+
   /// Makes `value` the result, given away to the caller.
   package func setResult(_ result: ResultPlan, to value: OwnedValue) {
     switch result.location {
@@ -263,7 +278,8 @@ package struct ValueWriter {
         case .pieces(let pieces): for piece in pieces { setResult(piece, value.memory) }
         case .address(let place):
           guard let target = UnsafeMutableRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))) else { continue }
-          target.copyMemory(from: value.memory + part.offset, byteCount: part.size)
+          (target + part.skip).copyMemory(from: value.memory + part.offset, byteCount: part.size)
+          if place == .indirectResult { frame.pointee.results.integer.0 = frame.pointee.indirect_result }
         case .optimizedOut, .unknown, .parts: continue
         }
       }

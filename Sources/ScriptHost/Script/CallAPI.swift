@@ -93,7 +93,8 @@ enum CallAPI {
       if plan.location.isWhole {
         let done = ValueAPI.withScratch { scratch in
           script.pointee.withMemory(of: lent) {
-            callback.done(isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch))
+            callback.done(
+              isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch, lent: lent))
           } ?? -2
         }
         if done != -2 { return done }

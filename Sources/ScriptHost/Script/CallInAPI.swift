@@ -32,6 +32,7 @@ enum CallInAPI {
     guard given == callable.argumentCount else {
       return fail(.wrongCount(selector: callable.selector, expected: callable.argumentCount, found: given), callback)
     }
+    if callable.isGeneric { return performGeneric(bound, on: receiver, value, callback, first: first, patch, catching: catching) }
     let isObject = callable.isOnObject
     if isObject {
       do throws(CallError) { try CallCheck.object(receiver, for: callable) } catch { return fail(error, callback) }
@@ -39,7 +40,9 @@ enum CallInAPI {
     if callable.isAsync { return AwaitedCall.begin(bound, on: receiver, isObject, callback, first: first, patch, catching: catching) }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
+      let watch = FrameBound.Watch(isObject ? receiver : 0)
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
+      defer { watch?.end(callable.selector, patch) }
       if callable.isOnValue, case .value(let info) = callable.receiver {
         let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
         guard made != nil else {
@@ -67,6 +70,29 @@ enum CallInAPI {
       }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
+  }
+
+  /// The same once the types of the arguments have told what the function is generic over.
+  private static func performGeneric(
+    _ bound: BoundCall, on receiver: UInt, _ value: LentValue?, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
+  ) -> Int32 {
+    let template = bound.callable
+    guard let generic = template.generic else { return callback.fail("internal error: a template without a function") }
+    let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
+    let given = (first..<callback.count).map { bridge.givenType(callback[$0]) }
+    let object = template.isOnObject ? UnsafeRawPointer(bitPattern: receiver).map { Metadata($0.load(as: UnsafeRawPointer.self)) } : nil
+    let type = value?.info.metadata ?? object
+    do throws(CallError) {
+      // Looking for types and witness tables is not the script's time.
+      let unlocked = shl_unlock_all(callback.scope)
+      let found = Result { () throws(CallError) in try generic.callable(on: type ?? template.owner, given) }
+      guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      let callable = try found.get()
+      // Of a generic class, the metatype is known only now.
+      var receiver = receiver
+      if receiver == 0, case .metatype(let own) = callable.receiver { receiver = UInt(bitPattern: own.pointer) }
+      return perform(BoundCall(callable: callable, entry: bound.entry), on: receiver, value: value, callback, first: first, patch, catching: catching)
+    } catch { return fail(error, callback) }
   }
 
   /// The bytes of `self` in the block. What ended there left its bits.
@@ -139,7 +165,13 @@ enum CallInAPI {
     case (.bool, SHL_BOOL): place.storeBytes(of: value.b ? 1 : 0, as: UInt64.self)
     default:
       let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
-      do throws(BridgeError) { try bridge.store(value, as: argument.info, at: place) } catch {
+      do throws(BridgeError) {
+        try bridge.store(value, as: argument.info, at: place)
+        if let type = FrameBound.settle(place, argument.info, for: .pass) {
+          argument.destroy(block)
+          throw .inFrame(type: type)
+        }
+      } catch {
         let text = "argument \(argumentName(index, callable.plan.arguments[index].label)) of '\(callable.selector)': \(error.description)"
         return callback.fail(text)
       }
@@ -169,14 +201,17 @@ enum CallInAPI {
     guard let member = callback.text(1) else {
       return callback.fail("'\(verb)' takes a member after its target, such as \"add(_:price:)\", got \(ValueBridge.describe(callback[1]))")
     }
+    var receiver: Any?
     do throws(CallError) {
       if target.cls == patch.classes.type {
         let type = try patch.callIns.type(patch.classNames[Int(target.h.a)], callback)
+        receiver = type.type
         let isInit = member.hasPrefix("init(") || member.hasPrefix("init?(")
         let bound = try patch.callIns.bound(member, of: type, isStatic: !isInit, callback)
         return perform(bound, on: UInt(bitPattern: type.pointer), callback, first: 2, patch, catching: catching)
       }
       if let lent = patch.classes.lentValue(target) {
+        receiver = lent.withMemory { TypedValue.load($0, lent.info, as: Any.self) } ?? nil
         let bound = try patch.callIns.bound(member, of: lent.info.metadata, isStatic: false, callback)
         return perform(bound, on: 0, value: try self.receiver(lent, bound.callable), callback, first: 2, patch, catching: catching)
       }
@@ -185,10 +220,15 @@ enum CallInAPI {
       }
       guard let object = patch.classes.object(target) else { return callback.fail(ObjectAPI.expired) }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
+      // Alive while its handle is.
+      receiver = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
       let bound = try patch.callIns.bound(member, of: type, isStatic: false, callback)
       guard case .object = bound.callable.receiver else { throw staticMember(bound.callable) }
       return perform(bound, on: UInt(bitPattern: object), callback, first: 2, patch, catching: catching)
-    } catch { return fail(error, callback) }
+    } catch {
+      guard case .noMember = error, let receiver else { return fail(error, callback) }
+      return MessageAPI.send(member, to: receiver, error, callback, patch, catching: catching)
+    }
   }
 
   /// The value as `self` of the callable; an error when that takes another type, or none.
@@ -222,6 +262,8 @@ enum CallInAPI {
       switch callable.receiver {
       case .object: throw .wrongReceiver(selector: callable.selector, expected: "an object", found: "none; use swift.send(object, …)")
       case .value(let info): throw .wrongReceiver(selector: callable.selector, expected: info.name, found: "none; use swift.send(value, …)")
+      case .none where callable.wantsInstance:
+        throw .wrongReceiver(selector: callable.selector, expected: "an object or value", found: "none; use swift.send(object, …)")
       case .none, .metatype: break
       }
       let receiver = callable.owner.map { UInt(bitPattern: $0.pointer) } ?? 0

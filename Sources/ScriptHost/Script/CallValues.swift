@@ -52,7 +52,8 @@ enum CallValues {
     // What the handler put there may be replaced again while it has a handle: it gets a copy.
     if let staged = script.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
-    if argument.isInout || script.pointee.original(index) != nil {
+    // What cannot be copied cannot be replaced either, and is lent where it lies.
+    if argument.isInout || script.pointee.original(index) != nil, info.metadata.isCopyable {
       let applied = script.pointee.held?[index].map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)
@@ -81,6 +82,8 @@ enum CallValues {
   static let consumedMark: UInt64 = 3
   /// Let go by the script.
   static let releasedMark: UInt64 = 4
+  /// It lies in a frame, and the handle would be the script's own.
+  static let inFrameMark: UInt64 = 5
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -130,7 +133,14 @@ enum CallValues {
       if case .notMadeHere = error, isUnchangedText(value, index, script, bridge) { return }
       throw error
     }
+    if !isWhatCame(made, index, script) { try FrameBound.settle(made, for: .pass) }
     script.pointee.staged.updateValue(made, forKey: index)?.destroy()
+  }
+
+  /// The value is the one that came with the call, bit by bit: nothing gets further than it would.
+  private static func isWhatCame(_ made: OwnedValue, _ index: Int, _ script: Call) -> Bool {
+    guard let original = script.pointee.original(index) else { return false }
+    return memcmp(original, made.memory, made.info.size) == 0
   }
 
   /// The bytes of a string for a place that ends texts with NUL.
@@ -162,7 +172,7 @@ enum CallValues {
       !isThere
       ? nil
       : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
-        $0.loadUnaligned(as: UInt.self) == 0 ? nil : FunctionValue($0, info, lender: ClosureBridge.lender(bridge.serial))
+        $0.loadUnaligned(as: UInt.self) == 0 ? nil : ClosureBridge.function(at: $0, info, bridge.serial)
       }
     try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
     if info.isLentFunction {
@@ -175,6 +185,7 @@ enum CallValues {
   private static func isSame(_ value: SHLValue, root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     guard value.tag == SHL_HANDLE else { return false }
     if value.cls == bridge.classes.object { return isSameObject(value, root, script, bridge) }
+    if value.cls == bridge.classes.closure { return isSameFunction(value, root, script, bridge) }
     guard value.cls == bridge.classes.value else { return false }
     if value.h.c == 0 && value.h.b == 0 { return value.h.a <= consumedMark }  // a value that is not there, passed on
     guard value.h.b != 0 else { return false }
@@ -199,20 +210,30 @@ enum CallValues {
     }
   }
 
-  /// The instance is the one in a value of protocol type there, which could not be made anew.
+  /// The instance is the one that is there, alone or in a value of protocol type, which could not be made anew.
   private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
-    let plan = script.pointee.plan
-    let info: TypeInfo? =
-      switch root {
-      case .argument(let index): plan.arguments[index].info
-      case .result: plan.result.info
-      case .selfValue: nil
-      case .memory: nil
-      }
-    guard let info, info.isObjectWithTables, ScriptThread.isCurrent(value.h.c) else { return false }
+    guard let info = type(at: root, script), info.isObject, ScriptThread.isCurrent(value.h.c) else { return false }
     return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
       $0.loadUnaligned(as: UInt64.self) == value.h.a
     } ?? false
+  }
+
+  /// The function is the one that is there, in the form it has there.
+  private static func isSameFunction(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+    let function = ClosureBridge.value(value)
+    guard let info = type(at: root, script), info.holdsFunction, ClosureBridge.isUsable(function) else { return false }
+    return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      $0.loadUnaligned(as: UInt.self) == function.code && $0.loadUnaligned(fromByteOffset: 8, as: UInt.self) == function.context
+    } ?? false
+  }
+
+  /// nil also where an error came instead.
+  private static func type(at root: LentValue.Root, _ script: Call) -> TypeInfo? {
+    switch root {
+    case .argument(let index): script.pointee.plan.arguments[index].info
+    case .result: script.pointee.view.didThrow ? nil : script.pointee.plan.result.info
+    case .selfValue, .memory: nil
+    }
   }
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
@@ -243,6 +264,7 @@ enum CallValues {
       made.forget()
       throw error
     }
+    try FrameBound.settle(made, for: .pass)
     script.pointee.stagedResult?.destroy()
     script.pointee.stagedResult = made
   }
@@ -344,27 +366,52 @@ enum CallValues {
     return typed.info != nil && typed.location.isWhole
   }
 
-  /// Makes the error in `box` what the call throws. False, with nothing changed, when the original's result or what it
-  /// consumes is out of reach.
-  static func applyError(_ box: UInt, _ script: Call) -> Bool {
+  /// Makes the error in `box` what the call throws. An error with nothing changed when it is none that the function can throw,
+  /// or the original's result or what it consumes is out of reach.
+  static func applyError(_ box: UInt, _ script: Call) throws(BridgeError) {
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     let writer = ValueWriter(script.pointee.view.call)
-    if ran {
-      let thrown = script.pointee.view.thrownError
-      if thrown == box { dropStaged(script); dropHeld(script); return true }
-      let result = script.pointee.plan.result
-      guard thrown != 0 || result.type.isVoid || result.isReplaceable else { return false }
-      if script.pointee.view.didThrow, !canReplaceError(script) { return false }
-      retireOutcome(script, writer)
-    } else {
-      guard consumeOwned(script) else { return false }
+    let plan = script.pointee.plan
+    let isTyped = plan.throwsTyped
+    if ran, script.pointee.view.didThrow, box == (isTyped ? script.pointee.typedErrorBox : script.pointee.view.thrownError) {
+      // The original's error is still where it left it.
+      dropStaged(script)
+      return dropHeld(script)
     }
-    // The script's handle keeps the box until now; the caller gets a reference of its own.
-    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
+    let typed = isTyped ? try typedError(box, plan) : nil
+    do throws(BridgeError) {
+      if ran {
+        let canGo = script.pointee.view.didThrow ? canReplaceError(script) : plan.result.type.isVoid || plan.result.isReplaceable
+        guard canGo else { throw .cannotThrow }
+        retireOutcome(script, writer)
+      } else {
+        guard consumeOwned(script) else { throw .cannotThrow }
+      }
+    } catch {
+      typed?.destroy()
+      throw error
+    }
     dropStaged(script)
     dropHeld(script)
+    if let typed, let thrown = plan.thrownValue { return writer.setTypedError(thrown, to: typed) }
+    // The script's handle keeps the box until now; the caller gets a reference of its own.
+    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
     writer.setError(box)
-    return true
+  }
+
+  /// The error in `box` as a function that states its errors' type throws it.
+  private static func typedError(_ box: UInt, _ plan: CallPlan) throws(BridgeError) -> OwnedValue {
+    guard let info = throwable(plan), let (error, type) = ErrorAPI.opened(box) else { throw .cannotThrow }
+    guard type.metadata == info.metadata else { throw .wrongType(expected: "an error of type \(info.name)", found: type.name) }
+    let value = OwnedValue(uninitialized: info)
+    info.metadata.initialize(value.memory, copying: error)
+    return value
+  }
+
+  /// The type of the errors that a function throws which states it; nil where it is not known, or where they go.
+  static func throwable(_ plan: CallPlan) -> TypeInfo? {
+    guard let thrown = plan.thrownValue, thrown.location.isWhole else { return nil }
+    return thrown.info
   }
 
   static func dropStaged(_ script: Call) {

@@ -4,7 +4,7 @@ internal import HookRuntime
 internal import SwiftMangling
 
 struct CapturePath: Sendable {
-  enum Root: Sendable, Equatable { case selfObject, argument(Int), result, error, duration }
+  enum Root: Sendable, Equatable { case selfObject, argument(Int), result, error, errno, duration }
   let root: Root
   let fields: [String]
 
@@ -20,6 +20,7 @@ struct CapturePath: Sendable {
     case "result": root = .result
     case "error": root = .error
     case "duration": root = .duration
+    case "errno" where family.imported != nil: root = .errno
     case "args":
       guard !parts.isEmpty else { throw Problem(text: "'args' needs a label or a position: 'args.name' or 'args.1'") }
       let name = parts.removeFirst()
@@ -32,7 +33,7 @@ struct CapturePath: Sendable {
         let known = parameters.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
         throw Problem(text: "'\(family.selector)' has no argument '\(name)'; it has \(known.isEmpty ? "none" : known)")
       }
-    default: throw Problem(text: "'\(text)' begins with neither self, args, result, error nor duration")
+    default: throw Problem(text: "'\(text)' begins with neither self, args, result, error nor duration" + (family.imported == nil ? "" : ", nor errno"))
     }
     fields = parts
     if parts.contains("") { throw Problem(text: "'\(text)' has an empty step") }
@@ -64,7 +65,7 @@ struct CapturePath: Sendable {
       syntax = .nominal(context, kind: .classType, arguments: [])
     case .argument(let index): syntax = declaration.functionType.parameters[index].type
     case .result: syntax = declaration.functionType.result
-    case .error, .duration: return nil
+    case .error, .errno, .duration: return nil
     }
     guard case .success(let info) = TypeResolver.shared.type(syntax) else { return nil }
     return info.metadata
@@ -81,7 +82,7 @@ struct CapturePath: Sendable {
 
   var needsExit: Bool {
     switch root {
-    case .result, .error, .duration: true
+    case .result, .error, .errno, .duration: true
     case .selfObject, .argument: false
     }
   }
@@ -91,6 +92,7 @@ struct CapturePath: Sendable {
     if name.isMasked { writer.add(name, ""); return }
     switch root {
     case .duration: writer.add(name, Int64(clamping: view.durationNanoseconds))
+    case .errno: writer.add(name, Int64(view.errno))
     case .error:
       let error = view.errorBox()
       if error == 0 { writer.addNull(name) } else { writer.add(name, ValuePrinter.error(error)) }
@@ -155,6 +157,9 @@ struct CapturePath: Sendable {
       StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) {
         writer.add(name, utf8: $0)
       }
+    case .cString:
+      let isText: Void? = CText.withBytes(memory.loadUnaligned(as: UInt.self)) { writer.add(name, utf8: $0) }
+      if isText == nil { writer.addNull(name) }
     case .optional(let payload):
       if info.metadata.enumTag(memory) != 0 { writer.addNull(name) } else { add(memory, payload, name, printer, &writer) }
     default:

@@ -13,6 +13,7 @@ final class LuaHook: @unchecked Sendable {
 
   let patch: Patch
   let position: Position
+  private let handler: HandlerFunction
   let function: SHLRef
   /// How many arguments the handler declares behind `call`; all when it is variadic.
   let wanted: Int
@@ -28,10 +29,12 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(patch: Patch, position: Position, function: SHLRef, info: SHLFunctionInfo, family: Family, options: HookOptions) {
-    self.patch = patch
+  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions) {
+    let info = handler.info
+    patch = handler.patch
     self.position = position
-    self.function = function
+    self.handler = handler
+    function = handler.ref
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
     declaration = family.declaration
@@ -42,8 +45,6 @@ final class LuaHook: @unchecked Sendable {
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
   }
-
-  deinit { shl_forget(patch.state, function) }
 
   var phases: UInt32 {
     switch position {
@@ -209,20 +210,13 @@ final class LuaHook: @unchecked Sendable {
       return abandon(script)
     }
     if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
-      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow })
+      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) || script.pointee.view.didThrow
     {
       // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
-      if CallValues.applyError(box, script) { return HKT_HANDLED }
-      return fail(script, "the call cannot throw here: what the original returned or consumes is out of reach")
-    }
-    if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value),
-      script.pointee.originalRuns > 0, script.pointee.view.withPlan({ $0.throwsTyped }), script.pointee.view.didThrow,
-      box == script.pointee.typedErrorBox
-    {
-      // The original's typed error is still where it left it.
-      CallValues.dropStaged(script)
-      CallValues.dropHeld(script)
-      return HKT_HANDLED
+      do throws(BridgeError) {
+        try CallValues.applyError(box, script)
+        return HKT_HANDLED
+      } catch { return fail(script, error.description) }
     }
     let text =
       invocation.error.map {

@@ -48,6 +48,8 @@ final class MemberCache {
     /// A stored field that lies in the object as any value of its type.
     let fieldType: TypeInfo?
     let fieldOffset: Int
+    /// It is a `let`: what lies there stays as long as the object.
+    let fieldIsFixed: Bool
     let ownerType: TypeInfo?
 
     init(_ member: ObjectMember, of type: Metadata) {
@@ -65,6 +67,7 @@ final class MemberCache {
       }
       if let stored = field, case .value = stored.reference { fieldType = try? stored.type.get() } else { fieldType = nil }
       fieldOffset = field?.offset ?? 0
+      fieldIsFixed = field?.isVar == false
       ownerType = try? TypeResolver.shared.type(of: type).get()
     }
   }
@@ -174,7 +177,7 @@ final class MemberCache {
     case .methods(let selectors)? where field == nil:
       return .methods(
         selectors.map { selector in
-          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector))) } catch {
+          do throws(CallError) { return .callable(bind(try CallableLookup.shared.callable(selector, on: type))) } catch {
             return .refused(selector: selector, error)
           }
         })

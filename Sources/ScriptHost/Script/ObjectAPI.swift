@@ -21,7 +21,7 @@ enum ObjectAPI {
         switch found.use {
         case .field:
           if let type = found.fieldType, let owner = found.ownerType {
-            return push(object, found.fieldOffset, type, owner, receiver, patch, callback)
+            return push(object, found.fieldOffset, type, owner, isFixed: found.fieldIsFixed, receiver, patch, callback)
           }
         case .getter:
           if let get = found.bound { return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch) }
@@ -41,13 +41,18 @@ enum ObjectAPI {
   }
 
   private static func push(
-    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, _ receiver: SHLValue, _ patch: Patch,
+    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, isFixed: Bool, _ receiver: SHLValue, _ patch: Patch,
     _ callback: LuaCallback
   ) -> Int32 {
     let bridge = ValueAPI.bridge(receiver, patch, callback)
     let lent = LentValue(
       root: .memory(UInt(bitPattern: object)), info: owner, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
-    return ValueAPI.withScratch { callback.done(bridge.lua(object + offset, type, lent: lent.part(type, at: offset), scratch: $0)) }
+    return ValueAPI.withScratch {
+      let part = lent.part(type, at: offset)
+      // As in FieldAccess: a variable may change while the script has a handle to its value.
+      return callback.done(
+        isFixed ? bridge.lua(object + offset, type, lent: part, scratch: $0) : bridge.snapshot(object + offset, type, $0, lent: part))
+    }
   }
 
   private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback)

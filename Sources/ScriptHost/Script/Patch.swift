@@ -24,9 +24,17 @@ package final class Patch: @unchecked Sendable {
   var classNames: [String] = []
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before. Guarded by the state's lock.
   var nextFunction: SHLRef = 0
-  var hooks: [HookToken] = []
-  /// Those of `hooks` whose selectors were spelled out: somebody waits for their calls.
-  var exactHooks: [HookToken] = []
+  private let installed = Mutex(Installed())
+  private struct Installed {
+    var hooks: [HookToken] = []
+    var kept = 0
+    /// Those whose selectors were spelled out: somebody waits for their calls.
+    var exact: [HookToken] = []
+  }
+  /// Hooks that wait, by handle number. Guarded by the state's lock.
+  var batches: [HookBatch] = []
+  /// Selectors hooked for objects, whose gaps were told.
+  var toldOfObjects: Set<String> = []
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
@@ -34,6 +42,8 @@ package final class Patch: @unchecked Sendable {
   var definedClasses: [RuntimeClass] = []
   /// `class.define`, which is a field of `class`.
   var defineFunction: SHLRef = 0
+  /// Messages it answers.
+  var forwards: [ScriptForward] = []
   var isLoading = true
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
@@ -82,20 +92,53 @@ package final class Patch: @unchecked Sendable {
   /// Takes out everything the patch installed; calls in flight finish with what they started with.
   func removeAll() {
     live.store(false, ordering: .relaxed)
-    for token in hooks { HookEngine.shared.remove(token) }
-    hooks = []
+    HookEngine.shared.stopWaiting(owner: id)
+    let tokens = installed.withLock { installed in
+      defer { installed.hooks = [] }
+      return installed.hooks
+    }
+    HookEngine.shared.remove(tokens)
     for observation in observations { _ = observation.end() }
     for watch in watches { watch.remove() }
     for type in definedClasses { type.withdraw(by: self) }
+    for forward in forwards { forward.handler.remove() }
+    forwards = []
+  }
+
+  /// Notes what the patch installed; any thread. Hooks of objects end with them, so those that are over are dropped from time
+  /// to time.
+  /// - Parameter areExact: their selectors were spelled out, and somebody waits for their calls.
+  func add(_ tokens: [HookToken], areExact: Bool) {
+    installed.withLock { installed in
+      if areExact { installed.exact += tokens }
+      installed.hooks += tokens
+      guard installed.hooks.count > 2 * installed.kept + 64 else { return }
+      installed.hooks.removeAll { HookEngine.shared.isEnabled($0) == nil }
+      installed.kept = installed.hooks.count
+    }
+    // Unloaded meanwhile.
+    if !isLive { HookEngine.shared.remove(tokens) }
+  }
+  var hookCount: Int { installed.withLock { $0.hooks.count } }
+  /// `, 2 waiting`; empty when nothing waits.
+  var waitingText: String {
+    let count = HookEngine.shared.waits(owner: id).count { !$0.hasLanded }
+    return count == 0 ? "" : ", \(count) waiting"
   }
 
   // MARK: Telling
 
   /// Says which spelled-out selectors were hooked and never called.
   func tellUncalled() {
-    var told: Set<String> = []
-    for token in exactHooks where HookEngine.shared.deliveredCalls(token) == 0 && told.insert(token.selector).inserted {
-      log.note("never called", "\(fileName): '\(token.selector)' was hooked and never called; see explain for copies a hook misses")
+    // A selector may be hooked in several images, one of which delivers its calls.
+    var calls: [String: UInt64] = [:]
+    for token in installed.withLock({ $0.exact }) { calls[token.selector, default: 0] += HookEngine.shared.deliveredCalls(token) ?? 1 }
+    for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
+      log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
+    }
+    for wait in HookEngine.shared.waits(owner: id) where !wait.hasLanded {
+      let reason = wait.refused.first.map { "appeared and could not be hooked: \($0.reason)" } ?? "was waited for and never appeared"
+      log.note("never appeared", "\(fileName): '\(wait.selector)' \(reason)")
     }
   }
 
@@ -119,11 +162,22 @@ package final class Patch: @unchecked Sendable {
 
 /// What `method "…"` found.
 struct ResolvedSelector {
-  var image: ImageCatalog
+  /// Empty where it is waited for.
   var families: [Family]
   var images: [ImageCatalog]
   var text: String
   var isGlob: Bool
+
+  /// Hooks on it land on what images bring later, too.
+  var waits: Bool
+
+  init(_ found: [(ImageCatalog, Family)], _ text: String, waits: Bool = false) {
+    self.waits = waits
+    families = found.map(\.1)
+    images = found.map(\.0)
+    self.text = text
+    isGlob = SelectorPattern(text).isGlob
+  }
 }
 
 package enum PatchError: Error, Sendable {

@@ -1,4 +1,4 @@
-// PatchAPI — the globals of a patch: patch, method, class, track, log, print, explain, swift.
+// PatchAPI — the globals of a patch: patch, method, class, track, log, print, explain, swift. Hooks are in HookAPI.
 internal import CLuaShim
 internal import CHookTrampoline
 internal import HookRuntime
@@ -68,7 +68,7 @@ enum PatchAPI {
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
-    patch.classes.hook = handleClass("hook", tostring: hookToString)
+    patch.classes.hook = handleClass("hook", tostring: HookAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)
     // The global `class` is called, and has the field `define`.
@@ -79,18 +79,14 @@ enum PatchAPI {
       release: { _, word, _, _ in ClosureAPI.release(word) })
     patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
 
-    for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
-      check(shl_method(state, patch.classes.method, position, function, context))
-      check(shl_method(state, patch.classes.type, position, function, context))
-    }
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
-    check(shl_method(state, patch.classes.hook, "remove", removeHook, context))
+    HookAPI.register(patch, context, check)
 
     CallAPI.register(state, context, check)
     ObserveAPI.register(patch, context, check)
     DelegateAPI.register(patch, context, check)
     ClassAPI.register(patch, context, classMaker, check)
-    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
@@ -123,10 +119,10 @@ enum PatchAPI {
   private static let methodFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
-      switch resolve(text, patch) {
-      case .success(let index): return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
-      case .failure(let problem): return callback.fail(problem.text)
-      }
+      do throws(Problem) {
+        let index = try resolve(text, patch, waits: readWait(callback)).get()
+        return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
+      } catch { return callback.fail(error.text) }
     }
   }
 
@@ -134,21 +130,41 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       // Argument 0 is `class` itself.
       guard let text = callback.text(1) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
-      if let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
-      patch.classNames.append(text)
-      return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
+      do throws(Problem) {
+        let waits = try readWait(callback, at: 2)
+        if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
+        patch.classNames.append(text)
+        return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), waits ? 1 : 0, 0))
+      } catch { return callback.fail(error.text) }
     }
   }
 
   struct Problem: Error { var text: String }
 
-  private static func resolve(_ text: String, _ patch: Patch) -> Result<Int, Problem> {
+  /// The option of `method` and `class`: `{ wait = true }`.
+  private static func readWait(_ callback: LuaCallback, at index: Int = 1) throws(Problem) -> Bool {
+    guard callback[index].tag != SHL_NIL else { return false }
+    var waits = false
+    var isWrong = callback[index].tag != SHL_TABLE
+    if !isWrong {
+      callback.forEach(in: callback[index]) { key, value in
+        if key.text == "wait", value.tag == SHL_BOOL { waits = value.b } else { isWrong = true }
+        return !isWrong
+      }
+    }
+    if isWrong { throw Problem(text: "the only option here is { wait = true }") }
+    return waits
+  }
+
+  /// - Parameter waits: what is not there now may come with an image.
+  private static func resolve(_ text: String, _ patch: Patch, waits: Bool = false) -> Result<Int, Problem> {
     switch SelectorLookup.resolve(text) {
-    case .failure(let problem): return .failure(Problem(text: problem.description))
+    case .failure(let problem):
+      guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }
+      patch.selectors.append(ResolvedSelector([], text, waits: true))
+      return .success(patch.selectors.count - 1)
     case .success(let found):
-      patch.selectors.append(
-        ResolvedSelector(
-          image: found[0].0, families: found.map(\.1), images: found.map(\.0), text: text, isGlob: SelectorPattern(text).isGlob))
+      patch.selectors.append(ResolvedSelector(found, text, waits: waits))
       return .success(patch.selectors.count - 1)
     }
   }
@@ -173,123 +189,6 @@ enum PatchAPI {
       case .success(let found): return callback.done(Explanation.text(found))
       case .failure(let problem): return callback.fail(problem.description)
       }
-    }
-  }
-
-  // MARK: before, around, after
-
-  private static let before: SHLFunction = { context, callback in withPatch(context, callback) { install(.before, $0, $1) } }
-  private static let around: SHLFunction = { context, callback in withPatch(context, callback) { install(.around, $0, $1) } }
-  private static let after: SHLFunction = { context, callback in withPatch(context, callback) { install(.after, $0, $1) } }
-
-  /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
-  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    let receiver = callback[0]
-    var index = Int(receiver.h.a)
-    var handlerAt = 1
-    if receiver.cls == patch.classes.type {
-      guard let member = callback.text(1) else {
-        return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler")
-      }
-      let isStatic = member.hasPrefix("static ")
-      let full = (isStatic ? "static " : "") + patch.classNames[index] + "." + (isStatic ? String(member.dropFirst(7)) : member)
-      switch resolve(full, patch) {
-      case .success(let found): index = found
-      case .failure(let problem): return callback.fail(problem.text)
-      }
-      handlerAt = 2
-    }
-    guard callback[handlerAt].tag == SHL_FUNCTION else {
-      return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
-    }
-    var wishes = HookOptions(priority: patch.header.priority, waitsWhenBusy: position == .around)
-    let options = callback[handlerAt + 1]
-    if options.tag == SHL_TABLE {
-      var problem: String?
-      callback.forEach(in: options) { key, value in
-        problem = key.text.map { wishes.set($0, value) } ?? "options are named, such as { priority = 10 }"
-        return problem == nil
-      }
-      if let problem { return callback.fail(problem) }
-    } else if options.tag != SHL_NIL {
-      return callback.fail("options are a table, got \(ValueBridge.describe(options))")
-    }
-    let selector = patch.selectors[index]
-    if let most = wishes.most, selector.families.count > most {
-      return callback.fail("'\(selector.text)' matches \(selector.families.count) selectors, max allows \(most)")
-    }
-    return install(position, selector, handlerAt, wishes, patch, callback)
-  }
-
-  private static func install(
-    _ position: LuaHook.Position, _ selector: ResolvedSelector, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch,
-    _ callback: LuaCallback
-  ) -> Int32 {
-    var hooks: [String: LuaHook] = [:]
-    var noMemory = false
-    let report = HookEngine.shared.install(zip(selector.images, selector.families).map { HookRequest(image: $0, family: $1) }) { family in
-      var info = SHLFunctionInfo()
-      let function = shl_arg_function_ref(callback.raw, Int32(handlerAt), &info)
-      if function == 0 { noMemory = true }
-      let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: wishes)
-      hooks[family.key] = hook
-      return LayerSpec(
-        function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-        priority: wishes.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id
-      ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
-    }
-    patch.hooks += report.tokens.map(\.token)
-    if !selector.isGlob { patch.exactHooks += report.tokens.map(\.token) }
-    for (token, key) in report.tokens { hooks[key]?.token = token }
-    if noMemory { return callback.fail("out of memory") }
-    // Bodies in another image may be refused: then it is hooked in part.
-    if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
-      return callback.fail("cannot hook '\(name)': \(reason)")
-    }
-    if selector.isGlob || !report.refused.isEmpty {
-      let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
-      patch.log.note(
-        "hooked",
-        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)"
-      )
-    }
-    if !selector.isGlob {
-      for part in report.partial {
-        patch.log.note(
-          "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
-      }
-      noteMissedCopies(selector, patch)
-    }
-    return callback.done(
-      shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
-  }
-
-  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
-  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
-    for (image, family) in zip(selector.images, selector.families) {
-      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
-      patch.log.note(
-        "inlined copies",
-        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks"
-      )
-    }
-  }
-
-  private static let hookToString: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      let handle = callback[0]
-      return callback.done("hook (\(handle.h.b) installed, \(handle.h.c) refused)")
-    }
-  }
-
-  /// `h:remove()`: true when it was installed.
-  private static let removeHook: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      let handle = callback[0]
-      let ids = handle.h.a..<(handle.h.a + handle.h.b)
-      var removed = false
-      for token in patch.hooks where ids.contains(token.id) { removed = HookEngine.shared.remove(token) || removed }
-      return callback.done(shl_bool(removed))
     }
   }
 
@@ -353,30 +252,5 @@ enum PatchAPI {
     Unmanaged<PendingRule>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
       TrackRule.install(name: pending.name, patch: pending.patch, LuaCallback(callback!))
     }
-  }
-}
-
-/// The options of a hook: `{ priority = 10, on_busy = "wait", max = 100 }`.
-struct HookOptions {
-  var priority: Int
-  /// When another call holds the patch's state: wait for it, or let the original run without the handler.
-  var waitsWhenBusy: Bool
-  /// More matches of a glob than this are an error.
-  var most: Int?
-
-  /// Sets one option; answers what is wrong with it.
-  mutating func set(_ name: String, _ value: SHLValue) -> String? {
-    let text = value.text
-    switch (name, value.tag) {
-    case ("priority", SHL_INT): priority = Int(value.i)
-    case ("max", SHL_INT) where value.i >= 0: most = Int(value.i)
-    case ("on_busy", _) where text == "wait" || text == "original": waitsWhenBusy = text == "wait"
-    case ("on_failure", _) where text == "original": break  // what always happens
-    case ("on_busy", _): return "option 'on_busy' is \"wait\" or \"original\""
-    case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"
-    case ("priority", _), ("max", _): return "option '\(name)' is an integer, got \(ValueBridge.describe(value))"
-    default: return "unknown option '\(name)'; known are priority, max, on_busy, on_failure"
-    }
-    return nil
   }
 }

@@ -40,7 +40,7 @@ final class TrackRule: @unchecked Sendable {
     log.append(.event, &writer)
   }
 
-  private static let known = ["on", "at", "fields"]
+  private static let known = ["on", "at", "fields", "wait"]
   private static let later = ["where", "sample", "rate", "dedupe", "pii"]
 
   /// Completes `track "name" { … }`.
@@ -55,13 +55,14 @@ final class TrackRule: @unchecked Sendable {
     }
     if let problem { return callback.fail("track '\(name)': \(problem)") }
     guard let selector = draft.selector else { return callback.fail("track '\(name)' needs 'on', the selector of the call") }
-    return install(name, selector, draft.paths.sorted { $0.0 < $1.0 }, draft.atExit, patch, callback)
+    return install(name, selector, draft.paths.sorted { $0.0 < $1.0 }, draft.atExit, waits: draft.waits, patch, callback)
   }
 
   /// A rule as it is read from its table.
   private struct Draft {
     var selector: String?
     var atExit = false
+    var waits = false
     var paths: [(String, String)] = []
 
     /// Sets one field; answers what is wrong with it.
@@ -73,6 +74,10 @@ final class TrackRule: @unchecked Sendable {
       case "at":
         guard let text = value.text, text == "enter" || text == "exit" else { return "'at' is \"enter\" or \"exit\"" }
         atExit = text == "exit"
+        return nil
+      case "wait":
+        guard value.tag == SHL_BOOL else { return "'wait' is true or false" }
+        waits = value.b
         return nil
       case "fields":
         guard value.tag == SHL_TABLE else { return "'fields' is a table of paths" }
@@ -93,40 +98,75 @@ final class TrackRule: @unchecked Sendable {
   }
 
   private static func install(
-    _ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, _ patch: Patch, _ callback: LuaCallback
+    _ name: String, _ selector: String, _ paths: [(String, String)], _ atExit: Bool, waits: Bool, _ patch: Patch, _ callback: LuaCallback
   ) -> Int32 {
-    let found: [(ImageCatalog, Family)]
+    var found: [(ImageCatalog, Family)] = []
     switch SelectorLookup.resolve(selector) {
-    case .failure(let problem): return callback.fail("track '\(name)': \(problem)")
+    case .failure(let problem): if !waits || !problem.mayAppear { return callback.fail("track '\(name)': \(problem)") }
     case .success(let families): found = families
     }
-    var rules: [String: TrackRule] = [:]
-    var needsExit = atExit
-    var needsTime = false
+    let template = Template(name: name, paths: paths, atExit: atExit, patch: patch)
+    // Checked for all before anything is installed; an image may be loaded twice.
+    var layers: [FamilyName: [LayerSpec]] = [:]
+    func dropLayers() { for layer in layers.values.joined() { layer.release?(layer.context) } }
     for (_, family) in found {
+      do throws(CapturePath.Problem) { layers[FamilyName(family), default: []].append(try template.layer(family)) } catch {
+        dropLayers()
+        return callback.fail("track '\(name)': \(error.text)")
+      }
+    }
+    let isGlob = SelectorPattern(selector).isGlob
+    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { layers[FamilyName($0)]!.removeLast() }
+    dropLayers()
+    patch.add(report.tokens.map(\.token), areExact: !isGlob)
+    if !isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
+      return callback.fail("cannot track '\(name)': \(reason)")
+    }
+    if waits { wait(selector, template, besides: found.map { FamilyName($0.1) }, isExact: !isGlob) }
+    return callback.done()
+  }
+
+  /// Tracks what images bring of the selector from now on.
+  private static func wait(_ selector: String, _ template: Template, besides known: [FamilyName], isExact: Bool) {
+    let patch = template.patch
+    _ = HookEngine.shared.wait(
+      WaitRequest(selector: selector, owner: patch.id, known: Set(known)) { family in
+        guard patch.isLive else { return nil }
+        do throws(CapturePath.Problem) { return try template.layer(family) } catch {
+          patch.log.say("\(patch.fileName): cannot track '\(template.name)' of '\(family.selector)', which appeared: \(error.text)")
+          return nil
+        }
+      } landed: { report in
+        patch.add(report.tokens.map(\.token), areExact: isExact)
+        patch.log.note("rule landed", "\(patch.fileName): '\(selector)' appeared: \(report.tokens.count) tracked as '\(template.name)'")
+      })
+  }
+
+  /// A rule before it is for a certain function.
+  private struct Template: Sendable {
+    let name: String
+    let paths: [(String, String)]
+    let atExit: Bool
+    let patch: Patch
+
+    func layer(_ family: Family) throws(CapturePath.Problem) -> LayerSpec {
       var fields: [(name: FieldName, path: CapturePath)] = []
+      var needsExit = atExit
+      var needsTime = false
       for (field, path) in paths {
         do throws(CapturePath.Problem) {
           let capture = try CapturePath(path, for: family)
           needsExit = needsExit || capture.needsExit
           needsTime = needsTime || capture.root == .duration
           fields.append((FieldName(field), capture))
-        } catch { return callback.fail("track '\(name)': field '\(field)': \(error.text)") }
+        } catch { throw CapturePath.Problem(text: "field '\(field)': \(error.text)") }
       }
-      rules[family.key] = TrackRule(name: name, fields: fields, log: patch.log, selector: family.selector)
-    }
-    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { family in
-      LayerSpec(
-        function: trackLayer, context: Unmanaged.passRetained(rules[family.key]!).toOpaque(),
+      let rule = TrackRule(name: name, fields: fields, log: patch.log, selector: family.selector)
+      return LayerSpec(
+        function: trackLayer, context: Unmanaged.passRetained(rule).toOpaque(),
         phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id
       ) { Unmanaged<TrackRule>.fromOpaque($0!).release() }
     }
-    patch.hooks += report.tokens.map(\.token)
-    if !SelectorPattern(selector).isGlob { patch.exactHooks += report.tokens.map(\.token) }
-    if !SelectorPattern(selector).isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
-      return callback.fail("cannot track '\(name)': \(reason)")
-    }
-    return callback.done()
   }
 }
 

@@ -25,6 +25,7 @@ final class TraceTarget: @unchecked Sendable {
     self.family = family
     let declaration = family.declaration
     var title = declaration.isStatic ? "static " : ""
+    if family.imported != nil { title += "C." }
     if let context = declaration.context { title += context.steps.map(\.name).joined(separator: ".") + "." }
     title += declaration.name
     self.title = title
@@ -115,7 +116,7 @@ package final class Tracer: @unchecked Sendable {
       let declaration = family.declaration
       let isAsync = declaration.functionType.isAsync || declaration.isAsyncAccessor
       // A call of an async function ends on another thread than it began: it notes its own time.
-      let phases = declaration.yieldsInCaller ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
+      let phases = declaration.yieldsInCaller || family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
         phases: UInt32(phases), readsValues: !settings.summaryOnly, owner: "trace"
@@ -211,7 +212,7 @@ package final class Tracer: @unchecked Sendable {
       let head = pad("} " + target.title + target.suffix, to: 44 - 2 * min(thread.open.count, 12))
       line(
         thread, thread.open.count,
-        head + "  " + Self.duration(elapsed) + (didThrow ? "  !! " + errorText(view) : result(view)) + "  (async)")
+        head + "  " + Self.duration(elapsed) + (didThrow ? "  !! " + errorText(view) : result(target, view)) + "  (async)")
     }
   }
 
@@ -235,7 +236,7 @@ package final class Tracer: @unchecked Sendable {
         return output.write(json(target, view, thread, arguments: call.text, elapsed, didThrow ? errorText(view) : nil))
       }
       var outcome = ""
-      if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(view) }
+      if didThrow { outcome = "  !! " + errorText(view) } else { outcome = result(target, view) }
       let head = call.printed ? "} " + target.title + target.suffix : call.text
       line(thread, thread.open.count, pad(head, to: 44 - 2 * min(thread.open.count, 12)) + "  " + Self.duration(elapsed) + outcome)
     }
@@ -316,11 +317,12 @@ package final class Tracer: @unchecked Sendable {
     return text
   }
 
-  private func result(_ view: CallView) -> String {
+  private func result(_ target: TraceTarget, _ view: CallView) -> String {
     let result = view.plan.result
     if result.type.isVoid { return "" }
     var text = " -> "
     append(result.location, result.info, view, isResult: true, false, &text)
+    if target.family.imported != nil, view.saysFailure { text += " errno \(view.errno)" }
     return text
   }
 

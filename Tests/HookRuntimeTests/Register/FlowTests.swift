@@ -44,6 +44,10 @@ struct FlowTests {
     Case(
       "a loop that writes ends the value for its head", "xor eax, eax; 1: add rax, rsi; mov rsi, rax; dec rdi; jne 1b; ret",
       "31c04801f04889c648ffcf75f5c3", 0),
+    Case(
+      "a constant's place is no table of jumps: so do async functions call",
+      "mov rax, [rsp+8]; lea rcx, [rip+4096]; movsxd rdx, [rip+4096]; add rdx, rcx; jmp rdx",
+      "488b442408488d0d0010000048631500100000480" + "1caffe2", slot(0)),
     Case("a jump to an address leaves the function", "mov rax, rdi; jmp rdx; mov rax, rsi; ret", "4889f8ffe24889f0c3", rdi | rdx),
   ]
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Scripts call the program: every kind of function, argument and mistake, with the callee in -Onone and in -O.
+# Scripts call the program: every kind of function, argument and mistake, with the callee in -Onone and in -O. Generic functions;
+# and errors of the types that functions state.
 # CALLIN_ROUNDS: rounds of 14 calls for the check of leaks (default 10000).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
@@ -20,6 +21,29 @@ for level in -Onone -O; do
   echo "$level: $rounds rounds of 14 calls: $alive objects not collected yet, $grown KB grown"
   check "$level: objects are let go" [ "$alive" -lt 5000 ]
   check "$level: memory is flat" [ "$grown" -lt 2048 ]
+
+  swiftc "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Generic "$here/Generic.swift" -o libGeneric.so
+  swiftc "$level" -suppress-warnings -parse-as-library -I. -L. -lGeneric -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main "$here/generic.swift" -o generics
+  capture generic timeout 300 "$scripthost" run -v --state "state$level" --patches "$here/generic.lua" -- ./generics 2000
+  check "$level: the program with generic calls ends well" grep -qx 0 generic.status
+  grep -ao 'ok      .*' generic.err >oks || true
+  checks=$((checks + $(wc -l <oks)))
+  grep -ao 'WRONG   .*' generic.err >wrongs || true
+  while IFS= read -r line; do bad "$level: generic: ${line#WRONG   }"; done <wrongs
+  check "$level: all handlers of generic calls ran to their ends" \
+    [ "$(grep -c 'ok      \(its type is the argument.s\|a value of another type than the object.s\|the same without error\|an async generic\)' oks)" -eq 4 ]
+  says "$level: what generic calls take and return ends" generic.out 'soak 2000 alive 0'
+  check "$level: no handler of generic calls failed" bash -c '! grep -aq "original runs instead\|switched off" generic.err'
+done
+
+# Functions that state the type of their errors are made to throw.
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Throwing "$here/Throwing.swift" -o libThrowing.so
+  swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library -I. -L. -lThrowing -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main "$here/throwing.swift" -o throwing
+  capture throwing timeout 60 "$scripthost" run -v --state "state$level" --patches "$here/throwing.lua" -- ./throwing
+  same "$level: typed errors of scripts are what callers catch, and end" "$here/expected/throwing.printed" throwing.out
+  check "$level: what is no error of the type is refused with its reason" [ "$(grep -ac 'ok      ' throwing.err)" -eq 31 ]
+  check "$level: no handler that throws failed" bash -c '! grep -aq "WRONG\|original runs instead" throwing.err'
 done
 
 # Real programs: what their own functions answer is what they print themselves.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Random scripts: handles of every kind, used while they are valid, afterwards, in other coroutines, while their object ends.
-# FUZZ_SEEDS (default 0: it still finds what is not closed yet), FUZZ_FIRST (default the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
+# FUZZ_SEEDS (default 4), FUZZ_FIRST (default the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${SOUND_FLAGS:-}
 [ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
@@ -11,7 +11,7 @@ for level in -Onone -O; do
   compile=(swiftc -swift-version 6 "$level" $flags -wmo -parse-as-library -suppress-warnings)
   "${compile[@]}" -emit-module -emit-object -module-name Toys "$here/Toys.swift" -o Toys.o
   "${compile[@]}" -I. -module-name Main "$here/main.swift" Toys.o -o toys
-  for seed in $(seq "$first" $((first + ${FUZZ_SEEDS:-0} - 1))); do
+  for seed in $(seq "$first" $((first + ${FUZZ_SEEDS:-4} - 1))); do
     mkdir -p "patches$seed"
     sed "s/tonumber(SEED) or 1/$seed/" "$here/patch/patch.lua" >"patches$seed/patch.lua"
     capture fuzz timeout 120 "$scripthost" run -v --state state --patches "patches$seed" -- ./toys "${FUZZ_ROUNDS:-20}"

@@ -99,7 +99,20 @@ def machine_values(text):
     if text in ("()", "-") or text.startswith("?"): return []
     if text.startswith("*"): return [(text[1:], 8)]
     if text.startswith("["): return [v for part in text[1:-1].split(",") for v in machine_values(part.split("=")[1])]
-    return [(p.split(":")[0], int(p.split(":")[1].split("@")[0])) for p in text.split("+")]
+    # What starts behind other bytes of its place reaches as far behind them.
+    return [(p.split(":")[0], int(p.split(":")[1].split("@")[0]) + int(p.partition("^")[2] or 0)) for p in text.split("+")]
+
+
+def result_values(text):
+    """The same for a result. Elements that are returned together share registers, as wide as an integer that has them all, or
+    memory; those in memory of their own are arguments."""
+    if not text.startswith("["): return machine_values(text)
+    if "=*sret" in text: return [("sret", 8)]
+    union = {}
+    for part in text[1:-1].split(","):
+        element = part.split("=")[1]
+        for place, width in [] if element.startswith("*") else machine_values(element): union[place] = max(width, union.get(place, 0))
+    return [(place, width if place[0] == "f" else next(n for n in (1, 2, 4, 8) if n >= width)) for place, width in union.items()]
 
 
 def main():
@@ -131,9 +144,7 @@ def main():
         if is_async: later += 1
         elif "?" not in result and result != "-":
             results += 1
-            # Elements of a tuple that are written through addresses: those are arguments.
-            direct = re.sub(r"\d+\+\d+=\*\w+,?", "", result).replace(",]", "]") if result.startswith("[") else result
-            ours = [] if direct == "[]" else machine_values(direct)
+            ours = result_values(result)
             theirs = [("sret", 8)] if any("sret" in a for _, a in parameters) else returned(llvm_result)
             if name.endswith(("vM", "iM", "vr", "ir")):
                 # Behind the continuation come values and (as `*r1`) addresses.
@@ -152,7 +163,7 @@ def main():
         if name.endswith(("vM", "iM", "vr", "ir")): remaining = remaining[1:]  # the coroutine's buffer
         cursor = 0
         known = True
-        for a in re.findall(r"=\*(?!r\d)(\w+)", result) if result.startswith("[") else []:
+        for a in re.findall(r"=\*(?!r\d|sret)(\w+)", result) if result.startswith("[") else []:
             if remaining[:1] != [(a, 8)]: problems.append(f"result address {a} is not first of {remaining}")
             remaining = remaining[1:]
         if is_async and result == "*sret":

@@ -54,6 +54,8 @@ local composed = {
     for i = 1, #v do text[i] = say(v[i], shape[1], true) end
     return "[" .. table.concat(text) .. "]"
   end,
+  call = function(shape, v) return say(v(table.unpack(shape.arguments, 1, shape.arguments.n)), shape[1]):sub(1, -2) end,
+  boxed = function(shape, v) return say(v.value, shape[1]):sub(1, -2) end,
   tuple = function(shape, v)
     local text = {}
     for i = 1, #shape do text[i] = say(v[i], shape[i]) end
@@ -86,8 +88,10 @@ plain.static = plain.s
 plain.range = function(v) return v.lowerBound .. "..<" .. v.upperBound end
 plain.category = function(v) return v.case end
 plain.priority = function(v) return "priority" .. v.rawValue end
+-- Attoseconds in two words; the program draws whole seconds.
+plain.duration = function(v) return string.format("t%d", math.floor((v._high * 2.0 ^ 64 + tonumber(tostring(v._low))) / 1e18 + 0.5)) end
 plain.meta = function(v) return (tostring(v):gsub("^.*%.", "")) end
-plain["meta?"] = function(v) return v == nil and "nil" or plain.meta(v) end
+plain["meta?"] = function(v) return (v == nil or v == swift.null) and "nil" or plain.meta(v) end
 
 --- A value by the type it turns out to have.
 local function dynamic(v)

@@ -97,9 +97,8 @@ class Function:
         self.error_type = m.by_id[THROWS[self.throws]] if self.throws else None
         self.does_throw = bool(self.throws) and rng.random() < (0.7 if wanted_error else 0.4)
         self.error = self.error_type.make() if self.throws else None
-        # Whoever stands in for these leaves something alive: a self that nobody knows is consumed, and (known, not understood)
-        # a consumed argument of some async functions.
-        self.outlives = "consuming" in self.flags or self.waits
+        # Whoever stands in for these leaves something alive: a self that nobody knows is consumed.
+        self.outlives = "consuming" in self.flags
         self.fails = "failable" in self.flags and rng.random() < 0.4
 
     # Choices -------------------------------------------------------------------------------------------------------

@@ -94,9 +94,10 @@ class Generator:
                     case "index": asked.append(dict(wanted=t, wanted_convention="index", kind=rng.choice(GROUPS["subscript"])))
                     case _: asked.append(dict(wanted=t, wanted_convention=position, kind=rng.choice(["free function", "method", "struct method", "class method", "generic function"])))
             for group, kinds in GROUPS.items():
-                function_kind = rng.choice(kinds)
-                if rng.random() < 0.5 and KINDS[function_kind][1] in ("function", "init", "set", "subscript set"): asked.append(dict(wanted=rng.choice(types), kind=function_kind))
-                else: asked.append(dict(wanted_result=rng.choice(types), kind=function_kind))
+                function_kind, t = rng.choice(kinds), rng.choice(types)
+                form = KINDS[function_kind][1]
+                takes, gives = form in ("function", "init", "set", "subscript set"), form not in ("init", "set", "subscript set") and t.may("result")
+                asked.append(dict(kind=function_kind, **{"wanted" if takes and (not gives or rng.random() < 0.5) else "wanted_result": t}))
         for t in self.model.types:
             if t.may("self") and t.fits:
                 place = t.kind.split(",")[0].split(" ")[0]

@@ -221,24 +221,27 @@ class Model:
     def functions(self):
         rng = self.rng
         def number(add): return lambda: (lambda n: Value(struct.pack("<q", n), f"{n + add};"))(rng.randint(-999, 999))
-        self.add("Noescape", "() -> Int", "closure, not escaping", number(0), '"closure"', fits=["borrowed"])
-        self.add("Escaping", "(Double, Int) -> Int", "closure, escaping", number(5), '"closure"', parameter="@escaping (Double, Int) -> Int")
-        self.add("Throwing", "(String) throws -> String", "closure, escaping", lambda: (lambda v: Value(v.data, v.text))(self.make_string()), '"closure"', parameter="@escaping (String) throws -> String")
+        # A script says of a closure what it answers, as the program does.
+        def calling(arguments, result): return f"{{ k = 'call', {result}, arguments = table.pack({arguments}) }}"
+        of_three, of_two = calling("3", "'i'"), calling("3, 0.5", "'d'")
+        self.add("Noescape", "() -> Int", "closure, not escaping", number(0), calling("", "'i'"), fits=["borrowed"])
+        self.add("Escaping", "(Double, Int) -> Int", "closure, escaping", number(5), calling("1.5, 5", "'i'"), parameter="@escaping (Double, Int) -> Int")
+        self.add("Throwing", "(String) throws -> String", "closure, escaping", lambda: (lambda v: Value(v.data, v.text))(self.make_string()), calling("'in'", "'s'"), parameter="@escaping (String) throws -> String")
         def swallow():
             n = rng.randint(-999, 999)
             return Value(struct.pack("<q", n), f"Broken{{{n + 1};s62;}};")
-        self.add("Swallow", "(Broken, C?) -> Broken", "closure, escaping", swallow, '"closure"', parameter="@escaping (Broken, C?) -> Broken")
+        self.add("Swallow", "(Broken, C?) -> Broken", "closure, escaping", swallow, calling("{ a = 1, b = 'b' }, nil", "T.Broken"), parameter="@escaping (Broken, C?) -> Broken")
         def optional():
             if rng.random() < 0.3: return Value(b"\0", "nil;", "nil")
             v = number(3)()
             return Value(b"\1" + v.data, v.text)
-        self.add("OptionalFunction", "((Int) -> Int)?", "closure, Optional", optional, '"closure?"')
-        self.add("Functions", "[(Int) -> Int]", "closure, most general", self.many(type("", (), {"make": staticmethod(number(3))})), "{ k = 'array', 'closure' }")
+        self.add("OptionalFunction", "((Int) -> Int)?", "closure, Optional", optional, f"{{ k = 'opt', {of_three} }}")
+        self.add("Functions", "[(Int) -> Int]", "closure, most general", self.many(type("", (), {"make": staticmethod(number(3))})), f"{{ k = 'array', {of_three} }}")
         def boxed():
             n = rng.randint(-999, 999)
             return Value(struct.pack("<d", n), "d%x;" % struct.unpack("<Q", struct.pack("<d", n + 1.5))[0])
-        self.add("BoxedFunction", "Box<(Int, Double) -> Double>", "closure, most general", boxed, "'boxed closure'")
-        self.add("CFunction", "@convention(c) (Int) -> Int", "C function", lambda: (lambda k: Value(bytes([k]), f"{3 + (1 if k else 2)};"))(rng.randrange(2)), '"closure"')
+        self.add("BoxedFunction", "Box<(Int, Double) -> Double>", "closure, most general", boxed, f"{{ k = 'boxed', {of_two} }}")
+        self.add("CFunction", "@convention(c) (Int) -> Int", "C function", lambda: (lambda k: Value(bytes([k]), f"{3 + (1 if k else 2)};"))(rng.randrange(2)), of_three)
 
     # Composed types ------------------------------------------------------------------------------------------------
 
@@ -336,9 +339,12 @@ class Model:
         self.tuple(5, [ids["Int"], ids["Large"]])                       # several indirect results
         self.tuple(6, [ids["Any"], ids["P"], ids["Int8"]])
         self.tuple(7, [ids["Tuple0"], ids["Double"]])
+        self.tuple(8, [ids["Int8"], ids["Any"], ids["UInt16"]])         # two results in one register, one in memory
+        self.tuple(9, [ids["Large"], ids["P"], ids["Int8"]])            # two results in one memory, one in its own
 
     def structure(self, name, kind, members):
-        named = [(f"f{k}", t) for k, t in enumerate(members)]
+        # No name that a function has.
+        named = [(f"v{k}", t) for k, t in enumerate(members)]
         self.declarations.append(
             f"public struct {name}: V {{\n" + "".join(f"  public var {n}: {t.swift}\n" for n, t in named)
             + f"  public func w() {{ w_{name}(self) }}\n  public static func r() -> {name} {{ r_{name}() }}\n}}\n"

@@ -13,9 +13,11 @@ count=${2:-${VALUES_COUNT:-2000}}
 read -ra levels <<<"${VALUES_LEVELS:--Onone -O -Osize}"
 read -ra modes <<<"${VALUES_MODES:-decode replace around instead twice}"
 jobs=${VALUES_JOBS:-2}
+. "$here/patched.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONDONTWRITEBYTECODE=1
+python3 "$here/mutants.py" --check "$root/Sources"
 # Groups and kinds of functions and kinds of types to leave out, separated by `/`.
 export VALUES_WITHOUT=${VALUES_WITHOUT-}
 # Of four seeds in a row, each asks for another quarter of the tables' cells.
@@ -52,8 +54,7 @@ one() {
     timeout 60 ./program values.bin bare.out >/dev/null 2>bare.err || { echo "  the program itself fails: $(tail -n 1 bare.err)"; failed=1; }
     for mode in "${modes[@]}"; do
       status=0
-      timeout 120 "$products/scripthost" run -v --state state --patches "$mode" -- ./program values.bin "$mode.out" \
-        >/dev/null 2>"$mode.err" || status=$?
+      patched "$mode" program "$mode" 120 || status=$?
       [ "$status" -eq 0 ] || { echo "  $mode: exit status $status, last $(tr -d '\0' <"$mode.out" | tail -n 1 | cut -c1-80)"; failed=1; }
       compared+=("$mode")
     done
@@ -61,8 +62,7 @@ one() {
       # One module, private functions: what is said must be right, the rest flagged.
       "${compile[@]}" -module-name Subject Private.swift Kit.o Types.o -o private
       timeout 60 ./private values.bin bare-private.out >/dev/null 2>&1 || true
-      timeout 120 "$products/scripthost" run -v --state state --patches decode -- ./private values.bin private.out \
-        >/dev/null 2>private.err || { echo "  private: exit status $?"; failed=1; }
+      patched private private decode 120 || { echo "  private: exit status $?"; failed=1; }
       compared+=(private)
     fi
     python3 "$here/check.py" "$seed" "$each" . "${compared[@]}" || failed=1
@@ -93,9 +93,11 @@ done
 [ -z "${VALUES_KEEP:-}" ] || { mkdir -p "$VALUES_KEEP" && cp -r "$work"/. "$VALUES_KEEP"; }
 if [ "${VALUES_SOAK:-}" != plans ]; then
   [ "${VALUES_TABLES:-1}" = 0 ] || python3 "$here/report.py" "$each" "$seeds" "$work"/*/counts.json || failed=1
+fi
 
-  # What many calls with replaced arguments and results leave behind, for each kind of value.
-  rounds=${VALUES_ROUNDS:-20000}
+# What many calls with replaced arguments and results leave behind, for each kind of value; 0 leaves it out.
+rounds=${VALUES_ROUNDS:-20000}
+if [ "${VALUES_SOAK:-}" != plans ] && [ "$rounds" -gt 0 ]; then
   cd "$work"
   swiftc -swift-version 6 -O -parse-as-library -module-name Lifetimes "$here/Lifetimes.swift" -o lifetimes
   timeout "${VALUES_LIFETIMES_TIMEOUT:-200}" "$products/scripthost" run -v --state "$work/state" --patches "$here/lifetimes" -- \

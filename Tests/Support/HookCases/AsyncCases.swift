@@ -5,7 +5,7 @@ import HookSubjects
 import Synchronization
 
 /// Runs a task to its end on this thread's behalf.
-private func wait<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> T {
+func wait<T: Sendable>(_ body: @escaping @Sendable () async -> T) -> T {
   let done = Atomic<Bool>(false)
   nonisolated(unsafe) var result: T?  // written before `done`, read after it
   return withUnsafePointer(to: done) { done in

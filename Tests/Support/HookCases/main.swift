@@ -390,7 +390,8 @@ final class Thread {
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in cases + callCases + asyncCases + observeCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + messageCases
+where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
     failures += 1

@@ -14,11 +14,20 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
   /// The word holds neither the method nor a hook of ours.
   case foreignWord(address: UInt64, found: UInt64, expected: UInt64)
   /// What the back end changes is not what the scope asks for.
-  case scope(BackEnd, String)
+  case scope(String)
   /// The entries hold records of a form not handled here (callee-allocated coroutines).
   case unknownEntry
-  /// This back end is not built for the selector's kind.
-  case unsupported(BackEnd, String)
+  /// Code may compare objects' classes with this one.
+  case mayBeFinal(String)
+  case actor(String)
+  /// No conformance's table leads to it.
+  case noWitness
+  /// The table is made at run time, one for each set of generic arguments.
+  case genericConformance(String, to: String)
+  /// The function is not compiled `dynamic`.
+  case notDynamic
+  case code(InterceptRefusal)
+  case notBuilt
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -32,7 +41,13 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
     case .foreignWord: "foreign-bytes"
     case .scope: "scope"
     case .unknownEntry: "unknown-entry"
-    case .unsupported(let backEnd, _): "not-" + backEnd.rawValue
+    case .mayBeFinal: "final-class"
+    case .actor: "actor"
+    case .noWitness: "no-witness"
+    case .genericConformance: "generic-conformance"
+    case .notDynamic: "not-dynamic"
+    case .code(let reason): reason.code
+    case .notBuilt: "back-end"
     }
   }
 }
@@ -51,9 +66,17 @@ extension BackEndRefusal: CustomStringConvertible {
     case .noHeir(let name, let base): "'\(name)' is not an heir of '\(base)'"
     case .foreignWord(let address, let found, let expected):
       "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
-    case .scope(let backEnd, let advice): "the '\(backEnd.rawValue)' back end \(advice)"
+    case .scope(let advice): "it \(advice)"
     case .unknownEntry: "its entries in tables have a form that is not known"
-    case .unsupported(let backEnd, let why): "not by '\(backEnd.rawValue)': \(why)"
+    case .mayBeFinal(let name):
+      "'\(name)' may be final, and code compares objects' classes with a final one: casts of a switched object would fail; hook it by entry"
+    case .actor(let name): "'\(name)' is an actor, whose class the runtime looks at; hook it by entry"
+    case .noWitness: "no protocol's requirement is carried out by it alone, so no conformance's table has it"
+    case .genericConformance(let type, let name):
+      "'\(type)' conforms to '\(name)' with a table for each set of generic arguments, made while the program runs"
+    case .notDynamic: "it is not compiled 'dynamic'"
+    case .code(let reason): reason.description
+    case .notBuilt: "it is not available for this function"
     }
   }
 }

@@ -25,6 +25,24 @@ enum VirtualTables {
     } catch { return .failure(error) }
   }
 
+  /// The words in the table of `type`, which inherits the family's method or has it.
+  static func words(
+    of family: Family, in image: ImageCatalog, for type: Metadata
+  ) throws(BackEndRefusal) -> [(index: Int, planned: SlotPlan.Entry)] {
+    if family.declaration.yieldsInCaller { throw .unknownEntry }
+    let slots: [MethodSlot]
+    do throws(NoSlot) { slots = try image.methodSlots(of: family).get() } catch { throw .noSlot(error) }
+    return try slots.map { slot throws(BackEndRefusal) in
+      guard let table = Table(slot, family, image) else { throw .metadataNotKnown(family.declaration.contextName) }
+      let word = table.word(in: type)
+      guard SlotPatcher.former(of: word.value) == table.implementation else {
+        throw .notInherited(by: type.name, from: family.declaration.contextName)
+      }
+      let changed = SlotWord(address: word.address, former: table.implementation, isAsync: table.isAsync)
+      return (table.index, SlotPlan.Entry(word: changed, body: table.body))
+    }
+  }
+
   private static func metadata(of family: Family, in image: ImageCatalog) throws(BackEndRefusal) -> Metadata {
     guard let record = image.classRecord(of: family) else { throw .noSlot(.inExtension) }
     let own = ImageClass(record, in: image)
@@ -66,6 +84,11 @@ enum VirtualTables {
       case .unknown: plan.mayMiss.append("objects of heir '\(heir.name)', whose metadata cannot be found")
       }
     }
+    for (copy, own) in ClassWardrobe.shared.copies(below: base) where !own.contains(table.index) {
+      let word = table.word(in: copy)
+      guard SlotPatcher.former(of: word.value) == former else { continue }
+      plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
+    }
   }
 
   /// The runtime's function in slots that nobody calls through.
@@ -95,7 +118,7 @@ extension VirtualTables {
       implementation = code &+ image.bias
       isAsync = family.declaration.functionType.isAsync
       guard slot.isThunk else {
-        guard let own = family.bodies.first(where: { $0.declaration.specialization.isEmpty && $0.form != .initialising }) else { return nil }
+        guard let own = family.bodies.first(where: { $0.isOwn && $0.form != .initialising }) else { return nil }
         body = own
         return
       }

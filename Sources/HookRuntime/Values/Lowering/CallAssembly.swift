@@ -125,6 +125,8 @@ struct CallAssembly: Sendable {
     hiddenAreExact = places.isExact
   }
   private var hiddenAreExact = true
+  /// All metadata and witness tables the body takes have a known place.
+  var hiddenAreKnown: Bool { hiddenAreExact && genericProblem == nil && metadataIsLost == nil }
   private var placesAreKnown = true
   /// Why the places of metadata alone are not known.
   private var metadataIsLost: String?
@@ -164,7 +166,11 @@ struct CallAssembly: Sendable {
     if signature.takesMetadata(declaration) {
       takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
     } else {
-      takesWords = words.places.contains { place in Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
+      // The address of a typed error is behind the words of self, or in the first place of them where those are not passed.
+      var (others, behind) = (allocator, byValue)
+      let ofError = errorIsInRegisters ? nil : others.takeInteger()
+      let places = words.places + (errorIsInRegisters ? [] : [behind.takeInteger()])
+      takesWords = places.contains { place in place != ofError && Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):
@@ -235,18 +241,12 @@ struct CallAssembly: Sendable {
   /// Results that do not go by address for their type's sake are too large for registers together: where results are
   /// arguments of a resume function, their address comes before all arguments. nil: not known.
   private var directResultsAreInMemory: Bool? {
-    let direct = signature.results.filter { !$0.isIndirect && !$0.isGone }
-    let passings = direct.map { lowering.passing(of: $0.type) }
-    if direct.count > 1, direct.count == signature.results.count, let whole = lowering.info(declaration.functionType.result) {
-      return whole.passing == .indirect
+    var fields: [TypeShape] = []
+    for result in signature.results where !result.isIndirect && !result.isGone {
+      guard case .success(let shape) = lowering.returnedShape(of: result.type) else { return nil }
+      fields.append(shape)
     }
-    var registers = 0
-    for passing in passings {
-      guard case .success(let passing) = passing else { return nil }
-      guard case .direct(let scalars) = passing else { return true }
-      registers += scalars.count
-    }
-    return registers <= 4 ? false : nil
+    return AggregateLowering.lower(TypeShape(fields: fields).scalars) == .indirect
   }
 
   /// Where methods have `self`: an object, a metatype with bits or an address in r13; nil when it is an ordinary argument.
@@ -460,7 +460,7 @@ struct CallAssembly: Sendable {
     let packed = TypeShape(fields: fields)
     let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars), beside: errorScalars)
     if fields.count == signature.results.count { return direct }
-    guard fields.isEmpty || direct.isInRegisters else { return .unknown("a tuple with more results than registers, and some in memory") }
+    if case .unknown = direct { return direct }
     var parts: [ValuePart] = []
     var offset = 0
     var next = fields.makeIterator()
@@ -475,10 +475,7 @@ struct CallAssembly: Sendable {
       }
       let field = next.next() ?? .empty
       offset = (offset + field.alignment - 1) / field.alignment * field.alignment
-      guard let pieces = direct.pieces(from: offset, size: field.size, of: packed.scalars, movedBy: span.offset - offset) else {
-        return .unknown("two results share a register")
-      }
-      parts.append(ValuePart(offset: span.offset, size: span.size, location: .pieces(pieces)))
+      parts.append(direct.part(offset..<(offset + field.size), movedTo: span.offset))
       offset += field.size
     }
     return .parts(parts)
@@ -515,6 +512,13 @@ struct CallAssembly: Sendable {
     }
   }
 
+  /// There is none, or its address is not an argument.
+  private var errorIsInRegisters: Bool {
+    guard case .typed(let error) = declaration.functionType.thrown else { return true }
+    guard case .success(.direct(let scalars)) = lowering.passing(of: SILType(error.substituting(signature.substitutions))) else { return false }
+    return directResult != nil && scalars.allSatisfy { $0.kind == .integer || $0.kind == .opaque }
+  }
+
   /// What the result has in registers; nil when it is in memory.
   private var directResult: [Scalar]? {
     if signature.results.contains(where: \.isIndirect) { return nil }
@@ -547,20 +551,16 @@ extension Location {
     self = .pieces(pieces)
   }
 
-  fileprivate var isInRegisters: Bool { if case .pieces = self { true } else { false } }
-
-  /// The pieces in a range of a packed value, which none of them crosses, as those of another value.
-  fileprivate func pieces(from start: Int, size: Int, of scalars: [Scalar], movedBy distance: Int) -> [Piece]? {
-    guard case .pieces(let pieces) = self else { return nil }
+  /// These bytes of a value that is all in registers, or all in memory, as a part of another. Small neighbours share a register.
+  func part(_ span: Range<Int>, movedTo offset: Int) -> ValuePart {
+    guard case .pieces(let pieces) = self else { return ValuePart(offset: offset, size: span.count, location: self, skip: span.lowerBound) }
     var found: [Piece] = []
-    for piece in pieces where piece.offset < start + size && piece.offset + piece.size > start {
-      let isShared = scalars.contains {
-        ($0.offset < start || $0.offset >= start + size) && $0.offset < piece.offset + piece.size && $0.offset + $0.size > piece.offset
-      }
-      if isShared { return nil }
-      found.append(Piece(place: piece.place, offset: piece.offset + distance, size: min(piece.size, start + size - piece.offset)))
+    for piece in pieces where span.overlaps(piece.offset..<(piece.offset + piece.size)) {
+      let begin = max(span.lowerBound, piece.offset)
+      let size = min(span.upperBound, piece.offset + piece.size) - begin
+      found.append(Piece(place: piece.place, offset: begin - span.lowerBound + offset, size: size, skip: begin - piece.offset))
     }
-    return found
+    return ValuePart(offset: offset, size: span.count, location: .pieces(found))
   }
 
   /// The pieces of a part, counted from the start of the whole.

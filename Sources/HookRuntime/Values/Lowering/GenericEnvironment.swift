@@ -30,8 +30,8 @@ package struct GenericEnvironment: Sendable {
   /// The number and order of witness tables are certain.
   package private(set) var tablesAreKnown = true
   /// Associated types that are classes, or a certain type.
-  private var classMembers: Set<TypeSyntax> = []
-  private var concreteMembers: [TypeSyntax: TypeSyntax] = [:]
+  private(set) var classMembers: Set<TypeSyntax> = []
+  private(set) var concreteMembers: [TypeSyntax: TypeSyntax] = [:]
   let types: TypeResolver
 
   package var isEmpty: Bool { parameters.isEmpty }

@@ -15,10 +15,15 @@ struct SILTypeLowering: Sendable {
     return try? types.type(fixed(type).substituting(actual)).get()
   }
 
-  /// As above; closures in the form that the declaration of the place asks for.
+  /// As above; closures and metatypes as the declaration of the place asks for them.
   func info(_ type: TypeSyntax, declaredAs pattern: TypeSyntax) -> TypeInfo? {
     guard pattern.deepestParameter >= 0 else { return info(type) }
-    return info(type).map { types.type($0, in: pattern.closureForm(environment: environment)) }
+    let form = pattern.closureForm(environment: environment)
+    let spellsMetatype = pattern.mentions { if case .metatype = $0 { true } else { false } }
+    if form == .general, !spellsMetatype, let metadata = types.metadata(fixed(type).substituting(actual)) {
+      return try? types.general(of: metadata).get()
+    }
+    return info(type).map { types.type($0, in: form) }
   }
 
   /// With what same-type requirements fix.

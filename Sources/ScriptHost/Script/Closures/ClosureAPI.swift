@@ -88,8 +88,13 @@ enum ClosureAPI {
     for (index, argument) in plan.call.arguments.enumerated() {
       guard let info = argument.info else { return callback.fail("closure '\(function.type.name)' cannot be called") }
       let value = OwnedValue(uninitialized: info)
-      do throws(BridgeError) { try bridge.store(callback[index + 1], as: info, at: value.memory) } catch {
-        value.forget()
+      do throws(BridgeError) {
+        do throws(BridgeError) { try bridge.store(callback[index + 1], as: info, at: value.memory) } catch {
+          value.forget()
+          throw error
+        }
+        try FrameBound.settle(value, for: .pass)
+      } catch {
         for (made, plan) in zip(arguments, plan.call.arguments) { end(made, plan, ran: false) }
         return callback.fail("argument \(index + 1) of closure '\(function.type.name)': \(error.description)")
       }

@@ -39,9 +39,14 @@ enum ClosureBridge {
     {
       return shl_ref_value(closure.function)
     }
-    let value = FunctionValue(memory, info, lender: lender(bridge.serial)).original
+    let value = function(at: memory, info, bridge.serial).original
     // Released when the handle is collected.
     return shl_handle(bridge.classes.closure, UInt64(UInt(bitPattern: Unmanaged.passRetained(value).toOpaque())), 0, 0)
+  }
+
+  /// The function value at `memory`: lent by the call where it does not escape, or lies in a frame, else retained.
+  static func function(at memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64) -> FunctionValue {
+    FunctionValue(memory, info, lender: lender(serial), endsWithCall: FrameBound.find(in: memory, info) != nil)
   }
 
   /// The function behind a handle of the class `closure`.
@@ -70,6 +75,12 @@ enum ClosureBridge {
   /// Only on the thread of the call that lent it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
     if !value.isLent || ScriptThread.isCurrent(value.lender) { return true }
+    // The calls of async functions are on no thread's stack; while a handler runs, its call is not over.
+    var script = ScriptThread.current()?.pointee.top
+    while let running = script {
+      if running.pointee.view.call.pointee.lender == value.lender { return true }
+      script = running.pointee.up
+    }
     return withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { here in
       var each = hkt_thread()?.pointee.top
       // Calls that were left by a jump over them lie below us on the stack, and are no calls any more.
@@ -121,7 +132,7 @@ enum ClosureBridge {
 
   /// The closure in the form that the one it stands in for has.
   private static func original(_ value: FunctionValue, as info: TypeInfo) throws(BridgeError) -> FunctionValue {
-    if value.type === info, isUsable(value) { return value }
+    if value.type === info, isUsable(value), info.isLentFunction || !value.isLent { return value }
     let memory = OwnedValue(uninitialized: info)
     defer { memory.forget() }
     try pass(value, as: info, at: memory.memory)
@@ -163,8 +174,13 @@ enum ClosureBridge {
       let value = OwnedValue(uninitialized: info)
       let mark = shl_mark(scope)
       defer { shl_drop(scope, mark) }
-      do throws(BridgeError) { try bridge.store(shl_kept(scope, agreed), as: info, at: value.memory) } catch {
-        value.forget()
+      do throws(BridgeError) {
+        do throws(BridgeError) { try bridge.store(shl_kept(scope, agreed), as: info, at: value.memory) } catch {
+          value.forget()
+          throw error
+        }
+        try FrameBound.settle(value, for: .keep)
+      } catch {
         throw .closure("the default for '\(plan.type.name)': \(error.description)")
       }
       return .value(value)
@@ -185,12 +201,6 @@ extension TypeInfo {
     case .optional(let payload): payload.holdsFunction
     default: false
     }
-  }
-
-  /// A closure whose values do not own their contexts.
-  var isLentFunction: Bool {
-    guard case .closure = kind, let shape = metadata.function else { return false }
-    return shape.convention == .swift && !shape.isEscaping
   }
 }
 

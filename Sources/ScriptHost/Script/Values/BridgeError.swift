@@ -26,7 +26,11 @@ indirect enum BridgeError: Error, Equatable {
   case gone(String)
   case ending(type: String)
   case notCopyable(type: String)
+  /// It ends with the function that made it, whoever keeps it.
+  case inFrame(type: String)
   case runsOnce(String)
+  /// What the original returned or consumes would be lost.
+  case cannotThrow
   /// Of a function: a sentence.
   case closure(String)
   case fieldFixed(String, type: String, why: String)
@@ -54,11 +58,14 @@ indirect enum BridgeError: Error, Equatable {
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
+    case .cannotThrow: "the call cannot throw here: what the original returned or consumes is out of reach"
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"
     case .gone(let why): why
     case .expired: "this value was only lent for the call it came with, which is over"
     case .ending(let type): "this \(type) is in its deinit and cannot be kept or passed on"
+    case .inFrame(let type):
+      "this \(type) lies in the frame of the function that made it, where the optimiser put it: it is gone when that returns, and cannot be kept; pass swift.lend(object) to what does not keep it"
     case .notCopyable(let type): "values of type '\(type)' cannot be copied"
     }
   }

@@ -6,7 +6,7 @@ internal import CLuaShim
 internal import HookRuntime
 private import Synchronization
 
-/// What scripts do with collections of one type. Immutable.
+/// What scripts do with collections of one type. Immutable. Elements and keys are of general form.
 class CollectionType: @unchecked Sendable {
   // Subclasses hold types alone.
   let element: TypeInfo
@@ -14,8 +14,7 @@ class CollectionType: @unchecked Sendable {
   let key: TypeInfo?
 
   init(element: TypeInfo, key: TypeInfo? = nil) {
-    // Closures lie in collections in their general form.
-    self.element = TypeResolver.shared.general(element)
+    self.element = element
     self.key = key
   }
 
@@ -84,7 +83,7 @@ class CollectionType: @unchecked Sendable {
     }
     guard let arguments = info.metadata.genericArguments else { return nil }
     let first = Metadata(arguments.load(as: UnsafeRawPointer.self))
-    guard first.isCopyable, case .success(let element) = TypeResolver.shared.type(of: first) else { return nil }
+    guard first.isCopyable, case .success(let element) = TypeResolver.shared.general(of: first) else { return nil }
     switch form {
     case .array, .contiguousArray, .arraySlice:
       func open<T>(_: T.Type) -> CollectionType {
@@ -100,7 +99,7 @@ class CollectionType: @unchecked Sendable {
       return (first.type as? any Hashable.Type).map { open($0) }
     case .dictionary:
       let second = Metadata(arguments.load(fromByteOffset: 8, as: UnsafeRawPointer.self))
-      guard second.isCopyable, case .success(let value) = TypeResolver.shared.type(of: second) else { return nil }
+      guard second.isCopyable, case .success(let value) = TypeResolver.shared.general(of: second) else { return nil }
       func open<K: Hashable>(_: K.Type) -> CollectionType {
         func open<V>(_: V.Type) -> CollectionType { DictionaryType<K, V>(element: value, key: element) }
         return _openExistential(second.type, do: open)

@@ -96,13 +96,18 @@ enum ErrorAPI {
       let value = callback[1]
       if let why = refusal(script) { return callback.fail(why) }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
+      if script.pointee.view.withPlan({ $0.throwsTyped }) { return throwTyped(value, script, bridge, callback) }
       if patch.classes.isError(value) {
         guard let box = patch.classes.errorBox(value), box != 0 else { return callback.fail(ObjectAPI.expired) }
         return shl_raise(callback.raw, bridge.error(box))
       }
       if let text = callback.text(1) { return shl_raise(callback.raw, handle(of: ScriptError(text), bridge)) }
       do throws(BridgeError) {
-        guard let made = try bridge.any(value) as? any Error else {
+        let carried = try bridge.any(value)
+        if let any = ValueBridge.anyInfo, let type = withUnsafePointer(to: carried, { FrameBound.find(in: $0, any, for: .pass) }) {
+          throw .inFrame(type: type)
+        }
+        guard let made = carried as? any Error else {
           return callback.fail("'call:throw' takes a Swift error or a text, got \(bridge.describe(value))")
         }
         return shl_raise(callback.raw, handle(of: made, bridge))
@@ -110,11 +115,32 @@ enum ErrorAPI {
     }
   }
 
+  /// The same in a function that states the type of its errors: `e` is one, or what makes a value of that type.
+  private static func throwTyped(
+    _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback
+  ) -> Int32 {
+    let selector = script.pointee.hook.selector
+    guard let info = CallValues.throwable(script.pointee.plan) else {
+      return callback.fail("'\(selector)' throws errors of a type that is not known here, or leaves them in a place that is not")
+    }
+    let made = OwnedValue(uninitialized: info)
+    do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+      made.forget()
+      return callback.fail("'\(selector)' throws '\(info.name)': \(error.description)")
+    }
+    let box = info.metadata.box(made.memory)  // moves the value
+    made.forget()
+    guard box != 0 else { return callback.fail("'\(info.name)' is no error") }
+    let handle = bridge.error(box)  // retains
+    ProgramCall.release(box)
+    return shl_raise(callback.raw, handle)
+  }
+
   private static func refusal(_ script: UnsafeMutablePointer<ScriptCall>) -> String? {
     if script.pointee.phase == HKT_ENTER { return "a 'before' handler cannot throw; use 'around'" }
-    if !script.pointee.view.withPlan({ $0.mayThrow }) {
-      if case .typed = script.pointee.plan.thrown {
-        return "'\(script.pointee.hook.selector)' throws one type of error, which cannot be made here yet"
+    if !script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) {
+      if script.pointee.view.withPlan({ $0.declaresError }) {
+        return "nothing shows that callers of '\(script.pointee.hook.selector)' still look for an error; return a value instead"
       }
       return "'\(script.pointee.hook.selector)' does not throw; return a value instead"
     }

@@ -21,7 +21,9 @@ enum FieldAccess {
         return .failure(.notMadeHere(type: owner(), why: "the type of field '\(field.name)' is not known"))
       }
       // A variable of an object may change while the script has a handle to its value.
-      if field.isVar, case .classType = field.owner.kind { return .success(bridge.snapshot(memory, info, scratch)) }
+      if field.isVar, case .classType = field.owner.kind {
+        return .success(bridge.snapshot(memory, info, scratch, lent: lent.part(info, at: field.offset)))
+      }
       return .success(bridge.lua(memory, info, lent: lent.part(info, at: field.offset), scratch: scratch))
     case .weak:
       // Loading a weak reference retains what it finds; nil once that object's deinit began.
@@ -71,6 +73,7 @@ enum FieldAccess {
         made.forget()
         throw error
       }
+      try FrameBound.settle(made, for: .pass)
       // The old value ends after the new one is in place: its deinit may look at the field.
       let old = OwnedValue(uninitialized: info)
       old.memory.copyMemory(from: memory, byteCount: info.size)

@@ -55,6 +55,7 @@ enum KeptHandles {
         if Instance.isEnding(UInt(bitPattern: object)) {
           return callback.fail("'swift.keep': this \(Instance.typeName(object)) is in its deinit and cannot be kept")
         }
+        if let type = FrameBound.find(object: UInt(bitPattern: object)) { return callback.fail(inFrame(type)) }
         return callback.done(owning.kept(UInt(bitPattern: object), patch.classes.keptObject))
       }
       if patch.classes.isError(value) {
@@ -75,9 +76,15 @@ enum KeptHandles {
           ? callback.fail("'swift.keep' takes an object or a value") : give(value, callback)
       }
       guard lent.info.metadata.isCopyable else { return callback.fail("'swift.keep': values of type '\(lent.info.name)' cannot be copied") }
-      return lent.withMemory { callback.done(owning.copied($0, lent.info)) } ?? callback.fail(ObjectAPI.expired)
+      return lent.withMemory { memory in
+        let made = owning.copied(memory, lent.info)
+        guard made.cls == patch.classes.value else { return callback.done(made) }
+        return callback.fail(inFrame(FrameBound.find(in: memory, lent.info) ?? lent.info.name))
+      } ?? callback.fail(ObjectAPI.expired)
     }
   }
+
+  private static func inFrame(_ type: String) -> String { "'swift.keep': \(BridgeError.inFrame(type: type).description)" }
 
   private static func give(_ value: SHLValue, _ callback: LuaCallback) -> Int32 { callback.done(value) }
 

@@ -8,6 +8,8 @@ internal import HookRuntime
 final class Loans {
   private var objects: Set<UInt> = []
   private var values: [OwnedValue] = []
+  /// Objects of which the script says that nobody keeps them whom it passes them to.
+  var vouched: Set<UInt> = []
 
   /// Keeps an instance (or an error box) until the handler ends.
   func retain(_ object: UInt) {

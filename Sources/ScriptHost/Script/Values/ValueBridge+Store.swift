@@ -37,6 +37,9 @@ extension ValueBridge {
   func storeHandle(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ expected: String) throws(BridgeError) {
     guard let lent = classes.lentValue(value) else {
       if value.tag == SHL_NIL { throw .notNil(type: expected) }
+      if let box = classes.errorBox(value), let (error, type) = ErrorAPI.opened(box), type.metadata == info.metadata {
+        return info.metadata.initialize(memory, copying: error)
+      }
       if value.tag == SHL_HANDLE { throw wrong(expected, value) }
       switch info.kind {
       case .metatype, .opaque: throw .notConvertible(type: info.name)

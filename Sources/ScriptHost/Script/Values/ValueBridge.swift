@@ -85,10 +85,14 @@ struct ValueBridge {
     return own(copy)
   }
 
-  /// The value as it is now, of memory that may change or go: what is no plain value is copied, or lent where it cannot be.
-  func snapshot(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false) -> SHLValue {
+  /// The value as it is now, of memory that may change or go: what is no plain value is copied.
+  /// - Parameter lent: where the value is, if it stays there as long as the handler; what cannot be copied is lent from there.
+  func snapshot(
+    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false, lent: LentValue? = nil
+  ) -> SHLValue {
     // What a script sees of an Optional is its payload, and so is what is copied.
     if case .optional(let payload) = info.kind, info.metadata.enumTag(memory) == 0 {
+      // Without a copy there is no handle to the payload: the variable may be nil before it is used.
       if case .optional = payload.kind {} else { return snapshot(memory, payload, scratch) }
     }
     let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
@@ -102,10 +106,7 @@ struct ValueBridge {
     if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
     // What an Optional holds is a value of its payload's type.
     let held = made.map { LentValue($0) } ?? place
-    if !info.metadata.isCopyable, serial != 0 {
-      let (a, b, c) = held.words()
-      return shl_handle(classes.value, a, b, c)
-    }
+    if !info.metadata.isCopyable, let lent, held.info === info { return handle(memory, lent) }
     return copied(memory, held.info)
   }
 
@@ -115,6 +116,10 @@ struct ValueBridge {
       let memory = call.pointee.lend().adopt(value)
       let (a, b, c) = LentValue(root: .memory(UInt(bitPattern: memory)), info: value.info, serial: serial).words()
       return shl_handle(classes.value, a, b, c)
+    }
+    if FrameBound.settle(value.memory, value.info, for: .keep) != nil {
+      value.destroy()
+      return shl_handle(classes.value, CallValues.inFrameMark, 0, 0)
     }
     let (a, b, _) = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: 0).words()
     return shl_handle(classes.ownedValue, a, b, 0)
@@ -147,6 +152,7 @@ struct ValueBridge {
     var found = SHLValue()
     if let scope, shl_handle_find(scope, cls, UInt64(address), &found) { return found }
     if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
+    if cls == classes.keptObject, FrameBound.find(object: address) != nil { return shl_handle(classes.value, CallValues.inFrameMark, 0, 0) }
     // Alive: somebody we read it from owns it. The handle's release gives this back.
     let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
     let handle = shl_handle(cls, UInt64(address), 0, 0)
@@ -247,10 +253,11 @@ extension TypeInfo {
   var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
   /// `Any`: any value, without witness tables.
   var isAny: Bool { metadata.pointer == Metadata(Any.self).pointer }
-  /// A class instance behind a protocol, or an Optional of one: scripts see the instance.
-  var isObjectWithTables: Bool {
+  /// A class instance, also behind a protocol, or an Optional of one: scripts see the instance.
+  var isObject: Bool {
     switch kind {
-    case .optional(let payload): payload.isObjectWithTables
+    case .object: true
+    case .optional(let payload): payload.isObject
     case .existential: metadata.existentialForm == .reference
     default: false
     }

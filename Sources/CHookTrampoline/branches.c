@@ -1,0 +1,103 @@
+// Where functions go, and who names them.
+#include "HKTThunk.h"
+
+#include <Zydis/Zydis.h>
+#include <string.h>
+
+// MARK: Where a function goes
+
+/// Notes an instruction that leaves the function of `size` bytes at `address`; false for all others.
+static bool note_exit(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, uint64_t next, uint64_t address, uint64_t size,
+                      HKTExit *found) {
+  bool jumps = in->meta.category == ZYDIS_CATEGORY_COND_BR || in->meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+  if (in->mnemonic != ZYDIS_MNEMONIC_CALL && !jumps) return false;
+  bool is_direct = op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  *found = (HKTExit){.target = is_direct ? next + (uint64_t)op[0].imm.value.s : 0, .is_jump = jumps};
+  return !jumps || !is_direct || found->target - address >= size;
+}
+
+size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return SIZE_MAX;
+  size_t n = 0;
+  for (uint64_t offset = 0; offset < size;) {
+    ZydisDecodedInstruction in;
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return SIZE_MAX;
+    offset += in.length;
+    HKTExit exit;
+    if (!note_exit(&in, op, address + offset, address, size, &exit)) continue;
+    if (n < capacity) found[n] = exit;
+    n++;
+  }
+  return n;
+}
+
+bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  ZydisDecodedInstruction in;
+  for (uint64_t offset = 0; offset < size; offset += in.length) {
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return false;
+    for (int i = 0; i < in.operand_count_visible; i++) {
+      const ZydisDecodedOperand *o = &op[i];
+      if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->size == 64 && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
+          o->mem.disp.value == displacement && o->mem.base != ZYDIS_REGISTER_RSP && o->mem.base != ZYDIS_REGISTER_RBP &&
+          o->mem.base != ZYDIS_REGISTER_RIP)
+        return true;
+    }
+  }
+  return false;
+}
+
+// MARK: Who names a function
+
+/// Notes what the four bytes at `at`, which count from the end of them, lead to.
+static bool find_target(const uint8_t *code, uint64_t at, uint64_t address, const uint64_t *targets, size_t count, uint64_t *found) {
+  int32_t distance;
+  memcpy(&distance, code + at, 4);
+  uint64_t target = address + at + 4 + (uint64_t)(int64_t)distance;
+  if (target < targets[0] || target > targets[count - 1]) return false;
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (targets[middle] < target) low = middle + 1;
+    else high = middle;
+  }
+  *found = target;
+  return low < count && targets[low] == target;
+}
+
+/// Where the four bytes of a direct branch at `i` begin; 0 when there is none.
+static inline uint64_t branch_at(const uint8_t *code, uint64_t i) {
+  bool conditional = i > 0 && code[i - 1] == 0x0F && (code[i] & 0xF0) == 0x80;
+  return code[i] == 0xE8 || code[i] == 0xE9 || conditional ? i + 1 : 0;
+}
+
+static inline uint64_t use_at(const uint8_t *code, uint64_t i) {
+  return code[i] == 0x8D && (code[i + 1] & 0xC7) == 0x05 ? i + 2 : branch_at(code, i);
+}
+
+static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const uint8_t *code, uint64_t size, uint64_t address,
+                          const uint64_t *targets, size_t count, HKTBranch *found, size_t capacity) {
+  size_t n = 0;
+  if (count == 0) return 0;
+  for (uint64_t i = 0; i + 5 <= size; i++) {
+    uint64_t at = named_at(code, i), target;
+    if (at == 0 || at + 4 > size || !find_target(code, at, address, targets, count, &target)) continue;
+    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target};
+    n++;
+  }
+  return n;
+}
+
+size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
+                         HKTBranch *found, size_t capacity) {
+  return find(branch_at, code, size, address, targets, count, found, capacity);
+}
+
+size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
+                     size_t capacity) {
+  return find(use_at, code, size, address, targets, count, found, capacity);
+}

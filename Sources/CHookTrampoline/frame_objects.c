@@ -1,0 +1,110 @@
+// Which objects lie in the frame of a function that runs, where the optimiser put them because nothing outlives the call.
+//
+// swift_initStackObject counts one unowned reference more than an allocation does, which keeps the final release from
+// freeing the memory (seen in the runtime's code: the second word starts as 5, not 3). Unowned references do the same to
+// objects of the heap, so the count tells only what may be in a frame. Where it lies tells the rest: on a thread's stack, or,
+// for async functions, in the task's own memory. That of other tasks is not known; what lies there is no block of its own.
+#define _GNU_SOURCE 1
+#include "HKTRuntime.h"
+#include "thread_records.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/// Whether malloc is the C library's, whose blocks have the header read below. Others' are not known.
+static bool malloc_is_known(void) {
+  static _Atomic(int) known = -1;
+  int answer = atomic_load_explicit(&known, memory_order_relaxed);
+  if (answer < 0) {
+    Dl_info info;
+    void *function = dlsym(RTLD_DEFAULT, "malloc");
+    const char *name = function && dladdr(function, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
+    answer = name && strncmp(name, "/libc.so", 8) == 0;
+    atomic_store_explicit(&known, answer, memory_order_relaxed);
+  }
+  return answer;
+}
+
+extern void *swift_task_alloc(size_t size) __attribute__((weak));
+extern void swift_task_dealloc(void *memory) __attribute__((weak));
+
+/// What comes before each piece of memory of a task, which are freed in reverse order; and before the slab they lie in. As the
+/// runtime's StackAllocator has it: seen in the code of swift_task_dealloc.
+typedef struct Slab { uint64_t metadata, next; uint32_t capacity, used; uint64_t reserved; } Slab;
+typedef struct Piece { struct Piece *before; const Slab *slab; } Piece;
+
+/// The address lies in memory of the task that runs on this thread.
+static bool lies_in_task(uint64_t address) {
+  if (!swift_task_alloc || !swift_task_dealloc || !hkt_async_task()) return false;
+  // The newest piece, given back at once, leads to all others.
+  void *newest = swift_task_alloc(16);
+  bool found = false;
+  const Slab *last = NULL;
+  for (const Piece *piece = (Piece *)newest - 1; piece && !found; piece = piece->before) {
+    if (piece->slab == last) continue;
+    last = piece->slab;
+    found = address >= (uint64_t)last && address < (uint64_t)(last + 1) + last->capacity;
+  }
+  swift_task_dealloc(newest);
+  return found;
+}
+
+static bool read_word(uint64_t address, uint64_t *word) {
+  struct iovec here = {word, 8}, there = {(void *)address, 8};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 8;
+}
+
+enum { IN_USE_BEFORE = 1, IS_MAPPED = 2, FLAGS = 7, SMALLEST = 32 };
+
+/// Bytes of the block of the C library's allocator that the object starts (malloc.c: the word before it is the size, with
+/// flags), 0 where that cannot be.
+static uint64_t block_size(uint64_t object) {
+  uint64_t header = *(const uint64_t *)(object - 8), size = header & ~(uint64_t)FLAGS;
+  if (object % 16 || size % 16 || size < SMALLEST || size >> 40) return 0;
+  if (!(header & IS_MAPPED)) return size;
+  uint64_t before = *(const uint64_t *)(object - 16);
+  return (before + size) % 4096 == 0 && (object - 16 - before) % 4096 == 0 ? size : 0;
+}
+
+static bool starts_block(uint64_t object) {
+  uint64_t size = block_size(object), next;
+  if (!size || *(const uint64_t *)(object - 8) & IS_MAPPED) return size;
+  // The block behind it says that this one is in use.
+  return !read_word(object - 8 + size, &next) || (next & IN_USE_BEFORE);
+}
+
+bool hkt_lies_in_frame(const void *object) {
+  uint64_t address = (uint64_t)object;
+  HKTThread *self = hkt_thread();
+  if (self && address >= (uint64_t)__builtin_frame_address(0) && address < self->stack_high) return true;
+  if (hkt_lies_on_stack(address) || lies_in_task(address)) return true;
+  return malloc_is_known() && !starts_block(address);
+}
+
+const void *hkt_frame_object_among(const void *words, size_t count) {
+  HKTThread *self = hkt_thread();
+  if (!self) return NULL;
+  uint64_t low = (uint64_t)__builtin_frame_address(0);
+  for (size_t i = 0; i < count; i++) {
+    uint64_t word = ((const uint64_t *)words)[i];
+    if (word < low || word + 16 > self->stack_high || word % 8) continue;
+    // Anything may point at the stack: an object has metadata and counts.
+    uint64_t metadata = ((const uint64_t *)word)[0], counts = ((const uint64_t *)word)[1];
+    uint32_t unowned = (uint32_t)counts >> 1, strong = counts >> 33;
+    bool is_ending_or_shared = counts >> 63 || (counts >> 32 & 1);
+    if (metadata > 4096 && metadata % 8 == 0 && !is_ending_or_shared && unowned >= 2 && unowned < 1 << 16 && strong < 1 << 20)
+      return (const void *)word;
+  }
+  return NULL;
+}
+
+size_t hkt_context_words(const void *context, size_t most) {
+  // Nothing tells how large a context is, but its block.
+  uint64_t object = (uint64_t)context;
+  uint64_t size = malloc_is_known() ? block_size(object) : 0, words = size < SMALLEST ? 0 : (size - 8) / 8 - 2;
+  return words < most ? words : most;
+}

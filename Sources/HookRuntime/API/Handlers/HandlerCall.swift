@@ -1,0 +1,418 @@
+// HandlerCall — one handler at work on one call: what it sees, and what it changes.
+//
+// Changes of arguments are kept apart until the original runs or the handler returns, so that a handler that fails has
+// changed nothing. What the original consumes is taken over before its first run; every run gets a copy. The rules are
+// those of the scripts' handlers (ScriptHost/Script/CallValues.swift), for values whose types the compiler knows.
+internal import CHookTrampoline
+private import SwiftMangling
+
+/// On the stack of the layer function, or owned by an async handler. Used by one thread at a time.
+struct HandlerCall {
+  let view: CallView
+  let phase: HKTPhase
+  /// Outlives the call: the layer's context, which the layer set keeps.
+  unowned(unsafe) let handler: Handler
+  private(set) var originalRuns = 0
+  /// Made at the first change: most calls change nothing.
+  private var changes: Changes?
+
+  init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, _ handler: Handler) {
+    view = CallView(call)
+    self.phase = phase
+    self.handler = handler
+  }
+
+  /// Values the handler changed, or that are kept for it.
+  private final class Changes {
+    /// New arguments by index.
+    var staged: [Int: OwnedValue] = [:]
+    var result: OwnedValue?
+    /// Arguments the original consumes, once it has run or is about to.
+    var held: [Int: OwnedValue]?
+    /// Of closures that must not escape.
+    var loan: ClosureLoan?
+  }
+
+  private mutating func made() -> Changes {
+    if let changes { return changes }
+    let made = Changes()
+    changes = made
+    return made
+  }
+
+  var selector: String { handler.selector }
+  private var plan: CallPlan { view.plan }
+  /// The original has run, so that what it left is there.
+  var hasRun: Bool { phase == HKT_EXIT || originalRuns > 0 }
+
+  // MARK: Arguments
+
+  /// The argument as it is now: as it was passed, or as the handler or one outside of it changed it.
+  mutating func argument<T>(_ index: Int) throws(HandlerError) -> T {
+    if changes == nil, !hasRun, let value: T = inFrame(index) { return value }
+    return try argumentByPlan(index)
+  }
+
+  /// A scalar, text or object of exactly this type, straight from its registers.
+  @inline(__always)
+  private func inFrame<T>(_ index: Int) -> T? {
+    view.withPlan { plan in
+      guard index < plan.argumentCount else { return nil }
+      let slot = plan.slots[index]
+      switch slot.kind {
+      // Of a Bool only bit 0 is there.
+      case .none, .void, .bool: return nil
+      default:
+        guard let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else { return nil }
+        // The slot holds the value as memory would.
+        return slot.address(in: view.frame).assumingMemoryBound(to: T.self).pointee
+      }
+    }
+  }
+
+  private mutating func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
+    let argument = try plan(ofArgument: index)
+    func notReadable(_ reason: String) -> HandlerError {
+      .argumentNotReadable(selector: selector, position: index, label: argument.label, reason: reason)
+    }
+    guard let info = argument.info else { throw notReadable(ArgumentReason.unreadable(argument) ?? "its type is not known") }
+    let kept = changes?.staged[index] ?? changes?.held?[index]
+    if kept == nil, hasRun, argument.isConsumed { throw notReadable("the original has consumed it") }
+    if kept == nil, !argument.location.isWhole { throw notReadable(ArgumentReason.unreadable(argument) ?? "parts of it are missing") }
+    let value: T?
+    if info.isLentFunction {
+      let loan = lend()
+      let lend: (UnsafeRawPointer) -> T? = { TypedValue.lend($0, info, until: loan) }
+      value = kept.map { lend($0.memory) } ?? view.reader.withMemory(argument.location, info, isResult: false, lend) ?? nil
+    } else if let kept {
+      value = TypedValue.load(kept.memory, info)
+    } else {
+      value = view.reader.withMemory(argument.location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
+    }
+    guard let value else {
+      throw .wrongArgument(
+        selector: selector, position: index, label: argument.label, expected: info.name, found: Metadata(T.self).name)
+    }
+    return value
+  }
+
+  /// Until the call is over: the original may be given a closure that calls what was lent.
+  private mutating func lend() -> ClosureLoan {
+    if let loan = changes?.loan { return loan }
+    let loan = ClosureLoan()
+    made().loan = loan
+    ValueWriter(view.call).keepReferenceUntilEnd(UInt(bitPattern: Unmanaged.passRetained(ClosureLoan.Term(loan)).toOpaque()))
+    return loan
+  }
+
+  private func plan(ofArgument index: Int) throws(HandlerError) -> ArgumentPlan {
+    let arguments = plan.arguments
+    guard arguments.indices.contains(index) else { throw noArgument("at position \(index)") }
+    return arguments[index]
+  }
+
+  func noArgument(_ asked: String) -> HandlerError {
+    .noArgument(selector: selector, asked: asked, known: plan.arguments.enumerated().map { argumentName($0, $1.label) })
+  }
+
+  /// The position of the first argument with this label.
+  func position(of label: String) throws(HandlerError) -> Int {
+    guard let index = plan.arguments.firstIndex(where: { $0.label == label }) else { throw noArgument("'\(label)'") }
+    return index
+  }
+
+  /// Makes `value` what the original, and the handlers inside, get as argument `index`.
+  /// - Parameter forNextRun: the original runs again, with it.
+  mutating func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) throws(HandlerError) {
+    let argument = try plan(ofArgument: index)
+    if hasRun, !argument.isInout, !forNextRun { throw .tooLate(selector: selector) }
+    guard let info = argument.info, argument.isReplaceable else {
+      throw .argumentNotReplaceable(
+        selector: selector, position: index, label: argument.label, reason: ArgumentReason.unreplaceable(argument))
+    }
+    let writer = ValueWriter(view.call)
+    if !argument.isOwned, !argument.isInout, !info.isTrivial || info.isLentFunction, !writer.canReleaseAfterCall {
+      throw .argumentNotReplaceable(
+        selector: selector, position: index, label: argument.label, reason: "it is lent to an access that ends where nobody sees it")
+    }
+    guard let owned = TypedValue.owned(value, as: info) else {
+      throw .wrongArgument(
+        selector: selector, position: index, label: argument.label, expected: info.name, found: Metadata(Swift.type(of: value as Any)).name)
+    }
+    // Nobody else releases a context that does not escape.
+    if info.isLentFunction { writer.keepReferenceUntilEnd(owned.memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
+    made().staged.updateValue(owned, forKey: index)?.destroy()
+  }
+
+  // MARK: Self
+
+  /// The object or value the method runs on, or the type of a static one; nil where there is none, or it is not to be had.
+  func instance<T>() -> T? {
+    let plan = plan
+    // An initialiser's is not one yet.
+    if handler.isInitialiser { return nil }
+    if let object = view.selfObject {
+      // A native object, borrowed for the call; the copy is retained.
+      if TypedValue.isClass(T.self) {
+        guard Metadata(object.load(as: UnsafeRawPointer.self)).isSubclass(of: Metadata(T.self)) else { return nil }
+        return withUnsafePointer(to: object) { UnsafeRawPointer($0).assumingMemoryBound(to: T.self).pointee }
+      }
+      return Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue() as? T
+    }
+    switch plan.selfPlan {
+    case .metatype(let place):
+      return UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))).flatMap { Metadata($0).type as? T }
+    case .value(let value):
+      let isGone = hasRun && (value.access == .owned || value.access == .unknown) && !(value.info?.isTrivial ?? false)
+      guard let info = value.info, !isGone, value.location.isWhole else { return nil }
+      return view.reader.withMemory(value.location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
+    case .none, .object, .unknown: return nil
+    }
+  }
+
+  // MARK: Result and error
+
+  /// What the original left, or the handler made of it.
+  func result<T>() throws(HandlerError) -> T {
+    guard hasRun || changes?.result != nil else { throw .noResult(selector: selector, reason: "the original has not run") }
+    let result = plan.result
+    if result.type.isVoid {
+      guard let nothing = () as? T else { throw .wrongResult(selector: selector, expected: "nothing", found: Metadata(T.self).name) }
+      return nothing
+    }
+    guard let info = result.info else { throw .resultNotReadable(selector: selector, reason: ArgumentReason.unreadable(result)) }
+    let value: T?
+    if let staged = changes?.result {
+      value = TypedValue.load(staged.memory, info)
+    } else {
+      if view.didThrow { throw .noResult(selector: selector, reason: "the original threw") }
+      guard result.location.isWhole else { throw .resultNotReadable(selector: selector, reason: ArgumentReason.unreadable(result)) }
+      value = view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
+    }
+    guard let value else { throw .wrongResult(selector: selector, expected: info.name, found: Metadata(T.self).name) }
+    return value
+  }
+
+  /// How the call ended, as an `after` handler declares it.
+  func outcome<T>() throws(HandlerError) -> T {
+    // T is a Result.
+    if let outcome = T.self as? any Outcome.Type { return try outcome.init(of: self) as! T }
+    return try output()
+  }
+
+  /// The same for what an `around` handler declares to return: nothing, when it leaves the result alone.
+  func output<T>() throws(HandlerError) -> T {
+    if T.self == Void.self, let nothing = () as? T { return nothing }
+    return try result()
+  }
+
+  /// What the original threw; nil where it returned, and where a result took the error's place.
+  var error: (any Error)? {
+    guard hasRun, changes?.result == nil, view.didThrow else { return nil }
+    let box = view.errorBox()
+    return box == 0 ? HandlerError.resultNotReadable(selector: selector, reason: "it threw an error of unknown type") : ErrorBox.error(in: box)
+  }
+
+  /// Makes `value` what the call returns, also where the original threw.
+  mutating func setResult<T>(to value: T) throws(HandlerError) {
+    let result = plan.result
+    if phase == HKT_ENTER { throw .resultNotReplaceable(selector: selector, reason: "the original has not run; use 'around' or 'after'") }
+    if result.type.isVoid { return }
+    guard let info = result.info, result.isReplaceable else {
+      throw .resultNotReplaceable(selector: selector, reason: ArgumentReason.unreplaceable(result))
+    }
+    if hasRun, view.didThrow, !canReplaceError {
+      throw .resultNotReplaceable(selector: selector, reason: "the error that was thrown is of unknown type")
+    }
+    guard let owned = TypedValue.owned(value, as: info) else {
+      throw .wrongResult(selector: selector, expected: info.name, found: Metadata(Swift.type(of: value as Any)).name)
+    }
+    let changes = made()
+    changes.result?.destroy()
+    changes.result = owned
+  }
+
+  /// Something else can take the place of the error that the original threw.
+  private var canReplaceError: Bool {
+    guard let typed = plan.thrownValue else {
+      // A getter that throws a typed error, which its name does not tell, has 1 there.
+      return view.frame.pointee.results.error != 1
+    }
+    return typed.info != nil && typed.location.isWhole
+  }
+
+  // MARK: The original
+
+  /// Runs the handlers inside and the original, with the arguments as they are now. Results are in the frame then.
+  mutating func runOriginal() throws(HandlerError) {
+    try prepareOriginal()
+    hkt_call_proceed(view.call)
+  }
+
+  /// The frame holds what the next run of the original is to see.
+  mutating func prepareOriginal() throws(HandlerError) {
+    let consumes = view.withPlan { $0.consumesArguments }
+    guard originalRuns > 0 || changes != nil || consumes else {
+      originalRuns = 1
+      return
+    }
+    let plan = plan
+    let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
+    if originalRuns == 0, !owned.isEmpty { hold(owned, plan) }
+    if originalRuns > 0 {
+      // The argument area of an async function is taken apart when the thread is left.
+      guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError, (changes?.held?.count ?? 0) == owned.count else {
+        throw .runsOnce(selector: selector)
+      }
+      retireOutcome(plan)
+    }
+    changes?.result?.destroy()
+    changes?.result = nil
+    applyArguments(plan)
+    let writer = ValueWriter(view.call)
+    for (index, value) in changes?.held ?? [:] {
+      let copy = value.copy()
+      writer.overwrite(plan.arguments[index], with: copy)
+      copy.forget()
+    }
+    originalRuns += 1
+  }
+
+  /// Staged arguments go where the next run finds them.
+  private func applyArguments(_ plan: CallPlan) {
+    guard let changes, !changes.staged.isEmpty else { return }
+    let writer = ValueWriter(view.call)
+    for (index, value) in changes.staged {
+      if changes.held?[index] != nil {
+        if let old = changes.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
+      } else {
+        writer.replace(plan.arguments[index], with: value)
+      }
+    }
+    changes.staged = [:]
+  }
+
+  /// Takes over what the original consumes; the frame's bits are overwritten by a copy for each run.
+  private mutating func hold(_ owned: [Int], _ plan: CallPlan, copyable: Bool = true) {
+    var held: [Int: OwnedValue] = [:]
+    for index in owned {
+      let argument = plan.arguments[index]
+      guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
+      _ = view.reader.withMemory(argument.location, info, isResult: false) {
+        // The value itself, moved bit by bit.
+        let value = OwnedValue(uninitialized: info)
+        value.memory.copyMemory(from: $0, byteCount: info.size)
+        held[index] = value
+      }
+    }
+    made().held = held
+  }
+
+  /// Takes what the original returned or threw out of the caller's reach.
+  private func retireOutcome(_ plan: CallPlan) {
+    let writer = ValueWriter(view.call)
+    guard view.didThrow else { return writer.retireResult(plan.result) }
+    guard let typed = plan.thrownValue else { return writer.retireError() }
+    // Callers have seen to it that this can be done.
+    _ = writer.retireTypedError(typed)
+  }
+
+  // MARK: The end
+
+  /// The handler returned: what it changed takes effect.
+  mutating func finish() throws(HandlerError) {
+    if phase == HKT_AROUND, originalRuns == 0 { try standIn(needsResult: true) }
+    guard let changes else { return }
+    let plan = plan
+    if phase == HKT_ENTER { applyArguments(plan) } else { settleArguments(plan) }
+    if let value = changes.result {
+      changes.result = nil
+      if hasRun { retireOutcome(plan) }
+      ValueWriter(view.call).setResult(plan.result, to: value)
+    }
+    dropHeld()
+  }
+
+  /// The original never runs: what it would have consumed ends here.
+  private mutating func standIn(needsResult: Bool) throws(HandlerError) {
+    let plan = plan
+    if needsResult, !plan.resultIsVoid, changes?.result == nil {
+      throw .leftOut(selector: selector, returning: plan.result.info?.name ?? "a value")
+    }
+    let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
+    guard owned.allSatisfy({ plan.arguments[$0].isReplaceable }), !plan.isAsync || plan.stack.isKnown else {
+      throw .mustRun(selector: selector)
+    }
+    if changes != nil { settleArguments(plan) }
+    if !owned.isEmpty { hold(owned, plan, copyable: false) }
+  }
+
+  /// The original ran, or never will: new values of the caller's variables go there, all others are of no use.
+  private func settleArguments(_ plan: CallPlan) {
+    guard let changes else { return }
+    let writer = ValueWriter(view.call)
+    for (index, value) in changes.staged {
+      if plan.arguments[index].isInout { writer.replace(plan.arguments[index], with: value) } else { value.destroy() }
+    }
+    changes.staged = [:]
+  }
+
+  private func dropHeld() {
+    guard let held = changes?.held else { return }
+    changes?.held = nil
+    for value in held.values { value.destroy() }
+  }
+
+  /// The handler threw `error`: the call throws it, if it can.
+  mutating func finish(throwing error: any Error) throws(HandlerError) {
+    if let own = error as? HandlerError { throw own }
+    let plan = plan
+    let box = ErrorBox(error)
+    guard plan.mayThrow || plan.throwsTyped || hasRun && view.didThrow, phase != HKT_ENTER else {
+      throw .cannotThrow(selector: selector, error: "\(error)")
+    }
+    if hasRun, view.didThrow, box.isSame(as: view.errorBox()) { return finishUnchanged() }
+    let typed = try typedError(error, plan)
+    if hasRun {
+      guard view.didThrow ? canReplaceError : plan.result.type.isVoid || plan.result.isReplaceable else {
+        typed?.destroy()
+        throw .cannotThrow(selector: selector, error: "\(error)")
+      }
+      retireOutcome(plan)
+    } else {
+      try standIn(needsResult: false)
+    }
+    finishUnchanged()
+    let writer = ValueWriter(view.call)
+    if let typed, let thrown = plan.thrownValue { writer.setTypedError(thrown, to: typed) } else { writer.setError(box.word) }
+  }
+
+  /// The error as a function that states its type throws it; nil for all other functions.
+  private func typedError(_ error: any Error, _ plan: CallPlan) throws(HandlerError) -> OwnedValue? {
+    guard plan.throwsTyped else { return nil }
+    guard let thrown = plan.thrownValue, let info = thrown.info, thrown.location.isWhole,
+      let owned = TypedValue.owned(error as Any, as: info)
+    else { throw .cannotThrow(selector: selector, error: "\(error)") }
+    return owned
+  }
+
+  /// What the original left is what the call returns or throws.
+  private func finishUnchanged() {
+    guard let changes else { return }
+    settleArguments(plan)
+    changes.result?.destroy()
+    changes.result = nil
+    dropHeld()
+  }
+
+  /// The handler failed: nothing of what it changed is left.
+  func abandon() -> HKTOutcome {
+    if let changes {
+      for value in changes.staged.values { value.destroy() }
+      changes.result?.destroy()
+      // Before the original's first run the registers still hold the values themselves.
+      for value in (changes.held ?? [:]).values { if originalRuns == 0 { value.forget() } else { value.destroy() } }
+    }
+    return HKT_FAILED
+  }
+}

@@ -1,0 +1,83 @@
+// HookGroup — hooks that land together, or not at all.
+private import Glibc
+
+/// Hooks that are installed, switched and removed as one.
+///
+///     let checkout = try HookGroup("checkout") {
+///       try Hooks.before("Shop.Cart.add(_:price:quantity:)") { (_, name: String) in print(name) }
+///       try Hooks(Cart.self).around("total(tax:)") { call in try call.original() }
+///     }
+///     checkout.remove()
+///
+/// The hooks that the closure makes are collected, also those of functions it calls, and installed in one transaction when it
+/// returns: if one is refused, or the closure throws, nothing is. The handles they return are good from then on.
+public struct HookGroup: Sendable {
+  /// Shown in lists beside the owner.
+  public let name: String
+  public let hooks: [Hook]
+
+  public init(_ name: String, _ hooks: () throws -> Void) throws {
+    let draft = try Draft.collecting(hooks)
+    self.name = name
+    self.hooks = try draft.install(name)
+  }
+
+  /// Removes all of them; answers how many were still there.
+  @discardableResult
+  public func remove() -> Int { hooks.count { $0.remove() } }
+  /// Calls that start later see the hooks again. Answers how many of them are still installed.
+  @discardableResult
+  public func enable() -> Int { hooks.count { $0.enable() } }
+  /// Calls that start later do not see the hooks. Answers how many of them are still installed.
+  @discardableResult
+  public func disable() -> Int { hooks.count { $0.disable() } }
+  /// All that are installed, one line each.
+  public func describe() -> String { hooks.map { $0.describe() }.joined(separator: "\n") }
+}
+
+extension HookGroup {
+  /// The hooks of a group that is being made.
+  final class Draft {
+    var plans: [HookPlan] = []
+
+    /// The one being made on this thread.
+    static var current: Draft? {
+      // Only `collecting` sets the value, to a draft that it keeps.
+      pthread_getspecific(key).map { Unmanaged<Draft>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      guard pthread_key_create(&key, nil) == 0 else { fatalError("internal error: no thread key left; please report it") }
+      return key
+    }()
+
+    /// What `body` asks for. A group inside a group is installed by itself.
+    static func collecting(_ body: () throws -> Void) throws -> Draft {
+      let draft = Draft()
+      let outer = pthread_getspecific(key)
+      pthread_setspecific(key, Unmanaged.passUnretained(draft).toOpaque())
+      defer { pthread_setspecific(key, outer) }
+      try withExtendedLifetime(draft) { try body() }
+      return draft
+    }
+
+    func install(_ name: String) throws(HookError) -> [Hook] {
+      for index in plans.indices { plans[index].settlePattern() }
+      // One layer for each request, in the order of the requests, for all of them or none.
+      let owners = plans.flatMap { plan in plan.requests.map { _ in plan } }
+      var next = 0
+      let report = HookEngine.shared.install(plans.flatMap(\.requests), atomically: true) { family in
+        defer { next += 1 }
+        return owners[next].layer(family, group: name)
+      }
+      if let (selector, reason) = report.refused.first { throw HookError(selector, reason) }
+      var tokens = report.tokens.map(\.token)[...]
+      for plan in plans {
+        plan.record.become(Array(tokens.prefix(plan.requests.count)), HookEngine.Report(partial: report.partial))
+        tokens = tokens.dropFirst(plan.requests.count)
+      }
+      return plans.map { Hook(record: $0.record) }
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// WaitingHooks — hooks for selectors that are not there yet, and for what appears of selectors that are.
+//
+// A rule that asked to wait lands on every function of its selector that an image brings: the first ones of a library that
+// was not loaded, specialisations of a generic function in later images, matches of a glob. Hooks on C functions and on
+// virtual tables need not ask: their words in later images are part of what they divert.
+internal import CHookTrampoline
+private import SwiftMangling
+
+/// A wish for a selector.
+package struct WaitRequest: Sendable {
+  package var selector: String
+  package var owner: String
+  package var group: String?
+  package var scope: HookScope
+  package var backEnd: BackEnd?
+  /// Families that are hooked, or refused, already.
+  package var known: Set<FamilyName>
+  /// Makes the layer for a family that appeared. Any thread.
+  package var layer: @Sendable (Family) -> LayerSpec?
+  /// What came of it, each time something appeared. Any thread.
+  package var landed: @Sendable (HookEngine.Report) -> Void
+
+  package init(
+    selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
+    layer: @escaping @Sendable (Family) -> LayerSpec?, landed: @escaping @Sendable (HookEngine.Report) -> Void = { _ in }
+  ) {
+    self.selector = selector
+    self.owner = owner
+    self.group = group
+    self.scope = scope
+    self.backEnd = backEnd
+    self.known = known
+    self.layer = layer
+    self.landed = landed
+  }
+}
+
+/// A selector's functions in one image.
+package struct FamilyName: Hashable, Sendable {
+  package var image: String
+  package var key: String
+
+  package init(_ family: Family) {
+    image = family.imagePath
+    key = family.key
+  }
+}
+
+/// A wish that is kept. Removing it twice answers false.
+package struct WaitToken: Hashable, Sendable {
+  package let id: UInt64
+}
+
+/// A wish, as lists show it.
+package struct WaitInfo: Sendable {
+  package let token: WaitToken
+  package let selector: String
+  package let owner: String
+  package let group: String?
+  /// Hooks that it led to, also those that were removed since.
+  package let hooks: [HookToken]
+  /// Why some of what appeared could not be hooked.
+  package let refused: [(selector: String, reason: HookRefusal)]
+  /// There are, or were, functions of that name.
+  package let hasLanded: Bool
+}
+
+extension WaitInfo: CustomStringConvertible {
+  package var description: String {
+    let state = !hasLanded ? "waiting for it to appear" : "\(hooks.count) appeared"
+    return "'\(selector)' by \(owner), \(state)" + (refused.isEmpty ? "" : ", \(refused.count) refused")
+  }
+}
+
+/// Guarded by the engine's lock.
+final class WaitingHook {
+  let token: WaitToken
+  var request: WaitRequest
+  var hooks: [HookToken] = []
+  var refused: [(selector: String, reason: HookRefusal)] = []
+
+  /// Some functions were there when the wish was made.
+  private let wasThere: Bool
+
+  init(_ request: WaitRequest, _ token: WaitToken) {
+    wasThere = !request.known.isEmpty
+    self.request = request
+    self.token = token
+  }
+
+  var info: WaitInfo {
+    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused, hasLanded: wasThere || !hooks.isEmpty)
+  }
+}
+
+extension HookEngine {
+  /// Keeps a wish until it is removed, or all of its owner's hooks are. What is there now is looked for at once, but for what
+  /// the request knows.
+  package func wait(_ request: WaitRequest) -> WaitToken {
+    watchImages()
+    let wish = lock.withLock {
+      let wish = WaitingHook(request, WaitToken(id: nextWait))
+      nextWait += 1
+      waiting.append(wish)
+      return wish
+    }
+    landing.withLock { land(wish) }
+    return wish.token
+  }
+
+  /// The selector's hooks stay; nothing lands any more. False when it was removed before.
+  @discardableResult
+  package func stopWaiting(_ token: WaitToken) -> Bool {
+    lock.withLock {
+      guard let index = waiting.firstIndex(where: { $0.token == token }) else { return false }
+      waiting.remove(at: index)
+      return true
+    }
+  }
+
+  /// All wishes of an owner end.
+  package func stopWaiting(owner: String) { lock.withLock { waiting.removeAll { $0.request.owner == owner } } }
+
+  /// The wishes that are kept, in the order in which they were made.
+  package func waits(owner: String? = nil) -> [WaitInfo] {
+    lock.withLock { waiting.filter { owner == nil || $0.request.owner == owner }.map(\.info) }
+  }
+  package func info(_ token: WaitToken) -> WaitInfo? { lock.withLock { waiting.first { $0.token == token }?.info } }
+
+  // MARK: Images
+
+  /// From now on images that appear are looked at before they are used. Answers why not, where that cannot be.
+  @discardableResult
+  package func watchImages() -> ImageWatch.State { Self.watch }
+  private static let watch = ImageWatch.observe { HookEngine.shared.imagesChanged() }
+
+  /// Looks at images that appeared: words that hooks on C functions and tables divert, then selectors that were waited for.
+  func imagesChanged() {
+    // A forked copy whose hooks are off, or in which they may be half done.
+    if ForkedCopy.refusal != nil { return }
+    landing.withLock {
+      locked { divertNewImages() }
+      for each in lock.withLock({ waiting }) { land(each) }
+    }
+  }
+
+  /// Hooks what a wish means and what is not hooked yet. To be called under `landing`, not under `lock`.
+  private func land(_ wish: WaitingHook) {
+    let pattern = SelectorPattern(wish.request.selector)
+    var known = lock.withLock { wish.request.known }
+    let found = ProcessCatalog.shared.families(matching: pattern).filter { known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil }
+    guard !found.isEmpty else { return }
+    lock.withLock { wish.request.known = known }
+    let requests = found.map { HookRequest(image: $0, family: $1, scope: wish.request.scope, backEnd: wish.request.backEnd) }
+    let report = installWanted(requests, layer: wish.request.layer)
+    lock.withLock {
+      wish.hooks += report.tokens.map(\.token)
+      wish.refused += report.refused
+    }
+    wish.request.landed(report)
+  }
+}

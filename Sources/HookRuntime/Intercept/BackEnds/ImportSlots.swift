@@ -1,0 +1,112 @@
+// ImportSlots — the back end for C functions: words of importing images that lead to our stub.
+//
+// One family for each function, with one site for each image that imports it, so that hooks can be for some images. Images
+// that appear later are added when they do.
+private import CHookTrampoline
+
+extension HookEngine {
+  /// The function's family; its words are looked for with each hook. To be called under the lock.
+  func prepareImport(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
+    let key = family.imagePath + "\0" + family.key
+    if let known = families[key] {
+      if let asked = family.imported?.prototype, let there = known.family.imported?.prototype, asked != there {
+        return .failure(.otherPrototype(there.description))
+      }
+      return .success(known)
+    }
+    let hooked = HookedFamily(family: family, image: image, siblings: [])
+    families[key] = hooked
+    return .success(hooked)
+  }
+}
+
+extension ImportedFunction {
+  /// Why a layer cannot stand before the function, whoever calls it.
+  func refusal(of spec: LayerSpec) -> HookRefusal? {
+    switch CFunctions.trait(name) {
+    case .ordinary: nil
+    case .never(let reason): .notHookable(reason)
+    case .allocation: spec.isSafeInAllocator ? nil : .allocation
+    case .beforeOnly(let reason): spec.needsResult ? .beforeOnly(reason) : nil
+    }
+  }
+}
+
+extension HookedFamily {
+  /// The words of the images that a request means, with their sites. Nothing of the program changes.
+  func importDiversion(_ asked: Family, for spec: LayerSpec) -> Result<SlotDiversion, HookRefusal> {
+    guard let function = family.imported else { return .failure(.noBody) }
+    let wish = ImporterBits.Wish(images: asked.imported?.importer, isSafe: spec.isSafeInAllocator)
+    guard let bit = importers.bit(of: wish) else { return .failure(.notHookable("hooks for 64 different sets of images are there already")) }
+    var slots: [Slot] = []
+    for body in asked.bodies {
+      guard let place = body.place, ImporterBits.isMet(wish, function, place) else { continue }
+      switch importSlot(body, at: place) {
+      case .success(let slot): slots.append(slot)
+      case .failure(let reason): return .failure(.code(reason))
+      }
+    }
+    if bit.isNew { updateImporters() }
+    if slots.isEmpty {
+      let reasons = asked.bodies.compactMap(\.place).lazy.compactMap { function.refusal(at: $0, safe: wish.isSafe) }
+      return .failure(reasons.first ?? .noBody)
+    }
+    for slot in slots { ImagePins.pin(slot.importer) }
+    return .success(SlotDiversion(.importSlot, self, slots, mayMiss: [], importers: bit.mask))
+  }
+
+  /// Words of images that appeared, for a hook that was there before. Answers why some cannot be written.
+  func extend(_ layer: InstalledLayer, by bodies: [Body]) -> InterceptRefusal? {
+    guard let function = family.imported, let diversion = layer.diversion as? SlotDiversion else { return nil }
+    var slots: [Slot] = []
+    for body in bodies {
+      guard let place = body.place, importers.mask(function, place) & (diversion.importers ?? 0) != 0 else { continue }
+      switch importSlot(body, at: place) {
+      case .success(let slot): if !diversion.has(slot) { slots.append(slot) }
+      case .failure(let reason): return reason
+      }
+    }
+    for slot in slots { ImagePins.pin(slot.importer) }
+    return slots.isEmpty ? nil : diversion.extend(by: slots)
+  }
+
+  /// The word's record, made once, and its image's site among the places where the function's calls arrive.
+  private func importSlot(_ body: Body, at place: ImportPlace) -> Result<Slot, InterceptRefusal> {
+    let key = SlotKey(address: place.word, backEnd: .importSlot)
+    if let known = slots[key] { return .success(known) }
+    return SlotPatcher.prepare(SlotWord(place), group: importers.group(of: place.importer)).map { slot in
+      slots[key] = slot
+      slot.importer = place.importer
+      if !arrivals.contains(where: { $0.site == slot.site }) {
+        let arrival = HookedBody(body: body, site: slot.site, as: body.declaration, by: .importSlot)
+        if let function = family.imported {
+          // Before the first call: where calls allocate memory, no plan can be made.
+          arrival.give(function.plan(at: place))
+          arrival.record.pointee.importer = importers.mask(function, place)
+        }
+        add(arrival: arrival)
+      }
+      return slot
+    }
+  }
+
+  /// Gives all records the bits of a wish that is new.
+  private func updateImporters() {
+    guard let function = family.imported else { return }
+    for arrival in arrivals {
+      guard let place = arrival.body.place else { continue }
+      // A call that reads it meanwhile is one from before the hook.
+      arrival.record.pointee.importer = importers.mask(function, place)
+    }
+  }
+}
+
+extension SlotWord {
+  /// What the word holds now, or held before a hook of ours.
+  fileprivate init(_ place: ImportPlace) {
+    let value = UnsafePointer<UInt64>(bitPattern: UInt(place.word))?.pointee ?? 0
+    self.init(address: place.word, former: hkt_slot_former(value))
+    // A call that is not bound yet must not go by the loader, which would write over the word.
+    if case .lazy(let function) = place.binding, former != function { original = function }
+  }
+}

@@ -1,0 +1,242 @@
+// HookAPI — before, around, after of methods and classes; what hook handles do; hooks().
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+
+enum HookAPI {
+  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+    for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
+      check(shl_method(patch.state, patch.classes.method, position, function, context))
+      check(shl_method(patch.state, patch.classes.type, position, function, context))
+    }
+    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)] as [(String, SHLFunction)] {
+      check(shl_method(patch.state, patch.classes.hook, name, function, context))
+    }
+    check(shl_register(patch.state, "hooks", list, context))
+  }
+
+  // MARK: before, around, after
+
+  private static let before: SHLFunction = { context, callback in withPatch(context, callback) { install(.before, $0, $1) } }
+  private static let around: SHLFunction = { context, callback in withPatch(context, callback) { install(.around, $0, $1) } }
+  private static let after: SHLFunction = { context, callback in withPatch(context, callback) { install(.after, $0, $1) } }
+
+  /// What a hook is on, and for whose calls.
+  private struct Target {
+    var selector: ResolvedSelector
+    var scope = HookScope.type
+  }
+
+  /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
+  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let receiver = callback[0]
+    let isClass = receiver.cls == patch.classes.type
+    let handlerAt = isClass ? 2 : 1
+    if isClass, callback.text(1) == nil {
+      return callback.fail("'\(position.rawValue)' of a class takes a member, such as \"add(_:price:)\", and a handler")
+    }
+    guard callback[handlerAt].tag == SHL_FUNCTION else {
+      return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
+    }
+    var wishes = HookOptions(priority: patch.header.priority, waitsWhenBusy: position == .around)
+    if let problem = wishes.read(callback[handlerAt + 1], callback) { return callback.fail(problem) }
+    do throws(PatchAPI.Problem) {
+      let index = Int(receiver.h.a)
+      let waits = wishes.waits || isClass && receiver.h.b == 1
+      var target =
+        isClass
+        ? try member(callback.text(1)!, of: patch.classNames[index], waits: waits, patch, callback) : Target(selector: patch.selectors[index])
+      if let object = wishes.object { target.scope = .object(try live(object, patch)) }
+      if let most = wishes.most, target.selector.families.count > most {
+        return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
+      }
+      return install(position, target, handlerAt, wishes, patch, callback)
+    } catch { return callback.fail(error.text) }
+  }
+
+  /// The object behind a handle.
+  private static func live(_ handle: SHLValue, _ patch: Patch) throws(PatchAPI.Problem) -> AnyObject {
+    guard patch.classes.isObject(handle) else {
+      throw PatchAPI.Problem(text: "option 'object' is an object of the program, got \(ValueBridge.describe(handle))")
+    }
+    guard let object = patch.classes.object(handle) else { throw PatchAPI.Problem(text: ObjectAPI.expired) }
+    // Alive as its handle is; the copy is retained.
+    return Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
+  }
+
+  /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its heirs'.
+  private static func member(
+    _ member: String, of className: String, waits: Bool, _ patch: Patch, _ callback: LuaCallback
+  ) throws(PatchAPI.Problem) -> Target {
+    let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
+    func find(_ owner: String) -> Result<ResolvedSelector, LookupError> {
+      let full = "\(prefix)\(owner).\(name)"
+      return SelectorLookup.resolve(full).map { ResolvedSelector($0, full, waits: waits) }
+    }
+    let own = find(className)
+    switch own {
+    case .success(let selector): return Target(selector: selector)
+    case .failure(let problem) where waits && problem.mayAppear:
+      return Target(selector: ResolvedSelector([], "\(prefix)\(className).\(name)", waits: true))
+    case .failure(.noSelectorInType): break
+    case .failure(let problem): throw PatchAPI.Problem(text: problem.description)
+    }
+    if let type = try? patch.callIns.type(className, callback), case .classType = type.kind {
+      var each = type.superclass
+      while let owner = each {
+        each = owner.superclass
+        guard let name = owner.descriptor.flatMap(TypeCatalog.shared.name), case .success(let selector) = find(name) else { continue }
+        return Target(selector: selector, scope: .subclass(type.type))
+      }
+    }
+    guard case .failure(let problem) = own else { fatalError("internal error: a selector that was found is missing; please report it") }
+    throw PatchAPI.Problem(text: problem.description)
+  }
+
+  private static func install(
+    _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: LuaCallback
+  ) -> Int32 {
+    let selector = target.selector
+    guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
+    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope)
+    let requests = zip(selector.images, selector.families).map {
+      HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd)
+    }
+    let report = HookEngine.shared.install(requests, layer: batch.layer)
+    batch.add(report)
+    // Bodies in another image may be refused: then it is hooked in part.
+    if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
+      return callback.fail("cannot hook '\(name)': \(reason)")
+    }
+    tell(report, selector, wishes, patch)
+    guard wishes.waits || selector.waits else {
+      return callback.done(
+        shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
+    }
+    batch.wait()
+    patch.batches.append(batch)
+    return callback.done(shl_handle(patch.classes.hook, UInt64(patch.batches.count - 1), waitingMark, UInt64(report.refused.count)))
+  }
+
+  /// In the place of the number of hooks: the handle is that of a batch, which may grow.
+  private static let waitingMark = UInt64.max
+  private static func batch(_ handle: SHLValue, _ patch: Patch) -> HookBatch? {
+    handle.h.b == waitingMark ? patch.batches[Int(handle.h.a)] : nil
+  }
+
+  private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Patch) {
+    if selector.isGlob || !report.refused.isEmpty {
+      let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
+      patch.log.note(
+        "hooked",
+        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)"
+      )
+    }
+    // Once is enough for what is hooked for each of many objects.
+    if selector.isGlob || wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
+    for part in report.partial {
+      patch.log.note(
+        "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+    }
+    noteMissedCopies(selector, patch)
+  }
+
+  /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
+    for (image, family) in zip(selector.images, selector.families) {
+      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
+      patch.log.note(
+        "inlined copies",
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks"
+      )
+    }
+  }
+
+  // MARK: Handles
+
+  /// Those a handle stands for: they were made together.
+  private static func tokens(_ handle: SHLValue, _ patch: Patch) -> [HookToken] {
+    if let batch = batch(handle, patch) { return batch.tokens }
+    return (handle.h.a..<(handle.h.a + handle.h.b)).map { HookToken(id: $0) }
+  }
+
+  static let toString: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let handle = callback[0]
+      let isWaiting = batch(handle, patch)?.isWaiting ?? false
+      return callback.done("hook (\(tokens(handle, patch).count) installed, \(handle.h.c) refused\(isWaiting ? ", waiting" : ""))")
+    }
+  }
+
+  /// `h:remove()`: true when it was installed, or waited.
+  private static let remove: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let wait = batch(callback[0], patch)?.stopWaiting() ?? false
+      let tokens = tokens(callback[0], patch)
+      for change in tokens.flatMap(HookEngine.shared.changesElsewhere) { patch.log.note("changed elsewhere", "\(patch.fileName): \(change)") }
+      return callback.done(shl_bool(HookEngine.shared.remove(tokens) > 0 || wait))
+    }
+  }
+
+  /// `h:enable()`, `h:disable()`: true when it is installed.
+  private static let enable: SHLFunction = { context, callback in withPatch(context, callback) { set(true, $0, $1) } }
+  private static let disable: SHLFunction = { context, callback in withPatch(context, callback) { set(false, $0, $1) } }
+  private static func set(_ isEnabled: Bool, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let changed = tokens(callback[0], patch).map { HookEngine.shared.setEnabled(isEnabled, $0) }
+    return callback.done(shl_bool(changed.contains(true)))
+  }
+
+  /// `h:describe()`: a line for each installed hook.
+  private static let describe: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let lines = tokens(callback[0], patch).compactMap(HookEngine.shared.info).map(\.description)
+      return callback.done(lines.isEmpty ? "not installed" : lines.joined(separator: "\n"))
+    }
+  }
+
+  /// `hooks()`: all that are installed in the process, as tables; behind them what is waited for.
+  private static let list: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let scope = callback.scope
+      let infos = HookEngine.shared.list()
+      let waits = HookEngine.shared.waits()
+      let table = shl_table_new(scope, Int32(infos.count + waits.count), 0)
+      for (index, info) in infos.enumerated() {
+        let entry = shl_table_new(scope, 0, 10)
+        func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
+        func text(_ name: String, _ text: String) {
+          var copy = text
+          copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
+        }
+        text("selector", info.selector)
+        text("position", info.position)
+        text("owner", info.owner)
+        if let group = info.group { text("group", group) }
+        text("scope", info.scope.description)
+        text("back_end", info.backEnd.rawValue)
+        set("priority", shl_int(Int64(info.priority)))
+        set("calls", shl_int(Int64(clamping: info.calls)))
+        set("once", shl_bool(info.isOnce))
+        set("enabled", shl_bool(info.isEnabled))
+        set("waiting", shl_bool(false))
+        if shl_table_set_at(scope, table, Int64(index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
+      }
+      for (index, wait) in waits.enumerated() {
+        let entry = shl_table_new(scope, 0, 5)
+        func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
+        func text(_ name: String, _ text: String) {
+          var copy = text
+          copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
+        }
+        text("selector", wait.selector)
+        text("owner", wait.owner)
+        if let group = wait.group { text("group", group) }
+        set("waiting", shl_bool(!wait.hasLanded))
+        set("landed", shl_int(Int64(wait.hooks.count)))
+        if shl_table_set_at(scope, table, Int64(infos.count + index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
+      }
+      return callback.done(table)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// HookBatch — the hooks that one statement of a patch led to, now or when an image brings what it waits for.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+private import Synchronization
+
+/// A function of a script, kept for as long as somebody may call it.
+final class HandlerFunction: Sendable {
+  // The state forgets references from any thread.
+  let patch: Patch
+  let ref: SHLRef
+  let info: SHLFunctionInfo
+
+  /// Nil when memory ran out.
+  init?(_ callback: LuaCallback, argument: Int, of patch: Patch) {
+    var info = SHLFunctionInfo()
+    ref = shl_arg_function_ref(callback.raw, Int32(argument), &info)
+    self.patch = patch
+    self.info = info
+    if ref == 0 { return nil }
+  }
+
+  deinit { shl_forget(patch.state, ref) }
+}
+
+/// Made while the patch runs; grows on any thread.
+final class HookBatch: Sendable {
+  private let position: LuaHook.Position
+  private let handler: HandlerFunction
+  private let options: HookOptions
+  private let selector: ResolvedSelector
+  private let scope: HookScope
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Those without a token yet.
+    var pending: [String: [LuaHook]] = [:]
+    var tokens: [HookToken] = []
+    var wait: WaitToken?
+  }
+
+  init(_ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: ResolvedSelector, scope: HookScope) {
+    self.position = position
+    self.handler = handler
+    self.options = options
+    self.selector = selector
+    self.scope = scope
+  }
+
+  private var patch: Patch { handler.patch }
+
+  /// The layer for one function.
+  func layer(_ family: Family) -> LayerSpec {
+    let hook = LuaHook(position: position, handler: handler, family: family, options: options)
+    state.withLock { $0.pending[family.key, default: []].append(hook) }
+    return LayerSpec(
+      function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
+      priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
+      isOnce: options.isOnce
+    ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
+  }
+
+  /// Takes note of what was installed.
+  func add(_ report: HookEngine.Report) {
+    state.withLock { state in
+      for (token, key) in report.tokens { state.pending[key]?.first { $0.token == nil }?.token = token }
+      state.pending = [:]
+      if options.waits || selector.waits { state.tokens += report.tokens.map(\.token) }
+    }
+    // Of an object's hooks nobody waits for calls: it may be gone at once.
+    patch.add(report.tokens.map(\.token), areExact: !selector.isGlob && options.object == nil)
+  }
+
+  /// Hooks what images bring of the selector from now on.
+  func wait() {
+    let request = WaitRequest(
+      selector: selector.text, owner: patch.id, group: options.group, scope: scope, backEnd: options.backEnd,
+      known: Set(selector.families.map { FamilyName($0) })
+    ) { [weak self] family in
+      self.flatMap { $0.patch.isLive ? $0.layer(family) : nil }
+    } landed: { [weak self] in
+      self?.landed($0)
+    }
+    let token = HookEngine.shared.wait(request)
+    state.withLock { $0.wait = token }
+  }
+
+  private func landed(_ report: HookEngine.Report) {
+    add(report)
+    let refused = report.refused.isEmpty ? "" : ", \(report.refused.count) refused"
+    patch.log.note("hook landed", "\(patch.fileName): '\(selector.text)' appeared: \(report.tokens.count) hooked\(refused)")
+    for (name, reason) in report.refused where !selector.isGlob {
+      patch.log.say("\(patch.fileName): cannot hook '\(name)', which appeared: \(reason)")
+    }
+  }
+
+  /// Of a batch that waits, all hooks it led to.
+  var tokens: [HookToken] { state.withLock { $0.tokens } }
+  var isWaiting: Bool { state.withLock { $0.wait != nil } }
+
+  /// Nothing lands any more. False when it did not wait.
+  func stopWaiting() -> Bool {
+    let wait = state.withLock { state in
+      defer { state.wait = nil }
+      return state.wait
+    }
+    return wait.map { HookEngine.shared.stopWaiting($0) } ?? false
+  }
+}

@@ -1,0 +1,120 @@
+// MessageAPI — messages no member answers: what swift.send tries next, and swift.forward, by which scripts answer them.
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+
+/// What a script answers messages with; nil passes them on.
+private typealias LuaForward = (_ receiver: Any, _ selector: String, _ arguments: [Any?]) throws -> Any?
+
+/// `swift.forward` for one receiver.
+struct ScriptForward {
+  /// The object's or type's address.
+  let receiver: UInt
+  let handler: MessageHandler
+}
+
+enum MessageAPI {
+  // MARK: Sending
+
+  /// Sends on what no member of `receiver` answers; `missing` is the failure when nobody else does.
+  static func send(
+    _ member: String, to receiver: Any, _ missing: CallError, _ callback: LuaCallback, _ patch: Patch, catching: Bool
+  ) -> Int32 {
+    var arguments: [Any?] = []
+    do throws(BridgeError) {
+      for index in 2..<max(2, callback.count) { arguments.append(try any(callback[index], patch, callback)) }
+    } catch { return callback.fail("argument \(arguments.count + 1) of '\(member)': \(error.description)") }
+    let message = Message(member, arguments, to: receiver)
+    let unlocked = shl_unlock_all(callback.scope)
+    let answer = Result { try message.answered(missing) }
+    guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+    switch answer {
+    case .success(let value):
+      if catching { callback.give(shl_bool(true)) }
+      if let value { OwnedResult(patch: patch, callback: callback).give(value) }
+      return callback.done()
+    case .failure(let error as CallError): return CallInAPI.fail(error, callback)
+    case .failure(let error):
+      // The script's handle ends the box.
+      let handle = shl_handle(patch.classes.keptError, UInt64(ErrorBox(error).word), 0, 0)
+      guard catching else { return shl_raise(callback.raw, handle) }
+      callback.give(shl_bool(false))
+      return callback.done(handle)
+    }
+  }
+
+  /// A Lua value as Swift code without a type for it has it.
+  private static func any(_ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) throws(BridgeError) -> Any? {
+    if value.tag == SHL_NIL { return nil }
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Any.self)) else { return nil }
+    let made = OwnedValue(uninitialized: info)
+    defer { made.forget() }
+    try ValueBridge(running: patch, callback.scope).store(value, as: info, at: made.memory)
+    return made.memory.assumingMemoryBound(to: Any.self).move()
+  }
+
+  // MARK: Answering
+
+  static let functions: [(String, SHLFunction)] = [("swift.forward", forward)]
+
+  private static let usage =
+    "'swift.forward' takes an object or class, and an object that gets its messages or a function(receiver, selector, arguments); nil takes back what there was"
+
+  /// `swift.forward(object, other)`, `swift.forward(class "Shop.Cart", function(self, selector, args) … end)`.
+  private static let forward: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let target = callback[0]
+      if target.tag == SHL_HANDLE, target.cls == patch.classes.type {
+        do throws(CallError) {
+          let type = try patch.callIns.type(patch.classNames[Int(target.h.a)], callback)
+          return forward(UInt(bitPattern: type.pointer), patch, callback) { Messages(instancesOf: type.type).forward($0) }
+        } catch { return CallInAPI.fail(error, callback) }
+      }
+      guard let pointer = patch.classes.object(target) else {
+        return callback.fail(patch.classes.isObject(target) ? ObjectAPI.expired : usage)
+      }
+      // Alive while its handle is.
+      let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+      return forward(UInt(bitPattern: pointer), patch, callback) { Messages<AnyObject>(object).forward($0) }
+    }
+  }
+
+  private typealias Body<Receiver> = @Sendable (Receiver, Message) throws -> Message.Reply
+
+  private static func forward<Receiver>(
+    _ receiver: UInt, _ patch: Patch, _ callback: LuaCallback, _ add: (@escaping Body<Receiver>) -> MessageHandler
+  ) -> Int32 {
+    let body: Body<Receiver>
+    switch callback[1].tag {
+    case SHL_NIL:
+      for each in patch.forwards where each.receiver == receiver { each.handler.remove() }
+      patch.forwards.removeAll { $0.receiver == receiver }
+      return callback.done()
+    case SHL_FUNCTION:
+      guard let function = function(patch, callback) else { return callback.fail("out of memory") }
+      body = { receiver, message in
+        try function(receiver, message.selector, message.arguments).map { .answered($0) } ?? .passedOn
+      }
+    default:
+      guard let pointer = patch.classes.object(callback[1]) else { return callback.fail(usage) }
+      // Retained by the closure; whoever sends messages from several threads has a target that stands that.
+      nonisolated(unsafe) let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+      body = { _, message in .answered(try message.send(to: object)) }
+    }
+    patch.forwards.append(ScriptForward(receiver: receiver, handler: add(body)))
+    return callback.done()
+  }
+
+  /// The Lua function as a Swift closure, which may be called on any thread.
+  private static func function(_ patch: Patch, _ callback: LuaCallback) -> (@Sendable (Any, String, [Any?]) throws -> Any?)? {
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(LuaForward.self)) else { return nil }
+    // As generic code, which a pointer is, has it.
+    let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))
+    defer { made.forget() }
+    let bridge = ValueBridge(running: patch, callback.scope)
+    do throws(BridgeError) { try bridge.store(callback[1], as: made.info, at: made.memory) } catch { return nil }
+    // The state's own lock guards what the function does.
+    nonisolated(unsafe) let function = made.memory.assumingMemoryBound(to: LuaForward.self).move()
+    return { try function($0, $1, $2) }
+  }
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# ScriptHost as a library: the example package and the code of the documentation hook their own builds, in debug with the package
+# beside it, and in release with the package as others get it, by URL and version.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+catalog=$root/Sources/HookRuntime/HookRuntime.docc
+cd "$work"
+
+# guide DIRECTORY: the code of all articles as a program there, and what it says it prints.
+guide() {
+  local article name calls=''
+  mkdir -p "$1"
+  : >guide.expected
+  for article in "$catalog"/*.md; do
+    name=$(basename "$article" .md)
+    # What begins with `extension` belongs outside of functions.
+    awk -v name="$name" '
+      /^```swift$/ { inside = 1; block = ""; next }
+      /^```$/ && inside { inside = 0; if (block ~ /^extension /) top = top block; else body = body block; next }
+      inside { block = block $0 "\n" }
+      END { printf "import ScriptHost\nimport Shop\n\n%sfunc %s() async throws {\n%s}\n", top, tolower(name), body }
+    ' "$article" >"$1/$name.swift"
+    awk '/^```swift$/ { inside = 1 } /^```$/ { inside = 0 } inside' "$article" | sed -n 's|.*// prints: ||p' >>guide.expected
+    calls="$calls    try await ${name,,}()"$'\n'
+  done
+  printf '@main struct Guide {\n  static func main() async throws {\n%s  }\n}\n' "$calls" >"$1/Guide.swift"
+}
+
+# example DIRECTORY DEPENDENCY: the example package with the guide as another program, depending on ScriptHost as given.
+example() {
+  mkdir -p "$1"
+  cp -R "$root/examples/library/Sources" "$root/examples/library/Package.swift" "$1"
+  sed -i -e "s|\.package(name: \"ScriptHost\", path: \"../..\")|$2|" \
+    -e 's|^  \]$|    .executableTarget(name: "guide", dependencies: ["Shop", .product(name: "ScriptHost", package: "ScriptHost")]),\n  ]|' \
+    "$1/Package.swift"
+  guide "$1/Sources/guide"
+}
+
+# runs NAME COMMAND…: builds and runs both programs with `swift COMMAND…`.
+runs() {
+  local name=$1
+  shift
+  capture "$name" swift run "$@" -q till
+  check "$name: the example builds and runs" grep -qx 0 "$name.status"
+  same "$name: what it says" "$root/examples/library/expected.txt" "$name.out"
+  capture "$name-guide" swift run "$@" -q guide
+  check "$name: the code of the documentation builds and runs" grep -qx 0 "$name-guide.status"
+  same "$name: what it prints is what it says it prints" guide.expected "$name-guide.out"
+  [ "$wrong" -eq 0 ] || grep -h 'error:\|crash' "$name.err" "$name-guide.err" | sort -u | head -20 >&2 || true
+}
+
+# Kept, so that the next run only builds what changed.
+kept=$root/.build/library-example
+example "$kept/package" ".package(name: \"ScriptHost\", path: \"$root\")"
+runs debug --package-path "$kept/package" --scratch-path "$kept/build"
+
+# A repository of the sources as they are, with a version.
+mkdir -p ScriptHost
+tar -C "$root" --exclude=./.build --exclude=./.git -cf - . | tar -x -C ScriptHost
+git -C ScriptHost init -q
+git -C ScriptHost add -A
+git -C ScriptHost -c user.name=test -c user.email=test@example.invalid commit -qm 'as it is'
+git -C ScriptHost tag 1.0.0
+example byurl ".package(url: \"file://$work/ScriptHost\", from: \"1.0.0\")"
+check 'the example depends on a URL and a version' grep -q 'url: "file://.*from: "1.0.0"' byurl/Package.swift
+runs release --package-path byurl -c release
+
+# The documentation itself: every link leads somewhere.
+modules=$(find "$kept/build" -type d -name Modules | head -n 1)
+mkdir -p graphs
+capture graph swift symbolgraph-extract -module-name HookRuntime -target x86_64-unknown-linux-gnu -I "$modules" \
+  -I "$root/Sources/CHookTrampoline/include" -Xcc -fmodule-map-file="$(dirname "$modules")/CHookTrampoline.build/module.modulemap" \
+  -minimum-access-level public -output-dir graphs
+capture docc docc convert "$catalog" --additional-symbol-graph-dir graphs --fallback-display-name HookRuntime \
+  --fallback-bundle-identifier HookRuntime --output-path documentation --warnings-as-errors
+check 'the documentation has no broken link' grep -qx 0 docc.status
+[ "$(cat docc.status)" = 0 ] || grep -h 'warning:\|error:' docc.out docc.err | head -20 >&2 || true
+finish

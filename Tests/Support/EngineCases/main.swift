@@ -1,0 +1,57 @@
+// engine-cases — the hook engine's rules (DESIGN 5, BEHAVIOURS A) on real calls of this process.
+//
+//   engine-cases --model HOOKS [--seed N] [--runs N]   random hooks against the model
+//   engine-cases --stress SECONDS [--seed N] [LIBRARY.so…]   four threads that call and change hooks
+//   engine-cases --cycles N | --objects N | --crowd N   memory and time of many hooks, one after the other or at once
+//   engine-cases --second-copy      tries to hook where another copy of the library hooks already
+//   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
+//
+// One program for both optimisation levels: Tests/Programs/scopes runs the debug and the release build.
+import EngineSubjects
+import Glibc
+import HookRuntime
+
+if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
+
+/// The number behind an option.
+func option(_ name: String) -> Int? {
+  let all = CommandLine.arguments
+  return all.firstIndex(of: name).flatMap { $0 + 1 < all.count ? Int(all[$0 + 1]) : nil }
+}
+
+if let hooks = option("--model") {
+  let seed = UInt64(option("--seed") ?? Int(getpid()))
+  let runs = option("--runs") ?? 1
+  for run in 0..<UInt64(runs) {
+    var test = ModelTest(seed: seed + run)
+    if let problem = test.run(hooks: hooks) {
+      print(problem)
+      exit(1)
+    }
+    print("seed \(seed + run): \(hooks) hooks, \(test.calls) calls, \(test.handled) handlers ran as the model says")
+  }
+  exit(0)
+}
+
+if let seconds = option("--stress") {
+  let libraries = CommandLine.arguments.filter { $0.hasSuffix(".so") }
+  exit(Stress.run(seconds: seconds, seed: UInt64(option("--seed") ?? Int(getpid())), libraries: libraries))
+}
+if let count = option("--cycles") { exit(try Soak.cycles(count)) }
+if let count = option("--objects") { exit(try Soak.objects(count)) }
+if let count = option("--crowd") { exit(try Soak.crowd(count)) }
+
+let wanted = CommandLine.arguments.dropFirst()
+var ran = 0
+for (name, body) in scopeCases + orderCases + transactionCases + processCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+  let before = failures
+  do { try body() } catch {
+    failures += 1
+    print("\(name): \(error)")
+  }
+  _ = Log.take()
+  print("\(failures == before ? "ok    " : "FAILED") \(name)")
+  ran += 1
+}
+print("\(ran) checks, \(failures) failures")
+exit(failures == 0 && ran > 0 ? 0 : 1)
