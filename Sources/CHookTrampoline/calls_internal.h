@@ -18,7 +18,6 @@ static inline void hkt_clear_state(HKTCall *call, uint32_t bits) {
 
 /// Hooks do not fire on this thread now.
 bool hkt_passes_through(HKTThread *t);
-bool hkt_is_passive(void);
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to);
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record);

@@ -13,6 +13,9 @@
 /// The handler of a site that stands for an implementation. Its record has a plan before the site is enabled.
 HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site);
 
+/// Hooks are off in this process: a forked copy that did not ask for them. Stand-ins run all the same.
+bool hkt_is_passive(void);
+
 /// The address of code that returns `value` in rax and 0 in rdx, at most 2 GiB from `near`: an accessor of metadata. It is
 /// never freed. 0 with the facts in `refusal`.
 uint64_t hkt_constant_function(uint64_t near, uint64_t value, HKTRefusal *refusal);

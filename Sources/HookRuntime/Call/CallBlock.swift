@@ -87,8 +87,10 @@ struct CallBlock: ~Copyable {
     if callable.hasInout { for index in 0..<callable.argumentCount where callable.arguments[index].isInout { end(index) } }
     guard error == 0 else {
       result?.forget()
-      // The word is an owned reference to the box that `any Error` is.
-      throw unsafeBitCast(error, to: (any Error).self)
+      // The word is an owned reference to the box that `any Error` is; what is thrown has one of its own.
+      let thrown = unsafeBitCast(error, to: (any Error).self)
+      ProgramCall.release(error)
+      throw thrown
     }
     if callable.mayChangeSelf, selfBits != before {
       ProgramCall.asProgram { result?.destroy() }

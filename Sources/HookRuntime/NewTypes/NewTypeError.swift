@@ -10,6 +10,8 @@ public enum NewTypeError: Error, Sendable {
   case superclass(String, reason: String)
   /// The member of the superclass cannot be overridden.
   case member(String, of: String, reason: String)
+  /// The method cannot be added.
+  case method(String, reason: String)
   /// The stored property cannot be added.
   case field(String, reason: String)
   /// An instance was not made by this initialiser.
@@ -36,6 +38,7 @@ extension NewTypeError: CustomStringConvertible {
     case .nameTaken(let name): "type '\(name)' exists already and is another one; choose another name"
     case .superclass(let name, let reason): "cannot subclass '\(name)': \(reason)"
     case .member(let member, let type, let reason): "cannot override '\(member)' of '\(type)': \(reason)"
+    case .method(let name, let reason): "cannot add the method '\(name)': \(reason)"
     case .field(let name, let reason): "cannot add the stored property '\(name)': \(reason)"
     case .initialiser(let name, let type, let reason): "cannot make a '\(type)' by '\(name)': \(reason)"
     case .conformance(let name, let reason): "cannot implement '\(name)': \(reason)"

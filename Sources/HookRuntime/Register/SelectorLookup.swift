@@ -136,16 +136,16 @@ package final class TypeCatalog: @unchecked Sendable {
     }
   }
 
-  package func contains(_ name: String) -> Bool {
-    lock.withLock {
-      refresh(); return names[name] != nil
-    }
-  }
+  package func contains(_ name: String) -> Bool { descriptor(name) != nil }
+  /// Types made at run time included.
   package func descriptor(_ name: String) -> TypeDescriptor? {
     lock.withLock {
-      refresh(); return names[name]
-    }
+      refresh()
+      return names[name]
+    } ?? RuntimeClasses.descriptor(name)
   }
+  /// The type of that name; nil for generic ones. Calls its metadata accessor.
+  package func metadata(_ name: String) -> Metadata? { descriptor(name)?.metadata() }
   /// The name of the type with this descriptor.
   package func name(of descriptor: TypeDescriptor) -> String? {
     lock.withLock {

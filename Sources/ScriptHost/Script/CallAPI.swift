@@ -33,6 +33,8 @@ enum CallAPI {
     let call = UInt32(SHL_CLASS_CALL)
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
     check(shl_method(state, call, "original", original, context))
+    // Of an overridden method the original is the superclass's.
+    check(shl_method(state, call, "super", original, context))
     check(shl_method(state, call, "try", tryOriginal, context))
     check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
   }

@@ -282,7 +282,22 @@ enum CallInAPI {
       guard let initialiser, initialiser.hasPrefix("init") else {
         return callback.fail("'swift.new' takes an initialiser after the type, such as \"init(title:)\"")
       }
+      if let type = RuntimeClasses.named(name) { return instance(of: type, initialiser, patch, callback) }
       return callFunction("\(name).\(initialiser)", patch, callback, catching: false, first: 2)
+    }
+  }
+
+  /// An instance of a class made at run time.
+  private static func instance(of type: RuntimeClass, _ initialiser: String, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let unlocked = shl_unlock_all(callback.scope)
+    let found: Result<InstanceMaker, NewTypeError>
+    do throws(NewTypeError) { found = .success(try type.maker(initialiser)) } catch { found = .failure(error) }
+    guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+    switch found {
+    case .failure(let error): return callback.fail("\(error)")
+    case .success(let maker):
+      let bound = BoundCall(callable: maker.callable, entry: maker.entry)
+      return perform(bound, on: UInt(bitPattern: type.metadata.pointer), callback, first: 2, patch)
     }
   }
 }

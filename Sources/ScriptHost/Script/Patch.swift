@@ -38,6 +38,10 @@ package final class Patch: @unchecked Sendable {
   var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
   var observations: [LuaObservation] = []
+  var watches: [DelegateWatch] = []
+  var definedClasses: [RuntimeClass] = []
+  /// `class.define`, which is a field of `class`.
+  var defineFunction: SHLRef = 0
   /// Messages it answers.
   var forwards: [ScriptForward] = []
   var isLoading = true
@@ -51,8 +55,16 @@ package final class Patch: @unchecked Sendable {
     fileName = path.split(separator: "/").last.map(String.init) ?? path
     do throws(LuaFailure) { lua = try LuaState() } catch { throw .noLua(error.message) }
     state = lua.raw
+    Self.ids.withLock { [key = ObjectIdentifier(self), id = self.id] in $0[key] = id }
     try PatchAPI.register(self)
   }
+
+  deinit { Self.ids.withLock { [key = ObjectIdentifier(self)] in $0[key] = nil } }
+
+  /// The ids of all patches there are.
+  private static let ids = Mutex<[ObjectIdentifier: String]>([:])
+  /// What another patch of the same id made is this one's to replace.
+  func mayReplace(_ other: ObjectIdentifier) -> Bool { other != ObjectIdentifier(self) && Self.ids.withLock { $0[other] } == id }
 
   var id: String { header.id ?? fileName }
 
@@ -87,6 +99,8 @@ package final class Patch: @unchecked Sendable {
     }
     HookEngine.shared.remove(tokens)
     for observation in observations { _ = observation.end() }
+    for watch in watches { watch.remove() }
+    for type in definedClasses { type.withdraw(by: self) }
     for forward in forwards { forward.handler.remove() }
     forwards = []
   }

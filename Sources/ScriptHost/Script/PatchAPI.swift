@@ -70,6 +70,9 @@ enum PatchAPI {
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: HookAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
+    patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)
+    // The global `class` is called, and has the field `define`.
+    let classMaker = handleClass("class maker", index: ClassAPI.index, call: classFunction)
     patch.classes.patch = Unmanaged.passUnretained(patch)
     patch.classes.closure = handleClass(
       "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
@@ -81,6 +84,8 @@ enum PatchAPI {
 
     CallAPI.register(state, context, check)
     ObserveAPI.register(patch, context, check)
+    DelegateAPI.register(patch, context, check)
+    ClassAPI.register(patch, context, classMaker, check)
     for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions { check(shl_register(state, name, function, context)) }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
@@ -90,7 +95,7 @@ enum PatchAPI {
   }
 
   private static let globals: [(String, SHLFunction)] = [
-    ("patch", patchFunction), ("method", methodFunction), ("class", classFunction), ("track", trackFunction),
+    ("patch", patchFunction), ("method", methodFunction), ("implement", ImplementAPI.implement), ("track", trackFunction),
     ("explain", explainFunction),
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
@@ -123,9 +128,10 @@ enum PatchAPI {
 
   private static let classFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let text = callback.text(0) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
+      // Argument 0 is `class` itself.
+      guard let text = callback.text(1) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
       do throws(Problem) {
-        let waits = try readWait(callback)
+        let waits = try readWait(callback, at: 2)
         if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
         patch.classNames.append(text)
         return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), waits ? 1 : 0, 0))
@@ -136,12 +142,12 @@ enum PatchAPI {
   struct Problem: Error { var text: String }
 
   /// The option of `method` and `class`: `{ wait = true }`.
-  private static func readWait(_ callback: LuaCallback) throws(Problem) -> Bool {
-    guard callback[1].tag != SHL_NIL else { return false }
+  private static func readWait(_ callback: LuaCallback, at index: Int = 1) throws(Problem) -> Bool {
+    guard callback[index].tag != SHL_NIL else { return false }
     var waits = false
-    var isWrong = callback[1].tag != SHL_TABLE
+    var isWrong = callback[index].tag != SHL_TABLE
     if !isWrong {
-      callback.forEach(in: callback[1]) { key, value in
+      callback.forEach(in: callback[index]) { key, value in
         if key.text == "wait", value.tag == SHL_BOOL { waits = value.b } else { isWrong = true }
         return !isWrong
       }

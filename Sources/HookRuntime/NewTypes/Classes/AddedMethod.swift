@@ -32,7 +32,7 @@ package struct MethodSignature: Sendable {
   fileprivate func declaration(in type: NewTypeName) -> Declaration {
     let base = String(name.prefix { $0 != "(" })
     var made = Declaration(kind: .function, module: type.module, name: base, labels: labels, familyName: "\(type.description).\(name)")
-    made.context = NominalName(module: type.module, steps: [.init(name: type.name, kind: .classType)])
+    made.context = type.nominal
     made.contextKind = .classType
     var function = FunctionType(
       parameters: zip(labels, parameters).map { Parameter(label: $0, type: Self.syntax($1)) }, result: Self.syntax(result))
@@ -42,6 +42,26 @@ package struct MethodSignature: Sendable {
   }
 
   private static func syntax(_ type: Metadata) -> TypeSyntax { type == Metadata(Void.self) ? .tuple([]) : .known(UInt(bitPattern: type.pointer)) }
+}
+
+extension NewTypeName {
+  fileprivate var nominal: NominalName { NominalName(module: module, steps: [.init(name: name, kind: .classType)]) }
+
+  /// The `deinit` of the class of this name.
+  var deinitialiser: Declaration {
+    var made = Declaration(kind: .deallocatingDeinit, module: module, name: "deinit", familyName: "\(description).deinit")
+    made.context = nominal
+    made.contextKind = .classType
+    return made
+  }
+}
+
+extension Family {
+  /// A selector that no body of the program has, for what is shown of calls.
+  package static func standing(for declaration: Declaration) -> Family {
+    Family(
+      selector: PrivateNames.stripped(declaration.selectorName), declaration: declaration, key: declaration.familyName, imagePath: "", bodies: [])
+  }
 }
 
 package final class AddedMethod: Sendable {

@@ -11,7 +11,7 @@ package struct ClassMember: Sendable {
   /// The nearest class, from the given one upwards, that declares or overrides it.
   package let owner: Metadata
   let image: ImageCatalog
-  let family: Family
+  package let family: Family
   /// The body of the declared convention; for async functions its code.
   let body: Body
 
@@ -59,6 +59,12 @@ package struct ClassMember: Sendable {
 
   /// How calls through the slot pass their values: as declared, because whoever calls it knows nothing but the declaration.
   var plan: CallPlan { CallPlanner().plan(declaration, evidence: declaration.isEffectivelyPrivate ? PointedToEvidence() : nil) }
+
+  /// Other modules can name its class.
+  var isVisible: Bool {
+    guard let descriptor = owner.descriptor else { return false }
+    return image.metadataSymbols.isVisible(UInt64(UInt(bitPattern: descriptor.pointer)) &- image.bias)
+  }
 
   /// Ready to be called on objects, at the implementation that their class has.
   func callable() throws(NewTypeError) -> Callable {

@@ -68,7 +68,7 @@ public struct DefinedClass: Sendable {
     /// Runs when an instance ends, before its properties and the superclass's `deinit`. The object must not be kept.
     public mutating func `deinit`(_ body: @escaping @Sendable (AnyObject) -> Void) {
       let step = Step { (type) throws(NewTypeError) in
-        type.atEnd { object in Unmanaged<AnyObject>.fromOpaque(object)._withUnsafeGuaranteedRef { body($0) } }
+        try type.atEnd { _ in .closure(UInt32(HKT_ON_ENTER)) { if let object = $0.object { body(object) } } }
       }
       steps.append(step)
     }

@@ -80,8 +80,12 @@ extension RuntimeClass {
       let plan = CallPlanner().plan(member.declaration)
       callable = try Callable(member.declaration, selector: "\(self.name).\(name)", plan: plan, selfPlan: plan.selfPlan, entry: code)
     } catch { throw refusal(error.description) }
-    // A convenience initialiser goes through the class's table, so that it can be called as it is.
-    guard let initializer = InstanceMaker.initializer(of: code) else { return InstanceMaker(callable: callable, entry: code) }
+    guard let initializer = InstanceMaker.initializer(of: code) else {
+      // A convenience initialiser goes through the class's table, so that it can be called as it is. Of a class that nobody
+      // else knows, the compiler may have left out the form, and made the other one allocate that very class.
+      guard member.isVisible else { throw refusal("the compiler left no form of it that takes an object of another class") }
+      return InstanceMaker(callable: callable, entry: code)
+    }
     // Never freed, as the stub that names it.
     let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
     return InstanceMaker(callable: callable, entry: try InstanceMaker.allocator(at: place, allocating: code, initializer: initializer))

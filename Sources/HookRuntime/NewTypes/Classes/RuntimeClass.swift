@@ -24,7 +24,9 @@ package final class RuntimeClass: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var members: [Int: Member] = [:]
   private var added: [String: AddedMethod] = [:]
-  private var ending: Ending?
+  private var ending: StandIn?
+  /// Who defined the members there are.
+  private var definer: ObjectIdentifier?
   private let typeName: NewTypeName
 
   /// A stored property to add.
@@ -46,9 +48,6 @@ package final class RuntimeClass: @unchecked Sendable {
     let standIn: StandIn
   }
 
-  /// What is to be done when an instance ends, before its properties do. Gets the object, which must not be kept.
-  package typealias Ending = @Sendable (UnsafeMutableRawPointer) -> Void
-
   private init(
     _ name: NewTypeName, superclass: Metadata, fields: [Field]
   ) throws(NewTypeError) {
@@ -62,23 +61,45 @@ package final class RuntimeClass: @unchecked Sendable {
     if !fields.isEmpty, superclass != Metadata(ImplementationObject.self) { try addAllocators() }
   }
 
-  /// Makes a class, and makes the runtime find it by its name.
+  /// Makes a class, and makes the runtime find it by its name. A class of the same name, superclass and properties whose
+  /// definer is gone, or defines it anew, gets other members.
+  /// - Parameters:
+  ///   - definer: for `withdraw`.
+  ///   - replaces: whether members of this definer may be replaced.
+  ///   - define: overrides and adds members; when it throws, a new class is not registered.
   /// - Throws: when the superclass cannot be inherited from or the name is taken. Nothing is registered then.
-  /// - Parameter define: overrides and adds members; when it throws, the class is not registered.
   package static func make(
-    _ text: String, superclass: Metadata, fields: [Field] = [], _ define: (RuntimeClass) throws(NewTypeError) -> Void = { _ in }
+    _ text: String, superclass: Metadata, fields: [Field] = [], definer: AnyObject? = nil,
+    replaces: (ObjectIdentifier) -> Bool = { _ in false }, _ define: (RuntimeClass) throws(NewTypeError) -> Void = { _ in }
   ) throws(NewTypeError) -> RuntimeClass {
     let name = try NewTypeName(text)
+    if let known = RuntimeClasses.named(name.description) {
+      guard known.mayBeDefinedAnew(superclass, fields, replaces) else { throw .nameTaken(name.description) }
+      known.withdraw()
+      try define(known)
+      known.setDefiner(definer)
+      return known
+    }
     return try RuntimeClasses.add(name) { () throws(NewTypeError) in
       if let problem = SuperclassProblem(superclass) { throw .superclass(superclass.name, reason: problem.description) }
       try check(fields, superclass)
       let made = try RuntimeClass(name, superclass: superclass, fields: fields)
       if let descriptor = made.metadata.descriptor { RuntimeClasses.announce(name, descriptor) }
       try define(made)
+      made.setDefiner(definer)
       made.words.publish()
       return made
     }
   }
+
+  private func setDefiner(_ definer: AnyObject?) { lock.withLock { self.definer = definer.map(ObjectIdentifier.init) } }
+
+  private func mayBeDefinedAnew(_ superclass: Metadata, _ fields: [Field], _ replaces: (ObjectIdentifier) -> Bool) -> Bool {
+    let isFree = lock.withLock { isWithdrawn || definer.map(replaces) ?? false }
+    return isFree && superclass == self.superclass && fields.map(\.name) == self.fields.map(\.name)
+      && fields.map(\.info.metadata) == self.fields.map(\.info.metadata)
+  }
+  private var isWithdrawn = false  // behind `lock`
 
   /// A class whose objects' only property is their behaviour.
   static func makeImplementation(_ name: NewTypeName) throws(NewTypeError) -> RuntimeClass {
@@ -191,6 +212,11 @@ package final class RuntimeClass: @unchecked Sendable {
     guard method.publish(spec(method)) else { throw .noMemory }
   }
 
+  /// Objects of the superclass have a member of this name, which can be overridden if anything can.
+  package static func inherits(_ name: String, _ superclass: Metadata) -> Bool {
+    if case .success = ClassMember.find(name, in: superclass) { true } else { false }
+  }
+
   /// The added method `discount(for:)`.
   package func addedMethod(_ name: String) -> AddedMethod? { lock.withLock { added[name] } }
   /// Those whose name before the parenthesis is `base`.
@@ -200,11 +226,15 @@ package final class RuntimeClass: @unchecked Sendable {
 
   /// Overridden members do what the superclass's do, from now on, and added methods throw; nothing is done any more when
   /// instances end.
-  package func withdraw() {
+  /// - Parameter who: nothing happens when somebody else defined the members since.
+  package func withdraw(by who: AnyObject? = nil) {
     lock.withLock {
+      if let who, definer != ObjectIdentifier(who) { return }
       for member in members.values { member.standIn.publish(nil) }
       for method in added.values { _ = method.publish(nil) }
-      ending = nil
+      ending?.publish(nil)
+      definer = nil
+      isWithdrawn = true
     }
   }
 
@@ -230,7 +260,20 @@ package final class RuntimeClass: @unchecked Sendable {
 
   // MARK: The end of instances
 
-  package func atEnd(_ body: Ending?) { lock.withLock { ending = body } }
+  /// Makes `spec`, a `before` layer, run when an instance ends, before its properties do. It must not keep the object.
+  package func atEnd(_ spec: (Family) -> LayerSpec) throws(NewTypeError) {
+    let declaration = typeName.deinitialiser
+    let standIn = try lock.withLock { () throws(NewTypeError) in
+      if let ending { return ending }
+      let made = try StandIn(
+        at: metadata.pointer + 8 * NewClassMetadata.destroyer, original: words[NewClassMetadata.destroyer],
+        plan: CallPlanner().plan(declaration))
+      words[NewClassMetadata.destroyer] = made.word
+      ending = made
+      return made
+    }
+    guard standIn.publish(spec(.standing(for: declaration))) else { throw .noMemory }
+  }
 
   /// Where an instance has an added property.
   package func place(of field: String, in object: UnsafeMutableRawPointer) -> (UnsafeMutableRawPointer, TypeInfo)? {
@@ -254,7 +297,7 @@ package final class RuntimeClass: @unchecked Sendable {
     let whole = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.destroyer, former: words[NewClassMetadata.destroyer])
     whole.site.pointee.owner = identity
     whole.site.pointee.handler = { frame, site in
-      RuntimeClass.end(frame!, site!, isWhole: true)
+      RuntimeClass.end(frame!, site!)
       return HKT_CONTINUE
     }
     hkt_enable(whole.site)
@@ -263,18 +306,17 @@ package final class RuntimeClass: @unchecked Sendable {
     let variables = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.variableDestroyer, former: UInt(whole.former))
     variables.site.pointee.owner = identity
     variables.site.pointee.handler = { frame, site in
-      RuntimeClass.end(frame!, site!, isWhole: false)
+      RuntimeClass.end(frame!, site!)
       return HKT_RETURN
     }
     hkt_enable(variables.site)
     words[NewClassMetadata.variableDestroyer] = UInt(variables.ours)
   }
 
-  private static func end(_ frame: UnsafeMutablePointer<HKTFrame>, _ site: UnsafeMutablePointer<HKTSite>, isWhole: Bool) {
+  private static func end(_ frame: UnsafeMutablePointer<HKTFrame>, _ site: UnsafeMutablePointer<HKTSite>) {
     guard let object = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.self_register)) else { return }
     // The class retained itself for its sites, and lives for ever.
     let type = Unmanaged<RuntimeClass>.fromOpaque(site.pointee.owner).takeUnretainedValue()
-    if isWhole, let ending = type.lock.withLock({ type.ending }) { ending(object) }
     type.destroyFields(of: object)
   }
 }

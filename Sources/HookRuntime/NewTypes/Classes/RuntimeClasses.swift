@@ -26,13 +26,16 @@ package enum RuntimeClasses {
   }
   /// The descriptor of a class made here, also while it is made.
   static func descriptor(_ name: String) -> TypeDescriptor? {
-    lock.withLock { beingMade?.name == name ? beingMade?.descriptor : named(name)?.metadata.descriptor }
+    lock.withLock { beingMade?.name == name ? beingMade?.descriptor : exactly(name)?.metadata.descriptor }
   }
 
+  /// The class of this name; without a module it is in the default one.
   package static func named(_ text: String) -> RuntimeClass? {
     guard let name = try? NewTypeName(text) else { return nil }
     return lock.withLock { byName[name] }
   }
+  /// The class of this whole name.
+  private static func exactly(_ text: String) -> RuntimeClass? { text.contains(".") ? named(text) : nil }
   package static func with(_ metadata: Metadata) -> RuntimeClass? { lock.withLock { byMetadata[metadata] } }
 
   /// The runtime classes that `type` is or inherits from, the nearest first.

@@ -79,6 +79,16 @@ final class DelegateCenter: @unchecked Sendable {
     }
   }
 
+  func family(_ requirement: String) throws(NewTypeError) -> Family {
+    try check(requirement)
+    for proto in property.protocols.flatMap({ DelegateExplanation.closure(of: $0) }) {
+      for known in ProtocolLayout.of(proto, name: proto.qualifiedName).requirements {
+        if let declaration = known.declaration, declaration.memberName == requirement { return .standing(for: declaration) }
+      }
+    }
+    throw .requirement(requirement, of: property.selector, reason: "its protocols have no such requirement")
+  }
+
   private func check(_ requirement: String) throws(NewTypeError) {
     let known = DelegateExplanation.requirements(of: property.protocols)
     if known.contains(requirement) { return }

@@ -78,6 +78,11 @@ public final class DelegateWatch: @unchecked Sendable {
     explanation = center.explanation
   }
 
+  /// The requirement of this name, for what is shown of its calls.
+  package static func family(_ requirement: String, of property: String) throws(NewTypeError) -> Family {
+    try DelegateCenter.of(property, way: nil).family(requirement)
+  }
+
   /// Gives the delegate that an owner has now the proxy it would have got when it was set. False where it cannot be done: the
   /// property is not stored, or not weak, or holds nothing.
   @discardableResult

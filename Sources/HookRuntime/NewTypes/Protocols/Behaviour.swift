@@ -77,6 +77,13 @@ package final class Behaviour: @unchecked Sendable {
     }.map(\.element)
   }
 
+  /// A new object of the class that behaves so: see `init`.
+  package static func object(
+    _ type: ConformingClass, handlers: [(requirement: String, spec: LayerSpec)], target: AnyObject?, weakly: Bool
+  ) throws(NewTypeError) -> AnyObject {
+    try Behaviour(type, handlers: handlers, target: target, weakly: weakly).object()
+  }
+
   /// A new object that behaves so. It owns this, and is the caller's.
   package func object() -> AnyObject {
     let memory = InstanceMaker.allocate(type.runtimeClass.metadata)

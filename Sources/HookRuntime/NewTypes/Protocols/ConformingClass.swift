@@ -199,6 +199,9 @@ package final class ConformingClass: @unchecked Sendable {
     return found
   }
 
+  /// The requirement that a member's name means, for what is shown of its calls.
+  package func family(_ member: String) throws(NewTypeError) -> Family { .standing(for: try entry(member).get().declaration) }
+
   private func find(_ member: String) -> Result<RequirementEntry, NewTypeError> {
     let found = entries.filter { entry in
       entry.name == member || entry.declaration.typedName(qualified: false).hasSuffix("." + member)

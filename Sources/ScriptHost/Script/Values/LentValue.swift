@@ -20,6 +20,8 @@ struct HandleClasses {
   var type: UInt32 = 0
   var hook: UInt32 = 0
   var observation: UInt32 = 0
+  /// What `delegates` answers.
+  var delegates: UInt32 = 0
   /// Functions of the program.
   var closure: UInt32 = 0
   /// What `swift.closure` answers.

@@ -1,0 +1,108 @@
+// DelegateAPI — `delegates "Shop.Cart.delegate" { ["cartDidChange(_:)"] = function(call, cart) … end }`: a script sees the
+// calls on whatever object is a property's delegate, before they go on.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+
+enum DelegateAPI {
+  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+    check(shl_register(patch.state, "delegates", delegates, context))
+    check(shl_method(patch.state, patch.classes.delegates, "remove", remove, context))
+    check(shl_method(patch.state, patch.classes.delegates, "explain", explain, context))
+    check(shl_method(patch.state, patch.classes.delegates, "adopt", adopt, context))
+  }
+
+  /// Answers a function that takes the table.
+  private static let delegates: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let property = callback.text(0) else {
+        return callback.fail("'delegates' takes a property, and a table: delegates \"Shop.Cart.delegate\" { … }")
+      }
+      let pending = Pending(patch: patch, property: property)
+      return callback.done(shl_function(callback.scope, complete, Unmanaged.passRetained(pending).toOpaque()))
+    }
+  }
+
+  /// The property, until its table arrives. Kept for the life of the patch: a script may complete it twice.
+  private final class Pending {
+    unowned let patch: Patch
+    let property: String
+    init(patch: Patch, property: String) {
+      self.patch = patch
+      self.property = property
+    }
+  }
+
+  private static let complete: SHLFunction = { context, callback in
+    // The context is the Pending that `delegates` retained for good.
+    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.property, $0.patch, LuaCallback(callback!)) }
+  }
+
+  private static func make(_ property: String, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    guard callback[0].tag == SHL_TABLE else {
+      return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
+    }
+    guard var functions = StandInHook.functions(of: callback[0], in: "delegates '\(property)'", patch, callback) else { return -1 }
+    let unlocked = shl_unlock_all(callback.scope)
+    let made: Result<DelegateWatch, NewTypeError>
+    do throws(NewTypeError) {
+      var hooks: [String: LuaHook] = [:]
+      while let each = functions.last {
+        let family = try DelegateWatch.family(each.name, of: property)
+        let options = HookOptions(priority: 0, waitsWhenBusy: false)
+        hooks[each.name] = LuaHook(patch: patch, position: .before, function: each.function, info: each.info, family: family, options: options)
+        functions.removeLast()
+      }
+      made = .success(
+        try DelegateWatch(property, requirements: Array(hooks.keys)) { [hooks] call in
+          guard let hook = hooks[call.requirement], hook.patch.isLive, !hkt_is_passive(), let thread = call.call.pointee.thread else { return }
+          // Hooked functions that the handler's values need are the host's work.
+          hkt_host_begin(thread)
+          _ = hook.run(call.call, HKT_ENTER)
+          hkt_host_end(thread)
+        })
+    } catch { made = .failure(error) }
+    guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+    for each in functions { shl_forget(patch.state, each.function) }
+    switch made {
+    case .failure(let error): return callback.fail("\(error)")
+    case .success(let watch):
+      patch.watches.append(watch)
+      return callback.done(shl_handle(patch.classes.delegates, UInt64(patch.watches.count - 1), 0, 0))
+    }
+  }
+
+  /// `d:remove()`: true when it ran.
+  private static let remove: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let watch = patch.watches[Int(callback[0].h.a)]
+      let unlocked = shl_unlock_all(callback.scope)
+      let removed = watch.remove()
+      guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      return callback.done(shl_bool(removed))
+    }
+  }
+
+  private static let explain: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in callback.done(patch.watches[Int(callback[0].h.a)].explanation) }
+  }
+
+  /// `d:adopt(owner)`: the delegate that the owner has already is seen, too. True when it had one.
+  private static let adopt: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let object = patch.classes.object(callback[1]) else { return callback.fail("'adopt' takes the object whose delegate it is") }
+      let watch = patch.watches[Int(callback[0].h.a)]
+      // Alive while its handle is.
+      let owner = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
+      let unlocked = shl_unlock_all(callback.scope)
+      let adopted = watch.adopt(owner)
+      guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      return callback.done(shl_bool(adopted))
+    }
+  }
+
+  static let toString: SHLFunction = { context, callback in
+    withPatch(context, callback) { _, callback in callback.done("watched delegates") }
+  }
+}
