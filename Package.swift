@@ -47,6 +47,9 @@ let package = Package(
     .executableTarget(
       name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/MisuseCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "import-cases", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Tests/Support/ImportCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
     .executableTarget(
       name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",

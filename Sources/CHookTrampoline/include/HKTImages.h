@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// The function that the loader would bind a symbol of an image to now; 0 for none.
+/// The function that the loader would bind a call of a symbol of an image to now; 0 for none.
 ///
 /// Names are looked up in the program and what is global beside it, then in the image and what it needs; in an image
 /// linked with -Bsymbolic the other way round. (An image opened with RTLD_DEEPBIND looks into itself first as well, which
@@ -13,6 +13,10 @@
 /// - path: as the loader names the image; NULL for the program itself.
 /// - version: of the symbol, NULL for none.
 uint64_t hkt_bound_function(const char *path, bool is_symbolic, const char *symbol, const char *version);
+
+/// The address stands for a function of a library, but is the program's: its own way through its import table. In a program
+/// that is linked to a fixed address, functions whose address it takes have one, and everyone takes that for the function.
+bool hkt_is_relay(uint64_t address);
 
 /// Keeps an image in memory for the life of the process, whoever closes it; says where it is. False when the loader does not
 /// know it (any more). Waits for constructors that another thread runs: not to be called under locks of ours.

@@ -2,6 +2,7 @@
 //
 // The Swift front of CHookTrampoline's slots, as CodePatcher is of its bodies. It knows words, not what they are part of.
 internal import CHookTrampoline
+private import Glibc
 
 /// One word that calls go through.
 struct SlotWord: Hashable {
@@ -13,6 +14,8 @@ struct SlotWord: Hashable {
   var isAsync = false
   /// The code that diverted calls go on to, where that is not what `former` names; 0 where it is.
   var original: UInt64 = 0
+  /// The loader may write `original` into it.
+  var isBoundLate = false
 }
 
 /// A word with its site. Guarded by the engine's lock.
@@ -23,7 +26,12 @@ final class Slot {
   /// Of an import slot: the image it is a word of.
   var importer: Importer?
 
-  fileprivate init(_ facts: HKTSlot) { self.facts = facts }
+  fileprivate let isBoundLate: Bool
+
+  fileprivate init(_ facts: HKTSlot, isBoundLate: Bool) {
+    self.facts = facts
+    self.isBoundLate = isBoundLate
+  }
 
   var address: UInt64 { facts.word }
   var former: UInt64 { facts.former }
@@ -49,11 +57,27 @@ enum SlotPatcher {
       word: word.address, former: word.former, original: word.original, group: group, form: word.isAsync ? HKT_SLOT_ASYNC : HKT_SLOT_CODE,
       state: HKT_SLOT_IDLE, ours: 0, site: nil, protection: 0)
     var facts = HKTRefusal()
-    return hkt_prepare_slot(&slot, &facts) ? .success(Slot(slot)) : .failure(InterceptRefusal(facts))
+    return hkt_prepare_slot(&slot, &facts) ? .success(Slot(slot, isBoundLate: word.isBoundLate)) : .failure(InterceptRefusal(facts))
   }
 
   /// Writes all words, or none. Words that are written are left alone.
-  static func write(_ slots: [Slot]) throws(InterceptRefusal) { try change(slots, hkt_write_slots) }
+  static func write(_ slots: [Slot]) throws(InterceptRefusal) {
+    try change(slots, hkt_write_slots)
+    // A function that was not bound yet is bound when the word is given back.
+    for slot in slots where slot.isBoundLate { slot.facts.former = slot.facts.original }
+  }
+
+  /// A thread that was calling a function for the first time when its word was written lets the loader write over it, a few
+  /// microseconds later: such words are written again.
+  static func confirm(_ slots: [Slot]) throws(InterceptRefusal) {
+    let late = slots.filter(\.isBoundLate)
+    guard !late.isEmpty else { return }
+    for _ in 0..<3 {
+      sched_yield()
+      let lost = late.filter { UnsafePointer<UInt64>(bitPattern: UInt($0.address))?.pointee == $0.facts.original }
+      if !lost.isEmpty { try write(lost) }
+    }
+  }
 
   /// Gives the words back what they held, but where someone else has changed one since: that stays, and is thrown.
   static func restore(_ slots: [Slot]) throws(InterceptRefusal) { try change(slots, hkt_restore_slots) }

@@ -56,6 +56,22 @@ for level in -Onone -O -Osize; do
   same "$level: refusals say why" "$here/expected/refused" refused.said
 done
 
+# As a library: words, images, threads, forks.
+mkdir -p cases/sub
+"$clang" -O1 -shared -fPIC -o cases/sub/libsub.so -x c - <<<'int sub_five(void) { return 5; }'
+for name in cases1 cases2 cases3 watch1 late1 late2 pin wish1 wish2 inner; do
+  "$clang" -O1 -shared -fPIC -Wl,-soname,lib$name.so -Wl,-rpath,'$ORIGIN/sub' -Wl,--enable-new-dtags -o cases/lib$name.so "$here/cases.c"
+done
+"$clang" -O1 -shared -fPIC -Wl,-rpath,'$ORIGIN' -o cases/libouter.so "$here/outer.c"
+for level in debug release; do
+  swift build --package-path "$root" -c "$level" --product import-cases >&2
+  capture cases timeout 300 "$root/.build/$level/import-cases" "$work/cases"
+  sed -n "s/^ok      /ok      $level: /p" cases.out
+  checks=$((checks + $(grep -c '^ok ' cases.out)))
+  check "$level: all cases hold" grep -qx 0 cases.status
+  grep -v '^ok ' cases.out | sed 's/^/        /' || true
+done
+
 # Libraries that appear while the program runs.
 for level in -Onone -O; do
   swiftc -swift-version 6 $level -parse-as-library -emit-library -emit-module -module-name Base "$here/late/Base.swift" -o libBase.so

@@ -57,7 +57,10 @@ final class SlotDiversion: Diversion {
 
   /// Writes more words, in images that appeared after the hook.
   func extend(by new: [Slot]) -> InterceptRefusal? {
-    do throws(InterceptRefusal) { try SlotPatcher.write(new) } catch { return error }
+    do throws(InterceptRefusal) {
+      try SlotPatcher.write(new)
+      try SlotPatcher.confirm(new)
+    } catch { return error }
     for slot in new { slot.users += 1 }
     slots += new
     return nil
@@ -91,6 +94,7 @@ final class SlotDiversion: Diversion {
   private func write() -> InterceptRefusal? {
     do throws(InterceptRefusal) {
       try SlotPatcher.write(slots)
+      try SlotPatcher.confirm(slots)
       return nil
     } catch { return error }
   }

@@ -106,7 +106,15 @@ extension SlotWord {
   fileprivate init(_ place: ImportPlace) {
     let value = UnsafePointer<UInt64>(bitPattern: UInt(place.word))?.pointee ?? 0
     self.init(address: place.word, former: hkt_slot_former(value))
-    // A call that is not bound yet must not go by the loader, which would write over the word.
-    if case .lazy(let function) = place.binding, former != function { original = function }
+    switch place.binding {
+    case .lazy(let function) where former != function:
+      // The call must not go by the loader, which would write over the word.
+      original = function
+      isBoundLate = true
+    case .relayed(let function):
+      // Nor by the program's own word, where it would be seen a second time.
+      original = function
+    case .lazy, .bound, .onDisk: break
+    }
   }
 }

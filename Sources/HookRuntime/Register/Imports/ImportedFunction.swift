@@ -29,6 +29,8 @@ package enum ImportBinding: Sendable, Equatable {
   case bound(UInt64)
   /// Looked up at the first call; what will be found.
   case lazy(UInt64)
+  /// By the program's own import table, in a program at a fixed address; the function's address.
+  case relayed(UInt64)
   /// Nothing runs, so nothing is bound.
   case onDisk
 }

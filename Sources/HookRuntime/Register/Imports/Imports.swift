@@ -131,12 +131,16 @@ package struct Imports: Sendable {
       return found == 0 ? nil : .lazy(found)
     }
     guard loaded.holdsCode(at: UInt(value)) else { return nil }
+    if hkt_is_relay(value) {
+      let found = lookUp(slot, importer)
+      return found == 0 ? nil : .relayed(found)
+    }
     // A pointer in data is an import only while the program left it as it was.
     if slot.kind == .pointer, lookUp(slot, importer) != value { return nil }
     return .bound(value)
   }
 
-  /// What the loader would bind the slot to.
+  /// What the loader would bind calls through the slot to.
   func lookUp(_ slot: ImportSlot, _ importer: Importer) -> UInt64 {
     importer.path.withCString { path in
       slot.symbol.withCString { symbol in
