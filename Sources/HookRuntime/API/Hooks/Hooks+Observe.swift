@@ -16,7 +16,7 @@ extension Hooks where Instance: AnyObject {
     case .object(let object): return try HookEngine.shared.observe(object, path, owner: owner, body)
     case .type, .program:
       // A class, as the extension demands.
-      let type = Instance.self as AnyClass
+      let type: AnyClass = Instance.self
       guard path.hasPrefix("static ") else { return try HookEngine.shared.observe(instancesOf: type, path, owner: owner, body) }
       return try HookEngine.shared.observe(staticsOf: type, String(path.dropFirst(7)), owner: owner, body)
     }

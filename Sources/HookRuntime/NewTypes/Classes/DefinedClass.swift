@@ -79,7 +79,7 @@ public struct DefinedClass: Sendable {
     var definition = Definition()
     define(&definition)
     // A class once registered stays: what can fail, fails before.
-    let made = try RuntimeClass.make(name, superclass: Metadata(superclass), fields: definition.fields) { (type) throws(NewTypeError) in
+    let made = try RuntimeClass.make(name, superclass: Metadata(superclass), fields: definition.fields, replaces: { _ in false }) { (type) throws(NewTypeError) in
       for step in definition.steps { try step.run(type) }
     }
     runtimeClass = made
