@@ -21,6 +21,13 @@ final class HandlerFunction: Sendable {
     if ref == 0 { return nil }
   }
 
+  /// - Parameter ref: a reference that is given back with this object.
+  init(_ ref: SHLRef, _ info: SHLFunctionInfo, of patch: Patch) {
+    self.patch = patch
+    self.ref = ref
+    self.info = info
+  }
+
   deinit { shl_forget(patch.state, ref) }
 }
 

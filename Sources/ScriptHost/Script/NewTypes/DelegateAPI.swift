@@ -51,7 +51,8 @@ enum DelegateAPI {
       while let each = functions.last {
         let family = try DelegateWatch.family(each.name, of: property)
         let options = HookOptions(priority: 0, waitsWhenBusy: false)
-        hooks[each.name] = LuaHook(patch: patch, position: .before, function: each.function, info: each.info, family: family, options: options)
+        hooks[each.name] = LuaHook(
+          position: .before, handler: HandlerFunction(each.function, each.info, of: patch), family: family, options: options)
         functions.removeLast()
       }
       made = .success(

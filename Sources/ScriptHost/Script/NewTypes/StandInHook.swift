@@ -16,7 +16,7 @@ enum StandInHook {
     _ function: SHLRef, _ info: SHLFunctionInfo, _ family: Family, _ patch: Patch, position: LuaHook.Position = .around
   ) -> LayerSpec {
     let options = HookOptions(priority: 0, waitsWhenBusy: true)
-    let hook = LuaHook(patch: patch, position: position, function: function, info: info, family: family, options: options)
+    let hook = LuaHook(position: position, handler: HandlerFunction(function, info, of: patch), family: family, options: options)
     return LayerSpec(
       function: standInLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, owner: patch.id
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
