@@ -5,6 +5,7 @@
 // all threads (membarrier), then read the slots.
 #define _GNU_SOURCE 1
 #include "layer_sets.h"
+#include "calls_internal.h"
 
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -150,6 +151,8 @@ static HKTLayers *protect_deep(HKTThread *t, HKTBodyRecord *record, uint64_t sel
 }
 
 HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame) {
+  // Where self is, the plan says; a record that came after the object's hooks may have none yet.
+  hkt_need_plan(t, record);
   uint64_t self = hkt_self_of(record, frame);
   if (self < 4096) return NULL;
   uint32_t slot = t->protected_count, table_slot = slot + 1;
