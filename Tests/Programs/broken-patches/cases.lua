@@ -100,7 +100,7 @@ error("after the hook")
 > no-handler.lua:1: 'before' takes a handler function, got nil
 method "SwiftFormat.PrettyPrinter.prettyPrint()":before()
 === bad-option
-> bad-option.lua:1: unknown option 'prio'; known are priority, max, by, on_busy, on_failure
+> bad-option.lua:1: unknown option 'prio'; known are priority, once, object, group, wait, max, by, on_busy, on_failure
 method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function() end, { prio = 1 })
 === bad-option-type
 > bad-option-type.lua:1: option 'priority' is an integer, got a string

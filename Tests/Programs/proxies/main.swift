@@ -534,6 +534,7 @@ func soak(_ rounds: Int) throws {
   @Sendable func round() {
     let cart = Cart()
     let screen = Screen("soak")
+    _ = Trace.shared.take()
     cart.delegate = screen
     _ = try? cart.add("an item with a long name")
     Desk.rename(screen)
