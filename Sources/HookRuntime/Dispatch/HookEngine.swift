@@ -137,7 +137,7 @@ public final class HookEngine: @unchecked Sendable {
       }
     }
     let scope: LayerScope
-    switch hooked.scope(request.scope, { entry(of: $0, in: hooked) }) {
+    switch hooked.scope(request.scope, by: backEnd, { entry(of: $0, in: hooked) }) {
     case .success(let found): scope = found
     case .failure(let reason): return .failure(.scope(reason))
     }

@@ -57,12 +57,12 @@ extension ScopeRefusal: CustomStringConvertible {
 extension HookedFamily {
   /// What the dispatcher compares, or why there is nothing to compare.
   /// - Parameter object: the object's entry; nil when the object is ending.
-  func scope(_ scope: HookScope, _ object: (AnyObject) -> HookedObject?) -> Result<LayerScope, ScopeRefusal> {
+  func scope(_ scope: HookScope, by backEnd: BackEnd, _ object: (AnyObject) -> HookedObject?) -> Result<LayerScope, ScopeRefusal> {
     do throws(ScopeRefusal) {
       switch scope {
       case .type: return .success(.type)
       case .subclass(let type):
-        try check(Metadata(type), forObject: false)
+        try check(Metadata(type), by: backEnd, forObject: false)
         return .success(.subclass(Metadata(type)))
       case .object(let target):
         let kind = family.declaration.kind
@@ -70,7 +70,7 @@ extension HookedFamily {
         if family.declaration.isStatic { throw .isStatic }
         // An object's first word is its class; the runtime's own answer may be another one, for a switched class.
         let memory = Unmanaged.passUnretained(target).toOpaque()
-        try check(Metadata(memory.load(as: UnsafeRawPointer.self)), forObject: true)
+        try check(Metadata(memory.load(as: UnsafeRawPointer.self)), by: backEnd, forObject: true)
         guard let hooked = object(target) else { throw .objectEnding }
         return .success(.object(hooked))
       }
@@ -83,7 +83,7 @@ extension HookedFamily {
     return bodies.count(where: \.knowsSelf)
   }
 
-  private func check(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
+  private func check(_ type: Metadata, by backEnd: BackEnd, forObject: Bool) throws(ScopeRefusal) {
     let key = ScopeKey(type: type, forObject: forObject)
     if let known = checkedScopes[key] {
       if let known { throw known }
@@ -98,7 +98,8 @@ extension HookedFamily {
     }
     // Bodies may have come since the class was checked.
     planAll()
-    guard (bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
+    // A body may not look at self where the words of tables lead to it with one: its own entry does not tell.
+    guard (backEnd == .entry ? bodies : bodies + arrivals).contains(where: \.knowsSelf) else { throw .selfRemoved }
   }
 
   func checkClass(_ type: Metadata, forObject: Bool) throws(ScopeRefusal) {
