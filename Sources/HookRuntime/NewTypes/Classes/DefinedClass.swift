@@ -42,8 +42,10 @@ public struct DefinedClass: Sendable {
     /// Overrides a method or accessor that the class inherits: `total(tax:)`, `title.get`, `static make()`.
     ///
     /// `HookedCall.proceed()` runs the superclass's. Calls that the body makes on its own object run the body again.
-    /// - Parameter missingDirectCalls: make the override although calls were found that the compiler made direct, which do not
-    ///   reach it.
+    /// - Parameters:
+    ///   - member: a selector of the superclass, as scripts spell it.
+    ///   - missingDirectCalls: make the override although calls were found that the compiler made direct, which do not reach it.
+    ///   - body: runs instead of the superclass's.
     public mutating func override(_ member: String, missingDirectCalls: Bool = false, _ body: @escaping HookEngine.Handler) {
       let step = Step { (type) throws(NewTypeError) in
         try type.override(member, missing: missingDirectCalls) { _ in .closure(UInt32(HKT_ON_AROUND), body) }
@@ -52,7 +54,9 @@ public struct DefinedClass: Sendable {
     }
 
     /// Adds a method that calls by name reach: `SwiftFunction`, scripts. The body gets the object first.
-    /// - Parameter name: with a label, or `_`, for each further parameter: `discount(for:)`.
+    /// - Parameters:
+    ///   - name: with a label, or `_`, for each further parameter: `discount(for:)`.
+    ///   - body: gets the object, then the arguments.
     public mutating func method<Result, each Argument>(
       _ name: String, _ body: @escaping @Sendable (AnyObject, repeat each Argument) throws -> Result
     ) {
