@@ -54,9 +54,13 @@ let package = Package(
     .executableTarget(
       name: "slot-cases", dependencies: ["HookRuntime", "CHookTrampoline", "SlotSubjects"], path: "Tests/Support/SlotCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
+    .target(name: "ReachKit", path: "Tests/Support/ReachKit", swiftSettings: swift),
+    .executableTarget(
+      name: "reach-cases", dependencies: ["HookRuntime", "CHookTrampoline", "ReachKit"], path: "Tests/Support/ReachCases",
+      swiftSettings: [.swiftLanguageMode(.v6), .define("REACH_OUTSIDE")]),
     .target(name: "EngineSubjects", path: "Tests/Support/EngineSubjects", swiftSettings: swift),
     .executableTarget(
-      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects"], path: "Tests/Support/EngineCases",
+      name: "engine-cases", dependencies: ["HookRuntime", "CHookTrampoline", "EngineSubjects", "Sampling"], path: "Tests/Support/EngineCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .testTarget(
       name: "SwiftManglingTests", dependencies: ["SwiftMangling"], swiftSettings: swift),
@@ -65,9 +69,12 @@ let package = Package(
       swiftSettings: swift),
     .executableTarget(
       name: "intercept-cases", dependencies: ["CHookTrampoline"], path: "Tests/Fixtures/intercept-cases"),
-    // For scripts/bench; the rest of the benchmarks is a package of its own.
+    // For scripts/bench; the rest of the benchmarks is a package of its own, and shares the clock and the loops.
+    .target(name: "Sampling", path: "Benchmarks/Sources/Sampling", swiftSettings: swift),
+    .target(name: "BenchSubjects", path: "Benchmarks/Subjects", swiftSettings: swift),
     .executableTarget(
-      name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Benchmarks/Engine", swiftSettings: swift),
+      name: "engine-bench", dependencies: ["HookRuntime", "CHookTrampoline", "Sampling", "BenchSubjects"], path: "Benchmarks/Engine",
+      swiftSettings: swift),
     .executableTarget(
       name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
       swiftSettings: swift),

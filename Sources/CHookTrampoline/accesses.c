@@ -46,17 +46,17 @@ static void second_half(void *buffer, uint64_t is_given_up) {
   own.ended(own.context);
 }
 
-bool hkt_on_access_end(HKTCall *call, HKTAccessEnd ended, void *context) {
+bool hkt_on_access_end(HKTFrame *frame, HKTAccessEnd ended, void *context) {
   Entry *entry = malloc(sizeof *entry);
   if (!entry) return false;
-  void *buffer = (void *)call->frame->integer[0];
-  *entry = (Entry){.buffer = buffer, .original = (SecondHalf)call->frame->results.integer[0], .ended = ended, .context = context};
+  void *buffer = (void *)frame->integer[0];
+  *entry = (Entry){.buffer = buffer, .original = (SecondHalf)frame->results.integer[0], .ended = ended, .context = context};
   unsigned i = bucket_of(buffer);
   pthread_mutex_lock(&table[i].lock);
   entry->next = table[i].first;
   table[i].first = entry;
   pthread_mutex_unlock(&table[i].lock);
-  call->frame->results.integer[0] = (uint64_t)second_half;
+  frame->results.integer[0] = (uint64_t)second_half;
   return true;
 }
 

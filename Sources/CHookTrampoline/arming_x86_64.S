@@ -13,13 +13,7 @@
         .p2align 5
 hkt_arm_and_enter:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %r11, SAVED_ARMING(%rsp)
         mov     %r11, %rdi
         call    hkt_arm
@@ -27,9 +21,7 @@ hkt_arm_and_enter:
         LOAD_VALUES %rsp
         mov     HKT_FRAME_RAX(%rsp), %rax
         mov     HKT_FRAME_R10(%rsp), %r10
-        leave
-        .cfi_def_cfa %rsp, 8
-        .cfi_restore %rbp
+        LEAVE_FRAME
         jmp     *ARMING_FUNCTION(%r11)
         .cfi_endproc
         .size   hkt_arm_and_enter, . - hkt_arm_and_enter

@@ -10,6 +10,7 @@
 #include "HKTAsync.h"
 #include "calls_internal.h"
 #include "layer_choice.h"
+#include "layer_sets.h"
 #include "trampoline_offsets.h"
 
 #include <stdatomic.h>
@@ -224,14 +225,15 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
 /// The entry continues a call of the same selector that was delivered already: a base that awaits its clone, a slot's stub
 /// that jumped here, a thunk behind a slot that awaits the body.
 static bool continues_delivered_call(const HKTFrame *frame, const HKTBodyRecord *body) {
-  if (body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS)) return false;
+  if (!hkt_is_reached_twice(body)) return false;
   const HKTAsyncContext *own = (HKTAsyncContext *)frame->async_context;
   HKTAsyncCall *record = record_of(own);
-  if (record && !record->is_callee && (record->call.body->flags & HKT_BODY_SLOT) && hkt_hands_on_to(record->call.body, body)) return true;
+  bool is_by_slot = record && (hkt_record_flags(record->call.body) & HKT_BODY_SLOT);
+  if (is_by_slot && !record->is_callee && hkt_hands_on_to(record->call.body, body)) return true;
   record = own->parent ? record_of(own->parent) : NULL;
   if (!record || record->is_callee || !hkt_hands_on_to(record->call.body, body)) return false;
   // A body that was entered by a slot's stub and awaits itself runs anew. A replaceable function awaits its replacement.
-  return !(record->call.body->flags & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
+  return !(hkt_record_flags(record->call.body) & HKT_BODY_SLOT) || record->call.body->thunk_end || body->route == HKT_ROUTE_DYNAMIC;
 }
 
 /// The call whose handler awaits this one, of the same selector: the layers below that handler run. NULL: all do.
@@ -289,6 +291,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   if (!body || continues_delivered_call(here, body)) return;
   HKTLayers *layers = hkt_layers_hold(t, body, here);
   if (!layers) return;
+  if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
   hkt_need_plan(t, body);
   hkt_count_call(t, body);
 
@@ -296,11 +299,12 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   here->results.error = here->error_register = 0;  // 0 is no error; r12 itself stays as it is
   HKTCall call = {
     .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .gap = UINT32_MAX,
+    .self_class = hkt_class_to_note(body, here),
   };
   HKTCall *handler = awaiting(here, body, t);
   if (handler) hkt_start_below(&call, handler);
   bool enter_only = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));
-  if (enter_only && !run_enter_only(&call) && !(body->flags & HKT_BODY_FORWARDS)) {
+  if (enter_only && !run_enter_only(&call) && !(hkt_record_flags(body) & HKT_BODY_FORWARDS)) {
     hkt_release_kept(&call);
     return hkt_layers_let_go(layers);
   }

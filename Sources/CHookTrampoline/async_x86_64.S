@@ -27,13 +27,7 @@
         .p2align 5
 hkt_async_entry:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         mov     %r11, %rdx
@@ -48,13 +42,7 @@ hkt_async_entry:
         .p2align 5
 hkt_async_return:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_returned
@@ -67,13 +55,7 @@ hkt_async_return:
         .p2align 5
 hkt_async_proceed:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_proceeds
@@ -87,13 +69,7 @@ hkt_async_proceed:
         .p2align 5
 hkt_async_switched:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %rsp, %rdi
         lea     MOVE(%rsp), %rsi
         call    hkt_async_go_on

@@ -53,20 +53,15 @@ bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement)
 
 // MARK: Who names a function
 
-/// Notes what the four bytes at `at`, which count from the end of them, lead to.
-static bool find_target(const uint8_t *code, uint64_t at, uint64_t address, const uint64_t *targets, size_t count, uint64_t *found) {
-  int32_t distance;
-  memcpy(&distance, code + at, 4);
-  uint64_t target = address + at + 4 + (uint64_t)(int64_t)distance;
-  if (target < targets[0] || target > targets[count - 1]) return false;
+static bool is_target(const uint64_t *targets, size_t count, uint64_t address) {
+  if (address < targets[0] || address > targets[count - 1]) return false;
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (targets[middle] < target) low = middle + 1;
+    if (targets[middle] < address) low = middle + 1;
     else high = middle;
   }
-  *found = target;
-  return low < count && targets[low] == target;
+  return targets[low] == address;
 }
 
 /// Where the four bytes of a direct branch at `i` begin; 0 when there is none.
@@ -79,14 +74,22 @@ static inline uint64_t use_at(const uint8_t *code, uint64_t i) {
   return code[i] == 0x8D && (code[i + 1] & 0xC7) == 0x05 ? i + 2 : branch_at(code, i);
 }
 
+/// A jump of two bytes, to a function close by.
+static inline bool is_short_jump(uint8_t opcode) { return opcode == 0xEB || (opcode & 0xF0) == 0x70; }
+
 static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const uint8_t *code, uint64_t size, uint64_t address,
                           const uint64_t *targets, size_t count, HKTBranch *found, size_t capacity) {
   size_t n = 0;
   if (count == 0) return 0;
-  for (uint64_t i = 0; i + 5 <= size; i++) {
-    uint64_t at = named_at(code, i), target;
-    if (at == 0 || at + 4 > size || !find_target(code, at, address, targets, count, &target)) continue;
-    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target};
+  for (uint64_t i = 0; i + 2 <= size; i++) {
+    bool is_short = is_short_jump(code[i]);
+    uint64_t at = is_short ? i + 1 : named_at(code, i), end = at + (is_short ? 1 : 4);
+    if (at == 0 || end > size) continue;
+    int32_t distance = (int8_t)code[at];
+    if (!is_short) memcpy(&distance, code + at, 4);
+    uint64_t target = address + end + (uint64_t)(int64_t)distance;
+    if (!is_target(targets, count, target)) continue;
+    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target, .is_short = is_short};
     n++;
   }
   return n;
@@ -100,4 +103,13 @@ size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, c
 size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
                      size_t capacity) {
   return find(use_at, code, size, address, targets, count, found, capacity);
+}
+
+bool hkt_has_instruction(const uint8_t *code, uint64_t size, uint64_t wanted) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  uint64_t offset = 0;
+  for (ZydisDecodedInstruction in; offset < wanted; offset += in.length)
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + offset, size - offset, &in))) return true;
+  return offset == wanted;
 }

@@ -110,7 +110,7 @@ static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase ph
 /// that use rbp otherwise there is no bound but the stack's end, and a round number.
 static size_t stack_bytes_of(const HKTCall *call) {
   const HKTBodyRecord *body = call->body;
-  if (__builtin_expect(body->flags & HKT_BODY_STACK_KNOWN, 1)) return body->stack_bytes;
+  if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_STACK_KNOWN, 1)) return body->stack_bytes;
   enum { NO_FRAME_POINTER = 8192, HEADROOM = 64 * 1024 };
   const HKTThread *t = call->thread;
   uint64_t from = (uint64_t)call->frame->stack, rbp = call->frame->stack[-2];
@@ -127,12 +127,12 @@ static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
   uint32_t host = t->host;
   t->host = 0;
-  if (call->body->flags & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
+  if (hkt_record_flags(call->body) & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
   // Handlers around this ran in between, or still do.
   *t->errno_place = call->error_number;
   hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
   call->error_number = *t->errno_place;
-  if (__builtin_expect(call->body->flags & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
+  if (__builtin_expect(hkt_record_flags(call->body) & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
   hkt_clear_state(call, HKT_CALL_FORWARDING);
   hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);
   t->host = host;
@@ -170,7 +170,12 @@ void hkt_call_proceed(HKTCall *call) {
 }
 
 /// The layers of a call that is left by a jump; true when all is done and the jump may happen.
-static bool run_enter_only(HKTCall *call) {
+static inline bool run_enter_only(HKTCall *call) {
+  HKTLayer *only = call->layers->layer;
+  if (__builtin_expect(call->layers->count == 1 && call->first == 0 && !only->is_conditional, 1)) {
+    if (only->phases & HKT_ON_ENTER) run_handler(call, only, HKT_ENTER);
+    return !hkt_is_set(call, HKT_CALL_MUST_RETURN);
+  }
   for (uint32_t i = call->first; (i = hkt_next_layer(call, i)) < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
@@ -180,7 +185,7 @@ static bool run_enter_only(HKTCall *call) {
 }
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
-  if (from->flags & HKT_BODY_SLOT) return from->family == to->family && from != to;
+  if (hkt_record_flags(from) & HKT_BODY_SLOT) return from->family == to->family && from != to;
   uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
   const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++)
@@ -201,7 +206,7 @@ enum { THUNK_FRAME = 4096 };
 
 /// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
 static inline bool hands_on(const HKTBodyRecord *record) {
-  return (record->flags & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
+  return (hkt_record_flags(record) & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
 }
 
 static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
@@ -214,7 +219,7 @@ static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const
 /// True when this entry continues a call of the same selector that was delivered already: a base body that hands
 /// its call on to a clone, an allocating initialiser to the initialising one.
 static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const HKTSite *site, HKTBodyRecord *body) {
-  if (__builtin_expect(body->forwarder_count == 0 && !(body->flags & HKT_BODY_HAS_SLOTS), 1)) return false;
+  if (__builtin_expect(!hkt_is_reached_twice(body), 1)) return false;
   // What was noted while this site was off may be of a call that has ended long ago, at the same place of the stack.
   if (t->forwarded.from && t->forwarded.time >= __atomic_load_n(&site->enabled_at, __ATOMIC_ACQUIRE) &&
       hands_on_to(t->forwarded.from, body) &&
@@ -281,12 +286,13 @@ void hkt_set_planner(void (*function)(HKTBodyRecord *)) { __atomic_store_n(&plan
 
 void hkt_plan_lock_reset(void) { plan_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; }
 
-bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags) {
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint16_t self_at, uint32_t flags) {
   pthread_mutex_lock(&plan_lock);
   bool is_first = !record->plan;
   if (is_first) {
     record->stack_bytes = stack_bytes;
-    __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
+    record->self_at = self_at;
+    hkt_record_add_flags(record, flags);
     __atomic_store_n(&record->plan, plan, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&plan_lock);
@@ -310,18 +316,18 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   HKTCall *top = t->top;
   HKTCall call = {
     .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .gap = UINT32_MAX,
-    .error_number = *t->errno_place,
+    .error_number = *t->errno_place, .self_class = hkt_class_to_note(body, frame),
   };
   if (running) hkt_start_below(&call, running);
   t->top = &call;
   t->depth++;
   count_call(t, body);
-  if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) frame->x87_count = 0;
+  if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
   // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
-  bool may_jump = !running || (body->flags & HKT_BODY_ENTER_ONLY);
+  bool may_jump = !running || (hkt_record_flags(body) & HKT_BODY_ENTER_ONLY);
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
-    if (!run_enter_only(&call) && !(body->flags & HKT_BODY_ENTER_ONLY)) {
+    if (!run_enter_only(&call) && !(hkt_record_flags(body) & HKT_BODY_ENTER_ONLY)) {
       run_original(&call);
       by_jump = false;
     }
@@ -336,10 +342,10 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   if (__builtin_expect(call.releases != NULL || call.scratch != NULL || (call.state & HKT_CALL_SPENT), 0)) hkt_release_kept(&call);
   if (!by_jump) {
     // Nothing but the way back to the caller comes after it.
-    if (__builtin_expect(body->flags & HKT_BODY_X87, 0)) hkt_x87_give(frame);
+    if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) hkt_x87_give(frame);
     return HKT_RETURN;
   }
-  if (body->flags & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
+  if (hkt_record_flags(body) & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 
@@ -356,6 +362,8 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
 
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  // A replacement that was loaded later hands its calls on armed: what handlers call must not take that.
+  if (__builtin_expect(body->route == HKT_ROUTE_DYNAMIC, 0)) hkt_disarm();
   hkt_need_plan(t, body);
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }

@@ -16,6 +16,11 @@ static inline void hkt_clear_state(HKTCall *call, uint32_t bits) {
   __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
 }
 
+/// Calls may come to this body that were delivered at another one.
+static inline bool hkt_is_reached_twice(const HKTBodyRecord *body) {
+  return __atomic_load_n(&body->forwarder_count, __ATOMIC_RELAXED) != 0 || (hkt_record_flags(body) & HKT_BODY_HAS_SLOTS);
+}
+
 /// Hooks do not fire on this thread now.
 bool hkt_passes_through(HKTThread *t);
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);

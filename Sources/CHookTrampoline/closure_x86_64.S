@@ -17,20 +17,12 @@
         .p2align 5
 hkt_closure_entry:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $HKT_FRAME_SIZE, %rsp
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME HKT_FRAME_SIZE
         mov     %rsp, %rdi
         mov     %r13, %rsi
         call    hkt_closure_called
         LOAD_RESULTS
-        leave
-        .cfi_def_cfa %rsp, 8
-        .cfi_restore %rbp
+        LEAVE_FRAME
         ret
         .cfi_endproc
         .size   hkt_closure_entry, . - hkt_closure_entry

@@ -253,6 +253,7 @@ typedef struct Reading {
   bool is_whole;
   bool restores_r13;   // pops it
   bool is_possible;    // follows what may be held, on some path, instead of what is held on all
+  HKTPlaces after;     // what is followed after the call; 0: its results
 } Reading;
 
 static const State ENTRY = {.held = ~(HKT_GPR(4) | HKT_GPR(5)), .rbp = NO_OFFSET};
@@ -271,16 +272,18 @@ static HKTPlaces slots_of(const Step *step, const State *state) {
   return slots;
 }
 
-/// What the function called at `target` takes of the registers that are still held.
-static HKTPlaces taken_by(const Reading *r, uint64_t target, const State *state) {
-  if (!r->host || !r->host->taken || target == r->code->address) return 0;
-  // Stack slots of this function are other slots of the callee; r12 is cleared for a callee that reports errors.
-  HKTPlaces registers = state->held & UINT64_C(0xffffffff) & ~HKT_GPR(12);
-  return registers ? registers & r->host->taken(r->host->context, target) : 0;
-}
-
 static bool leaves(const Reading *r, const Step *step) {
   return (step->kind == JUMP || step->kind == BRANCH) && !is_inside(r->code, step->target);
+}
+
+/// What the function that the step calls or jumps to takes of what is still held.
+static HKTPlaces taken_by(const Reading *r, const Step *step, const State *state) {
+  if (!r->host || !r->host->taken || step->target == r->code->address) return 0;
+  // Stack slots of this function are other slots of a callee, but its own after a jump with the stack as it came. r12 is
+  // cleared for a callee that reports errors.
+  bool keeps_slots = leaves(r, step) && state->rsp == 0;
+  HKTPlaces places = state->held & (keeps_slots ? ~UINT64_C(0) : UINT64_C(0xffffffff)) & ~HKT_GPR(12);
+  return places ? places & r->host->taken(r->host->context, step->target) : 0;
 }
 
 /// What a step may take of what may be held before it.
@@ -308,7 +311,7 @@ static void collect(const Reading *r, const Step *step, const State *state) {
   if (step->reads_stack) taken |= slots_of(step, state) & state->held;
   if (step->tests_r12 && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
   bool is_followed = step->offset == r->call;
-  if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step->target, state);
+  if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);
   if (is_followed && step->kind != CALL) flow->returned |= RESULTS;
   if (leaves(r, step) || step->kind == END) flow->returned |= state->held;
   flow->reads |= taken;
@@ -334,7 +337,7 @@ static void pass(const Reading *r, const Step *step, State *state) {
   if (step->kind != CALL && step->kind != CALL_ELSEWHERE) return;
   state->held &= PRESERVED_BY_CALLS;
   state->r12_clear = false;
-  if (step->offset == r->call) state->held = RESULTS | (was_clear ? HKT_GPR(12) : 0);
+  if (step->offset == r->call) state->held = r->after ? r->after : RESULTS | (was_clear ? HKT_GPR(12) : 0);
 }
 
 static bool goes_on(const Step *step) { return step->kind != JUMP && step->kind != JUMP_ELSEWHERE && step->kind != END; }
@@ -539,8 +542,8 @@ static bool is_branched_to(const Reading *r, uint32_t to) {
 }
 
 /// Goes back from the call through its straight line. A register written and then read by nobody but the callee was written for
-/// it: the compiler leaves no other write of a register that the call destroys.
-static HKTPlaces written_for(const Reading *r, uint32_t call) {
+/// it: the compiler leaves no other write of a register that the call destroys. Others may have been meant for later.
+static HKTPlaces written_before(const Reading *r, uint32_t call) {
   HKTPlaces written = 0, done = 0, named = 0;
   for (uint32_t i = call; i-- > 0 && !is_branched_to(r, i + 1) && r->steps[i].kind == NEXT;) {
     const Step *step = &r->steps[i];
@@ -550,10 +553,19 @@ static HKTPlaces written_for(const Reading *r, uint32_t call) {
     done |= step->writes;
     named |= step->names;
   }
-  return written & ~PRESERVED_BY_CALLS;
+  return written;
 }
 
-bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written) {
+/// The function may use, after the call, what the register held that the callee has kept.
+static bool may_use_after(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces kept) {
+  HKTFlow flow = {0};
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  Reading r = {.code = code, .host = host, .flow = &flow, .call = call, .is_whole = true, .is_possible = true, .after = kept};
+  return !read_all_paths(&r, &decoder) || !flow.is_whole || flow.reads & kept;
+}
+
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces *written) {
   *written = 0;
   ZydisDecoder decoder;
   uint64_t offset = call - code->address;
@@ -566,9 +578,12 @@ bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written) 
   bool is_read = r.steps && r.at && read_steps(&r, &decoder);
   Kind kind = is_read && r.at[offset] >= 0 ? r.steps[r.at[offset]].kind : NEXT;
   // The cases of a switch start where no branch tells.
-  if ((kind == CALL || kind == JUMP) && !r.has_tables) *written = written_for(&r, (uint32_t)r.at[offset]);
+  if ((kind == CALL || kind == JUMP) && !r.has_tables) *written = written_before(&r, (uint32_t)r.at[offset]);
   bool is_call = !is_read || kind == CALL || kind == JUMP || kind == BRANCH;
   free(r.steps);
   free(r.at);
+  HKTPlaces self = *written & HKT_GPR(13);
+  if (self && kind == CALL && may_use_after(code, offset, host, self)) self = 0;
+  *written = (*written & ~PRESERVED_BY_CALLS) | self;
   return is_call;
 }

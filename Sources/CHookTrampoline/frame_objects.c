@@ -29,6 +29,10 @@ static bool malloc_is_known(void) {
   return answer;
 }
 
+/// The address sanitizer's, where the program runs under it: whether a block starts there, and its bytes.
+extern int __sanitizer_get_ownership(const volatile void *block) __attribute__((weak));
+extern size_t __sanitizer_get_allocated_size(const volatile void *block) __attribute__((weak));
+
 extern void *swift_task_alloc(size_t size) __attribute__((weak));
 extern void swift_task_dealloc(void *memory) __attribute__((weak));
 
@@ -82,7 +86,22 @@ bool hkt_lies_in_frame(const void *object) {
   HKTThread *self = hkt_thread();
   if (self && address >= (uint64_t)__builtin_frame_address(0) && address < self->stack_high) return true;
   if (hkt_lies_on_stack(address) || lies_in_task(address)) return true;
+  if (__sanitizer_get_ownership) return !__sanitizer_get_ownership(object);
   return malloc_is_known() && !starts_block(address);
+}
+
+/// Metadata of a class, or of a box or a closure's context, as far as its words tell: kind, size and alignment of instances, and
+/// that what it refers to is there. (ABI: TargetHeapMetadata and TargetClassMetadata without Objective-C.)
+static bool is_heap_metadata(uint64_t metadata) {
+  enum { CLASS = 0, BOX = 0x400, GENERIC_BOX = 0x500, LARGEST = 1 << 24 };
+  uint64_t kind, sizes, alignment, witnesses, description, word;
+  if (!read_word(metadata, &kind) || (kind != CLASS && kind != BOX && kind != GENERIC_BOX)) return false;
+  if (kind != CLASS) return true;
+  if (!read_word(metadata - 8, &witnesses) || witnesses % 8 || !read_word(witnesses + 64, &word)) return false;
+  if (!read_word(metadata + 24, &sizes) || !read_word(metadata + 40, &description) || !read_word(description, &word)) return false;
+  uint32_t size = (uint32_t)sizes;
+  alignment = (sizes >> 32 & 0xffff) + 1;
+  return size >= 16 && size < LARGEST && !(alignment & (alignment - 1));
 }
 
 const void *hkt_frame_object_among(const void *words, size_t count) {
@@ -91,12 +110,14 @@ const void *hkt_frame_object_among(const void *words, size_t count) {
   uint64_t low = (uint64_t)__builtin_frame_address(0);
   for (size_t i = 0; i < count; i++) {
     uint64_t word = ((const uint64_t *)words)[i];
-    if (word < low || word + 16 > self->stack_high || word % 8) continue;
+    // No sum: a number such as -16 is a word, too.
+    if (word < low || word > self->stack_high - 16 || word % 8) continue;
     // Anything may point at the stack: an object has metadata and counts.
     uint64_t metadata = ((const uint64_t *)word)[0], counts = ((const uint64_t *)word)[1];
     uint32_t unowned = (uint32_t)counts >> 1, strong = counts >> 33;
     bool is_ending_or_shared = counts >> 63 || (counts >> 32 & 1);
-    if (metadata > 4096 && metadata % 8 == 0 && !is_ending_or_shared && unowned >= 2 && unowned < 1 << 16 && strong < 1 << 20)
+    if (metadata > 4096 && metadata % 8 == 0 && !is_ending_or_shared && unowned >= 2 && unowned < 1 << 16 && strong < 1 << 20 &&
+        is_heap_metadata(metadata))
       return (const void *)word;
   }
   return NULL;
@@ -104,7 +125,9 @@ const void *hkt_frame_object_among(const void *words, size_t count) {
 
 size_t hkt_context_words(const void *context, size_t most) {
   // Nothing tells how large a context is, but its block.
-  uint64_t object = (uint64_t)context;
-  uint64_t size = malloc_is_known() ? block_size(object) : 0, words = size < SMALLEST ? 0 : (size - 8) / 8 - 2;
+  uint64_t object = (uint64_t)context, size = 0;
+  if (malloc_is_known()) size = block_size(object);
+  else if (__sanitizer_get_ownership && __sanitizer_get_ownership(context)) size = 8 + __sanitizer_get_allocated_size(context);
+  uint64_t words = size < SMALLEST ? 0 : (size - 8) / 8 - 2;
   return words < most ? words : most;
 }

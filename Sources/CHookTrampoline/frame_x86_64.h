@@ -36,6 +36,24 @@
         mov     %rax, HKT_FRAME_STACK(%rsp)
         .endm
 
+// The way in: opens a stack frame of \space bytes with an HKTFrame at rsp and saves the registers there.
+        .macro ENTER_WITH_FRAME space
+        push    %rbp
+        .cfi_def_cfa_offset 16
+        .cfi_offset %rbp, -16
+        mov     %rsp, %rbp
+        .cfi_def_cfa_register %rbp
+        sub     $\space, %rsp
+        SAVE_ARGUMENTS
+        .endm
+
+// Closes it again.
+        .macro LEAVE_FRAME
+        leave
+        .cfi_def_cfa %rsp, 8
+        .cfi_restore %rbp
+        .endm
+
 // Loads the registers that carry values into a function from the frame at \base; rax, r10 and r12 are the user's to load.
         .macro LOAD_VALUES base
         mov     HKT_FRAME_RDI(\base), %rdi

@@ -65,12 +65,19 @@ static void look(void) {
   errno = saved_errno;
 }
 
+static bool is_mine(const pthread_mutex_t *mutex) { return mutex->__data.__owner == (int)syscall(SYS_gettid); }
+
+bool hkt_is_opening_image(void) {
+  const pthread_mutex_t *lock = atomic_load_explicit(&load_lock, memory_order_acquire);
+  return lock && is_mine(lock);
+}
+
 static int leave(pthread_mutex_t *mutex) {
   int answer = libc_unlock(mutex);
   if (atomic_load_explicit(&is_trying, memory_order_relaxed)) last_left = mutex;
   if (mutex != atomic_load_explicit(&load_lock, memory_order_relaxed)) return answer;
   // Left once more than entered? A constructor that opens an image is within the opening of its own.
-  if (mutex->__data.__owner == (int)syscall(SYS_gettid)) return answer;
+  if (is_mine(mutex)) return answer;
   look();
   return answer;
 }

@@ -10,7 +10,7 @@
 static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wanted) {
   if (!self) return false;
   const uint64_t *class = (const uint64_t *)self;
-  if (!(body->flags & HKT_BODY_SELF_IS_CLASS)) class = *(const uint64_t *const *)self;
+  if (!(hkt_record_flags(body) & HKT_BODY_SELF_IS_CLASS)) class = *(const uint64_t *const *)self;
   for (; class; class = (const uint64_t *)class[1])
     if ((uint64_t)class == wanted) return true;
   return false;
@@ -19,13 +19,16 @@ static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wante
 /// Calls that arrive at the record go on to what layers of the route are for, or stand for calls that would: an object's own
 /// class has no words for the hooks of the class that it was made of.
 static bool is_on_the_way(uint8_t route, const HKTBodyRecord *body) {
-  if (route == HKT_ROUTE_DYNAMIC) return body->flags & HKT_BODY_RUNS_DYNAMIC;
+  if (route == HKT_ROUTE_DYNAMIC) return hkt_record_flags(body) & HKT_BODY_RUNS_DYNAMIC;
   return route == HKT_ROUTE_VTABLE && body->route == HKT_ROUTE_CLASS_SWITCH;
 }
 
-static bool spend(HKTLayerState *state) {
-  uint32_t armed = HKT_ONCE_ARMED;
-  return atomic_compare_exchange_strong(&state->once, &armed, HKT_ONCE_SPENT);
+/// False when another call was first.
+static bool spend(HKTLayerState *state, HKTCall *call) {
+  uint32_t armed = atomic_load_explicit(&state->once, memory_order_relaxed);
+  if (armed == HKT_ONCE_SPENT || !atomic_compare_exchange_strong(&state->once, &armed, HKT_ONCE_SPENT)) return false;
+  if (armed == HKT_ONCE_ARMED) hkt_set_state(call, HKT_CALL_SPENT);
+  return true;
 }
 
 bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
@@ -35,10 +38,7 @@ bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
   HKTLayerState *state = layer->state;
   if (!state) return true;
-  if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT) {
-    if (!spend(state)) return false;
-    hkt_set_state(call, HKT_CALL_SPENT);
-  }
+  if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT && !spend(state, call)) return false;
   atomic_fetch_add_explicit(&state->calls, 1, memory_order_relaxed);
   return true;
 }

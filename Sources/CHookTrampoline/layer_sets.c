@@ -157,8 +157,10 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
   if (self < 4096) return NULL;
   uint32_t slot = t->protected_count, table_slot = slot + 1;
   if (table_slot >= HKT_HAZARDS) return protect_deep(t, record, self);
-  HKTLayers *layers = NULL;
+  HKTLayers *layers;
   for (;;) {
+    // What was found before and is not there any more is not to be used.
+    layers = NULL;
     HKTObjects *o = __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE);
     if (!o) break;
     atomic_store_explicit(&t->hazard[table_slot], o, memory_order_relaxed);

@@ -49,6 +49,13 @@ static inline uint64_t hkt_self_of(const HKTBodyRecord *body, const HKTFrame *fr
   return body->self_at == HKT_SELF_UNKNOWN ? 0 : *(const uint64_t *)((const char *)frame + body->self_at);
 }
 
+/// The class of the object that the call is on, where it may be gone afterwards; 0 elsewhere.
+static inline uint64_t hkt_class_to_note(const HKTBodyRecord *body, const HKTFrame *frame) {
+  if (__builtin_expect(!(hkt_record_flags(body) & HKT_BODY_ENDS_SELF), 1)) return 0;
+  uint64_t self = hkt_self_of(body, frame);
+  return self ? *(const uint64_t *)self : 0;
+}
+
 /// The set of the object that the call is on, taken as above. NULL: it has none, and nothing is taken.
 HKT_HIDDEN HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame);
 

@@ -1,10 +1,9 @@
 // Forked copies of the process, and the page that tells copies of this library of one another.
 #define _GNU_SOURCE 1
+#include "HKTPeek.h"
 #include "HKTProcess.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -59,13 +58,8 @@ static const char magic[16] = "scripthost mark";
 static pthread_mutex_t claim_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_claimed;
 
-/// Reads memory that may not be there.
 static bool read_mark(uint64_t place, Mark *mark) {
-  int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool ok = pread(fd, mark, sizeof *mark, (off_t)place) == sizeof *mark;
-  close(fd);
-  return ok && memcmp(mark->magic, magic, sizeof magic) == 0;
+  return hkt_peek(place, mark, sizeof *mark) && memcmp(mark->magic, magic, sizeof magic) == 0;
 }
 
 /// Raw: an allocator's or a sanitizer's own mmap has no say in it.

@@ -168,7 +168,9 @@ static bool choose_signals(HKTRefusal *refusal) {
     if (!s || !take(s)) return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_FREE_SIGNAL});
     atomic_store(&chosen, s);
   }
+#if !__has_feature(thread_sanitizer)  // which runs SIGSYS handlers at once, and ends the process when one comes to its own thread
   if (!is_ours(SIGSYS)) atomic_store(&second, is_free(SIGSYS) && take(SIGSYS) ? SIGSYS : 0);
+#endif
   return true;
 }
 
@@ -257,14 +259,22 @@ static Seat *seat_of(int32_t thread, Round *round) {
   return seat;
 }
 
+/// A thread that blocks signals may do so because it handles one, and goes on elsewhere afterwards.
+static bool may_be_in_handler(const HKTThreadStatus *status) {
+#if __has_feature(thread_sanitizer)  // whose own thread blocks what we have to ask it with for ever, and runs nothing of the program
+  if (hkt_blocks(status, atomic_load(&chosen))) return false;
+#endif
+  return status->blocked != 0;
+}
+
 /// Whether the thread sleeps in the kernel outside every window, and cannot be inside a signal handler.
 /// The count of switches tells that it did not run between the looks.
 static bool is_asleep_outside(int32_t thread, const HKTThreadStatus *status) {
   uint64_t counter;
   HKTThreadStatus after;
-  return status->state == 'S' && status->blocked == 0 && hkt_thread_parked_at(thread, &counter) &&
+  return status->state == 'S' && !may_be_in_handler(status) && hkt_thread_parked_at(thread, &counter) &&
          outside_windows(counter) == counter && hkt_thread_status(thread, &after) && after.state == 'S' &&
-         after.switches == status->switches && after.blocked == 0;
+         after.switches == status->switches && !may_be_in_handler(&after);
 }
 
 /// Finds out about a thread, or asks it.

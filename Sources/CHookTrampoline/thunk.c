@@ -359,7 +359,7 @@ HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address
     offset += in.length;
     uint64_t next = address + offset;
     if (in.mnemonic == ZYDIS_MNEMONIC_JMP || in.mnemonic == ZYDIS_MNEMONIC_CALL) {
-      m.has_called = in.mnemonic == ZYDIS_MNEMONIC_CALL;
+      thunk->calls = m.has_called = in.mnemonic == ZYDIS_MNEMONIC_CALL;
       if (next + (uint64_t)op[0].imm.value.s != only) return HKT_NO_THUNK;  // a loop
       if (!note_passed(&m, thunk, m.has_called) || !adds_constants(thunk)) return HKT_NO_THUNK;
       if (!m.has_called) return HKT_THUNK;

@@ -27,14 +27,7 @@
         .p2align 5
 hkt_trampoline:
         .cfi_startproc
-        push    %rbp
-        .cfi_def_cfa_offset 16
-        .cfi_offset %rbp, -16
-        mov     %rsp, %rbp
-        .cfi_def_cfa_register %rbp
-        sub     $SPACE, %rsp
-
-        SAVE_ARGUMENTS
+        ENTER_WITH_FRAME SPACE
         mov     %r11, SAVED_SITE(%rsp)
         mov     %rsp, %rdi
         mov     %r11, %rsi
@@ -49,18 +42,14 @@ hkt_trampoline:
         mov     HKT_FRAME_R12(%rsp), %r12
         mov     HKT_FRAME_R10(%rsp), %r10
         .cfi_remember_state
-        leave
-        .cfi_def_cfa %rsp, 8
-        .cfi_restore %rbp
+        LEAVE_FRAME
         jmp     *HKT_SITE_ORIGINAL(%r11)
 
 .Lreturn:
         // HKT_RETURN: the results the handler left, or hkt_invoke stored.
         .cfi_restore_state
         LOAD_RESULTS
-        leave
-        .cfi_def_cfa %rsp, 8
-        .cfi_restore %rbp
+        LEAVE_FRAME
         ret
         .cfi_endproc
         .size   hkt_trampoline, . - hkt_trampoline

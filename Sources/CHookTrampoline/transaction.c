@@ -91,15 +91,28 @@ static bool is_to_change(const HKTPatch *p, bool installing) {
   return installing && !holds(p, p->diversion) && holds(p, p->original);
 }
 
+/// Whether a site is not yet as wanted. `ok` turns false when someone else's bytes are in one.
+static bool anything_to_change(const Change *c, struct HKTSite *const *sites, size_t count, bool *ok) {
+  bool any = false;
+  for (size_t i = 0; i < count && *ok; i++) {
+    if (sites[i]->flags & HKT_SITE_SLOT) continue;
+    *ok = !c->installing || hkt_check_site(sites[i], c->refusal);
+    any |= is_to_change(hkt_patch(sites[i]), c->installing);
+  }
+  return any;
+}
+
 /// Collects the sites that are not yet as wanted, sorted, each once. False when someone else's bytes are in one.
 static bool collect(Change *c, struct HKTSite *const *sites, size_t count) {
-  c->mapped = (count + 1) * sizeof *c->patches;
+  bool ok = true;
+  // Most hooks are on code that is diverted already.
+  if (!anything_to_change(c, sites, count, &ok) || !ok) return ok;
+  c->mapped = count * sizeof *c->patches;
   void *list = hkt_system.map(NULL, c->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (list == MAP_FAILED) return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno});
   c->patches = list;
   for (size_t i = 0; i < count; i++) {
     if (sites[i]->flags & HKT_SITE_SLOT) continue;
-    if (c->installing && !hkt_check_site(sites[i], c->refusal)) return false;
     if (is_to_change(hkt_patch(sites[i]), c->installing)) c->patches[c->count++] = hkt_patch(sites[i]);
   }
   sort_by_address(c->patches, c->count);

@@ -445,6 +445,13 @@ static bool push_live(lua_State *L, SHLState *S, uint32_t cls, uint64_t a) {
   return true;
 }
 
+void shl_pace_collector(lua_State *L, SHLState *S) {
+  enum { AT_ONCE = 8, KILOBYTES_EACH = 2 };
+  if (++S->owning_handles < AT_ONCE) return;
+  S->owning_handles = 0;
+  lua_gc(L, LUA_GCSTEP, AT_ONCE * KILOBYTES_EACH);
+}
+
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
@@ -481,6 +488,7 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
     lua_rotate(L, -2, 1);
     lua_settop(L, -2);
   }
+  if (c->ops.release) shl_pace_collector(L, S);
 }
 
 bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found) {

@@ -172,6 +172,7 @@ struct SHLState {
   void *sink_ctx;
   SHLRelease *releases;
   int32_t release_count, release_capacity;
+  int32_t owning_handles;       // made since the collector was told
   _Atomic int32_t release_pending;
   _Atomic(SHLPending *) forgotten;
 };
@@ -304,6 +305,9 @@ static inline bool shl_is_plain(SHLTag tag) { return tag <= SHL_NUMBER || tag ==
 
 // ---- shl_host.c
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v);
+/// [-0, +0, -] A handle that owns something was made: small for Lua, maybe large for the program. The collector is told of it as of
+/// two kilobytes, so that what handles own is let go in proportion to how many were made.
+void shl_pace_collector(lua_State *L, SHLState *S);
 int shl_collect_handle(lua_State *L);
 void shl_host_open(lua_State *L, SHLState *S);
 static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return generation << 16 | slot; }

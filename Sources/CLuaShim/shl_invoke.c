@@ -402,6 +402,7 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
         *h = (SHLHandle){v->h.a, v->h.b, v->h.c, v->cls, 0};
         lua_rawgeti(L, LUA_REGISTRYINDEX, S->classes[v->cls]->metatable);
         lua_setmetatable(L, -2);
+        if (S->classes[v->cls]->ops.release) shl_pace_collector(L, S);
         break;
       }
       case SHL_CALL: lua_pushlightuserdata(L, (void *)v->call); break;

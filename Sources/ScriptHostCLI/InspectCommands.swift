@@ -83,7 +83,7 @@ private struct Inspection {
     options.debugDirectories = arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) }
     if let state = StateDirectory.resolve()?.appending("index"), state.makeDirectories() { options.indexDirectory = state.description }
     let pid = Int32(shown).flatMap { $0 > 0 ? $0 : nil }
-    let path = pid == nil ? try ProgramFile(named: arguments.operands[0]).realPath.description : ""
+    let path = pid == nil ? try ProgramFile(named: arguments.operands[0], runs: false).realPath.description : ""
     if let pid, kill(pid, 0) != 0, errno == ESRCH { throw .notFound("no process '\(pid)'") }
     do throws(ImageError) {
       files = if let pid { try ProgramImages.files(ofProcess: pid) } else { try ProgramImages.files(ofProgram: path) }
@@ -224,7 +224,7 @@ private struct Inspection {
     if isJSON {
       for (image, family) in found { Output.line(explanation(image, family)) }
     } else {
-      Output.line(Explanation.text(found))
+      Output.line(Explanation.text(found, among: catalogs))
     }
     Output.flush()
     return 0
@@ -239,7 +239,20 @@ private struct Inspection {
     }
     return "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true)))"
       + ",\"image\":\(JSON.string(image.path)),\"bodies\":[\(bodies.joined(separator: ","))]"
-      + ",\"inlined\":\(image.inlinedCopies(of: family).map { "\($0)" } ?? "null"),\"text\":\(JSON.string(Explanation.text(family, image)))}"
+      + ",\"inlined\":\(image.inlinedCopies(of: family).map { "\($0)" } ?? "null"),\"text\":\(JSON.string(Explanation.text(family, image, among: catalogs)))"
+      + ",\"backEnds\":[\(Reach(family, in: image, among: catalogs).all().map(claim).joined(separator: ","))]}"
+  }
+}
+
+extension Inspection {
+  /// One back end's reach: what it claims of each way to call.
+  private func claim(_ reach: BackEndReach) -> String {
+    if let (code, reason) = reach.refusal {
+      return "{\"name\":\"\(reach.backEnd.rawValue)\",\"refused\":\(JSON.string(code)),\"reason\":\(JSON.string(reason))}"
+    }
+    let claims = CallWay.allCases.map { "\"\($0.rawValue)\":\"\(reach.claims[$0]?.rawValue ?? "none")\"" }.joined(separator: ",")
+    return "{\"name\":\"\(reach.backEnd.rawValue)\",\"refused\":null,\"chosen\":\(reach.isChosen),\"reach\":{\(claims)}"
+      + ",\"limits\":[\(reach.limits.map(JSON.string).joined(separator: ","))]}"
   }
 }
 

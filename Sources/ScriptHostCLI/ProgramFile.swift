@@ -12,12 +12,14 @@ struct ProgramFile {
   let status: stat
 
   /// Finds the program. A name without a slash is looked up in PATH.
-  init(named name: [UInt8]) throws(Failure) {
+  /// - Parameter runs: false for files that are only read, as libraries are: these need not be executable.
+  init(named name: [UInt8], runs: Bool = true) throws(Failure) {
     let shown = EventText.printable(String(decoding: name, as: UTF8.self))
     let path = try Self.find(name, shown)
     guard let status = path.status() else { throw Self.missing(shown, errno) }
     try Self.checkKind(status, shown)
-    guard path.withCString({ access($0, X_OK) }) == 0 else {
+    guard path.withCString({ access($0, runs ? X_OK : R_OK) }) == 0 else {
+      guard runs else { throw .refused("'\(shown)' cannot be read, \(systemMessage(errno)); check its permissions") }
       throw .refused("'\(shown)' is not executable (\(systemMessage(errno))); chmod +x it, or name another file")
     }
     guard let real = path.withCString({ realpath($0, nil) }) else { throw Self.missing(shown, errno) }

@@ -98,6 +98,7 @@ void hkt_trampoline(void);
 #include "HKTSlots.h"
 #include "HKTStandIns.h"
 #include "HKTFlow.h"
+#include "HKTBalance.h"
 #include "HKTThunk.h"
 
 #endif

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct HKTCall;
+struct HKTFrame;
 
 /// Called on the thread that ends the access, when it is over. Hooked functions it calls fire.
 typedef void (*HKTAccessEnd)(void *context);
 
-/// Has `ended` called once when the access is over that the call began. Only in HKT_EXIT of a coroutine accessor of the older
-/// form. False when memory runs out: nothing was changed then.
-bool hkt_on_access_end(struct HKTCall *call, HKTAccessEnd ended, void *context);
+/// Has `ended` called once when the access is over that began with the call of this frame. Only where a coroutine accessor of the
+/// older form has returned: in its HKT_EXIT, or after hkt_call_program. False when memory runs out: nothing was changed then.
+bool hkt_on_access_end(struct HKTFrame *frame, HKTAccessEnd ended, void *context);
 
 /// Something that is under way on a thread, from push to pop. What is pushed later is popped before.
 typedef struct HKTWindow {

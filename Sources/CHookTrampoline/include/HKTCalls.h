@@ -57,11 +57,16 @@ typedef struct HKTLayerState {
   _Atomic(uint64_t) calls;  // calls it took part in
   _Atomic(uint32_t) once;   // HKT_ONCE_*
 } HKTLayerState;
-enum { HKT_ONCE_NOT = 0, HKT_ONCE_ARMED = 1, HKT_ONCE_SPENT = 2 };
+enum {
+  HKT_ONCE_NOT = 0,
+  HKT_ONCE_ARMED = 1,
+  HKT_ONCE_SPENT = 2,
+  HKT_ONCE_QUIET = 3,  // armed; nobody is told when it is spent, for the call may be one in which nothing can be done
+};
 
-static inline void hkt_layer_state_init(HKTLayerState *state, bool once) {
+static inline void hkt_layer_state_init(HKTLayerState *state, uint32_t once) {
   atomic_init(&state->calls, 0);
-  atomic_init(&state->once, once ? HKT_ONCE_ARMED : HKT_ONCE_NOT);
+  atomic_init(&state->once, once);
 }
 static inline bool hkt_layer_is_spent(HKTLayerState *state) { return atomic_load(&state->once) == HKT_ONCE_SPENT; }
 static inline uint64_t hkt_layer_calls(HKTLayerState *state) { return atomic_load_explicit(&state->calls, memory_order_relaxed); }
@@ -165,6 +170,8 @@ enum {
   HKT_BODY_HAS_SLOTS = 16,
   /// The word at `self_at` is a class, not an object.
   HKT_BODY_SELF_IS_CLASS = 64,
+  /// The word at `self_at` is an object that may be gone when the call is over.
+  HKT_BODY_ENDS_SELF = 256,
   /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
   /// asked for by that variable here, in their place, and pass it by.
   HKT_BODY_RUNS_DYNAMIC = 128,
@@ -180,6 +187,7 @@ enum {
   HKT_CALL_FORWARDING = 4,
   HKT_CALL_MUST_RETURN = 8,
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
+  HKT_CALL_FOREIGN = 32,  // it is counted as one of another type
 };
 
 /// One call in flight; lives on the caller's stack.
@@ -200,6 +208,7 @@ typedef struct HKTCall {
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
   int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
+  uint64_t self_class;     // of an HKT_BODY_ENDS_SELF body: the class of self when the call began; 0 where that is not known
   uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
@@ -237,12 +246,14 @@ HKTThread *hkt_thread_if_known(void);
 /// Says who makes the plan of a record that has none yet, with hkt_record_plan: asked at its first call, before any layer
 /// runs, on the caller's thread, where hooks pass through meanwhile. Several threads may ask for one record.
 void hkt_set_planner(void (*planner)(HKTBodyRecord *record));
+/// The record's HKT_BODY_*, which others may be adding to.
+static inline uint32_t hkt_record_flags(const HKTBodyRecord *record) { return __atomic_load_n(&record->flags, __ATOMIC_RELAXED); }
 /// Sets flags of a record that calls may be reading.
 static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
   __atomic_fetch_or(&record->flags, flags, __ATOMIC_RELAXED);
 }
-/// Gives the record its plan, with what the plan says of the stack. False when it has one.
-bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint32_t flags);
+/// Gives the record its plan, with what the plan says of the stack and of self. False when it has one.
+bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint16_t self_at, uint32_t flags);
 
 /// The handler of every site.
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
@@ -303,8 +314,10 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
-/// Notes a call that a layer passed by because its self is of another type.
+/// Notes a call that a layer passed by because its self is of another type; once, however many layers do.
 static inline void hkt_count_foreign(HKTCall *call) {
+  if (call->state & HKT_CALL_FOREIGN) return;
+  call->state |= HKT_CALL_FOREIGN;
   __atomic_fetch_add((uint64_t *)&call->body->foreign_calls, 1, __ATOMIC_RELAXED);
 }
 static inline uint64_t hkt_record_foreign(HKTBodyRecord *record) {

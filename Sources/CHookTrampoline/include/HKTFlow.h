@@ -58,8 +58,8 @@ HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host);
 /// is no such instruction there.
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow);
 
-/// Registers that the function certainly writes for its own direct call, or jump, at `call` and for nothing else; none
+/// Registers that the function certainly writes for its own direct call, or jump, at `call` and for nothing else, r13 too; none
 /// where the function is not understood. False when there is certainly no such instruction there.
-bool hkt_read_call_site(const HKTCode *code, uint64_t call, HKTPlaces *written);
+bool hkt_read_call_site(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces *written);
 
 #endif

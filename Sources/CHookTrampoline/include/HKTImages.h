@@ -37,6 +37,10 @@ typedef enum HKTWatchState : int32_t {
 /// ends it.
 HKTWatchState hkt_watch_images(void (*changed)(void));
 
+/// This thread is within the opening or closing of an image: a constructor runs. Others that ask the loader wait for it. False
+/// where images are not watched.
+bool hkt_is_opening_image(void);
+
 /// Grows whenever an image is loaded or unloaded.
 uint64_t hkt_image_changes(void);
 

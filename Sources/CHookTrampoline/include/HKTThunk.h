@@ -21,6 +21,7 @@ typedef struct HKTThunk {
   uint64_t known;                     // bit i: … but a constant
   uint64_t loaded;                    // bit i: … which lies in the 8 bytes at value[i]
   uint64_t halves;                    // bit i: … in the 4 bytes
+  bool calls;                         // it goes on by a call, and returns
   uint64_t value[HKT_THUNK_PLACES];   // that constant, as an address of this code where it is one
 } HKTThunk;
 
@@ -36,6 +37,7 @@ HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address
 /// What names the address of a function, by the address of its opcode.
 typedef struct HKTBranch {
   uint64_t from, to;
+  bool is_short;  // two bytes that read as a jump: often they are part of something else (hkt_has_instruction)
 } HKTBranch;
 
 /// Byte sequences in a code range that read as a direct call or jump to one of the (sorted) targets. It may find more
@@ -46,6 +48,9 @@ size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, c
 /// The same, with what reads as `lea target(%rip), register` besides.
 size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
                      size_t capacity);
+
+/// Whether an instruction of the function begins `offset` behind its start; true as well where its code cannot be read.
+bool hkt_has_instruction(const uint8_t *code, uint64_t size, uint64_t offset);
 
 /// A call that a function makes, or a jump by which it is left.
 typedef struct HKTExit {

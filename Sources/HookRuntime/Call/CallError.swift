@@ -22,6 +22,7 @@ package enum CallRefusal: Error, Equatable, Sendable {
   /// A mutating method needs the place where the value lives.
   case mutating
   case ownMachinery(String)
+  case imported
 }
 
 extension CallRefusal: CustomStringConvertible {
@@ -42,6 +43,7 @@ extension CallRefusal: CustomStringConvertible {
     case .result(let reason): "its result: \(reason)"
     case .receiver(let reason): "its self: \(reason)"
     case .mutating: "it is mutating, and this value is a copy; call it where the value lives, or change a copy with swift.with"
+    case .imported: "it is a C function, which only hooks speak of: 'call:original()' in a handler calls it"
     case .ownMachinery(let image): "it belongs to ScriptHost itself (\(image))"
     }
   }

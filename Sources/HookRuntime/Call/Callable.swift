@@ -67,6 +67,7 @@ package final class Callable: @unchecked Sendable {
   private let returns: UnsafePointer<Move>
   private let returnCount: Int
   private let resultIsIndirect: Bool
+  private let isOnX87: Bool
   private let receiverOffset: Int?
   let stackSlots: Int
   private let lent: [(offset: Int, info: TypeInfo)]
@@ -118,6 +119,7 @@ package final class Callable: @unchecked Sendable {
         switch piece.place {
         case .float(let i): results + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i
         case .integer(let i): results + 8 * i
+        case .x87(let i): MemoryLayout<HKTFrame>.offset(of: \.x87)! + 16 * i
         default: results
         }
       self.init(place: Int32(place + piece.skip), memory: Int32(piece.offset), size: UInt8(min(piece.size, 16)), isAddress: false)
@@ -177,6 +179,7 @@ package final class Callable: @unchecked Sendable {
     returns = Self.table(returned.moves)
     returnCount = returned.moves.count
     resultIsIndirect = returned.isIndirect
+    isOnX87 = plan.result.location.isOnX87
     resultAddresses = returned.addresses
     hasResultAddresses = !returned.addresses.isEmpty
     resultKind = result.flatMap { ValueSlot.Kind($0.kind) } ?? (result == nil ? .void : .none)
@@ -203,7 +206,7 @@ package final class Callable: @unchecked Sendable {
     argumentCount = generic.argumentCount
     (arguments, moves, returns) = (Self.table([]), Self.table([]), Self.table([]))
     (moveCount, returnCount, stackSlots, blockBytes, selfOffset, packedOffset) = (0, 0, 0, 16, 0, 0)
-    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, mayChangeSelf) = (false, false, false, false, false)
+    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, isOnX87, mayChangeSelf) = (false, false, false, false, false, false)
     (result, resultKind, receiverOffset, thrown) = (nil, .none, nil, nil)
     (lent, constants, resultAddresses, packed) = ([], [], [], [])
   }
@@ -318,7 +321,7 @@ package final class Callable: @unchecked Sendable {
     case .float(let i): Int32(MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i)
     case .selfRegister: Int32(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     case .indirectResult: Int32(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
-    case .stack, .yielded: nil
+    case .stack, .yielded, .x87: nil
     }
   }
 
@@ -345,7 +348,7 @@ package final class Callable: @unchecked Sendable {
 
   private static func result(_ plan: ResultPlan) throws(CallRefusal) -> Returned {
     if plan.type.isVoid { return Returned() }
-    if case .nominal(let name, _, _) = plan.type, name.module == "Swift", name.shortName == "Never" { throw .neverReturns }
+    if plan.type.isNever { throw .neverReturns }
     guard plan.isOwned else { throw .result("somebody else owns it") }
     guard let info = plan.info else {
       if case .unknown(let reason) = plan.location { throw .result(reason) }
@@ -400,6 +403,7 @@ package final class Callable: @unchecked Sendable {
     return withUnsafeMutablePointer(to: &frame) { frame in
       load(frame, block, receiver, result, stack)
       ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
+      if isOnX87 { hkt_x87_take(frame) }
       // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
       return unload(frame, block, result, UInt(frame.pointee.results.error))
     }
@@ -416,6 +420,10 @@ package final class Callable: @unchecked Sendable {
       for (offset, word) in constants { block.storeBytes(of: word, toByteOffset: offset, as: UInt.self) }
     }
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
+    // What uses its self up gets a reference of its own: whoever calls keeps theirs.
+    if plan.selfUse == .consumed, let object = UnsafeRawPointer(bitPattern: receiver) {
+      _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
+    }
     if let receiverOffset { base.storeBytes(of: UInt64(receiver), toByteOffset: receiverOffset, as: UInt64.self) }
     if resultIsIndirect { frame.pointee.indirect_result = UInt64(UInt(bitPattern: result)) }
     if !packed.isEmpty { frame.pointee.indirect_result = UInt64(UInt(bitPattern: block + packedOffset)) }

@@ -27,6 +27,7 @@ package final class CallableLookup: @unchecked Sendable {
   /// - Parameter type: of the instances it will be called on, which settles what members of generic types are; nil: not known.
   package func callable(_ selector: String, on type: Metadata? = nil) throws(CallError) -> Callable {
     if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
+    if let type, let own = RuntimeClasses.with(type)?.implementedMember(selector) { return own }
     let made = try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
@@ -51,7 +52,8 @@ package final class CallableLookup: @unchecked Sendable {
     case .failure(let problem): throw CallError(problem)
     case .success(let found):
       if found.count > 1, let requirement = found[0].1.requirement {
-        throw .notFound("'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
+        throw .notFound(
+          "'\(requirement.selectorName)' is a protocol's requirement, which \(found.count) types carry out; name the type's own")
       }
       return try make(found)
     }
@@ -111,8 +113,8 @@ package final class CallableLookup: @unchecked Sendable {
       if body.declaration.isStatic || body.declaration.kind == .allocatingInit { return (plan, plan.selfPlan) }
       // Whether it is mutating only the code tells.
       let shown = image.planToCall(body, in: family)
-      return (shown.thrownValue == nil ? plan : shown, shown.selfPlan)
-    default: return (plan, plan.selfPlan)
+      return (shown.thrownValue == nil ? plan : shown, image.selfPlan(of: body, by: shown))
+    default: return (plan.changed(selfUse: image.selfUse(of: body, by: plan)), plan.selfPlan)
     }
   }
 
@@ -127,6 +129,7 @@ package final class CallableLookup: @unchecked Sendable {
 
   private static func body(of family: Family, in image: ImageCatalog) throws(CallRefusal) -> Body {
     let declaration = family.declaration
+    if family.imported != nil { throw .imported }
     if let name = image.forbiddenName, name.lowercased().hasPrefix("libscripthost") { throw .ownMachinery(name) }
     if declaration.kind.isDeinit { throw .deinitialiser }
     if declaration.isCoroutine { throw .coroutine }
@@ -169,13 +172,16 @@ package final class CallableLookup: @unchecked Sendable {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     var methods: [String] = []
     var seen: Set<String> = []
+    if !isStatic, let own = RuntimeClasses.with(type)?.implementedMember(base: name) { return own }
     for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
     for (owner, metadata) in Self.owners(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic), on: type) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
         // An override has the typed member name of what it overrides, and hides it.
         let typed = family.typedSelector.dropStatic().dropFirst(owner.utf8.count)
-        if seen.insert(Self.typedMember(of: family, in: metadata)).inserted { methods.append(selector(of: family, typed: String(typed), owner)) }
+        if seen.insert(Self.typedMember(of: family, in: metadata)).inserted {
+          methods.append(selector(of: family, typed: String(typed), owner))
+        }
       }
     }
     return methods.isEmpty ? nil : .methods(methods.uniqued())
@@ -233,7 +239,9 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       if bare.hasPrefix(owner + ".") { return try callable(prefix + bare, on: type) }
     }
-    for each in RuntimeClasses.chain(of: type) where !isStatic { if let added = each.addedMethod(bare) { return added.callable } }
+    for each in RuntimeClasses.chain(of: type) where !isStatic {
+      if let own = each.addedMethod(bare)?.callable ?? each.implementedMember(bare) { return own }
+    }
     var first: CallError?
     for owner in names {
       do throws(CallError) { return try callable("\(prefix)\(owner).\(bare)", on: type) } catch {

@@ -151,9 +151,12 @@ struct GenericArguments {
   /// The witness table a call passes for a requirement.
   func witnessTable(_ conformance: GenericEnvironment.Conformance, _ environment: GenericEnvironment) throws(CallError) -> UInt {
     let name = conformance.proto.description
-    guard let type = metadata(conformance.subject, environment) else { throw unmet(conformance.subject, nil, "is not known in this process") }
+    guard let type = metadata(conformance.subject, environment) else {
+      throw unmet(conformance.subject, nil, "is not known in this process")
+    }
     guard let table = resolver.conformance(of: type, to: conformance.proto) else {
-      throw unmet(conformance.subject, type, "does not conform to '\(conformance.proto.reference == nil ? name : protocolName(conformance.proto))'")
+      throw unmet(
+        conformance.subject, type, "does not conform to '\(conformance.proto.reference == nil ? name : protocolName(conformance.proto))'")
     }
     return UInt(bitPattern: table)
   }

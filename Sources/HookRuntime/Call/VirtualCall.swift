@@ -5,6 +5,7 @@
 // holds is called only when its symbol says that it is a function of the same type: it may hold the runtime's "deleted
 // method" function, or a thunk of another convention. Methods without a slot (final, in an extension, no longer called
 // virtually) are found by name, which has found the nearest class's already.
+private import CHookTrampoline
 private import Glibc
 private import SwiftMangling
 private import Synchronization
@@ -14,26 +15,42 @@ package enum VirtualCall {
     let callable: ObjectIdentifier  // callables are kept for ever
     let type: Metadata
   }
-  private static let known = Mutex<[Key: UInt]>([:])
+  /// Where a class has the method, and what was found to be callable there; hooks may stand before it.
+  private struct Place: @unchecked Sendable {
+    // A word of class metadata: lives as long as the class, and is read whole.
+    let word: UnsafeRawPointer
+    let former: UInt64
+  }
+  /// Nil: there is no such place, the callable's own target is called.
+  private static let known = Mutex<[Key: Place?]>([:])
 
   /// The code that objects of `type` (or `type` itself, for class methods) run for `callable`; an async function's pointer.
+  /// Where the class's table is hooked, that is the hook's.
   package static func entry(of callable: Callable, for type: Metadata) -> UInt {
     guard let owner = callable.owner, owner != type, callable.declaration.kind != .allocatingInit else { return callable.target }
     let key = Key(callable: ObjectIdentifier(callable), type: type)
-    if let entry = known.withLock({ $0[key] }) { return entry }
-    let entry = find(callable, owner, type)
-    // What a class made at run time overrides may change.
-    if RuntimeClasses.chain(of: type).isEmpty { known.withLock { $0[key] = entry } }
-    return entry
+    if let found = known.withLock({ $0[key] }) {
+      guard let place = found else { return callable.target }
+      if let entry = entry(at: place) { return entry }
+    }
+    let place = find(callable, owner, type)
+    known.withLock { $0[key] = .some(place) }
+    return place.flatMap { entry(at: $0) } ?? callable.target
   }
 
-  private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> UInt {
-    guard let slot = slot(of: callable.target, in: owner) else { return callable.target }
-    let found = type.pointer.load(fromByteOffset: 8 * slot, as: UInt.self)
-    // What we put there has the convention of what was there.
-    if found == callable.target || StandIns.at(found) != nil { return found }
-    let code = callable.isAsync ? Callable.code(of: found) : found
-    return isFunction(code, like: callable.declaration) ? found : callable.target
+  /// What the word holds, while that leads to what was found there.
+  private static func entry(at place: Place) -> UInt? {
+    let now = place.word.load(as: UInt64.self)
+    return now == place.former || hkt_slot_former(now) == place.former ? UInt(now) : nil
+  }
+
+  private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> Place? {
+    guard let slot = slot(of: callable.target, in: owner) else { return nil }
+    let word = type.pointer + 8 * slot
+    let former = hkt_slot_former(word.load(as: UInt64.self))
+    let code = callable.isAsync ? Callable.code(of: UInt(former)) : UInt(former)
+    let isCallable = UInt(former) == callable.target || isFunction(code, like: callable.declaration)
+    return isCallable ? Place(word: word, former: former) : nil
   }
 
   /// The metadata word where `owner` keeps the method with this body.

@@ -160,6 +160,10 @@ struct DebugInfo {
   /// What the first entry of a unit says about all of it.
   struct Root {
     var producer: StringLocation?
+    /// The optimiser ran. (LLVM says so for Swift on every platform, whatever the attribute's name.)
+    var isOptimized = false
+    /// Of another language: the compiler also describes C modules that it imports.
+    var isForeign = false
     var stringOffsetsBase: UInt64?
   }
 
@@ -176,8 +180,14 @@ struct DebugInfo {
     }
     cursor = DWARFCursor(info, from: start, to: unit.end)
     table.forEachAttribute(of: abbreviation, unit, &cursor) { name, form, cursor in
-      guard name == Attribute.producer else { return false }
-      root.producer = readString(form, unit, base: root.stringOffsetsBase, &cursor)
+      switch name {
+      case Attribute.producer: root.producer = readString(form, unit, base: root.stringOffsetsBase, &cursor)
+      case Attribute.language where form == Form.data2: root.isForeign = cursor.read(UInt16.self) != Self.swift
+      case Attribute.isOptimized:
+        Form.skip(form, unit, &cursor)
+        root.isOptimized = true
+      default: return false
+      }
       return true
     }
     return root
@@ -185,31 +195,73 @@ struct DebugInfo {
 
   /// The producer of the first unit that a Swift compiler made.
   func swiftProducer() -> String? {
+    var found: String?
+    forEachSwiftUnit { producer, _ in
+      found = producer
+      return false
+    }
+    return found
+  }
+
+  /// No unit that a Swift compiler made was optimised, and there are such units.
+  var isUnoptimized: Bool {
+    var isAny = false
+    var isOptimized = false
+    forEachSwiftUnit { _, root in
+      isAny = true
+      isOptimized = root.isOptimized
+      return !isOptimized
+    }
+    return isAny && !isOptimized
+  }
+
+  /// The debug information speaks of a function with this mangled name.
+  func mentions(_ name: String) -> Bool {
+    let bytes = Array(name.utf8) + [0]
+    var offset = 0
+    while let at = memchr(strings.base + offset, Int32(bytes[0]), strings.count - offset) {
+      offset = UnsafeRawPointer(at) - strings.base
+      guard strings.count - offset >= bytes.count else { return false }
+      if memcmp(at, bytes, bytes.count) == 0 { return true }
+      offset += 1
+    }
+    return false
+  }
+
+  /// DW_LANG_Swift
+  private static let swift: UInt16 = 0x1e
+
+  /// Calls `visit` with the producer and root of each unit that a Swift compiler made, until it answers false.
+  private func forEachSwiftUnit(_ visit: (String, Root) -> Bool) {
     var next = 0
     while let unit = unit(at: next) {
       next = unit.end
-      guard let producer = text(at: root(of: unit, AbbreviationTable(abbreviations, unit)).producer) else { continue }
+      let root = root(of: unit, AbbreviationTable(abbreviations, unit))
       // "Swift version …", "Apple Swift version …"
-      if producer.hasPrefix("Swift ") || producer.hasPrefix("Apple Swift ") { return producer }
+      guard !root.isForeign, let producer = text(at: root.producer), producer.hasPrefix("Swift ") || producer.hasPrefix("Apple Swift ")
+      else { continue }
+      if !visit(producer, root) { return }
     }
-    return nil
   }
 }
 
 /// Attribute names (DW_AT_…) that are read.
 enum Attribute {
   static let producer: UInt64 = 0x25
+  static let language: UInt64 = 0x13
   static let name: UInt64 = 0x03
   static let abstractOrigin: UInt64 = 0x31
   static let specification: UInt64 = 0x47
   static let linkageName: UInt64 = 0x6e
   static let mipsLinkageName: UInt64 = 0x2007
   static let stringOffsetsBase: UInt64 = 0x72
+  static let isOptimized: UInt64 = 0x3fe1
 }
 
 /// Attribute forms (DW_FORM_…): how many bytes a value takes.
 enum Form {
-  static let string: UInt64 = 0x08, strp: UInt64 = 0x0e, refAddr: UInt64 = 0x10, ref1: UInt64 = 0x11, ref2: UInt64 = 0x12
+  static let data2: UInt64 = 0x05, string: UInt64 = 0x08, strp: UInt64 = 0x0e, refAddr: UInt64 = 0x10, ref1: UInt64 = 0x11,
+    ref2: UInt64 = 0x12
   static let ref4: UInt64 = 0x13, ref8: UInt64 = 0x14, refUdata: UInt64 = 0x15, indirect: UInt64 = 0x16
   static let secOffset: UInt64 = 0x17, strx: UInt64 = 0x1a, lineStrp: UInt64 = 0x1f, implicitConst: UInt64 = 0x21
   static let strx1: UInt64 = 0x25, strx2: UInt64 = 0x26, strx3: UInt64 = 0x27, strx4: UInt64 = 0x28

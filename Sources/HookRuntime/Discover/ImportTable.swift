@@ -105,7 +105,9 @@ package struct ImportTable {
     while let entry = need, let first: UInt32 = entry.load(8), let next: UInt32 = entry.load(12) {
       var part = entry.suffix(from: Int(first))
       // struct Elf64_Vernaux {hash, flags, other, name, next}
-      while let version = part, let number: UInt16 = version.load(6), let name: UInt32 = version.load(8), let step: UInt32 = version.load(12) {
+      while let version = part, let number: UInt16 = version.load(6), let name: UInt32 = version.load(8),
+        let step: UInt32 = version.load(12)
+      {
         names[number & 0x7FFF] = strings.string(at: Int(name))
         part = step == 0 ? nil : version.suffix(from: Int(step))
       }
@@ -117,7 +119,9 @@ package struct ImportTable {
       let next: UInt32 = entry.load(16)
     {
       // The base definition names the file.
-      if flags & 1 == 0, let name: UInt32 = entry.suffix(from: Int(part))?.load(0) { names[number & 0x7FFF] = strings.string(at: Int(name)) }
+      if flags & 1 == 0, let name: UInt32 = entry.suffix(from: Int(part))?.load(0) {
+        names[number & 0x7FFF] = strings.string(at: Int(name))
+      }
       definition = next == 0 ? nil : entry.suffix(from: Int(next))
     }
     return names

@@ -36,6 +36,10 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
   }
 
   package var hasDebugInfo: Bool { debug != nil }
+  /// All Swift code that has debug information was compiled without the optimiser: then nothing is inlined but what says so.
+  private(set) lazy var isUnoptimized = debug?.isUnoptimized ?? false
+  /// The debug information has the function, so that what it says of the image is said of it.
+  func covers(_ mangled: String) -> Bool { debug?.mentions(mangled) ?? false }
 
   /// How often the function with this mangled name was inlined.
   package func copies(ofMangledName name: [UInt8]) -> Copies {

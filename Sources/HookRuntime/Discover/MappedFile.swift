@@ -33,7 +33,7 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     defer { close(descriptor) }
     let identity = [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_size)]
     if let known = immortal.withLock({ $0[identity] }) { return known }
-    let made = try MappedFile(descriptor, status, populate: false)
+    let made = try MappedFile(descriptor, status, populate: false, at: HighPlace.take(Int(status.st_size)))
     immortal.withLock { known in
       // Another thread may have been faster: keep both, pointers into either may be about.
       known[identity + (known[identity] == nil ? [] : [UInt64(UInt(bitPattern: made.view.base))])] = made
@@ -74,19 +74,49 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     }
   }
 
-  private init(_ descriptor: Int32, _ status: stat, populate: Bool) throws(Failure) {
+  /// - Parameter place: where it should be; anywhere when that is taken.
+  private init(_ descriptor: Int32, _ status: stat, populate: Bool, at place: UnsafeMutableRawPointer? = nil) throws(Failure) {
     self.status = status
     let size = Int(status.st_size)
     guard size > 0 else {
       view = .empty
       return
     }
-    let mapped = mmap(nil, size, PROT_READ, MAP_PRIVATE | (populate ? MAP_POPULATE : 0), descriptor, 0)
+    let mapped = mmap(place, size, PROT_READ, MAP_PRIVATE | (populate ? MAP_POPULATE : 0), descriptor, 0)
     guard let mapped, mapped != MAP_FAILED else { throw .map(errno) }
     view = ByteView(base: mapped, count: size)
   }
 
   deinit {
     if view.count > 0 { munmap(UnsafeMutableRawPointer(mutating: view.base), view.count) }
+  }
+}
+
+/// Addresses above all images. Who looks at the process's mappings from outside (Swift's backtracer) takes the lowest one of a
+/// file for the image: one of ours below it hides the names of its functions.
+private enum HighPlace {
+  /// Where the next one ends: below what the main thread's stack may grow to.
+  private static let next = Mutex<UInt?>(top)
+
+  private static var top: UInt? {
+    var limit = rlimit()
+    // The end of the stack, which the loader notes. Without a limit of the stack images are placed upwards, ours after them.
+    guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < 1 << 30,
+      let end = dlsym(nil, "__libc_stack_end")?.load(as: UInt.self)
+    else { return nil }
+    let room = max(UInt(limit.rlim_cur), 8 << 20) + (32 << 20)
+    return end > room ? (end - room) & ~0xfff : nil
+  }
+
+  /// Room for so many bytes; nil where there may be none above the images.
+  static func take(_ size: Int) -> UnsafeMutableRawPointer? {
+    let image = UInt(bitPattern: #dsohandle)
+    return next.withLock { next in
+      guard let end = next, end > UInt(size) + image else { return nil }
+      let place = (end - UInt(size)) & ~0xfff
+      guard place > image else { return nil }
+      next = place
+      return UnsafeMutableRawPointer(bitPattern: place)
+    }
   }
 }

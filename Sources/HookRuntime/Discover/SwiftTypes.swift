@@ -157,14 +157,18 @@ package struct TypeRecord: Sendable {
     case image
     /// One for each set of generic arguments.
     case instantiated
-    /// Made at first use; the runtime keeps it in the word at this virtual address.
-    case firstUse(cache: UInt64)
+    /// Made at first use; the runtime keeps it in the word at this virtual address. It becomes what lies in the image
+    /// (`inPlace`), where no superclass is from a module built for evolution: its table is filled already.
+    case firstUse(cache: UInt64, inPlace: UInt64?)
     case foreign
   }
   package var metadataOrigin: MetadataOrigin {
     if isGeneric { return .instantiated }
     switch flags >> 16 & 3 {
-    case 1: return layout?.initialization.flatMap { reader.relative(at: $0) }.map { .firstUse(cache: $0 &- reader.bias) } ?? .foreign
+    case 1:
+      guard let record = layout?.initialization, let cache = reader.relative(at: record) else { return .foreign }
+      let metadata = hasResilientSuperclass ? nil : reader.relative(at: record + 4)
+      return .firstUse(cache: cache &- reader.bias, inPlace: metadata.map { $0 &- reader.bias })
     case 2: return .foreign
     default: return .image
     }

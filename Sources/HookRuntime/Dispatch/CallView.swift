@@ -12,7 +12,7 @@ package struct CallView {
   package var plan: CallPlan {
     unmanagedPlan.takeUnretainedValue().concrete(in: call.pointee.frame, isOver: call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0)
   }
-  /// The same, without counting a reference.
+  /// The same, without counting a reference. `body` is no key path: those check for exclusive access even of what never changes.
   @inline(__always)
   func withPlan<R>(_ body: (CallPlan) -> R) -> R { unmanagedPlan._withUnsafeGuaranteedRef(body) }
   // HookedBody retained the plan for ever when it filled in the record.
@@ -25,7 +25,7 @@ package struct CallView {
   package var errno: Int32 { call.pointee.error_number }
   /// The result is what C functions return when errno tells why: -1 or NULL.
   package var saysFailure: Bool {
-    switch withPlan(\.resultSlot).kind {
+    switch withPlan({ $0.resultSlot }).kind {
     case .int32: Int32(truncatingIfNeeded: frame.pointee.results.integer.0) == -1
     case .int64: Int64(bitPattern: frame.pointee.results.integer.0) == -1
     case .none: frame.pointee.results.integer.0 == 0 && withPlan { $0.result.info?.size == 8 }
@@ -61,10 +61,15 @@ package struct CallView {
   package var selfEndsWithCall: Bool { plan.selfEndsWithCall }
   /// The class instance the method runs on, borrowed for the call; nil once the call has ended it.
   package var selfObject: UnsafeRawPointer? {
-    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
-    let slot = withPlan(\.selfSlot)
-    if slot.kind == .object { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
+    let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
+    if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return nil }
+    if case .object = slot.kind { return slot.address(in: frame).load(as: UnsafeRawPointer?.self) }
     guard case .object(let place) = plan.selfPlan else { return nil }
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
+  }
+  /// The class of that instance, or what it was when the call began; 0 where that is not told.
+  var selfClass: UInt {
+    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
+    return selfObject?.load(as: UInt.self) ?? 0
   }
 }

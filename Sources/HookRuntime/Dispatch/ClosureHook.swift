@@ -20,7 +20,9 @@ public struct HookedCall: ~Copyable {
   /// Runs the layers below this one and the original, with the arguments as they are now. Only in `around`; there it may
   /// run any number of times, but arguments the callee consumes (an initialiser's) are only good for the first run.
   public borrowing func proceed() {
-    guard phase == HKT_AROUND else { fatalError("'proceed' was called outside of an 'around' handler, which alone decides whether the original runs") }
+    guard phase == HKT_AROUND else {
+      fatalError("'proceed' was called outside of an 'around' handler, which alone decides whether the original runs")
+    }
     hkt_call_proceed(view.call)
   }
 
@@ -146,7 +148,7 @@ private let closureLayer: HKTLayerFunction = { call, context, phase in
   if phase == HKT_AROUND, call!.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 {
     // It stood in for the original, and so for what that ends.
     let view = CallView(call!)
-    if view.withPlan(\.consumesArguments) { FrameAnswer.consumeArguments(of: call!, view.plan) }
+    if view.withPlan({ $0.consumesArguments }) { FrameAnswer.consumeArguments(of: call!, view.plan) }
   }
   return HKT_HANDLED
 }

@@ -1,36 +1,66 @@
 // HookEngine+Bodies — from a selector to bodies that are diverted.
 private import CHookTrampoline
 private import SwiftMangling
+private import Synchronization
 
 extension HookEngine {
   /// The family with what a back end diverts made ready. Nothing of the program changes: what was prepared and could not be
   /// written is written at the next try. To be called under the lock.
   func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
-    let key = family.imagePath + "\0" + family.key
-    let hooked = families[key] ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
+    let key = FamilyKey(family)
+    let known = families[key]
+    let hooked = known ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
+      if let other = hooked.siteUser() { return .failure(.sharedBody(with: other.family.selector)) }
     }
-    if families.updateValue(hooked, forKey: key) == nil { familiesByName[family.key, default: []].append(hooked) }
+    if known == nil {
+      families[key] = hooked
+      familiesByName[family.key, default: []].append(hooked)
+      hooked.join()
+    }
     return .success(hooked)
   }
 
   /// The plans of the bodies that a hook on the selector diverts, so that a handler can be held against them beforehand.
-  func plans(of family: Family, in image: ImageCatalog) -> Result<[CallPlan], HookRefusal> {
+  /// - Parameter scope: where the engine may choose the back end.
+  func plans(
+    of family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry, orElseFor scope: HookScope? = nil
+  ) -> Result<[CallPlan], HookRefusal> {
     // Importers share the prototype, and their slots are found when the hook is installed.
-    if family.imported != nil { return .success(family.bodies.prefix(1).map { image.plan(of: $0, in: family) }) }
-    guard ImagePins.pin(image) else { return .failure(.imageGone(image.path)) }
-    return locked { prepare(family, in: image).map { $0.plans } }
+    if family.imported != nil { return .success(tablePlans.plans(of: family.bodies.prefix(1), in: family, image)) }
+    // Code that is not to be changed is not looked at either.
+    let byTables = { Result<[CallPlan], HookRefusal>.success(self.tablePlans.plans(of: family.bodies[...], in: family, image)) }
+    if backEnd != .entry { return byTables() }
+    return locked {
+      let entries = prepare(family, in: image).map { $0.plans }
+      guard case .failure(let reason) = entries, reason.isOfEntries, let scope, hasTables(family, image, scope) else { return entries }
+      return byTables()
+    }
+  }
+
+  /// A back end beside the entry patch can divert the selector's calls.
+  private func hasTables(_ family: Family, _ image: ImageCatalog, _ scope: HookScope) -> Bool {
+    BackEnd.besideEntry(for: scope).contains { backEnd in
+      guard case .success(let hooked) = prepare(family, in: image, by: backEnd), case .success = hooked.diversion(backEnd, scope) else {
+        return false
+      }
+      return true
+    }
   }
 
   /// Diverts the bodies, all or none.
   /// - Returns: nil, or why not, and the families that stand in the way; none where it is nobody's fault.
   func write(_ families: [HookedFamily]) -> (HookRefusal, [HookedFamily])? {
-    for hooked in families { if let other = hooked.claimSites() { return (.sharedBody(with: other.family.selector), [hooked]) } }
-    // A merged body serves several selectors.
-    let sites = Array(Set(families.flatMap { $0.bodies.map(\.site) }))
+    var seen = Set<ObjectIdentifier>(minimumCapacity: families.count)
+    var sites: [CodePatcher.Site] = []
+    for hooked in families where seen.insert(ObjectIdentifier(hooked)).inserted {
+      if let other = hooked.claimSites() { return (.sharedBody(with: other.family.selector), [hooked]) }
+      // A merged body serves several selectors: the transaction takes it once.
+      for body in hooked.bodies { sites.append(body.site) }
+    }
     guard !sites.isEmpty else { return nil }
     do throws(InterceptRefusal) {
       _ = try CodePatcher.install(sites)
@@ -38,6 +68,34 @@ extension HookEngine {
     } catch {
       let culprits = families.filter { hooked in hooked.bodies.contains { error.bodies.contains($0.body.address) } }
       return (.code(error), culprits)
+    }
+  }
+}
+
+/// Plans of bodies that hooks on words of tables are held against, kept until images change: those may bring types. Any thread.
+final class TablePlans: Sendable {
+  private struct Key: Hashable {
+    let image: ObjectIdentifier, address: UInt64
+    let selector: String
+  }
+  private struct State {
+    var known: [Key: CallPlan] = [:]
+    var change: UInt64 = .max
+  }
+  private let state = Mutex(State())
+
+  func plans(of bodies: ArraySlice<Body>, in family: Family, _ image: ImageCatalog) -> [CallPlan] {
+    // Catalogs are kept for as long as their images are loaded.
+    let change = LoadedImages.changeCount
+    return bodies.map { body in
+      let key = Key(image: ObjectIdentifier(image), address: body.address, selector: family.typedSelector)
+      if let known = state.withLock({ $0.change == change ? $0.known[key] : nil }) { return known }
+      let made = image.plan(of: body, in: family)
+      state.withLock {
+        if $0.change != change { $0 = State(change: change) }
+        $0.known[key] = made
+      }
+      return made
     }
   }
 }
@@ -58,13 +116,21 @@ extension HookedBody {
   }
 }
 
-extension HookedFamily {
-  var key: String { family.imagePath + "\0" + family.key }
+/// A selector of one image.
+struct FamilyKey: Hashable {
+  private let name: String, imagePath: String
+  init(_ family: Family) { (name, imagePath) = (family.key, family.imagePath) }
+  /// Few images have bodies of the same selector.
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
 
+extension HookedFamily {
   /// Makes those bodies ready that are not: a requirement's selector means witnesses besides the method's own.
   fileprivate func prepareEntries(_ wanted: [Body]) {
     var made: [HookedBody] = []
     var refused: [(Body, HookRefusal)] = []
+    // Who had the code may have given it back.
+    forgetRefusals { if case .sharedBody = $0 { true } else { false } }
     for body in wanted where !knows(body) {
       if body.isUntold { refused.append((body, .mergedBody)) }
       if body.form == .merged, body.thunks.isEmpty { continue }
@@ -87,29 +153,34 @@ extension HookedFamily {
     bodies.contains { $0.body.address == body.address } || refused.contains { $0.body.address == body.address }
   }
 
-  /// The selector with layers that enters the same code: equal addresses. Nil when it is free.
+  /// The selector with layers at the entry of the same code: equal addresses. Nil when it is free.
   fileprivate static func user(of site: UnsafeMutablePointer<HKTSite>, besides self: HookedFamily? = nil) -> HookedFamily? {
     guard let record = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return nil }
     // Families are never freed, so the record's is there.
     let other = Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue()
-    return other === self || other.sets.isEmpty ? nil : other
+    return other === self || !other.sets.needsEntries ? nil : other
   }
 
   /// Makes the sites of bodies that another selector has prepared, and does not use, this family's. Answers the selector that
   /// does use one.
   fileprivate func claimSites() -> HookedFamily? {
-    for body in bodies where !body.isShared {
-      if let other = Self.user(of: body.site, besides: self) { return other }
-      hkt_site_give(body.site, body.record)
-    }
+    if let other = siteUser() { return other }
+    for body in bodies where !body.isShared { hkt_site_give(body.site, body.record) }
     return nil
+  }
+
+  /// Another selector that uses the site of a body.
+  fileprivate func siteUser() -> HookedFamily? {
+    bodies.lazy.filter { !$0.isShared }.compactMap { Self.user(of: $0.site, besides: self) }.first
   }
 
   /// Sites take part while there is a layer for them.
   func updateSites() {
     let isOn = sets.isEnabled(.entry)
-    // Switching the site of a shared body off would take it from others.
-    for body in bodies where isOn || !body.isShared { isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site) }
+    // Switching the site of a shared body off would take it from others, and so would that of a body another selector has now.
+    for body in bodies where isOn || !body.isShared && body.hasSite {
+      isOn ? CodePatcher.enable(body.site) : CodePatcher.disable(body.site)
+    }
     for each in arrivals {
       // The tables' hooks see an object's calls where its own class leads them.
       let isOn = sets.isEnabled(each.backEnd) || each.backEnd == .classSwitch && sets.isEnabled(.vtable)
@@ -130,7 +201,7 @@ extension HookedFamily {
     {
       return .resultNotObservable("an async function passes a Float80 on the stack")
     }
-    guard spec.needsResult, (bodies + arrivals).contains(where: \.isEnterOnly) else { return nil }
+    guard spec.needsResult, bodies.contains(where: \.isEnterOnly) || arrivals.contains(where: \.isEnterOnly) else { return nil }
     return .resultNotObservable("it yields within its caller's frame")
   }
 }

@@ -16,6 +16,7 @@ extension HookEngine {
     objectsSinceSweep += 1
     if objectsSinceSweep > max(Self.fewObjects, objectsAfterSweep) { sweep() }
     hooked.sets.adopt(entry)
+    objectFamilies[ObjectIdentifier(hooked)] = hooked
     return entry
   }
 
@@ -25,11 +26,11 @@ extension HookEngine {
   /// Ends the hooks of objects that are gone. Costs a look at every hooked object, so it is done when as many were added as
   /// the last time were left.
   private func sweep() {
-    let hooked = families.values.filter { !$0.sets.objects.isEmpty }
-    let dead = hooked.flatMap { $0.sets.objects.values.filter { $0.isOver(&kept) } }
+    let dead = objectFamilies.values.flatMap { $0.sets.objects.values.filter { $0.isOver(&kept) } }
     dead.forEach(end)
+    objectFamilies = objectFamilies.filter { !$0.value.sets.objects.isEmpty }
     objectsSinceSweep = 0
-    objectsAfterSweep = hooked.reduce(0) { $0 + $1.sets.objects.count }
+    objectsAfterSweep = objectFamilies.values.reduce(0) { $0 + $1.sets.objects.count }
   }
 
   private func end(_ object: HookedObject) {
@@ -48,9 +49,12 @@ extension HookEngine {
   /// Removes hooks that had their call. On the thread of that call: when another one has the lock, that one or the next sees
   /// to it, and until then the layer takes part in nothing.
   func removeSpent() {
-    _ = lock.tryWithLock {
-      for token in onceHooks where hooks[token]?.layer.lifetime.isSpent == true { _ = take(token) }
-    }
+    _ = lock.tryWithLock { takeSpent() }
     hkt_reclaim()
+  }
+
+  /// Under the lock.
+  func takeSpent() {
+    for token in onceHooks where hooks[token]?.layer.lifetime.isSpent == true { _ = take(token) }
   }
 }

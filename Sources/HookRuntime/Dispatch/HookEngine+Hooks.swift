@@ -1,6 +1,13 @@
 // HookEngine+Hooks — installed hooks: switched on and off, removed, listed; one, all of an owner, or all of a group.
 private import CHookTrampoline
 
+extension HookedFamily {
+  /// Calls of the selector that were delivered to layers, ever.
+  fileprivate var deliveredCalls: UInt64 {
+    bodies.reduce(0) { $0 + hkt_record_calls($1.record) } + arrivals.reduce(0) { $0 + hkt_record_calls($1.record) }
+  }
+}
+
 extension HookEngine {
   // MARK: Removing
 
@@ -100,13 +107,14 @@ extension HookEngine {
     }
     return HookInfo(
       token: hook.layer.token, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope, backEnd: hook.layer.backEnd,
+      whyNotEntry: hook.layer.instead?.description, mayMiss: hook.layer.diversion?.mayMiss ?? [],
       priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled, calls: calls(hook),
       isChangedElsewhere: !changes(hook).isEmpty)
   }
 
-  private func calls(_ hook: InstalledHook) -> UInt64 {
+  func calls(_ hook: InstalledHook) -> UInt64 {
     if let state = hook.layer.lifetime.state { return hkt_layer_calls(state) }
-    return (hook.family.bodies + hook.family.arrivals).reduce(0) { $0 + hkt_record_calls($1.record) }
+    return hook.family.deliveredCalls - hook.callsBefore
   }
 
   /// What someone else has changed of what the hook diverts.
@@ -115,8 +123,8 @@ extension HookEngine {
     return hook.family.bodies.compactMap { CodePatcher.changedElsewhere($0.site) }
   }
 
-  /// Calls of the hooked selector that were delivered to its layers so far, those that the hook's scope lets it see; nil when
-  /// the hook was removed.
+  /// Calls of the hooked selector that were delivered to its layers since the hook was made, those that its scope lets it see; nil
+  /// when the hook was removed.
   package func deliveredCalls(_ token: HookToken) -> UInt64? { lock.withLock { hooks[token].map(calls) } }
 
   /// Why calls may no longer come to the hook: someone else has changed the code it diverts, which is left as it is. Empty

@@ -3,52 +3,56 @@ internal import CHookTrampoline
 private import SwiftMangling
 
 extension HookEngine {
-  /// Words of new images that are part of what installed hooks divert. To be called under the lock.
+  /// Words of new images that are part of what installed hooks divert. Never under `lock`.
   func divertNewImages() {
     divertNewImports()
-    divertNewTables()
+    locked { divertNewTables() }
   }
+
+  /// A class was made whose table may be part of what hooks divert.
+  func tablesAppeared() { locked { divertNewTables() } }
 
   /// Tables of classes and conformances that were not there when the hooks were made.
   private func divertNewTables() {
     for family in families.values {
       for diversion in family.diversions {
-        if let reason = diversion.refresh() { missedWords.append((family.family.selector, reason)) }
+        if let reason = diversion.refresh() { tellMissed(family, reason) }
       }
       if !family.diversions.isEmpty { family.updateSites() }
     }
   }
 
+  private func tellMissed(_ family: HookedFamily, _ reason: HookRefusal) {
+    ImageTrouble.tell("hooks on '\(family.family.selector)' miss calls in an image that appeared: \(reason)")
+  }
+
   /// Import slots of images that were not there when the hooks were made.
-  private func divertNewImports() {
-    let hooked = families.values.filter { $0.family.imported != nil && !$0.sets.isEmpty }
-    guard !hooked.isEmpty else { return }
+  func divertNewImports() {
     let imports = ProcessCatalog.shared.currentImports()
-    let new = imports.importers.filter { !knownImporters.contains($0.place) }
-    knownImporters = Set(imports.importers.map(\.place))
-    guard !new.isEmpty else { return }
-    for family in hooked {
-      guard let function = family.family.imported else { continue }
-      let bodies = imports.bodies(of: function, in: new)
-      if bodies.isEmpty { continue }
-      for hook in hooks.values where hook.family === family {
-        // Words that cannot be written are missed; `isChangedElsewhere` cannot tell of them, the log of whoever asks can.
-        if let reason = family.extend(hook.layer, by: bodies) { missedWords.append((family.family.selector, .code(reason))) }
-      }
-      family.updateSites()
+    // What they lead to the loader is asked, which may wait for a thread that waits for the lock.
+    for (family, function, new) in lock.withLock({ unseenImporters(imports) }) {
+      var asked = family.family
+      asked.bodies = imports.bodies(of: function, in: new)
+      asked.pinImporters()
+      locked { extend(family, by: asked.bodies, of: Set(new.map(\.place))) }
     }
   }
 
-  /// What hooks on C functions could not divert in images that appeared since they were made; answers it once.
-  package func takeMissedWords() -> [(selector: String, reason: HookRefusal)] {
-    lock.withLock {
-      defer { missedWords = [] }
-      return missedWords
+  /// The images that hooks on C functions have not been told of. To be called under the lock.
+  private func unseenImporters(_ imports: Imports) -> [(HookedFamily, ImportedFunction, [Importer])] {
+    families.values.compactMap { family in
+      guard let function = family.family.imported else { return nil }
+      let unseen = family.diversions.reduce(into: Set<String>()) { $0.formUnion(imports.places.subtracting($1.lookedAt)) }
+      return unseen.isEmpty ? nil : (family, function, imports.importers.filter { unseen.contains($0.place) })
     }
   }
 
-  /// The images that hooks on C functions have looked at; images that come later are new. To be called under the lock.
-  func noteImporters() {
-    if knownImporters.isEmpty { knownImporters = Set(ProcessCatalog.shared.currentImports().importers.map(\.place)) }
+  /// To be called under the lock.
+  private func extend(_ family: HookedFamily, by bodies: [Body], of places: Set<String>) {
+    for diversion in family.diversions where !places.isSubset(of: diversion.lookedAt) {
+      diversion.lookedAt.formUnion(places)
+      if let reason = family.extend(diversion, by: bodies) { tellMissed(family, .code(reason)) }
+    }
+    family.updateSites()
   }
 }

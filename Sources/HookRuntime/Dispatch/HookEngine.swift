@@ -10,6 +10,7 @@
 // HookEngine+Hooks, the ends of objects and of hooks that run once in HookEngine+Endings.
 internal import CHookTrampoline
 private import SwiftMangling
+internal import Synchronization
 
 /// Finds and hooks functions of this process. Any thread.
 public final class HookEngine: @unchecked Sendable {
@@ -17,7 +18,9 @@ public final class HookEngine: @unchecked Sendable {
   public static let shared = HookEngine()
 
   let lock = RecursiveLock()
-  var families: [String: HookedFamily] = [:]
+  var families: [FamilyKey: HookedFamily] = [:]
+  /// C functions that were hooked without a prototype before they were hooked with one: families are never freed.
+  var replacedFamilies: [HookedFamily] = []
   /// One selector may have bodies in several images: specialisations that each of them needed.
   var familiesByName: [String: [HookedFamily]] = [:]
   var hooks: [HookToken: InstalledHook] = [:]
@@ -26,17 +29,20 @@ public final class HookEngine: @unchecked Sendable {
   var kept: [AnyObject] = []
   /// Object hooks made since the last sweep, and those it left.
   var objectsSinceSweep = 0
+  /// Where they are.
+  var objectFamilies: [ObjectIdentifier: HookedFamily] = [:]
   var objectsAfterSweep = 0
   /// Installed hooks that take part in one call.
   var onceHooks: Set<HookToken> = []
+  /// What closures on words of tables are checked with.
+  let tablePlans = TablePlans()
   /// Wishes for what is not there yet, in the order in which they were made.
   var waiting: [WaitingHook] = []
   var nextWait: UInt64 = 1
   /// One at a time lands what images brought. Taken before `lock`, never within it.
   let landing = RecursiveLock()
-  /// Images whose import slots were looked at, by path and place.
-  var knownImporters: Set<String> = []
-  var missedWords: [(selector: String, reason: HookRefusal)] = []
+  /// Wishes were made by threads that could not wait for `landing`.
+  let isMoreToLand = Atomic<Bool>(false)
 
   private init() {
     ValueWriter.installReleaseHandler()
@@ -50,6 +56,8 @@ public final class HookEngine: @unchecked Sendable {
   struct InstalledHook {
     let layer: InstalledLayer
     let family: HookedFamily
+    /// Calls that its selector had delivered before.
+    var callsBefore: UInt64 = 0
   }
 
   /// Runs `body` alone, then frees what no call uses any more and what was kept meanwhile.
@@ -66,14 +74,33 @@ public final class HookEngine: @unchecked Sendable {
   // MARK: Installing
 
   /// A request that nothing speaks against so far.
-  private struct Candidate {
+  private final class Candidate {
+    // An object: candidates of a thousand hooks go from list to list.
+    let request: HookRequest
     let hooked: HookedFamily
     /// As it was asked for.
-    let family: Family
+    var selector: String { request.family.selector }
     let scope: LayerScope
     let backEnd: BackEnd
     let diversion: (any Diversion)?
     let spec: LayerSpec
+    /// Why the entries are not used, where nobody asked for another back end.
+    let instead: HookRefusal?
+
+    init(_ request: HookRequest, _ place: Place, _ spec: LayerSpec) {
+      self.request = request
+      (hooked, scope, backEnd, diversion, instead) = (place.hooked, place.scope, place.backEnd, place.diversion, place.instead)
+      self.spec = spec
+    }
+  }
+
+  /// What diverts the calls that a request is for.
+  private struct Place {
+    let hooked: HookedFamily
+    let scope: LayerScope
+    let backEnd: BackEnd
+    let diversion: (any Diversion)?
+    var instead: HookRefusal?
   }
 
   /// Hooks every family for which it is possible. The code changes are one transaction.
@@ -86,21 +113,53 @@ public final class HookEngine: @unchecked Sendable {
 
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
-    if requests.contains(where: { $0.family.imported != nil || $0.backEnd?.hasMoreLater == true }) { watchImages() }
-    let requests = HookRequest.byTable(requests)
+    let hasImports = requests.contains { $0.family.isImported }
+    if hasImports || requests.contains(where: { $0.backEnd?.hasMoreLater == true }) { watchImages() }
+    var requests = HookRequest.byTable(requests)
     // Before the lock is taken: an image's constructors may hook, too, while the loader waits for them.
-    let gone = requests.filter { !ImagePins.pin($0.image) }
-    return locked {
+    let gone = pinImages(of: requests)
+    if hasImports { for index in requests.indices { requests[index].family.pinImporters() } }
+    // Images that appeared since they were looked for.
+    defer { if hasImports { divertNewImports() } }
+    let report = installNow(requests, gone, atomically: atomically, layer: layer)
+    if report.chosen.contains(where: \.backEnd.hasMoreLater) {
+      watchImages()
+      tablesAppeared()
+    }
+    return report
+  }
+
+  /// Keeps the images of the requests in memory; answers the requests of those that are gone.
+  private func pinImages(of requests: [HookRequest]) -> [HookRequest] {
+    var last: (image: ImageCatalog, isThere: Bool)?
+    return requests.filter { request in
+      if let last, last.image === request.image { return !last.isThere }
+      let isThere = ImagePins.pin(request.image)
+      last = (request.image, isThere)
+      return !isThere
+    }
+  }
+
+  private func installNow(
+    _ requests: [HookRequest], _ gone: [HookRequest], atomically: Bool, layer: (Family) -> LayerSpec?
+  ) -> Report {
+    locked {
       var report = Report()
       if let reason = processRefusal() {
         report.refused = requests.map { ($0.family.selector, reason) }
         return report
       }
+      takeSpent()
       report.refused = gone.map { ($0.family.selector, .imageGone($0.image.path)) }
       var candidates: [Candidate] = []
+      var taken = TakenEntries(requests.count)
+      candidates.reserveCapacity(requests.count)
       for request in requests where gone.isEmpty || !gone.contains(where: { $0.image === request.image }) {
-        switch check(request, layer) {
-        case .success(let candidate): if let candidate { candidates.append(candidate) }
+        switch check(request, taken, { if let own = request.layer { own($0) } else { layer($0) } }) {
+        case .success(let candidate):
+          guard let candidate else { continue }
+          if candidate.backEnd == .entry { taken.add(candidate.hooked) }
+          candidates.append(candidate)
         case .failure(let reason): report.refused.append((request.family.selector, reason))
         }
       }
@@ -110,47 +169,79 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       var places = OrderPlaces()
+      if candidates.count > 1 {
+        hooks.reserveCapacity(hooks.count + candidates.count)
+        report.tokens.reserveCapacity(candidates.count)
+      }
       for candidate in candidates { add(candidate, &places, &report) }
       if atomically, !report.refused.isEmpty {
         for (token, _) in report.tokens { _ = take(token) }
         report.tokens = []
         report.partial = []
+        report.chosen = []
+        report.mayMiss = []
       }
       return report
     }
   }
 
   /// Asks everything that can speak against a request; changes nothing of the program.
-  private func check(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
-    if request.family.imported != nil { return checkImport(request, layer) }
-    let backEnd = request.backEnd ?? .entry
+  private func check(_ request: HookRequest, _ taken: TakenEntries, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+    if request.family.isImported { return checkImport(request, layer) }
+    let place: Place
+    switch choose(request, taken) {
+    case .success(let found): place = found
+    case .failure(let reason): return .failure(reason)
+    }
+    guard let spec = layer(place.hooked.family) else {
+      if case .object(let object) = place.scope { place.hooked.sets.forget(object) }
+      return .success(nil)
+    }
+    let candidate = Candidate(request, place, spec)
+    if let reason = place.hooked.refusal(of: spec) {
+      drop(candidate)
+      return .failure(reason)
+    }
+    return .success(candidate)
+  }
+
+  /// Where a request's calls can be diverted: by the back end that was asked for; otherwise by the entries, or by what reaches
+  /// most of those that are possible.
+  private func choose(_ request: HookRequest, _ taken: TakenEntries) -> Result<Place, HookRefusal> {
+    let entries = place(request, by: request.backEnd ?? .entry, taken)
+    guard case .failure(let reason) = entries, request.backEnd == nil else { return entries }
+    return places(request, insteadOfEntriesBecause: reason).first { _ in true }.map { .success($0) } ?? entries
+  }
+
+  /// What else can divert a request's calls where the entries cannot be used, what reaches most first.
+  private func places(_ request: HookRequest, insteadOfEntriesBecause reason: HookRefusal) -> some Sequence<Place> {
+    let backEnds = request.mayChoose && reason.isOfEntries ? BackEnd.besideEntry(for: request.scope) : []
+    return backEnds.lazy.compactMap { backEnd -> Place? in
+      guard case .success(var place) = self.place(request, by: backEnd, TakenEntries()) else { return nil }
+      place.instead = reason
+      return place
+    }
+  }
+
+  private func place(_ request: HookRequest, by backEnd: BackEnd, _ taken: TakenEntries) -> Result<Place, HookRefusal> {
     let hooked: HookedFamily
     switch prepare(request.family, in: request.image, by: backEnd) {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
     var diversion: (any Diversion)?
-    if backEnd != .entry {
+    if backEnd == .entry {
+      if let other = taken.user(besides: hooked) { return .failure(.sharedBody(with: other.family.selector)) }
+    } else {
       switch hooked.diversion(backEnd, request.scope) {
       case .success(let made): diversion = made
       case .failure(let reason): return .failure(reason)
       }
     }
-    let scope: LayerScope
     switch hooked.scope(request.scope, by: backEnd, { entry(of: $0, in: hooked) }) {
-    case .success(let found): scope = found
+    case .success(let scope): return .success(Place(hooked: hooked, scope: scope, backEnd: backEnd, diversion: diversion))
     case .failure(let reason): return .failure(.scope(reason))
     }
-    guard let spec = layer(hooked.family) else {
-      if case .object(let object) = scope { hooked.sets.forget(object) }
-      return .success(nil)
-    }
-    let candidate = Candidate(hooked: hooked, family: hooked.family, scope: scope, backEnd: backEnd, diversion: diversion, spec: spec)
-    if let reason = hooked.refusal(of: candidate.spec) {
-      drop(candidate)
-      return .failure(reason)
-    }
-    return .success(candidate)
   }
 
   /// The same for a C function, whose words depend on what the layer does.
@@ -162,14 +253,12 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    noteImporters()
     guard let spec = layer(request.family) else { return .success(nil) }
     var reason = hooked.refusal(of: spec)
     if reason == nil {
       switch hooked.importDiversion(request.family, for: spec) {
       case .success(let diversion):
-        return .success(
-          Candidate(hooked: hooked, family: request.family, scope: .type, backEnd: .importSlot, diversion: diversion, spec: spec))
+        return .success(Candidate(request, Place(hooked: hooked, scope: .type, backEnd: .importSlot, diversion: diversion), spec))
       case .failure(let refusal): reason = refusal
       }
     }
@@ -192,7 +281,7 @@ public final class HookEngine: @unchecked Sendable {
         written.append(candidate)
         continue
       }
-      report.refused.append((candidate.family.selector, .code(reason)))
+      report.refused.append((candidate.selector, .code(reason)))
       drop(candidate)
     }
     candidates = written
@@ -206,23 +295,37 @@ public final class HookEngine: @unchecked Sendable {
       let isCulprit = { (candidate: Candidate) in
         candidate.diversion == nil && (culprits.isEmpty || culprits.contains { $0 === candidate.hooked })
       }
-      for candidate in candidates where isCulprit(candidate) {
-        report.refused.append((candidate.family.selector, reason))
-        drop(candidate)
-      }
+      let others = candidates.filter(isCulprit)
       candidates.removeAll(where: isCulprit)
-      if atomically { return }
+      for candidate in others {
+        if let other = redirected(candidate, reason) {
+          candidates.append(other)
+        } else {
+          report.refused.append((candidate.selector, reason))
+          drop(candidate)
+        }
+      }
+      if atomically, !report.refused.isEmpty { return }
     }
+  }
+
+  /// The candidate with its words written, where its code cannot be and nobody asked for that; nil where no other back end can.
+  private func redirected(_ candidate: Candidate, _ reason: HookRefusal) -> Candidate? {
+    guard candidate.request.backEnd == nil else { return nil }
+    return places(candidate.request, insteadOfEntriesBecause: reason).first { place in
+      place.hooked.refusal(of: candidate.spec) == nil && place.diversion?.acquire() == nil
+    }.map { Candidate(candidate.request, $0, candidate.spec) }
   }
 
   private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
     let hooked = candidate.hooked
     if candidate.spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: candidate.family.selector)
+    let token = HookToken(id: nextToken, selector: candidate.selector)
     nextToken += 1
     let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, token: token,
-      sequence: (familiesByName[hooked.family.key]?.count ?? 0) > 1 ? places.take(hooked, token) : nil)
+      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, instead: candidate.instead,
+      token: token,
+      sequence: hooked.hasSiblings ? places.take(hooked, token) : nil)
     let change = hooked.sets.insert(layer)
     guard hooked.publish(change) else {
       _ = hooked.sets.remove(layer)
@@ -232,14 +335,39 @@ public final class HookEngine: @unchecked Sendable {
       return
     }
     hooked.updateSites()
-    hooks[token] = InstalledHook(layer: layer, family: hooked)
+    let installed = InstalledHook(layer: layer, family: hooked)
+    // Of a selector that was never hooked there were none.
+    hooks[token] = hooked.wasHooked ? InstalledHook(layer: layer, family: hooked, callsBefore: calls(installed)) : installed
+    hooked.wasHooked = true
     if candidate.spec.isOnce { onceHooks.insert(token) }
     report.tokens.append((token, hooked.family.key))
+    if let reason = candidate.instead {
+      report.chosen.append(.init(selector: hooked.family.selector, backEnd: candidate.backEnd, instead: reason))
+    }
+    for sentence in candidate.diversion?.mayMiss ?? [] { report.mayMiss.append((hooked.family.selector, sentence)) }
     if candidate.diversion != nil { return }
     let reached = hooked.reach(of: candidate.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
   }
+}
+
+/// The code that requests of one installation are going to divert: two selectors of the same code cannot both have it.
+private struct TakenEntries {
+  private var users: [CodePatcher.Site: (family: HookedFamily, isTold: Bool)] = [:]
+
+  init(_ count: Int = 0) { if count > 1 { users.reserveCapacity(2 * count) } }
+
+  /// Who has an entry of the family's, whose calls nothing tells from the family's own.
+  func user(besides hooked: HookedFamily) -> HookedFamily? {
+    if users.isEmpty { return nil }
+    for body in hooked.bodies {
+      if let user = users[body.site], user.family !== hooked, !(user.isTold && body.isShared) { return user.family }
+    }
+    return nil
+  }
+
+  mutating func add(_ hooked: HookedFamily) { for body in hooked.bodies { users[body.site] = (hooked, body.isShared) } }
 }
 
 /// What a selector means in several images is one hook, and has one place in the order.

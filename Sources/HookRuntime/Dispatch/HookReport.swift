@@ -8,7 +8,22 @@ extension HookEngine {
     package var refused: [(selector: String, reason: HookRefusal)] = []
     /// Selectors hooked in some but not all bodies.
     package var partial: [(selector: String, hooked: Int, of: Int)] = []
+    /// Selectors that are hooked by another back end, with the reason why not by their entries.
+    package var chosen: [Chosen] = []
+    /// What hooks by tables may not see, in whole sentences.
+    package var mayMiss: [(selector: String, sentence: String)] = []
     package var matched: Int { tokens.count + refused.count }
+
+    package struct Chosen: Sendable {
+      package let selector: String
+      package let backEnd: BackEnd
+      /// Why not by entry.
+      package let instead: HookRefusal
+      /// Some calls of the function do not come by it.
+      package var isPartial: Bool { !backEnd.seesEveryCall }
+    }
+    /// How many selectors are hooked so that some of their calls are missed, or may be.
+    package var partialCount: Int { Set(partial.map(\.selector) + chosen.filter(\.isPartial).map(\.selector)).count }
   }
 }
 
@@ -24,10 +39,14 @@ public struct HookInfo: Sendable {
   package let phases: UInt32
   public let scope: Scope
   public let backEnd: BackEnd
+  /// Why the engine chose it: what is wrong with the function's entries. Nil for entries, and where it was asked for.
+  public let whyNotEntry: String?
+  /// Calls that it may not see, in whole sentences, as far as they are known; what a back end never sees is not among them.
+  public let mayMiss: [String]
   public let priority: Int
   public let isOnce: Bool
   public let isEnabled: Bool
-  /// Of the type's hooks: calls of the selector that were delivered since its first hook; of others: calls this one took part in.
+  /// Of the type's hooks: calls of the selector that were delivered since it was made; of others: calls this one took part in.
   public let calls: UInt64
   /// What it diverts was changed by someone else since: calls may no longer come.
   public let isChangedElsewhere: Bool
@@ -62,7 +81,10 @@ extension HookInfo: CustomStringConvertible {
   public var description: String {
     var parts = ["\(position) '\(selector)' by \(owner)"]
     if let group { parts.append("group \(group)") }
-    parts += ["scope \(scope)", "back end \(backEnd.rawValue)", "priority \(priority)"]
+    let reason = whyNotEntry.map { " (chosen: not by entry, \($0))" } ?? ""
+    parts += ["scope \(scope)", "back end \(backEnd.rawValue)\(reason)"]
+    parts += mayMiss.map { "may miss \($0)" }
+    parts.append("priority \(priority)")
     if isOnce { parts.append("once") }
     if !isEnabled { parts.append("disabled") }
     if isChangedElsewhere { parts.append("changed by someone else") }

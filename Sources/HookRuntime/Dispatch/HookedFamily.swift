@@ -11,6 +11,9 @@ private import Synchronization
 final class HookedBody: @unchecked Sendable {
   // Nothing here changes; what calls read and write of the record is atomic or under a lock of C's.
   let body: Body
+  fileprivate let handOver: HandOver
+  /// Of it, apart: these two answer nearly always, and copy nothing.
+  fileprivate let isReached: Bool, passesAddresses: Bool
   let site: UnsafeMutablePointer<HKTSite>
   /// Other selectors use this body too; switching the site off would take it from them.
   let isShared: Bool
@@ -23,14 +26,20 @@ final class HookedBody: @unchecked Sendable {
   /// Its calls tell whom they are on. Once there is a plan.
   var knowsSelf: Bool { record.pointee.self_at != UInt16(HKT_SELF_UNKNOWN) }
 
+  /// Calls of the site are for this selector.
+  var hasSite: Bool { site.pointee.owner == UnsafeMutableRawPointer(record) }
+
   /// How calls come to the site: by the body's entry, or through a word of that kind.
   let backEnd: BackEnd
 
   /// - Parameter declaration: whose calls enter the body.
   init(
-    body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil, by backEnd: BackEnd = .entry
+    body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil,
+    by backEnd: BackEnd = .entry
   ) {
     self.body = body
+    handOver = HandOver(body)
+    (isReached, passesAddresses) = (handOver.isReached, handOver.passesAddresses)
     self.backEnd = backEnd
     isShared = thunk != nil
     self.thunk = thunk
@@ -57,10 +66,10 @@ final class HookedBody: @unchecked Sendable {
   func give(_ plan: CallPlan) {
     let retained = Unmanaged.passRetained(plan)
     var flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
-    // Whoever else makes the plan finds the same.
-    if let offset = plan.selfWord { record.pointee.self_at = offset.inFrame }
     if plan.selfWord?.isClass == true { flags |= UInt32(HKT_BODY_SELF_IS_CLASS) }
-    if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), flags) { retained.release() }
+    if plan.endsObject { flags |= UInt32(HKT_BODY_ENDS_SELF) }
+    let selfAt = plan.selfWord?.inFrame ?? UInt16(HKT_SELF_UNKNOWN)
+    if !hkt_record_plan(record, retained.toOpaque(), UInt32(plan.stack.bytes), selfAt, flags) { retained.release() }
   }
 }
 
@@ -73,15 +82,44 @@ extension MergeThunk {
 extension HookedBody {
   /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
   /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  fileprivate func link(from others: [HookedBody]) {
-    let sources = others.filter { $0.site != site && $0.body.handsOn(to: body) }
+  fileprivate func link(from others: HandingOn) {
+    let sources = others.candidates(for: self).filter {
+      (isReached || $0.passesAddresses) && $0.site != site && $0.handOver.goes(to: handOver)
+    }
     if sources.isEmpty { return }
     for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
-    let forwarders = sources.map {
-      HKTForwarder(begin: $0.body.address, end: $0.body.address + UInt64($0.body.size), record: $0.record)
+    let forwarders = sources.map { source in
+      let caller = source.callerCode(of: handOver)
+      return HKTForwarder(begin: caller.lowerBound, end: caller.upperBound, record: source.record)
     }
     // Without memory for the list a call is seen twice.
     _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
+  }
+
+  /// Where calls of `other` return to when this body hands them on.
+  private func callerCode(of other: HandOver) -> Range<UInt64> {
+    if let passage = handOver.passage, handOver.passes(other) { return passage.code }
+    return body.address..<body.address + UInt64(body.size)
+  }
+}
+
+/// Bodies of a selector that may hand their calls on to others: a generic function may have hundreds, of which few do.
+private struct HandingOn {
+  private let all: [HookedBody]
+  private let passing: [HookedBody]
+  /// Those of families that are large; empty for others.
+  private let byName: [String: [HookedBody]]
+
+  init(_ bodies: [HookedBody]) {
+    all = bodies
+    passing = bodies.filter(\.passesAddresses)
+    byName = bodies.count > 8 ? Dictionary(grouping: bodies, by: \.body.mangledName) : [:]
+  }
+
+  /// All that HandOver.goes can be true for, and others.
+  func candidates(for target: HookedBody) -> [HookedBody] {
+    if byName.isEmpty || target.handOver.isReachedByOtherNames { return all }
+    return passing + target.handOver.origins.flatMap { byName[$0] ?? [] }.filter { !$0.passesAddresses }
   }
 }
 
@@ -99,16 +137,18 @@ final class HookedFamily {
   /// What is written for hooks that are installed.
   var diversions: [SlotDiversion] = []
   let sets: LayerSets
+  var wasHooked = false
   /// Of a C function: who imports it, as far as hooks asked.
-  let importers = ImporterBits()
+  private(set) lazy var importers = ImporterBits()
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
   /// Bodies and arrivals, for callers that make a plan without the lock.
   private let everyBody = Mutex<[HookedBody]>([])
 
   /// The same selector's families in other images.
-  private var siblings: [HookedFamily]
-  /// What the calls of the selector have in common, in whatever image. Never freed: it only stands for itself.
+  var hasSiblings: Bool { !siblings.isEmpty }
+  private var siblings: [HookedFamily]  // families are never freed, so cycles are no loss
+  /// What the calls of the selector have in common, in whatever image: it only stands for itself.
   private let identity: UnsafeMutableRawPointer
 
   /// - Parameter siblings: the same selector's families in other images.
@@ -118,8 +158,12 @@ final class HookedFamily {
     self.siblings = siblings
     sets = LayerSets([])
     identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
-    for other in siblings { other.siblings.append(self) }
   }
+
+  /// Hooks are made on it from now on: it is never freed. Without this it leaves nothing.
+  func join() { for other in siblings { other.siblings.append(self) } }
+
+  deinit { if siblings.isEmpty { identity.deallocate() } }
 
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
@@ -127,9 +171,15 @@ final class HookedFamily {
     self.refused += refused
     self.bodies += bodies
     for each in bodies { adopt(each) }
-    for target in bodies { target.link(from: known + bodies) }
-    for target in known { target.link(from: bodies) }
+    // Alone it has nobody to hand calls on to.
+    if known.count + bodies.count < 2 { return }
+    let all = HandingOn(known + bodies), new = HandingOn(bodies)
+    for target in bodies { target.link(from: all) }
+    for target in known { target.link(from: new) }
   }
+
+  /// Their bodies are looked at again.
+  func forgetRefusals(where isOver: (HookRefusal) -> Bool) { refused.removeAll { isOver($0.reason) } }
 
   /// The site of a word that the selector's calls come through.
   func add(arrival: HookedBody) {

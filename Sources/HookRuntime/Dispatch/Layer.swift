@@ -60,7 +60,9 @@ final class LayerLifetime: @unchecked Sendable {
   init(_ spec: LayerSpec, countsCalls: Bool) {
     self.spec = spec
     state = countsCalls || spec.isOnce ? .allocate(capacity: 1) : nil
-    if let state { hkt_layer_state_init(state, spec.isOnce) }
+    // Where calls allocate memory, no call can be the occasion to take a layer out.
+    let once = !spec.isOnce ? HKT_ONCE_NOT : spec.isSafeInAllocator ? HKT_ONCE_QUIET : HKT_ONCE_ARMED
+    if let state { hkt_layer_state_init(state, UInt32(once)) }
   }
   deinit {
     state?.deallocate()
@@ -86,6 +88,8 @@ final class InstalledLayer {
   let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
   let diversion: (any Diversion)?
+  /// Why it is not by the entries, which nobody asked to leave alone.
+  let instead: HookRefusal?
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
@@ -95,10 +99,13 @@ final class InstalledLayer {
 
   /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
   init(
-    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, token: HookToken, sequence: UInt64? = nil
+    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, instead: HookRefusal? = nil,
+    token: HookToken,
+    sequence: UInt64? = nil
   ) {
     self.token = token
     self.diversion = diversion
+    self.instead = instead
     self.scope = scope
     self.backEnd = backEnd
     var isObject = false
@@ -126,7 +133,8 @@ final class InstalledLayer {
     }
     return HKTLayer(
       function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value,
+      order: order.rawValue)
   }
 }
 

@@ -22,8 +22,11 @@ final class LayerSets {
   var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
   /// How many enabled layers there are, by how their calls have to come.
-  private var enabled: [BackEnd: Int] = [:]
-  func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[backEnd, default: 0] > 0 }
+  private var enabled = SIMD8<Int32>()  // by route
+  func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[Int(backEnd.route.rawValue)] > 0 }
+  /// Those whose calls come by the entries, and would again if they were switched on.
+  private var entryLayers = 0
+  var needsEntries: Bool { entryLayers > 0 }
   var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
 
   /// A place where the selector's calls arrive from now on.
@@ -40,6 +43,7 @@ final class LayerSets {
 
   func insert(_ layer: InstalledLayer) -> Change {
     count(layer, 1)
+    if layer.backEnd == .entry { entryLayers += 1 }
     guard case .object(let object) = layer.scope else {
       layers.insert(layer)
       return .type
@@ -56,7 +60,10 @@ final class LayerSets {
     } else if layers.remove(layer) {
       change = .type
     }
-    if change != nil { count(layer, -1) }
+    if change != nil {
+      count(layer, -1)
+      if layer.backEnd == .entry { entryLayers -= 1 }
+    }
     return change
   }
 
@@ -68,8 +75,8 @@ final class LayerSets {
     return Self.change(of: layer)
   }
 
-  private func count(_ layer: InstalledLayer, _ change: Int) {
-    if layer.isEnabled { enabled[layer.backEnd, default: 0] += change }
+  private func count(_ layer: InstalledLayer, _ change: Int32) {
+    if layer.isEnabled { enabled[Int(layer.backEnd.route.rawValue)] += change }
   }
 
   private static func change(of layer: InstalledLayer) -> Change {
@@ -126,7 +133,7 @@ final class LayerSets {
 
   /// Nil when memory ran out; a nil set when there is nothing to run.
   private func makeSet(_ layers: [InstalledLayer]) -> Set?? {
-    let layers = layers.filter(\.isEnabled)
+    let layers = layers.allSatisfy(\.isEnabled) ? layers : layers.filter(\.isEnabled)
     if layers.isEmpty { return .some(nil) }
     return LayerSet.make(layers).map { .some($0) }
   }

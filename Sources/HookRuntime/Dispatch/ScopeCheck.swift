@@ -54,6 +54,16 @@ extension ScopeRefusal: CustomStringConvertible {
   }
 }
 
+extension ScopeRefusal {
+  /// Why no object at all can be hooked.
+  static func ofObjects(_ family: Family) -> ScopeRefusal? {
+    let declaration = family.declaration
+    if declaration.kind == .allocatingInit || declaration.kind == .`init` { return .madeByCall }
+    if declaration.isStatic { return .isStatic }
+    return nil
+  }
+}
+
 extension HookedFamily {
   /// What the dispatcher compares, or why there is nothing to compare.
   /// - Parameter object: the object's entry; nil when the object is ending.
@@ -65,9 +75,7 @@ extension HookedFamily {
         try check(Metadata(type), by: backEnd, forObject: false)
         return .success(.subclass(Metadata(type)))
       case .object(let target):
-        let kind = family.declaration.kind
-        if kind == .allocatingInit || kind == .`init` { throw .madeByCall }
-        if family.declaration.isStatic { throw .isStatic }
+        if let reason = ScopeRefusal.ofObjects(family) { throw reason }
         // An object's first word is its class; the runtime's own answer may be another one, for a switched class.
         let memory = Unmanaged.passUnretained(target).toOpaque()
         try check(Metadata(memory.load(as: UnsafeRawPointer.self)), by: backEnd, forObject: true)
@@ -77,10 +85,18 @@ extension HookedFamily {
     } catch { return .failure(error) }
   }
 
-  /// How many bodies a hook with this scope sees calls of.
+  /// How many bodies a hook with this scope sees all calls of.
   func reach(of scope: LayerScope) -> Int {
     if case .type = scope { return bodies.count }
-    return bodies.count(where: \.knowsSelf)
+    var reached = bodies.filter(\.knowsSelf)
+    var rest = bodies.filter { !$0.knowsSelf }
+    // What is entered from bodies alone that hand their calls on was seen there.
+    while let index = rest.firstIndex(where: { each in
+      image.isEntered(each.body, onlyFrom: reached.map(\.body).filter { $0.handsOn(to: each.body) })
+    }) {
+      reached.append(rest.remove(at: index))
+    }
+    return reached.count
   }
 
   private func check(_ type: Metadata, by backEnd: BackEnd, forObject: Bool) throws(ScopeRefusal) {
@@ -129,10 +145,12 @@ extension Metadata {
     if case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: [])) {
       return isSubclass(of: info.metadata) ? info.metadata : nil
     }
-    // A generic class has metadata for each set of arguments, and the descriptor in common.
+    // A generic class has metadata for each set of arguments, and the descriptor in common; a private one's name is not looked up.
     var each: Metadata? = self
     while let metadata = each {
-      if let descriptor = metadata.descriptor, TypeCatalog.shared.name(of: descriptor) == "\(name)" { return metadata }
+      if let descriptor = metadata.descriptor, TypeCatalog.shared.name(of: descriptor) == PrivateNames.stripped("\(name)") {
+        return metadata
+      }
       each = metadata.superclass
     }
     return nil

@@ -5,6 +5,7 @@
 // virtual tables need not ask: their words in later images are part of what they divert.
 internal import CHookTrampoline
 private import SwiftMangling
+private import Synchronization
 
 /// A wish for a selector.
 package struct WaitRequest: Sendable {
@@ -13,15 +14,21 @@ package struct WaitRequest: Sendable {
   package var group: String?
   package var scope: HookScope
   package var backEnd: BackEnd?
+  /// As of `HookRequest`: what landed by another back end is in the report.
+  package var mayChoose: Bool
   /// Families that are hooked, or refused, already.
   package var known: Set<FamilyName>
+  /// Why a family that appeared is not to be hooked, in a sentence; nil when it is.
+  package var check: @Sendable (ImageCatalog, Family) -> String?
   /// Makes the layer for a family that appeared. Any thread.
   package var layer: @Sendable (Family) -> LayerSpec?
   /// What came of it, each time something appeared. Any thread.
   package var landed: @Sendable (HookEngine.Report) -> Void
 
   package init(
-    selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, known: Set<FamilyName> = [],
+    selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, mayChoose: Bool = false,
+    known: Set<FamilyName> = [],
+    check: @escaping @Sendable (ImageCatalog, Family) -> String? = { _, _ in nil },
     layer: @escaping @Sendable (Family) -> LayerSpec?, landed: @escaping @Sendable (HookEngine.Report) -> Void = { _ in }
   ) {
     self.selector = selector
@@ -29,7 +36,9 @@ package struct WaitRequest: Sendable {
     self.group = group
     self.scope = scope
     self.backEnd = backEnd
+    self.mayChoose = mayChoose
     self.known = known
+    self.check = check
     self.layer = layer
     self.landed = landed
   }
@@ -89,7 +98,9 @@ final class WaitingHook {
   }
 
   var info: WaitInfo {
-    WaitInfo(token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused, hasLanded: wasThere || !hooks.isEmpty)
+    WaitInfo(
+      token: token, selector: request.selector, owner: request.owner, group: request.group, hooks: hooks, refused: refused,
+      hasLanded: wasThere || !hooks.isEmpty)
   }
 }
 
@@ -104,7 +115,7 @@ extension HookEngine {
       waiting.append(wish)
       return wish
     }
-    landing.withLock { land(wish) }
+    landNow { land(wish) }
     return wish.token
   }
 
@@ -132,15 +143,38 @@ extension HookEngine {
   /// From now on images that appear are looked at before they are used. Answers why not, where that cannot be.
   @discardableResult
   package func watchImages() -> ImageWatch.State { Self.watch }
-  private static let watch = ImageWatch.observe { HookEngine.shared.imagesChanged() }
+  private static let watch: ImageWatch.State = {
+    let state = ImageWatch.observe { HookEngine.shared.imagesChanged() }
+    if case .notWatching(let reason) = state { ImageTrouble.tell("hooks do not reach images that are opened later: \(reason)") }
+    return state
+  }()
 
   /// Looks at images that appeared: words that hooks on C functions and tables divert, then selectors that were waited for.
   func imagesChanged() {
     // A forked copy whose hooks are off, or in which they may be half done.
     if ForkedCopy.refusal != nil { return }
-    landing.withLock {
-      locked { divertNewImages() }
-      for each in lock.withLock({ waiting }) { land(each) }
+    landNow {
+      divertNewImages()
+      landAll()
+    }
+  }
+
+  private func landAll() { for each in lock.withLock({ waiting }) { land(each) } }
+
+  /// Runs `body` alone. Whoever is at it may wait for the loader, and the loader for this thread: then they land what this one
+  /// would, when they are done.
+  private func landNow(_ body: () -> Void) {
+    if !hkt_is_opening_image() {
+      landing.withLock(body)
+    } else if landing.tryWithLock(body) == nil {
+      isMoreToLand.store(true, ordering: .sequentiallyConsistent)
+    }
+    // Nobody is at it, or they look after they are.
+    while isMoreToLand.load(ordering: .sequentiallyConsistent) {
+      let isDone: Void? = landing.tryWithLock {
+        if isMoreToLand.exchange(false, ordering: .sequentiallyConsistent) { landAll() }
+      }
+      if isDone == nil { return }
     }
   }
 
@@ -148,11 +182,24 @@ extension HookEngine {
   private func land(_ wish: WaitingHook) {
     let pattern = SelectorPattern(wish.request.selector)
     var known = lock.withLock { wish.request.known }
-    let found = ProcessCatalog.shared.families(matching: pattern).filter { known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil }
+    let found = ProcessCatalog.shared.families(matching: pattern).filter {
+      known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil
+    }
     guard !found.isEmpty else { return }
     lock.withLock { wish.request.known = known }
-    let requests = found.map { HookRequest(image: $0, family: $1, scope: wish.request.scope, backEnd: wish.request.backEnd) }
-    let report = installWanted(requests, layer: wish.request.layer)
+    var requests: [HookRequest] = []
+    var unfit: [(selector: String, reason: HookRefusal)] = []
+    for (image, family) in found {
+      if let reason = wish.request.check(image, family) {
+        unfit.append((family.selector, .unfit(reason)))
+      } else {
+        requests.append(
+          HookRequest(
+            image: image, family: family, scope: wish.request.scope, backEnd: wish.request.backEnd, mayChoose: wish.request.mayChoose))
+      }
+    }
+    var report = installWanted(requests, layer: wish.request.layer)
+    report.refused += unfit
     lock.withLock {
       wish.hooks += report.tokens.map(\.token)
       wish.refused += report.refused

@@ -21,6 +21,15 @@ extension BackEnd {
   /// Images that appear later may have words that a hook diverts.
   var hasMoreLater: Bool { self == .vtable || self == .witness }
 
+  /// Whatever way a call is written, it comes: all others miss some, which is told where they are chosen.
+  var seesEveryCall: Bool { self == .dynamic }
+
+  /// What is tried for a hook that asked for none, when the entries cannot be used: what sees most first.
+  static func besideEntry(for scope: HookScope) -> [BackEnd] {
+    if case .object = scope { return [.dynamic, .classSwitch, .witness] }
+    return [.dynamic, .vtable, .witness]
+  }
+
   /// How the dispatcher knows calls that came by it. What is hooked at its entry sees calls that come by slots, too.
   var route: HKTRoute {
     switch self {

@@ -92,6 +92,9 @@ package enum CodePatcher {
     return ProbeReport(facts)
   }
 
+  /// Why no code can be changed in this process, as it was when somebody asked first; nil when it can.
+  static let whyNotWritable: InterceptRefusal? = probe().codeWriting
+
   /// Totals since the start of the process.
   package static func totals() -> Totals {
     var facts = HKTTotals()

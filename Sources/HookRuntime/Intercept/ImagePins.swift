@@ -16,7 +16,8 @@ enum ImagePins {
     return bias
   }
 
-  static func pin(_ importer: Importer?) { if let importer, !importer.isMainProgram { pin(importer.path) } }
+  /// False when the image is gone, or was opened again elsewhere since it was read.
+  static func pin(_ importer: Importer) -> Bool { importer.isMainProgram || pin(importer.path) == importer.bias }
   /// False when the image is gone, or was opened again elsewhere since it was read.
   static func pin(_ image: ImageCatalog) -> Bool { !image.isLoaded || image.isMainProgram || pin(image.path) == image.bias }
 }

@@ -90,6 +90,14 @@ package enum InterceptRefusal: Error, Equatable, Sendable {
       }
   }
 
+  /// The same would be refused at the next try, as far as is known.
+  var isLasting: Bool {
+    switch self {
+    case .threadSilent, .noMemory, .notUndone: false
+    default: true
+    }
+  }
+
   /// The bodies the fault is with; none when it is the process's.
   var bodies: [UInt64] {
     switch self {

@@ -18,6 +18,8 @@ public enum NewTypeError: Error, Sendable {
   case initialiser(String, of: String, reason: String)
   /// Nothing can be made to conform to the protocol at run time.
   case conformance(String, reason: String)
+  /// The delegates in the property cannot be watched.
+  case delegates(String, reason: String)
   /// The protocol has no such requirement; the text names the nearest.
   case requirement(String, of: String, reason: String)
   /// The runtime in this process lacks an entry point.
@@ -42,6 +44,7 @@ extension NewTypeError: CustomStringConvertible {
     case .field(let name, let reason): "cannot add the stored property '\(name)': \(reason)"
     case .initialiser(let name, let type, let reason): "cannot make a '\(type)' by '\(name)': \(reason)"
     case .conformance(let name, let reason): "cannot implement '\(name)': \(reason)"
+    case .delegates(let name, let reason): "cannot watch the delegates in '\(name)': \(reason)"
     case .requirement(let name, let type, let reason): "'\(name)' of '\(type)': \(reason)"
     case .runtime(let name): "the Swift runtime of this process has no '\(name)'"
     case .noMemory: "out of memory"

@@ -31,10 +31,10 @@ package final class StandIn: @unchecked Sendable {
     sets = LayerSets([record])
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
-    record.pointee.self_at = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     record.pointee.family = UnsafeMutableRawPointer(record)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
-    hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), flags)
+    let selfAt = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
+    hkt_record_plan(record, Unmanaged.passRetained(plan).toOpaque(), UInt32(plan.stack.bytes), selfAt, flags)
     site.pointee.handler = hkt_stand_in
     site.pointee.owner = UnsafeMutableRawPointer(record)
     hkt_enable(site)

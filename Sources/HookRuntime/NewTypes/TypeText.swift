@@ -25,7 +25,9 @@ package enum TypeText {
     }
     if text.hasPrefix("any ") { return try existential(String(text.dropFirst(4))) }
     guard let found = TypeCatalog.shared.metadata(text) ?? TypeCatalog.shared.metadata("Swift." + text) else {
-      throw Problem(description: LookupError.noType(text, nearest: NearestNames.types(to: text)).description)
+      // The standard library's are spelled without it.
+      let standard = NearestNames.types(to: "Swift." + text).filter { $0.hasPrefix("Swift.") }.map { String($0.dropFirst(6)) }
+      throw Problem(description: LookupError.noType(text, nearest: standard.isEmpty ? NearestNames.types(to: text) : standard).description)
     }
     return found
   }
@@ -89,36 +91,34 @@ extension String {
 extension MethodSignature {
   /// `discount(for: String, _: Int) -> Double`; without types, `discount(for:_:)`, everything is `Any?`.
   package init(text: String) throws(NewTypeError) {
-    let any = Metadata(Any?.self)
-    guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")") else { throw .badName(text) }
+    guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else {
+      throw .method(text, reason: Self.noMethod)
+    }
     let name = String(text[..<open]).trimmingSpaces
     let tail = String(text[text.index(after: close)...]).trimmingSpaces
     let inside = String(text[text.index(after: open)..<close])
-    do throws(TypeText.Problem) {
-      if tail.isEmpty, !inside.contains(": ") {
-        let labels = inside.split(separator: ":", omittingEmptySubsequences: true)
-        let made: MethodSignature
-        do throws(NewTypeError) {
-          made = try MethodSignature("\(name)(\(inside))", parameters: labels.map { _ in any }, result: any)
-        } catch { throw TypeText.Problem(description: error.description) }
-        self = made
-        return
-      }
-      guard tail.isEmpty || tail.hasPrefix("->") else { throw TypeText.Problem(description: "'->' and a type are expected behind ')'") }
-      let result = tail.isEmpty ? Metadata(Void.self) : try TypeText.metadata(String(tail.dropFirst(2)))
-      var labels = ""
-      var parameters: [Metadata] = []
-      for part in TypeText.split(inside, at: ",") where !part.trimmingSpaces.isEmpty {
-        let pieces = TypeText.split(part, at: ":")
-        guard pieces.count == 2 else { throw TypeText.Problem(description: "'\(part.trimmingSpaces)' is no 'label: Type'") }
-        labels += pieces[0].trimmingSpaces + ":"
-        parameters.append(try TypeText.metadata(pieces[1]))
-      }
-      let made: MethodSignature
-      do throws(NewTypeError) { made = try MethodSignature("\(name)(\(labels))", parameters: parameters, result: result) } catch {
-        throw TypeText.Problem(description: error.description)
-      }
-      self = made
-    } catch { throw .method(text, reason: error.description) }
+    if tail.isEmpty, !inside.contains(": ") {
+      let any = Metadata(Any?.self)
+      try self.init("\(name)(\(inside))", parameters: inside.split(separator: ":").map { _ in any }, result: any)
+      return
+    }
+    let types: (labels: String, parameters: [Metadata], result: Metadata)
+    do throws(TypeText.Problem) { types = try Self.types(inside, tail) } catch { throw .method(text, reason: error.description) }
+    try self.init("\(name)(\(types.labels))", parameters: types.parameters, result: types.result)
+  }
+
+  /// What is between the parentheses, and behind them.
+  private static func types(_ inside: String, _ tail: String) throws(TypeText.Problem) -> (String, [Metadata], Metadata) {
+    guard tail.isEmpty || tail.hasPrefix("->") else { throw TypeText.Problem(description: "'->' and a type are expected behind ')'") }
+    let result = tail.isEmpty ? Metadata(Void.self) : try TypeText.metadata(String(tail.dropFirst(2)))
+    var labels = ""
+    var parameters: [Metadata] = []
+    for part in TypeText.split(inside, at: ",") where !part.trimmingSpaces.isEmpty {
+      let pieces = TypeText.split(part, at: ":")
+      guard pieces.count == 2 else { throw TypeText.Problem(description: "'\(part.trimmingSpaces)' is no 'label: Type'") }
+      labels += pieces[0].trimmingSpaces + ":"
+      parameters.append(try TypeText.metadata(pieces[1]))
+    }
+    return (labels, parameters, result)
   }
 }

@@ -34,9 +34,13 @@ extension HookEngine {
   ///
   /// `path` is a property or several, `user.address.city`: what is told is the value at its end, whenever one of the steps
   /// changes. Neither the object nor those on the way are kept alive. Values are read from stored fields, or by the getter
-  /// where there is none; hooks do not see that. `body` runs on the thread that wrote, after the write (its `didSet` included);
-  /// what it writes to the same property is not told to it again.
-  /// - Parameter owner: the observation ends with it, and does not keep it alive.
+  /// where there is none; hooks do not see that.
+  /// - Parameters:
+  ///   - object: the one whose property is observed.
+  ///   - path: the property, or the steps to it.
+  ///   - owner: the observation ends with it, and does not keep it alive.
+  ///   - body: runs on the thread that wrote, after the write (its `didSet` included); what it writes to the same property is
+  ///     not told to it again.
   public func observe<Value>(
     _ object: AnyObject, _ path: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation { try observe(.object(object), path, owner, body) }

@@ -116,7 +116,8 @@ struct ObservedProperty {
     if let field, field.isVar {
       let module = CallCheck.name(field.owner).prefix { $0 != "." }
       writers.unseen.append(
-        "writes inside \(module) that the compiler stored straight into the field: it does so where the class is not open, and in initialisers")
+        "writes inside \(module) that the compiler stored straight into the field: it does so where the class is not open, and in initialisers"
+      )
     }
     for (image, family) in writers.found {
       guard let copies = image.inlinedCopies(of: family), copies > 0 else { continue }

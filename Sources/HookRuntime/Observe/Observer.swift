@@ -73,7 +73,9 @@ package final class Observer: @unchecked Sendable {
       try watch(0, object)
       bind(from: 1)
     case .instances(let type), .statics(let type):
-      guard path.segments.count == 1 else { throw .badPath(text, reason: "a path through several objects begins at an object, not at a type") }
+      guard path.segments.count == 1 else {
+        throw .badPath(text, reason: "a path through several objects begins at an object, not at a type")
+      }
       var isStatic = false
       if case .statics = subject { isStatic = true }
       try watch(type, isStatic: isStatic)
@@ -130,7 +132,7 @@ package final class Observer: @unchecked Sendable {
   private func install(
     _ property: ObservedProperty, _ writers: ObservedProperty.Writers, _ segment: Int, _ scope: HookScope
   ) throws(ObserveError) -> [HookToken] {
-    let name = "\(CallCheck.name(property.type)).\(property.name)"
+    let name = "\(property.type.name).\(property.name)"
     guard !writers.found.isEmpty else {
       throw .invisible(
         name,
@@ -148,7 +150,8 @@ package final class Observer: @unchecked Sendable {
       ) { Unmanaged<Watch>.fromOpaque($0!).release() }
     }
     guard !report.tokens.isEmpty else {
-      throw .invisible(name, reason: report.refused.first.map { "'\($0.selector)': \($0.reason)" } ?? "nothing that writes it can be hooked")
+      throw .invisible(
+        name, reason: report.refused.first.map { "'\($0.selector)': \($0.reason)" } ?? "nothing that writes it can be hooked")
     }
     state.withLock { state in
       state.seen += report.tokens.map { "\($0.token.selector)" }
@@ -333,10 +336,12 @@ private let modifyLayer: HKTLayerFunction = { call, context, _ in
   // Given back when the access ends. The object lives at least as long as the access to it.
   let retained = Unmanaged.passRetained(open)
   hkt_window_push(open.window)
-  let isNoted = hkt_on_access_end(call, { context in
-    let open = Unmanaged<Watch.OpenAccess>.fromOpaque(context!).takeRetainedValue()
-    open.watch.close(open.window, open.object, open.old, isInPlace: true)
-  }, retained.toOpaque())
+  let isNoted = hkt_on_access_end(
+    call.pointee.frame,
+    { context in
+      let open = Unmanaged<Watch.OpenAccess>.fromOpaque(context!).takeRetainedValue()
+      open.watch.close(open.window, open.object, open.old, isInPlace: true)
+    }, retained.toOpaque())
   if !isNoted {
     hkt_window_pop(open.window)
     old?.destroy()

@@ -33,7 +33,8 @@ struct PropertyPath: Sendable {
         if case .object = info.kind { break }
         let name = names.removeFirst()
         guard let field = info.fields.first(where: { $0.name == name }), field.reference == .value, let type = try? field.type.get() else {
-          throw .badPath(text, reason: "\(info.name) has no stored field '\(name)'; a path goes on through objects and stored fields of values")
+          throw .badPath(
+            text, reason: "\(info.name) has no stored field '\(name)'; a path goes on through objects and stored fields of values")
         }
         segment.fields.append(name)
         info = type
@@ -48,7 +49,9 @@ struct PropertyPath: Sendable {
   }
 
   /// What `value`, the property of a segment, leads to: the value behind its fields; nil where there is a nil on the way.
-  static func follow<R>(_ fields: ArraySlice<String>, _ memory: UnsafeRawPointer, _ info: TypeInfo, _ body: (UnsafeRawPointer, TypeInfo) -> R) -> R? {
+  static func follow<R>(
+    _ fields: ArraySlice<String>, _ memory: UnsafeRawPointer, _ info: TypeInfo, _ body: (UnsafeRawPointer, TypeInfo) -> R
+  ) -> R? {
     guard let name = fields.first else { return body(memory, info) }
     if case .optional(let payload) = info.kind {
       guard info.metadata.enumTag(memory) == 0 else { return nil }

@@ -1,28 +1,35 @@
 // BodyFlow — asks a body's code, and its callers', what the optimiser made of its convention.
 //
 // One per image; answers are remembered. Reads the file, never memory that may hold our own diversions.
-private import CHookTrampoline
-private import SwiftMangling
+internal import CHookTrampoline
+internal import SwiftMangling
 
 /// The functions of one image and who calls them. Confined to its catalog's lock.
 final class Flows {
   private let file: ELFFile
-  private let symbols: SymbolTable
-  private var parser = SymbolParser()
-  private lazy var reader = MetadataReader(file: file)
+  let symbols: SymbolTable
+  var parser = SymbolParser()
+  lazy var reader = MetadataReader(file: file)
   private lazy var relocations = Relocations(file)
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
   private var taken: [UInt64: (asked: UInt64, found: UInt64)] = [:]
   private lazy var callers = Callers(file, symbols)
   /// What imported functions take, by name.
   private var imported: [String: UInt64] = [:]
-  private let planner = CallPlanner()
+  let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
+  /// What methods do with their self; unknown while they are being read. For SelfBalance.
+  var balances: [Balancing: HKTBalance] = [:]
+  var callees: [UInt64: HKTCallee] = [:]
   private var depth = 0
 
-  init(_ file: ELFFile, _ symbols: SymbolTable) {
+  /// The image's records, under the same lock.
+  let records: () -> MetadataSymbols
+
+  init(_ file: ELFFile, _ symbols: SymbolTable, records: @escaping () -> MetadataSymbols) {
     self.file = file
     self.symbols = symbols
+    self.records = records
   }
 
   // MARK: What a function takes
@@ -30,7 +37,7 @@ final class Flows {
   /// How far the values are followed through functions that only hand them on.
   private static let deepest = 4
 
-  fileprivate func code(_ address: UInt64, _ size: Int) -> HKTCode? {
+  func code(_ address: UInt64, _ size: Int) -> HKTCode? {
     guard size > 0, let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
     return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address)
   }
@@ -105,7 +112,7 @@ final class Flows {
   private func takenByCallee(_ target: UInt64) -> UInt64 {
     if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
       guard depth < Self.deepest else { return 0 }
-      return taken(Self.registers, at: target, size: Int(symbol.size))
+      return taken(Self.registers | Self.slots, at: target, size: Int(symbol.size))
     }
     guard let name = reader.importStub(at: target).map({ String(decoding: $0, as: UTF8.self) }) else { return 0 }
     if let known = imported[name] { return known }
@@ -123,6 +130,8 @@ final class Flows {
 
   private static let registers: UInt64 =
     Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.rawValue
+
+  private static let slots: UInt64 = 0xFFFF_FFFF << 32
 
   /// Functions of the runtime that take an object and no more.
   static let takeOneObject: Set<String> = [
@@ -155,14 +164,15 @@ final class Flows {
   fileprivate func written(for site: UInt64, in function: ImageSymbol) -> UInt64? {
     guard var code = code(function.address, Int(function.size)) else { return 0 }
     var written: UInt64 = 0
-    return hkt_read_call_site(&code, site, &written) ? written : nil
+    return withHost { hkt_read_call_site(&code, site, $0, &written) } ? written : nil
   }
 
   /// The caller cannot have been compiled together with functions of `module`: it is another module's, and no copy that a
   /// third one made of it.
   fileprivate func isStranger(_ caller: ImageSymbol, to module: String) -> Bool {
     guard let declaration = parser.declaration(Self.wholeFunction(caller.nameText)) else { return false }
-    if case .compilerMade = declaration.kind { return false }
+    // Of what the compiler makes, partial applications are compiled with what they are of, as the parts of async functions are.
+    if case .compilerMade(let words) = declaration.kind, words != "partial apply forwarder" { return false }
     return declaration.module != module && declaration.specialization.isEmpty
   }
 
@@ -203,8 +213,11 @@ final class Flows {
 private struct Callers {
   /// Sorted by `to`.
   private var branches: [HKTBranch] = []
+  private let file: ELFFile
+  private let symbols: SymbolTable
 
   init(_ file: ELFFile, _ symbols: SymbolTable) {
+    (self.file, self.symbols) = (file, symbols)
     var targets: [UInt64] = []
     for symbol in symbols where symbol.isFunction && symbol.address != targets.last { targets.append(symbol.address) }
     for section in file.sections where section.isExecutable {
@@ -226,7 +239,16 @@ private struct Callers {
       let middle = (low + high) / 2
       if branches[middle].to < address { low = middle + 1 } else { high = middle }
     }
-    return branches[low...].prefix { $0.to == address }.map(\.from)
+    return branches[low...].prefix { $0.to == address }.filter { $0.isInstruction(file, symbols) }.map(\.from)
+  }
+}
+
+extension HKTBranch {
+  /// It is one, and no part of another instruction, as far as short ones go.
+  func isInstruction(_ file: ELFFile, _ symbols: SymbolTable) -> Bool {
+    guard is_short, let function = symbols.symbol(containing: from) else { return true }
+    guard let code = file.bytes(at: function.address, count: Int(function.size))?.bindMemory(to: UInt8.self) else { return true }
+    return hkt_has_instruction(code.baseAddress, UInt64(code.count), from - function.address)
   }
 }
 
@@ -263,6 +285,15 @@ final class BodyFlow: BodyEvidence {
   /// Calls from functions that may have been compiled together with this one; nil when some cannot be told.
   private lazy var closeSites = sites?.filter { !flows.isStranger($0.function, to: module) }
 
+  func given(_ places: Places) -> Places {
+    var found: Places = []
+    for site in sites ?? [] where !found.isSuperset(of: places) {
+      guard let written = flows.written(for: site.at, in: site.function) else { continue }
+      found.formUnion(Places(rawValue: written).intersection(places))
+    }
+    return found.subtracting(extra)
+  }
+
   func arePassed(_ places: Places) -> Bool {
     if taken(places) == places { return true }
     guard let closeSites else { return false }
@@ -282,10 +313,23 @@ final class BodyFlow: BodyEvidence {
     return found
   }
 
+  func selfUse(of object: Places, results: OwnedResults?) -> SelfUse {
+    switch flows.balance(at: address, size: size, of: object, results: results) {
+    case HKT_BALANCE_KEPT: .kept
+    case HKT_BALANCE_CONSUMED: .consumed
+    default: .unknown
+    }
+  }
+
+  private static let mostSites = 64
+
   private(set) lazy var error: ErrorEvidence = {
     let own = flows.errorRegister(at: address, size: size)
     if own != .unknown { return own }
-    for site in sites ?? [] where flows.results(of: site.at, in: site.function)?.tests_error == true { return .reported }
+    // Whoever calls what reports errors looks for one: of a function that thousands call, the first calls tell.
+    for site in (sites ?? []).prefix(Self.mostSites) where flows.results(of: site.at, in: site.function)?.tests_error == true {
+      return .reported
+    }
     return .unknown
   }()
 }

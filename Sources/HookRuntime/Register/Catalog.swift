@@ -5,7 +5,7 @@ private import Glibc
 
 /// The selectors of one image. Names are demangled only when a pattern can match.
 package final class ImageCatalog: @unchecked Sendable {
-  // Immutable after init but for `parser`, which `lock` guards.
+  // Immutable after init but for `parser` and `metadata`, which `lock` guards.
   package let path: String
   package let file: ELFFile
   package let symbols: SymbolTable
@@ -22,22 +22,12 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
-  private lazy var flows = Flows(file, symbols)
-  private(set) lazy var vtableThunks = VtableThunks(symbols)
-  private(set) lazy var members = Members(self)
-  private(set) lazy var metadataSymbols = MetadataSymbols(symbols)
-  /// Types, protocols and conformances, as the file has them.
-  package private(set) lazy var types = SwiftTypes(file: file)
-  /// Conformances by the conforming type's name.
-  private(set) lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
-  /// (class, superclass) by name.
-  private(set) lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
-  /// Classes by their descriptors' virtual addresses.
-  package private(set) lazy var classes = Dictionary(
-    types.types.lazy.filter { $0.kind == .class }.map { ($0.descriptor, $0) }, uniquingKeysWith: { first, _ in first })
+  private lazy var flows = Flows(file, symbols, records: { [unowned self] in metadataSymbols })
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
-  private let lock = RecursiveLock()
+  let lock = RecursiveLock()
+  /// What the image's metadata say; asked through the catalog.
+  private(set) lazy var metadata = ImageMetadata(self)
   private var parser = SymbolParser()
 
   package init(
@@ -100,6 +90,8 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The family's name with the files of private types, where the debug information knows them. Reads that at first use.
   package func fullName(_ family: Family, typed: Bool = false) -> String {
+    // A method of which nothing is left but a witness: that is named after the protocol.
+    if case .witness? = family.bodies.first?.form { return family.selector }
     if family.imported != nil { return typed ? family.typedSelector : family.selector }
     return PrivateNames.resolved(
       typed ? family.declaration.typedName(qualified: false) : family.declaration.selectorName,
@@ -195,8 +187,11 @@ package final class ImageCatalog: @unchecked Sendable {
     }
     let made = CodePatcher.prepare(
       body: body.address, size: body.size, available: body.available, fileBytes: fileBytes(of: body, count: body.size))
-    if case .failure(let refusal) = made { return .code(refusal) }
-    return nil
+    switch made {
+    case .failure(let refusal): return .code(refusal)
+    // What was diverted already is written.
+    case .success(let site): return CodePatcher.isInstalled(site) ? nil : CodePatcher.whyNotWritable.map { .code($0) }
+    }
   }
 
   /// Where the body's arguments and results are. A merged body is planned as the function its thunk stands for.
@@ -204,7 +199,7 @@ package final class ImageCatalog: @unchecked Sendable {
     if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
       if let source = body.untoldSource,
-        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places, through: source.hops)
+        let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places)
       {
         return plan
       }
@@ -217,16 +212,16 @@ package final class ImageCatalog: @unchecked Sendable {
         return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
       }
     }
-    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places, through: thunk.hops) ?? planner.plan(body.declaration)
+    return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places) ?? planner.plan(body.declaration)
   }
 
   /// A merged body is entered with the arguments of the functions it was made of where they were; nil when the places
   /// that were added are among those of the arguments.
-  private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64, through hops: [UInt64]) -> CallPlan? {
+  private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64) -> CallPlan? {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       planner.plan(
-        source.declaration, sharing: sharedCode.conflict(source, through: hops),
+        source.declaration, sharing: sharedCode.conflict(source),
         evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
     }
     return plan.leavesFree(added) ? plan.passing(added) : nil
@@ -243,6 +238,26 @@ package final class ImageCatalog: @unchecked Sendable {
     // Whether a member of a struct or enum is mutating only the code tells.
     let isOnValue = body.declaration.hasInstance && [.structure, .enumeration].contains(body.declaration.contextKind)
     return try lock.withLock { () throws(TypeProblem) in try planner.generic(body.declaration, evidence: isOnValue ? evidence(body) : nil) }
+  }
+
+  /// What the body does with the object it runs on.
+  func selfUse(of body: Body, by plan: CallPlan) -> SelfUse {
+    guard let object = plan.selfObjectRegister else { return plan.selfUse }
+    return lock.withLock { evidence(body).selfUse(of: object, results: plan.ownedResults) }
+  }
+
+  /// The self of a struct's or enum's method, with what its code says of a copy's end.
+  package func selfPlan(of body: Body, by plan: CallPlan) -> SelfPlan {
+    guard case .value(var value) = plan.selfPlan, value.access == .unknown, !plan.isAsync else { return plan.selfPlan }
+    // What becomes of one of its references becomes of all.
+    for object in value.objectRegisters where value.access == .unknown {
+      switch lock.withLock({ evidence(body).selfUse(of: object, results: plan.ownedResults) }) {
+      case .kept: value.access = .borrowed
+      case .consumed: value.access = .owned
+      case .unknown: break
+      }
+    }
+    return .value(value)
   }
 
   /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
@@ -282,8 +297,25 @@ package final class ImageCatalog: @unchecked Sendable {
     return total
   }
 
+  /// Calls of other selectors may enter the family's bodies.
+  func sharesCode(_ family: Family) -> Bool {
+    if family.imported != nil { return false }
+    return lock.withLock { !sharedCode.selectors(atAddressesOf: family).isEmpty || !sharedCode.selectors(jumpingTo: family).isEmpty }
+  }
+
   /// Functions of this image that call the body, or jump to it, directly; nil when some call lies in no known function.
   func directCallers(of body: Body) -> [ImageSymbol]? { lock.withLock { flows.callers(of: body.address - bias) } }
+
+  /// Nothing calls the body but these: no other code of the image does, and nobody else has its address.
+  func isEntered(_ body: Body, onlyFrom sources: [Body]) -> Bool {
+    let addresses = Set(sources.map { $0.address - bias })
+    return lock.withLock {
+      guard flows.whyKept(body.mangledName, at: body.address - bias) == nil, let callers = flows.callers(of: body.address - bias) else {
+        return false
+      }
+      return !callers.isEmpty && callers.allSatisfy { addresses.contains($0.address) }
+    }
+  }
 
   /// The body does nothing but report that the method was deleted.
   func isDeleted(_ address: UInt64) -> Bool {
@@ -382,7 +414,9 @@ package final class ProcessCatalog: @unchecked Sendable {
   }
 
   package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    guard !pattern.isGlob else { return search(pattern) }
+    // What C functions lead to the loader is asked, which may wait for a thread that waits for `lock`.
+    if let selector = CSelector(pattern.text) { return imports(matching: selector) + current().families(matching: pattern) }
+    guard !pattern.isGlob else { return current().families(matching: pattern) }
     // Many patches may hook one selector: names are looked up once for each set of images.
     return lock.withLock {
       _ = current()
@@ -391,7 +425,7 @@ package final class ProcessCatalog: @unchecked Sendable {
         rememberedAt = seen
       }
       if let known = remembered[pattern] { return known }
-      let found = search(pattern)
+      let found = current().families(matching: pattern)
       remembered[pattern] = found
       return found
     }
@@ -408,12 +442,9 @@ package final class ProcessCatalog: @unchecked Sendable {
     }
   }
 
-  private func search(_ pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
-    var found: [(ImageCatalog, Family)] = []
-    // C functions are no image's own; the program's catalog stands for all of them.
-    if let selector = CSelector(pattern.text), let program = current().first(where: \.isMainProgram) {
-      found = currentImports().families(matching: selector).map { (program, $0) }
-    }
-    return found + current().families(matching: pattern)
+  /// C functions are no image's own; the program's catalog stands for all of them.
+  private func imports(matching selector: CSelector) -> [(ImageCatalog, Family)] {
+    guard let program = current().first(where: \.isMainProgram) else { return [] }
+    return currentImports().families(matching: selector).map { (program, $0) }
   }
 }

@@ -2,14 +2,18 @@
 private import SwiftMangling
 
 package enum Explanation {
-  package static func text(_ found: [(ImageCatalog, Family)]) -> String {
-    found.map { text($0.1, $0.0) }.joined(separator: "\n")
+  /// - Parameter images: the program's; this process's when nil.
+  package static func text(_ found: [(ImageCatalog, Family)], among images: [ImageCatalog]? = nil) -> String {
+    found.map { text($0.1, $0.0, among: images) }.joined(separator: "\n")
   }
 
-  package static func text(_ family: Family, _ image: ImageCatalog) -> String {
+  package static func text(_ family: Family, _ image: ImageCatalog, among images: [ImageCatalog]? = nil) -> String {
     if let imported = family.imported { return text(imported, family) }
     var lines = [image.fullName(family, typed: true)]
     lines.append("  in         \(image.path)")
+    if let requirement = family.requirement {
+      lines.append("  carries out \(PrivateNames.stripped(requirement.selectorName)); types that conform later are hooked as they appear")
+    }
     if family.bodies.isEmpty {
       lines.append("  hookable   no, \(HookRefusal.noBody)")
       return lines.joined(separator: "\n")
@@ -21,14 +25,18 @@ package enum Explanation {
     for (body, reason) in states {
       lines.append("             \(body.form.words), \(body.size) bytes" + (reason.map { ": refused, \($0)" } ?? ""))
     }
-    lines.append("  family     " + (reachable == states.count ? "covered" : "covered in part: calls that go to a refused body are missed"))
-    lines.append(
-      "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
+    if reachable > 0 {
+      lines.append(
+        "  family     " + (reachable == states.count ? "covered" : "covered in part: calls that go to a refused body are missed"))
+      lines.append(
+        "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
+    }
     lines.append("  inlined    " + inlined(family, image))
     let sharers = image.sharedCode.selectors(atAddressesOf: family)
     if !sharers.isEmpty {
       lines.append(
-        "  shared     its code is also that of \(listed(sharers)): a hook sees their calls too, and only one of them can be hooked")
+        "  shared     its code is also that of \(listed(sharers)): a hook sees their calls too, and only one of them can be hooked by entry"
+      )
     }
     if let shared = image.sharedCode.target(of: family) {
       lines.append("  shared     its code is only a jump to \(shared): same-module callers may go there directly")
@@ -48,14 +56,30 @@ package enum Explanation {
       )
     }
     lines += conventions(family, image)
+    let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()
+    lines.append("  chosen     \(choice(reaches))")
+    for each in reaches { lines.append("  by \(each.backEnd.rawValue): \(each)") }
     return lines.joined(separator: "\n")
+  }
+
+  /// The back end that the engine takes when none is asked for, and why.
+  private static func choice(_ reaches: [BackEndReach]) -> String {
+    guard let chosen = reaches.first(where: \.isChosen) else { return "none: nothing can divert its calls" }
+    guard chosen.backEnd != .entry, let entry = reaches.first(where: { $0.backEnd == .entry })?.refusal else {
+      return "entry: calls of every kind enter the function, and only copies that were inlined do not"
+    }
+    return "\(chosen.backEnd.rawValue): it cannot be hooked by entry, \(entry.reason)"
   }
 
   /// For bodies that do not have to keep to their type: what shows that they do, or that nothing does.
   private static func conventions(_ family: Family, _ image: ImageCatalog) -> [String] {
-    family.bodies.compactMap { body in
-      if let reason = image.plan(of: body, in: family).opaqueBecause { return "\(body.form.words): not decoded: \(reason)" }
-      return image.whyTrusted(body).map { "\(body.form.words): \($0)" }
+    family.bodies.flatMap { body -> [String] in
+      let plan = image.plan(of: body, in: family)
+      if let reason = plan.opaqueBecause { return ["\(body.form.words): not decoded: \(reason)"] }
+      var said = [image.whyTrusted(body)]
+      // Which types there are is known of the process alone that has them.
+      if image.isLoaded, let reason = plan.obstacle { said.append("not decoded whole: \(reason)") }
+      return said.compactMap { $0 }.map { "\(body.form.words): \($0)" }
     }
     .uniqued().map { "  arguments  \($0)" }
   }

@@ -1,8 +1,17 @@
 // Family — a selector and every body the compiler made of it.
 package import SwiftMangling
 
+/// What is passed on far more often than it is made: one reference, whatever is behind it.
+final class Kept<Value: Sendable>: Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
 /// One machine-code body of a selector.
 package struct Body: Sendable {
+  /// A changed body has another.
+  private var kept: Kept<Facts>
+
   package enum Form: Hashable, Sendable {
     case base
     /// `Tf…`: arguments dropped, exploded, or owned differently
@@ -24,41 +33,147 @@ package struct Body: Sendable {
     /// A conformance's table holds a copy of it: `of Shop.CartDelegate.cartDidChange(_:) for Cart`
     case witness(String)
   }
-  package var form: Form
-  package var declaration: Declaration
-  package var mangledName: String
+
+  private struct Facts: Sendable {
+    var form: Form
+    var declaration: Declaration
+    var mangledName: String
+    var address: UInt64
+    var size: Int
+    var available: Int
+    var thunks: [MergeThunk] = []
+    var passage: MergePassage?
+    var isUntold = false
+    var untoldSource: UntoldSource?
+    var place: ImportPlace?
+  }
+
+  package init(form: Form, declaration: Declaration, mangledName: String, address: UInt64, size: Int, available: Int) {
+    kept = Kept(
+      Facts(form: form, declaration: declaration, mangledName: mangledName, address: address, size: size, available: available))
+  }
+
+  private mutating func change(_ body: (inout Facts) -> Void) {
+    var facts = kept.value
+    body(&facts)
+    kept = Kept(facts)
+  }
+
+  package var form: Form {
+    _read { yield kept.value.form }
+    set { change { $0.form = newValue } }
+  }
+  package var declaration: Declaration {
+    _read { yield kept.value.declaration }
+    set { change { $0.declaration = newValue } }
+  }
+  package var mangledName: String {
+    _read { yield kept.value.mangledName }
+    set { change { $0.mangledName = newValue } }
+  }
   /// In this process (biased); the file's virtual address when nothing is running.
-  package var address: UInt64
-  package var size: Int
+  package var address: UInt64 {
+    get { kept.value.address }
+    set { change { $0.address = newValue } }
+  }
+  package var size: Int {
+    get { kept.value.size }
+    set { change { $0.size = newValue } }
+  }
   /// Bytes from the body's start to the next symbol.
-  package var available: Int
+  package var available: Int {
+    get { kept.value.available }
+    set { change { $0.available = newValue } }
+  }
   /// Of a merged body: how calls of this selector are told, one for each of its bodies that were merged.
-  package var thunks: [MergeThunk] = []
+  package var thunks: [MergeThunk] {
+    _read { yield kept.value.thunks }
+    set { change { $0.thunks = newValue } }
+  }
+  /// The merged body that it goes through, which has no other callers and is no body of the family.
+  var passage: MergePassage? {
+    _read { yield kept.value.passage }
+    set { change { $0.passage = newValue } }
+  }
   /// Of a merged body: calls of this selector enter it that no thunk tells.
-  package var isUntold = false
-  package var untoldSource: UntoldSource?
+  package var isUntold: Bool {
+    get { kept.value.isUntold }
+    set { change { $0.isUntold = newValue } }
+  }
+  package var untoldSource: UntoldSource? {
+    _read { yield kept.value.untoldSource }
+    set { change { $0.untoldSource = newValue } }
+  }
   /// Of an import slot: which one.
-  package var place: ImportPlace?
+  package var place: ImportPlace? {
+    _read { yield kept.value.place }
+    set { change { $0.place = newValue } }
+  }
   /// Nothing may stand on the stack while it runs: hooks come before it only.
   var isLeftByJump: Bool { place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false }
 
   /// Whether an entry of `other` from this body is this body's own call.
-  ///
+  package func handsOn(to other: Body) -> Bool { HandOver(self).goes(to: HandOver(other)) }
+}
+
+/// What of a body tells whether it hands its calls on: of many bodies each is held against each, and a whole one is dear to copy.
+final class HandOver: Sendable {
+  let mangledName: String
+  let address: UInt64
+  let kind: EntityKind
+  let thunks: [MergeThunk]
+  let passage: MergePassage?
+  private let length: Int
+  /// The other form of an allocating initialiser or a deallocating deinit.
+  private let isInitialiser: Bool
+
+  init(_ body: Body) {
+    (mangledName, address, kind, thunks) = (body.mangledName, body.address, body.declaration.kind, body.thunks)
+    passage = body.passage
+    length = mangledName.utf8.count
+    isInitialiser = kind == .`init` || kind == .`deinit`
+  }
+
+  /// Others may be handed its calls by the addresses that it passes.
+  var passesAddresses: Bool { !thunks.isEmpty || passage != nil }
+
+  /// Others may hand their calls on to it, besides thunks that pass its address. Of a generic function's many clones, none does.
+  var isReached: Bool {
+    switch kind {
+    case .`init`, .`deinit`: true
+    default: !thunks.isEmpty || mangledName.hasSuffix("Tm") || mangledName.holds("Tf4")
+    }
+  }
+
+  /// More than the names in `origins`, and what passes its address, may hand their calls on to it.
+  var isReachedByOtherNames: Bool { isInitialiser || !thunks.isEmpty }
+
+  /// The names of bodies whose clone it may be, as `goes` has it.
+  var origins: [String] {
+    let name = Array(mangledName.utf8)
+    var ends = name.indices.dropLast(2).filter { name[$0] == 0x54 && name[$0 + 1] == 0x66 && name[$0 + 2] == 0x34 }  // Tf4
+    if name.suffix(2) == [0x54, 0x6D] { ends.append(name.count - 2) }  // Tm
+    return ends.map { String(decoding: name[..<$0], as: UTF8.self) }
+  }
+
   /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
   /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
   /// it calls as anybody would.
-  package func handsOn(to other: Body) -> Bool {
+  func goes(to other: HandOver) -> Bool {
     if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
     // Merged thunks differ in the clone they call: its address is one of the constants.
-    if thunks.contains(where: { $0.passes(other.address) }) { return true }
-    switch (declaration.kind, other.declaration.kind) {
+    if thunks.contains(where: { $0.passes(other.address) }) || passes(other) { return true }
+    switch (kind, other.kind) {
     case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
     default: break
     }
-    guard other.mangledName.utf8.count > mangledName.utf8.count, other.mangledName.hasPrefix(mangledName) else { return false }
-    let step = other.mangledName.utf8.dropFirst(mangledName.utf8.count)
+    guard other.length > length, other.mangledName.hasPrefix(mangledName) else { return false }
+    let step = other.mangledName.utf8.dropFirst(length)
     return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
   }
+
+  /// The merged body that this one goes through is told to call the other.
+  func passes(_ other: HandOver) -> Bool { passage?.thunk.passes(other.address) ?? false }
 }
 
 /// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
@@ -66,26 +181,50 @@ package struct UntoldSource: Sendable {
   var mangledName: String
   /// What it fills for that, as HKTThunk numbers places.
   var places: UInt64
-  /// As of a MergeThunk.
-  var hops: [UInt64]
 }
 
 /// A selector: what a name means, and the bodies that carry it out.
 package struct Family: Sendable {
   /// `Shop.Cart.add(_:price:quantity:)`
   package var selector: String
-  package var declaration: Declaration
   /// Equal for all bodies; unique in the image.
   package var key: String
   package var imagePath: String
   package var bodies: [Body]
+  // Requests are copied from list to list, a thousand at once.
+  private var declared: Kept<Declaration>
+  private var required: Kept<Declaration>?
+  private var importing: Kept<ImportedFunction>?
+
+  package init(selector: String, declaration: Declaration, key: String, imagePath: String, bodies: [Body]) {
+    self.selector = selector
+    self.key = key
+    self.imagePath = imagePath
+    self.bodies = bodies
+    declared = Kept(declaration)
+  }
+
+  package var declaration: Declaration {
+    _read { yield declared.value }
+    set { declared = Kept(newValue) }
+  }
   /// The protocol's requirement that it was asked for as one of.
-  package var requirement: Declaration?
+  package var requirement: Declaration? {
+    get { required?.value }
+    set { required = newValue.map { Kept($0) } }
+  }
   /// A C function, whose bodies are words of the images that import it.
-  package var imported: ImportedFunction?
+  package var imported: ImportedFunction? {
+    get { importing?.value }
+    set { importing = newValue.map { Kept($0) } }
+  }
+  var isImported: Bool { importing != nil }
 
   /// Nothing may stand on the stack while it runs: hooks come before it only.
   package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? false }
+
+  /// Reads addresses where they are: going through the bodies copies each.
+  func hasBody(at address: UInt64) -> Bool { bodies.indices.contains { bodies[$0].address == address } }
 
   package var typedSelector: String {
     if let imported { return imported.prototype?.description ?? selector }
@@ -129,6 +268,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case beforeOnly(String)
   /// Hooked with another prototype.
   case otherPrototype(String)
+  /// It appeared after the hook was asked for, and the handler is not for it; a sentence.
+  case unfit(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -152,6 +293,18 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .allocation: "allocation"
     case .beforeOnly: "before-only"
     case .otherPrototype: "other-prototype"
+    case .unfit: "unfit"
+    }
+  }
+}
+
+extension HookRefusal {
+  /// The function's code is what stands in the way: where calls come through data, it does not matter.
+  var isOfEntries: Bool {
+    switch self {
+    case .code(let refusal): refusal.isLasting
+    case .sharedBody, .mergedBody, .scope(.selfRemoved): true
+    default: false
     }
   }
 }
@@ -174,7 +327,7 @@ extension HookRefusal: CustomStringConvertible {
       "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
     case .imageGone(let path): "its library \(path) was closed"
     case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
-    case .notHookable(let why): why
+    case .notHookable(let why), .unfit(let why): why
     case .allocation:
       "it allocates memory, and so do handlers; only Swift and C layers that say they never allocate or wait may stand before it"
     case .beforeOnly(let why): "only 'before' can be hooked: \(why)"

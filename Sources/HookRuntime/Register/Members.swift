@@ -51,7 +51,3 @@ final class Members {
 extension Declaration {
   fileprivate var isPlainMember: Bool { localContext.isEmpty && context != nil }
 }
-
-extension ImageCatalog {
-  func families(likeMember wanted: Declaration) -> [Family] { members.families(like: wanted) }
-}

@@ -38,31 +38,48 @@ package enum NearestNames {
     let spelled = parts.prefix { !$0.contains("*") && !$0.contains("(") }
     guard !spelled.isEmpty, spelled.count < parts.count else { return [] }
     var names: Set<String> = []
+    /// Types without their modules: `Cart.**` may mean `Shop.Cart.**`.
+    var whole: [String: Set<String>] = [:]
     for image in images {
       for type in SwiftTypes(file: image.file).types {
         let steps = type.name.split(separator: ".")
         names.insert(steps.prefix(spelled.count).joined(separator: "."))
+        let inModule = steps.dropFirst().prefix(spelled.count)
+        guard inModule.count == spelled.count else { continue }
+        let short = inModule.joined(separator: ".")
+        whole[short, default: []].insert("\(steps[0]).\(short)")
       }
     }
     let begin = spelled.joined(separator: ".")
     if names.contains(begin) { return [] }
     let rest = parts[spelled.count...].joined(separator: ".")
-    return closest(Array(names), to: begin, most: most).map { $0 + "." + rest }
+    let elsewhere = whole[begin]?.sorted() ?? []
+    let near = elsewhere.isEmpty ? closest(Array(names), to: begin, most: most) : Array(elsewhere.prefix(most))
+    if !near.isEmpty { return near.map { $0 + "." + rest } }
+    return closest(Array(whole.keys), to: begin, most: 1).flatMap { whole[$0]!.sorted() }.prefix(most).map { $0 + "." + rest }
   }
 
-  /// Members of a type whose name is close to `member`.
+  /// Members of a type whose name is close to `member`; static ones begin with `static`.
   package static func members(of type: String, like member: String, most: Int = 2) -> [String] {
     var names: [String] = []
     for image in ProcessCatalog.shared.images(for: SelectorPattern(type)) {
       for family in image.families(matching: SelectorPattern(type + ".**")) {
-        names.append(String(family.selector.dropStatic().dropFirst(type.count + 1)))
+        let prefix = family.selector.hasPrefix("static ") ? "static " : ""
+        names.append(prefix + family.selector.dropStatic().dropFirst(type.count + 1))
       }
     }
     // A wrong or missing argument list is the commonest slip: compare base names as well.
-    let base = String(member.prefix { $0 != "(" })
-    let sameBase = names.filter { $0.prefix { $0 != "(" } == base }
-    return sameBase.isEmpty ? closest(names, to: member, most: most) : Array(sameBase.uniqued().prefix(most))
+    let sameBase = named(base(of: member), among: names)
+    if !sameBase.isEmpty { return Array(sameBase.prefix(most)) }
+    let near = closest(names, to: member, most: most)
+    if !near.isEmpty || !member.contains("(") { return near }
+    // Both: `ad(_:)` for `add(_:price:quantity:)`.
+    let bases = closest(names.filter { $0.contains("(") }.map { base(of: $0) }, to: base(of: member), most: most)
+    return Array(bases.flatMap { named($0, among: names) }.prefix(most))
   }
+
+  private static func base(of name: String) -> String { String(name.dropStatic().prefix { $0 != "(" }) }
+  private static func named(_ wanted: String, among names: [String]) -> [String] { names.filter { base(of: $0) == wanted }.uniqued() }
 
   /// Types close to `name`. The same name in a part of the module comes first: `Foundation.URL` is declared in
   /// FoundationEssentials.

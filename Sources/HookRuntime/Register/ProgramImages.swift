@@ -14,7 +14,9 @@ package enum ProgramImages {
     while !queue.isEmpty {
       let file = queue.removeFirst()
       for name in file.needed {
-        guard let library = locate(name, neededBy: file), seen.insert(library).inserted, let image = try? ELFFile(path: library) else { continue }
+        guard let library = locate(name, neededBy: file), seen.insert(library).inserted, let image = try? ELFFile(path: library) else {
+          continue
+        }
         found.append((library, image))
         queue.append(image)
       }

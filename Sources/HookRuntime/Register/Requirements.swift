@@ -13,6 +13,8 @@ extension [ImageCatalog] {
     let named = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }
     // A glob names what types have; whose protocols they conform to is no part of that.
     guard !pattern.isGlob else { return named }
+    // Neither does what is a type's own member; of a protocol's name there may be default implementations.
+    if !named.isEmpty, named.allSatisfy({ $0.1.declaration.contextKind != .protocolType }) { return named }
     return RequirementFamilies(named, pattern, self).found
   }
 }
@@ -20,8 +22,10 @@ extension [ImageCatalog] {
 extension [ImageCatalog] {
   /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
   /// or the witness where that hands calls on to a virtual table, for objects of heirs that override the method as well.
-  func tableFamilies(of requirement: Declaration) -> [(ImageCatalog, Family)] {
-    RequirementFamilies([], SelectorPattern(PrivateNames.stripped(requirement.selectorName)), self, byTable: true, like: requirement).found
+  /// - Parameter declaring: the images whose conformances are meant.
+  func tableFamilies(of requirement: Declaration, declaring: [ImageCatalog]) -> [(ImageCatalog, Family)] {
+    let pattern = SelectorPattern(PrivateNames.stripped(requirement.selectorName))
+    return RequirementFamilies([], pattern, self, of: declaring, byTable: true, like: requirement).found
   }
 }
 
@@ -30,9 +34,14 @@ extension ImageCatalog {
   func witnesses(of family: Family) -> [Witness] {
     let all = witnesses(likeMember: family.declaration)
     if let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
-    return all.filter { witness in
-      RequirementFamilies([], in: self, of: witness).found.contains { $0.1.key == family.key && $0.0 === self }
-    }
+    // Hundreds of types have an '==': what serves whom is found out for all of them at once.
+    return servedWitnesses(like: family.declaration) {
+      var served: [String: [Witness]] = [:]
+      for witness in all {
+        for (_, family) in RequirementFamilies([], in: self, of: witness).found { served[family.key, default: []].append(witness) }
+      }
+      return served
+    }[family.key] ?? []
   }
 }
 
@@ -44,13 +53,13 @@ private struct RequirementFamilies {
   private let byTable: Bool
 
   init(
-    _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], byTable: Bool = false,
-    like requirement: Declaration? = nil
+    _ named: [(ImageCatalog, Family)], _ pattern: SelectorPattern, _ images: [ImageCatalog], of declaring: [ImageCatalog]? = nil,
+    byTable: Bool = false, like requirement: Declaration? = nil
   ) {
     found = named
     self.images = images
     self.byTable = byTable
-    for image in images {
+    for image in declaring ?? images {
       for witness in image.witnesses(matching: pattern) {
         if let requirement, requirement.typedName(qualified: true) != witness.requirement.typedName(qualified: true) { continue }
         add(witness, in: image)
@@ -69,7 +78,8 @@ private struct RequirementFamilies {
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
     let able = image.families(likeMember: witness.requirement)
     let entries = Dictionary(
-      able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } }, uniquingKeysWith: { first, _ in first })
+      able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } },
+      uniquingKeysWith: { first, _ in first })
     let methods = able.filter { isClass($0, atOrAbove: witness.conformer) }
     let offsets = methods.compactMap { image.vtableOffset(of: $0) }
     switch image.destination(of: witness, among: Set(entries.keys), orAt: offsets) {
@@ -80,7 +90,10 @@ private struct RequirementFamilies {
       let own = methods.first { image.vtableOffset(of: $0) == offset }!  // it is one of theirs
       include(own, image, witness)
       for (other, family) in overrides(of: own, below: witness.conformer) { include(family, other, witness) }
-    case .here: includeItself(witness, able, image)
+    case .here:
+      let elsewhere = byTable ? [] : imported(by: witness, in: image)
+      for (other, family) in elsewhere { include(family, other, witness) }
+      if elsewhere.isEmpty { includeItself(witness, able, image) }
     }
   }
 
@@ -102,6 +115,15 @@ private struct RequirementFamilies {
     let owners = able.filter { $0.declaration.context?.description == witness.conformer.description }
     let own = owners.first ?? able.first { isClass($0, atOrAbove: witness.conformer) } ?? defaultImplementation(able, witness)
     include(own ?? Family(witness, in: image), image, witness, body: body)
+  }
+
+  /// What the witness calls in other images: default implementations in the library that has the protocol. Their calls are seen there.
+  private func imported(by witness: Witness, in image: ImageCatalog) -> [(ImageCatalog, Family)] {
+    let names = image.importedCallees(of: witness)
+    if names.isEmpty { return [] }
+    return images.filter { $0 !== image }.flatMap { other in
+      other.families(likeMember: witness.requirement).filter { $0.bodies.contains { names.contains($0.mangledName) } }.map { (other, $0) }
+    }
   }
 
   private func defaultImplementation(_ able: [Family], _ witness: Witness) -> Family? {
@@ -172,6 +194,14 @@ extension ImageCatalog {
   fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt offsets: [Int]) -> Witness.Destination {
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
     return witness.destination(code, among: entries, orAt: offsets)
+  }
+
+  /// The mangled names of Swift functions of other images that the witness calls.
+  fileprivate func importedCallees(of witness: Witness) -> Set<String> {
+    guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return [] }
+    let reader = MetadataReader(file: file)
+    let names = witness.exits(code).compactMap { reader.importStub(at: $0 &- bias).map { String(decoding: $0, as: UTF8.self) } }
+    return Set(names.filter { $0.hasPrefix("$s") })
   }
 
   /// Where the family's method stands in its class's metadata, in bytes; nil where it has no slot, or where only the

@@ -48,11 +48,12 @@ extension LookupError: CustomStringConvertible {
 
 package enum SelectorLookup {
   /// The families of an exact name (one) or a glob (one or more).
-  package static func resolve(_ text: String) -> Result<[(ImageCatalog, Family)], LookupError> {
+  /// - Parameter suggesting: a miss names the nearest, for which all names of the program are read.
+  package static func resolve(_ text: String, suggesting: Bool = true) -> Result<[(ImageCatalog, Family)], LookupError> {
     if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
     let found = ProcessCatalog.shared.families(matching: pattern)
-    if found.isEmpty { return .failure(miss(text, pattern)) }
+    if found.isEmpty { return .failure(suggesting ? miss(text, pattern) : .noSelector(text, nearest: [])) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
     // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.
     let requirements = found.compactMap { $0.1.requirement?.typedName(qualified: true) }.uniqued()
@@ -71,7 +72,8 @@ package enum SelectorLookup {
       let imports = ProcessCatalog.shared.currentImports()
       let elsewhere = selector.importer == nil ? [] : CSelector("C." + selector.name).map { imports.families(matching: $0) } ?? []
       return .noImport(
-        selector.name, importer: selector.importer, importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
+        selector.name, importer: selector.importer,
+        importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
         nearest: NearestNames.imports(to: selector, in: imports))
     }
     if !pattern.isGlob, let (type, member) = split(text) {

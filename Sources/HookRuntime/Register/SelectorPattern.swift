@@ -49,9 +49,10 @@ package struct SelectorPattern: Sendable, Hashable {
     // A C function's images and prototype may hold stars, too.
     let isOneFunction = body.hasPrefix("C.") && !body.prefix { $0 != " " && $0 != "(" }.contains("*")
     isGlob = !isOneFunction && tokens.contains { if case .byte = $0 { false } else { true } }
-    plain = String(body)
-    let plain = self.plain
-    isTyped = Self.marksOfTypes.contains { plain.contains($0) }
+    // Without the backslashes of operators.
+    plain = String(decoding: tokens.compactMap { if case .byte(let byte) = $0 { byte } else { nil } }, as: UTF8.self)
+    let text = String(body)
+    isTyped = Self.marksOfTypes.contains { text.holds($0) }
   }
 
   /// The pattern tells private types apart by their files (`Secret#Cart.swift`).
@@ -70,7 +71,7 @@ package struct SelectorPattern: Sendable, Hashable {
     return rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure ") ? "**" : rest.dropStatic()
   }
 
-  private static let marksOfTypes = [" -> ", ": ", "(_: ", ") throws", ") async"]
+  private static let marksOfTypes: [StaticString] = [" -> ", ": ", "(_: ", ") throws", ") async"]
 
   /// The module the name begins with, nil when a wildcard decides.
   package var module: String? {
@@ -100,7 +101,7 @@ package struct SelectorPattern: Sendable, Hashable {
     var current: [UInt8] = []
     var broken = false
     func isIdentifier(_ byte: UInt8) -> Bool {
-      byte == 95 || byte >= 128 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+      byte == 95 || byte == 36 || byte >= 128 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
     func end() {
       let text = String(decoding: current, as: UTF8.self)
@@ -129,6 +130,8 @@ package struct SelectorPattern: Sendable, Hashable {
   }
   private static let notIdentifiers: Set<String> = [
     "_", "get", "set", "modify", "read", "init", "deinit", "subscript", "willSet", "didSet",
+    // Members of local types: `Shop.make().closure #1.Box.init()`.
+    "closure", "implicit",
   ]
 
   /// - Parameter typed: makes the selector with its types; only called when the pattern spells types.

@@ -81,10 +81,9 @@ final class SharedCode: Sendable {
   // MARK: What may be decoded
 
   /// Why calls that enter the body may carry other values than its name says; nil when all who share it pass the same.
-  /// - Parameter hops: functions that calls of the body may go through as well as their own.
-  func conflict(_ body: Body, through hops: [UInt64] = []) -> String? {
+  func conflict(_ body: Body) -> String? {
     let address = body.address - bias
-    let others = jumping(to: address) + namesAt(address).filter { $0 != body.mangledName } + hops.flatMap { jumping(to: $0) + namesAt($0) }
+    let others = jumping(to: address) + namesAt(address).filter { $0 != body.mangledName }
     guard !others.isEmpty else { return nil }
     var parser = SymbolParser()
     for name in others {

@@ -31,9 +31,6 @@ extension ImageCatalog {
     }
   }
 
-  /// The witnesses of requirements with the same name, labels and kind.
-  func witnesses(likeMember wanted: Declaration) -> [Witness] { members.witnesses[MemberKey(wanted)] ?? [] }
-
   fileprivate func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
     var parser = SymbolParser()
     return symbols.candidates(words: words).compactMap { symbol in
@@ -45,7 +42,8 @@ extension ImageCatalog {
       guard kind.isSourceFunction || kind.isHookableAccessor, isWanted(declaration) else { return nil }
       let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
       return Witness(
-        requirement: declaration, conformer: conformer, mangledName: symbol.nameText, address: symbol.address + bias, size: Int(symbol.size),
+        requirement: declaration, conformer: conformer, mangledName: symbol.nameText, address: symbol.address + bias,
+        size: Int(symbol.size),
         available: Int(next - symbol.address))
     }
   }
@@ -72,13 +70,18 @@ extension Witness {
   ///   - offsets: where such functions stand in class metadata.
   func destination(_ code: UnsafeRawPointer, among entries: Set<UInt64>, orAt offsets: [Int]) -> Destination {
     let bytes = code.assumingMemoryBound(to: UInt8.self)
-    var exits = [HKTExit](repeating: HKTExit(), count: Self.mostExits)
-    let count = hkt_find_exits(bytes, UInt64(size), address, &exits, exits.count)
-    guard count <= exits.count else { return .here }
-    let bodies = exits[..<count].map(\.target).filter(entries.contains)
+    let targets = exits(code)
+    let bodies = targets.filter(entries.contains)
     if !bodies.isEmpty { return .bodies(bodies) }
-    guard count <= Self.callsOfThunk, exits[..<count].contains(where: { $0.target == 0 }) else { return .here }
+    guard targets.count <= Self.callsOfThunk, targets.contains(0) else { return .here }
     return offsets.first { hkt_reads_word_at(bytes, UInt64(size), Int64($0)) }.map { .virtualTable(offset: $0) } ?? .here
+  }
+
+  /// Where its code calls and jumps to, 0 for what is not known; none where these are too many.
+  func exits(_ code: UnsafeRawPointer) -> [UInt64] {
+    var exits = [HKTExit](repeating: HKTExit(), count: Self.mostExits)
+    let count = hkt_find_exits(code.assumingMemoryBound(to: UInt8.self), UInt64(size), address, &exits, exits.count)
+    return count <= exits.count ? exits[..<count].map(\.target) : []
   }
 
   /// Thunks of accessors and async thunks call the allocator besides.

@@ -33,7 +33,7 @@ package struct Places: OptionSet, Sendable, Hashable {
       self.init(rawValue: 1 << UInt64(32 + i))
     case .selfRegister: self = .selfRegister
     case .indirectResult: self.init(rawValue: 1)
-    case .yielded: return nil
+    case .yielded, .x87: return nil
     }
   }
 
@@ -55,6 +55,15 @@ package enum ErrorEvidence: Sendable, Equatable {
   case unknown
 }
 
+/// What a method of a class does with the reference to its self.
+package enum SelfUse: Sendable {
+  /// It gives it back, as its caller expects of all but `consuming` methods.
+  case kept
+  /// It uses it up.
+  case consumed
+  case unknown
+}
+
 /// The evidence about one body. Answers are proofs: what is not shown is unknown. Used by one thread at a time.
 package protocol BodyEvidence: AnyObject {
   /// Why the optimiser must have kept the convention that the type spells; nil when it may have changed it.
@@ -66,10 +75,15 @@ package protocol BodyEvidence: AnyObject {
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places
   var error: ErrorEvidence { get }
+  /// Those of the places that some direct call certainly sets for the body.
+  func given(_ places: Places) -> Places
   /// Every call sets the places: the body takes them, or its callers set them all the same, or do not know the body.
   ///
   /// Callers compiled together with a body set nothing for what it does not read.
   func arePassed(_ places: Places) -> Bool
+  /// What the body does with the object in a register.
+  /// - Parameter results: those of its result registers whose references are its caller's.
+  func selfUse(of object: Places, results: OwnedResults?) -> SelfUse
   /// The body only returns: its results are what lay in their places at entry.
   var onlyReturns: Bool { get }
 }

@@ -11,6 +11,7 @@ extension Place {
     case .selfRegister: "self"
     case .indirectResult: "sret"
     case .yielded(let i): "r\(i)"
+    case .x87(let i): "st\(i)"
     }
   }
 }
@@ -24,7 +25,9 @@ extension Location {
     switch self {
     case .pieces(let pieces): pieces.isEmpty ? "()" : pieces.map { $0.notation }.joined(separator: "+")
     case .address(let place): "*" + place.notation
-    case .parts(let parts): "[" + parts.map { "\($0.offset)+\($0.size)=\($0.location.notation)" + ($0.skip > 0 ? "^\($0.skip)" : "") }.joined(separator: ",") + "]"
+    case .parts(let parts):
+      "[" + parts.map { "\($0.offset)+\($0.size)=\($0.location.notation)" + ($0.skip > 0 ? "^\($0.skip)" : "") }.joined(separator: ",")
+        + "]"
     case .optimizedOut: "-"
     case .unknown(let reason): "?" + reason
     }

@@ -11,6 +11,7 @@ package enum Place: Hashable, Sendable {
   case indirectResult  // rax at entry
   /// An integer result register that holds the address of what a coroutine accessor yields, until the access ends.
   case yielded(Int)
+  case x87(Int)  // st0 and st1 on return
 }
 
 extension Place {
@@ -20,7 +21,7 @@ extension Place {
     case .integer(let i): UInt16(8 * i)
     case .selfRegister: UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
     case .indirectResult: UInt16(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
-    case .float, .stack, .yielded: nil
+    case .float, .stack, .yielded, .x87: nil
     }
   }
 }
@@ -69,6 +70,9 @@ extension Location {
 
   /// The whole value is there.
   package var isWhole: Bool { if case .parts(let parts) = self { parts.allSatisfy(\.location.isWhole) } else { has(offset: 0, size: 0) } }
+
+  /// A part of the result is a Float80, on the stack of the x87.
+  var isOnX87: Bool { places.contains { if case .x87 = $0 { true } else { false } } }
 
   /// All registers and stack slots the value, or its address, is in.
   package var places: [Place] {
@@ -184,7 +188,10 @@ package final class CallPlan: @unchecked Sendable {
   package let slots: UnsafePointer<ValueSlot>
   /// One per argument, none where each call tells what the values are; lives as long as the plan.
   package let recipes: UnsafePointer<ValueRecipe>
+  /// One per argument; lives as long as the plan.
+  let straightArguments: UnsafePointer<StraightPlace>
   package let resultSlot: ValueSlot
+  let straightResult: StraightPlace
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
   /// The integer register or r13 that holds the address of a struct's or enum's `self`, by its offset in the frame; -1 for none.
@@ -203,8 +210,10 @@ package final class CallPlan: @unchecked Sendable {
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
     isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
-    opaqueBecause: String? = nil, of declaration: Declaration
+    opaqueBecause: String? = nil, selfUse: SelfUse = .unknown, of declaration: Declaration
   ) {
+    isMethod = declaration.kind == .function && declaration.hasInstance
+    if case .object = selfPlan, isMethod { self.selfUse = selfUse } else { self.selfUse = .kept }
     self.opaqueBecause = opaqueBecause
     hiddenArguments = hidden
     self.thrownValue = thrownValue
@@ -220,7 +229,7 @@ package final class CallPlan: @unchecked Sendable {
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
     mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
-    consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType
+    consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType || self.selfUse == .consumed
     argumentCount = arguments.count
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
@@ -228,8 +237,15 @@ package final class CallPlan: @unchecked Sendable {
     let recipes = UnsafeMutablePointer<ValueRecipe>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (recipes + index).initialize(to: generics == nil ? ValueRecipe(argument) : .none) }
     self.recipes = UnsafePointer(recipes)
+    let straight = UnsafeMutablePointer<StraightPlace>.allocate(capacity: arguments.count)
+    for (index, argument) in arguments.enumerated() { (straight + index).initialize(to: .argument(argument)) }
+    straightArguments = UnsafePointer(straight)
     // The registers may hold a typed error instead, which is looked at by plan.
-    if case .typed = thrown { resultSlot = .none } else { resultSlot = .result(result) }
+    if case .typed = thrown {
+      (resultSlot, straightResult) = (.none, .none)
+    } else {
+      (resultSlot, straightResult) = (.result(result), .result(result))
+    }
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
     if case .value(let value) = selfPlan, case .address(let place) = value.location {
@@ -251,20 +267,30 @@ package final class CallPlan: @unchecked Sendable {
   deinit {
     slots.deallocate()
     recipes.deallocate()
+    straightArguments.deallocate()
   }
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool
   /// A method of a struct or enum, which may be consuming.
   private let mayConsumeSelf: Bool
-  /// As above, or the object is handed back as the result unless the initialiser fails.
+  /// As above, or the object is handed back as the result unless the initialiser fails, or the method is consuming.
   package let consumesSelf: Bool
+  /// The body runs on an object that may be gone when the call is over.
+  var endsObject: Bool {
+    if case .object = selfPlan { return consumesSelf }
+    return false
+  }
+  /// A function of an instance.
+  let isMethod: Bool
+  /// What a method does with the object it runs on; `.kept` for everything else.
+  package let selfUse: SelfUse
 
-  /// The result may come on the x87 stack, which no plan looks at.
+  /// The result comes on the x87 stack, or may: nothing else looks there.
   package var mayUseX87: Bool {
     switch result.location {
     case .unknown, .optimizedOut: !isAsync && !isEnterOnly
-    case .pieces, .address, .parts: false
+    case .pieces, .address, .parts: result.location.isOnX87
     }
   }
 
@@ -279,7 +305,10 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    if consumesSelf || result.isYielded || opaqueBecause != nil { return false }
+    // What is used up for certain is had again: see KeptSelf.
+    if consumesSelf && selfUse != .consumed || result.isYielded || opaqueBecause != nil { return false }
+    // Of async methods nothing is known: they are taken to give self back, as all but a few do.
+    if selfUse == .unknown, !isAsync { return false }
     switch selfPlan {
     case .none, .object, .metatype, .unknown(CallPlan.gone): break
     case .value(let value):
@@ -288,7 +317,7 @@ package final class CallPlan: @unchecked Sendable {
       if mayEnd, value.location != .optimizedOut, !(value.info?.isTrivial ?? false) { return false }
     case .unknown: if mayConsumeSelf { return false }
     }
-    if case .typed = thrown { return false }
+    if case .typed = thrown, thrownValue?.info == nil || thrownValue?.location.isWhole != true { return false }
     switch result.location {
     case .unknown, .optimizedOut: return resultIsVoid
     case .pieces, .address, .parts: return resultIsVoid || result.info != nil && result.isOwned
@@ -322,12 +351,13 @@ package final class CallPlan: @unchecked Sendable {
   /// The plan with parts of it replaced.
   func changed(
     arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
-    generics: GenericCall? = nil, stack: StackArguments? = nil
+    generics: GenericCall? = nil, stack: StackArguments? = nil, selfUse: SelfUse? = nil
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
       thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
-      thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause, of: declaration)
+      thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause,
+      selfUse: selfUse ?? self.selfUse, of: declaration)
   }
 
   /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
@@ -348,7 +378,7 @@ package final class CallPlan: @unchecked Sendable {
     } else if case .unknown = checked.selfPlan {
       selfPlan = checked.selfPlan
     }
-    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown)
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown, selfUse: checked.selfUse)
   }
 
   /// There is nothing to know: a closure without arguments and result, whatever the optimiser made of it.

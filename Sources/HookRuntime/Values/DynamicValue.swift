@@ -50,20 +50,25 @@ enum DynamicValue {
   }
 
   private static func integer<N: BinaryInteger>(_ value: Any, _: N.Type, _ memory: UnsafeMutableRawPointer) -> Bool? {
-    let exact: N?
-    if let number = value as? any BinaryInteger { exact = N(exactly: number) }
-    else if let number = value as? any BinaryFloatingPoint { exact = Self.exactly(number) }
-    else { return nil }
-    return exact.map { memory.initializeMemory(as: N.self, to: $0) } != nil
+    func exactly(_ number: some BinaryFloatingPoint) -> N? { N(exactly: number) }
+    return Self.number(value, { exactly($0) }, memory)
   }
 
-  private static func exactly<N: BinaryInteger, F: BinaryFloatingPoint>(_ number: F) -> N? { N(exactly: number) }
-
   private static func float<N: BinaryFloatingPoint>(_ value: Any, _: N.Type, _ memory: UnsafeMutableRawPointer) -> Bool? {
+    Self.number(value, { number -> N? in Self.exactly(number) }, memory)
+  }
+
+  private static func number<N: Numeric>(
+    _ value: Any, _ exactly: (any BinaryFloatingPoint) -> N?, _ memory: UnsafeMutableRawPointer
+  ) -> Bool? {
     let exact: N?
-    if let number = value as? any BinaryInteger { exact = N(exactly: number) }
-    else if let number = value as? any BinaryFloatingPoint { exact = Self.exactly(number) }
-    else { return nil }
+    if let number = value as? any BinaryInteger {
+      exact = N(exactly: number)
+    } else if let number = value as? any BinaryFloatingPoint {
+      exact = exactly(number)
+    } else {
+      return nil
+    }
     return exact.map { memory.initializeMemory(as: N.self, to: $0) } != nil
   }
 

@@ -28,13 +28,6 @@ package struct FrameAnswer {
     frame.pointee.results.integer.1 = UInt64(address)
   }
 
-  /// Who goes on with a coroutine that another function began for us; answers who would have.
-  package func replaceContinuation(by continuation: UInt) -> UInt {
-    let former = UInt(frame.pointee.results.integer.0)
-    frame.pointee.results.integer.0 = UInt64(continuation)
-    return former
-  }
-
   /// Ends the arguments that the function was given to keep: nobody runs that would.
   package static func consumeArguments(of call: UnsafeMutablePointer<HKTCall>, _ plan: CallPlan) {
     guard plan.consumesArguments else { return }

@@ -77,7 +77,8 @@ private struct FunctionPlanner {
       if shape.isDifferentiable { throw FunctionProblem(description: "it is differentiable") }
       guard let convention = shape.convention else { throw FunctionProblem(description: "its convention is not known") }
       if type.form == .declared, convention == .swift {
-        throw FunctionProblem(description: "how it takes its arguments is settled by the generic declaration it belongs to, in a way not known here")
+        throw FunctionProblem(
+          description: "how it takes its arguments is settled by the generic declaration it belongs to, in a way not known here")
       }
       if convention == .block { throw FunctionProblem(description: "it is a block, whose layout belongs to another runtime") }
       var planner = FunctionPlanner(form: convention == .swift ? type.form : .natural, convention: convention)
@@ -191,9 +192,12 @@ private struct FunctionPlanner {
       return plan
     }
     plan.location = PlaceAllocator.returned(info.passing)
+    if plan.location.isOnX87 { throw FunctionProblem(description: Self.onX87) }
     if case .unknown(let reason) = plan.location { throw FunctionProblem(description: "its result is \(reason)") }
     return plan
   }
+
+  private static let onX87 = "its result is returned on the x87 stack"
 
   /// The elements are results of their own: address-only ones go through pointers that come before all arguments (in rax
   /// when there is no other result), the rest is returned as one tuple.
@@ -215,6 +219,7 @@ private struct FunctionPlanner {
       sources.append((begin..<end, index))
     }
     let packed = PlaceAllocator.returned(AggregateLowering.lower(scalars))
+    if packed.isOnX87 { throw FunctionProblem(description: Self.onX87) }
     if case .unknown(let reason) = packed { throw FunctionProblem(description: "its result is \(reason)") }
     for source in sources where !source.span.isEmpty { parts.append(packed.part(source.span, movedTo: leaves[source.leaf].offset)) }
     return .parts(parts)

@@ -69,7 +69,9 @@ extension Metadata {
     // Bit 28: a global actor, which is not looked at here.
     guard flags & ~Self.escaping == 0, pointer.load(fromByteOffset: 8, as: UInt.self) & 0x1800_0000 == 0 else { return false }
     return mine.result == its.result && mine.thrown == its.thrown
-      && zip(mine.parameters, its.parameters).allSatisfy { $0.type == $1.type && $0.ownership == $1.ownership && $0.isIsolated == $1.isIsolated }
+      && zip(mine.parameters, its.parameters).allSatisfy {
+        $0.type == $1.type && $0.ownership == $1.ownership && $0.isIsolated == $1.isIsolated
+      }
   }
 }
 

@@ -45,7 +45,9 @@ struct PlanCheck {
       }
       return argument
     }
-    return plan.changed(arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown)
+    return plan.changed(
+      arguments: arguments, selfPlan: selfPlan(), result: result, thrown: thrown,
+      selfUse: plan.selfObjectRegister.map { evidence.selfUse(of: $0, results: plan.ownedResults) })
   }
 
   // MARK: Values nobody passes

@@ -106,6 +106,8 @@ package enum TypeProblem: Error, Hashable, Sendable {
   case unresolved(String)
   /// A stored field's type is not found, or the layout has a form we do not read.
   case layout(String)
+  /// A C struct with a union or bit-fields: Swift has no fields for those, and how it travels depends on them.
+  case hidden(String)
   /// A struct of a module built for evolution: whether it is frozen decides how it travels.
   case evolving(String)
 }
@@ -116,6 +118,8 @@ extension TypeProblem: CustomStringConvertible {
     case .generic: "its type depends on generic parameters"
     case .unresolved(let name): "type '\(name)' is not found in this process"
     case .evolving(let name): "'\(name)' is of a module built for evolution, and whether it is '@frozen' is not known"
+    case .hidden(let name):
+      "'\(name)' is a C type with parts that Swift has no names for, such as a union or bit-fields, and they decide how it is passed"
     case .layout(let name): "the layout of '\(name)' is not known"
     }
   }

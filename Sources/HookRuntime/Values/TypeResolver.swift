@@ -297,7 +297,7 @@ package final class TypeResolver: @unchecked Sendable {
     let fields = descriptor.fields
     guard let vector = descriptor.fieldOffsetVector, !fields.isEmpty else {
       if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
-      throw .layout(name())
+      throw isImported ? .hidden(name()) : .layout(name())
     }
     if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     var all: [Scalar] = []
@@ -324,7 +324,7 @@ package final class TypeResolver: @unchecked Sendable {
       all += scalars.map { $0.moved(by: offset) }
     }
     // A C struct may have parts Swift has no name for, such as bit-fields and unions.
-    if isImported, !AggregateLowering.hidesNothing(all, size: metadata.size) { throw .layout(name()) }
+    if isImported, !AggregateLowering.hidesNothing(all, size: metadata.size) { throw .hidden(name()) }
     return Layout(kind: .structure, scalars: all)
   }
 

@@ -1,7 +1,8 @@
 // TypedValue — values of the program as Swift values of a type that code of ours names, and back.
 //
 // A value is taken as its own type, as `Any`, or, when it is an object, as a class it inherits from. It is made of a value of
-// its own type, of an instance of a subclass, of what an Optional holds, or of an `Any` that holds one of these.
+// its own type, of an instance of a subclass, of what an Optional holds, of what conforms where it is an existential, or of an
+// `Any` that holds one of these.
 // Nothing is converted: an `Int` is no `Double`, and a number no `Bool`.
 
 package enum TypedValue {
@@ -21,7 +22,9 @@ package enum TypedValue {
     if type.isConstrained { return false }
     if type.metadata == given || given == any { return true }
     if type.isLentFunction { return given.isSameFunction(as: type.metadata) }
-    if case .object = type.kind, given == anyObject || isClass(given) && (given.isSubclass(of: type.metadata) || type.metadata.isSubclass(of: given)) {
+    if case .object = type.kind,
+      given == anyObject || isClass(given) && (given.isSubclass(of: type.metadata) || type.metadata.isSubclass(of: given))
+    {
       return true
     }
     if case .optional(let payload) = type.kind { return canStore(given, payload) }
@@ -86,7 +89,8 @@ package enum TypedValue {
 
   /// The closure at `memory`, which must not escape, as one that may, for as long as the loan lasts; nil where T is another type.
   package static func lend<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until loan: ClosureLoan, as: T.Type = T.self) -> T? {
-    guard Metadata(T.self).isSameFunction(as: type.metadata), case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)) else {
+    guard Metadata(T.self).isSameFunction(as: type.metadata), case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self))
+    else {
       return nil
     }
     let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))
@@ -116,6 +120,7 @@ package enum TypedValue {
       guard store(value, as: payload, at: memory) else { return false }
       type.metadata.injectEnumTag(memory, 0)
       return true
+    case .existential: return storeContent(of: value, type, memory)
     default: return false
     }
   }
@@ -141,7 +146,7 @@ package enum TypedValue {
   }
 
   private static func storeContent<T>(of value: T, _ type: TypeInfo, _ memory: UnsafeMutableRawPointer) -> Bool {
-    // T is Any.
+    // T is Any, or what an existential is to hold.
     let content = value as Any
     let held = Metadata(Swift.type(of: content))
     switch type.kind {

@@ -115,8 +115,23 @@ package struct ValuePrinter {
     text += "<\(Self.short((try? name.get().name) ?? info.name))>"
   }
 
+  /// Numbers of the standard library that are structs of one builtin word.
+  private static func number(_ memory: UnsafeRawPointer, _ type: Metadata) -> String? {
+    // The memory holds a value of the type its metadata names.
+    switch type {
+    case float80: memory.assumingMemoryBound(to: Float80.self).pointee.description
+    case float16: memory.assumingMemoryBound(to: Float16.self).pointee.description
+    case int128: memory.loadUnaligned(as: Int128.self).description
+    case uint128: memory.loadUnaligned(as: UInt128.self).description
+    default: nil
+    }
+  }
+  private static let (float80, float16) = (Metadata(Float80.self), Metadata(Float16.self))
+  private static let (int128, uint128) = (Metadata(Int128.self), Metadata(UInt128.self))
+
   private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
     if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
+    if let number = Self.number(memory, info.metadata) { text += number; return }
     if collection(memory, info, &text) || foundation(memory, info, into: &text) { return }
     guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector else {
       text += "<\(Self.short(info.name))>"

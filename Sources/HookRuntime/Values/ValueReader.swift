@@ -15,7 +15,7 @@ package struct ValueReader {
     case .stack(let i): frame.pointee.stack[i]
     case .selfRegister: frame.pointee.self_register
     case .indirectResult: frame.pointee.indirect_result
-    case .yielded: resultWord(place)
+    case .yielded, .x87: resultWord(place)
     }
   }
 
@@ -29,7 +29,7 @@ package struct ValueReader {
       withUnsafePointer(to: &frame.pointee.results.xmm) { UnsafeRawPointer($0).load(fromByteOffset: 16 * i, as: UInt64.self) }
     case .selfRegister: frame.pointee.results.self_register
     case .indirectResult: frame.pointee.indirect_result
-    case .stack: 0
+    case .stack, .x87: 0
     }
   }
 
@@ -39,6 +39,11 @@ package struct ValueReader {
       + (result
         ? MemoryLayout<HKTFrame>.offset(of: \.results)! + MemoryLayout<HKTResults>.offset(of: \.xmm)!
         : MemoryLayout<HKTFrame>.offset(of: \.xmm)!) + 16 * i
+  }
+
+  /// Where the trampoline keeps what a callee left on the x87 stack.
+  static func x87(_ i: Int, in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.x87)! + 16 * i
   }
 
   /// Gives `body` the bytes of the value as they would lie in memory. Borrowed: valid only inside.
@@ -90,6 +95,9 @@ package struct ValueReader {
     if case .float(let i) = piece.place, piece.size > 8 {
       (memory + piece.offset).copyMemory(from: xmmAddress(i, result: isResult), byteCount: min(16, piece.size))
       return
+    }
+    if case .x87(let i) = piece.place {
+      return (memory + piece.offset).copyMemory(from: Self.x87(i, in: frame), byteCount: min(piece.size, value.count - piece.offset))
     }
     withUnsafeBytes(of: isResult ? resultWord(piece.place) : argumentWord(piece.place)) {
       (memory + piece.offset).copyMemory(from: $0.baseAddress! + piece.skip, byteCount: min(piece.size, value.count - piece.offset, 8))

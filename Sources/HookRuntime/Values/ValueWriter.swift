@@ -62,7 +62,7 @@ package struct ValueWriter {
   }
 
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
-  package var canReleaseAfterCall: Bool { call.pointee.body.pointee.flags & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
+  package var canReleaseAfterCall: Bool { hkt_record_flags(call.pointee.body) & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
 
   /// Puts `value` in the argument's place and takes ownership of it. The caller has checked `canReplace`.
   package func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
@@ -180,7 +180,7 @@ package struct ValueWriter {
     case .stack(let i): frame.pointee.stack[i] = word
     case .selfRegister: frame.pointee.self_register = word
     case .indirectResult: frame.pointee.indirect_result = word
-    case .yielded: break  // never replaced
+    case .yielded, .x87: break  // no argument
     }
   }
 
@@ -245,8 +245,17 @@ package struct ValueWriter {
     value.memory.storeBytes(of: object, as: UInt.self)
     release(value)
   }
+  /// The method was not run that would have used its self up: that ends with the call.
+  package func useUpSelf(_ plan: CallPlan) {
+    guard plan.selfUse == .consumed, case .object(let place) = plan.selfPlan else { return }
+    keepReferenceUntilEnd(UInt(ValueReader(frame).argumentWord(place)))
+  }
+
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
-  package func setError(_ box: UInt) { frame.pointee.results.error = UInt64(box) }
+  package func setError(_ box: UInt) {
+    frame.pointee.results.error = UInt64(box)
+    frame.pointee.x87_count = 0
+  }
 
   /// Makes `value` the error that a function which states its error's type throws, given away to the caller. Result and
   /// former error were retired before.
@@ -260,6 +269,7 @@ package struct ValueWriter {
     case .parts, .optimizedOut, .unknown: return value.destroy()
     }
     frame.pointee.results.error = 1
+    frame.pointee.x87_count = 0
     value.forget()
   }
 
@@ -292,6 +302,9 @@ package struct ValueWriter {
     let base = UnsafeMutableRawPointer(frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
     let floats = base + MemoryLayout<HKTResults>.offset(of: \.xmm)!
     switch piece.place {
+    case .x87(let i):
+      ValueReader.x87(i, in: frame).copyMemory(from: memory + piece.offset, byteCount: min(10, piece.size))
+      frame.pointee.x87_count = max(frame.pointee.x87_count, UInt64(i) + 1)
     case .float(let i) where piece.size > 8: (floats + 16 * i).copyMemory(from: memory + piece.offset, byteCount: min(16, piece.size))
     case .float(let i): (floats + 16 * i).storeBytes(of: Self.word(memory + piece.offset, piece.size), as: UInt64.self)
     case .integer(let i):

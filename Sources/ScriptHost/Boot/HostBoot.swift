@@ -53,6 +53,7 @@ package enum HostBoot {
       ? Recorder(state: state, events: settings.bytes(.events).map { RawPath($0) }, identity: identity, problems: &problems) : nil
     let log = HostLog(recorder: recorder, isVerbose: settings.has(.verbose))
     for problem in problems { log.say(problem) }
+    ImageTrouble.listen { log.say($0) }
     useIndex(in: state)
 
     var loader = PatchLoader(log: log, program: String(decoding: program.lastComponent, as: UTF8.self))

@@ -37,7 +37,7 @@ final class AsyncHandler {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
     if case .call(let call) = wish { call.discard() }
     if !script.pointee.changesNothing { script.pointee.forgetChanges() }
-    if script.pointee.loans != nil { script.pointee.endLoans() }
+    if script.pointee.lends { script.pointee.endLoans() }
     script.deallocate()
   }
 
@@ -88,7 +88,7 @@ extension LuaHook {
         return HKT_FAILED
       }
       let handler = AsyncHandler(
-        self, ScriptCall(view: view, hook: self, patch: patch, phase: HKT_AROUND, serial: serial(of: call), up: nil))
+        self, ScriptCall(view: view, hook: self, patch: owner, phase: HKT_AROUND, serial: serial(of: call), up: nil))
       return handler.onThread { start(handler) }
     }
     // The layer stored it when it began to wait; this step owns it.

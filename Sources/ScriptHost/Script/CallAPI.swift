@@ -34,7 +34,7 @@ enum CallAPI {
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
     check(shl_method(state, call, "original", original, context))
     // Of an overridden method the original is the superclass's.
-    check(shl_method(state, call, "super", original, context))
+    check(shl_method(state, call, "super", superOriginal, context))
     check(shl_method(state, call, "try", tryOriginal, context))
     check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
   }
@@ -53,7 +53,11 @@ enum CallAPI {
       switch member {
       case .self_:
         if script.pointee.phase == HKT_EXIT, script.pointee.view.selfEndsWithCall { return callback.done(shl_nil()) }
-        guard let object = script.pointee.view.selfObject else { return selfValue(script, bridge, callback) }
+        guard let object = script.pointee.view.selfObject else {
+          let isUsedUp = script.pointee.view.withPlan { $0.selfUse == .consumed }
+          return isUsedUp
+            ? callback.done(shl_handle(patch.classes.value, CallValues.consumedMark, 0, 0)) : selfValue(script, bridge, callback)
+        }
         return callback.done(bridge.object(UInt(bitPattern: object)))
       case .type: return callback.done(script.pointee.hook.declaration.context?.description ?? script.pointee.hook.declaration.module)
       case .selector: return callback.done(script.pointee.hook.selector)
@@ -220,15 +224,22 @@ enum CallAPI {
 
   // MARK: The original
 
+  /// As the handler calls it, for messages.
+  private enum Verb: String { case original = "call:original", superclass = "call:super", catching = "call:try" }
+
   private static let original: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, catching: false) }
+    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, .original) }
+  }
+  private static let superOriginal: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, .superclass) }
   }
   private static let tryOriginal: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, catching: true) }
+    withPatch(context, callback) { patch, callback in runOriginal(patch, callback, .catching) }
   }
 
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
-  private static func runOriginal(_ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
+  private static func runOriginal(_ patch: Patch, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
+    let catching = verb == .catching
     guard let script = callback.call else { return callback.fail("this call is over") }
     guard script.pointee.phase == HKT_AROUND else {
       return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
@@ -241,7 +252,7 @@ enum CallAPI {
     if given > 0 {
       guard given == expected else {
         return callback.fail(
-          "'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), call:original got \(given); pass all or none"
+          "'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), \(verb.rawValue) got \(given); pass all or none"
         )
       }
       for index in 0..<given {

@@ -91,7 +91,8 @@ enum CallInAPI {
       // Of a generic class, the metatype is known only now.
       var receiver = receiver
       if receiver == 0, case .metatype(let own) = callable.receiver { receiver = UInt(bitPattern: own.pointer) }
-      return perform(BoundCall(callable: callable, entry: bound.entry), on: receiver, value: value, callback, first: first, patch, catching: catching)
+      return perform(
+        BoundCall(callable: callable, entry: bound.entry), on: receiver, value: value, callback, first: first, patch, catching: catching)
     } catch { return fail(error, callback) }
   }
 

@@ -62,8 +62,20 @@ enum CallValues {
     let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
     let value = script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) }
     if value?.tag == SHL_HANDLE, index < 64 { script.pointee.lentArguments |= 1 << UInt64(index) }
-    if value == nil, case .parts = argument.location { return lendParts(lent, bridge) }
+    if value == nil, case .parts = argument.location {
+      return hasMembers(info) ? lendParts(lent, bridge) : missing(.optimizedOut, bridge)
+    }
     return value ?? missing(argument.location, bridge)
+  }
+
+  /// What is read member by member is of use with some of them gone. Of texts, numbers and closures nothing is left then, and
+  /// nothing tells whether an Optional has a value in it: a handle is never nil.
+  private static func hasMembers(_ info: TypeInfo) -> Bool {
+    switch info.kind {
+    case .structure, .tuple: StandardType.of(info) == nil
+    case .enumeration, .existential, .object, .metatype, .opaque: true
+    default: false
+    }
   }
 
   /// A value of which the optimiser left parts: they can be read one by one.
@@ -94,7 +106,7 @@ enum CallValues {
 
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
-    if script.pointee.threwTyped { return missing(.unknown("typed throws"), bridge) }
+    if script.pointee.threwTyped, script.pointee.stagedResult == nil { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
     if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
     let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
@@ -238,8 +250,10 @@ enum CallValues {
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
-    if result.type.isVoid || script.pointee.threwTyped { return }
-    if isSame(value, root: .result(script.pointee.resultNumber), script, bridge),
+    let didThrow = (script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT) && script.pointee.view.didThrow
+    // Nothing, given instead of an error, is an end without error.
+    if result.type.isVoid, !didThrow || value.tag != SHL_NIL { return }
+    if !didThrow, isSame(value, root: .result(script.pointee.resultNumber), script, bridge),
       script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
     {
       return
@@ -247,7 +261,7 @@ enum CallValues {
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))
     }
-    if script.pointee.view.didThrow, !canReplaceError(script) {
+    if didThrow, !canReplaceError(script) {
       throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
     }
     let made = OwnedValue(uninitialized: info)
@@ -275,7 +289,7 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, slot.kind != .none, !ran || !view.didThrow else { return false }
+    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)
@@ -429,7 +443,7 @@ enum CallValues {
   static func runOriginal(_ script: Call) throws(BridgeError) {
     let view = script.pointee.view
     guard script.pointee.originalRuns == 0, script.pointee.changesNothing, script.pointee.lentArguments == 0,
-      !view.withPlan({ $0.consumesArguments })
+      !view.consumes
     else {
       try prepareOriginal(script)
       return hkt_call_proceed(view.call)
@@ -444,11 +458,13 @@ enum CallValues {
     let writer = ValueWriter(script.pointee.view.call)
     let owned = ownedIndices(plan)
     if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
+    if script.pointee.originalRuns == 0, plan.selfUse == .consumed { script.pointee.keepSelf() }
     if script.pointee.originalRuns > 0 {
       let errorIsKnown = !script.pointee.view.didThrow || canReplaceError(script)
       guard plan.canRunAgain, errorIsKnown, (script.pointee.held?.count ?? 0) == owned.count else {
         throw .runsOnce(script.pointee.hook.selector)
       }
+      script.pointee.keptSelf?.lendAgain()
       if !script.pointee.view.didThrow { script.pointee.rememberResult() }
       retireOutcome(script, writer)
     }
@@ -478,12 +494,12 @@ enum CallValues {
   /// The original never runs: what it would have consumed ends here. False, with nothing changed, when some of that is
   /// out of reach.
   static func consumeOwned(_ script: Call) -> Bool {
-    let consumes = script.pointee.view.withPlan { $0.consumesArguments }
-    if script.pointee.changesNothing, !consumes { return true }
+    if script.pointee.changesNothing, !script.pointee.view.consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
     guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
     settleArguments(script)
     hold(owned, script, copyable: false)
+    ValueWriter(script.pointee.view.call).useUpSelf(script.pointee.plan)
     return true
   }
 

@@ -20,12 +20,23 @@ extension CallView {
       && call.pointee.frame.pointee.results.error != call.pointee.frame.pointee.error_register
   }
 
-  /// The class instance the method runs on, borrowed for the call; nil for other kinds of `self`.
+  /// The original ends arguments or self. By patterns: comparing another module's enums is a call.
   @inline(__always)
-  var receiver: UnsafeRawPointer? {
-    let slot = withPlan { $0.selfSlot }
-    if case .object = slot.kind { return slot.address(in: call).load(as: UnsafeRawPointer?.self) }
-    return selfObject
+  var consumes: Bool {
+    withPlan { plan in
+      if case .consumed = plan.selfUse { return true }
+      return plan.consumesArguments
+    }
+  }
+
+  /// The class of the instance the method runs on, or what it was when the call began: an initialiser that failed has ended
+  /// the instance. 0 for other kinds of `self`, and where it is not told.
+  @inline(__always)
+  var receiverClass: UInt {
+    let (slot, isEnded) = withPlan { ($0.selfSlot, $0.consumesSelf) }
+    if isEnded, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
+    guard case .object = slot.kind else { return selfObject?.load(as: UInt.self) ?? 0 }
+    return slot.address(in: call).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
   }
 }
 

@@ -33,7 +33,9 @@ struct CapturePath: Sendable {
         let known = parameters.enumerated().map { $1.label ?? "\($0 + 1)" }.joined(separator: ", ")
         throw Problem(text: "'\(family.selector)' has no argument '\(name)'; it has \(known.isEmpty ? "none" : known)")
       }
-    default: throw Problem(text: "'\(text)' begins with neither self, args, result, error nor duration" + (family.imported == nil ? "" : ", nor errno"))
+    default:
+      throw Problem(
+        text: "'\(text)' begins with neither self, args, result, error nor duration" + (family.imported == nil ? "" : ", nor errno"))
     }
     fields = parts
     if parts.contains("") { throw Problem(text: "'\(text)' has an empty step") }

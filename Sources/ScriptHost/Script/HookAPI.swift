@@ -10,7 +10,9 @@ enum HookAPI {
       check(shl_method(patch.state, patch.classes.method, position, function, context))
       check(shl_method(patch.state, patch.classes.type, position, function, context))
     }
-    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)] as [(String, SHLFunction)] {
+    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)]
+      as [(String, SHLFunction)]
+    {
       check(shl_method(patch.state, patch.classes.hook, name, function, context))
     }
     check(shl_register(patch.state, "hooks", list, context))
@@ -46,7 +48,8 @@ enum HookAPI {
       let waits = wishes.waits || isClass && receiver.h.b == 1
       var target =
         isClass
-        ? try member(callback.text(1)!, of: patch.classNames[index], waits: waits, patch, callback) : Target(selector: patch.selectors[index])
+        ? try member(callback.text(1)!, of: patch.classNames[index], waits: waits, patch, callback)
+        : Target(selector: patch.selectors[index])
       if let object = wishes.object { target.scope = .object(try live(object, patch)) }
       if let most = wishes.most, target.selector.families.count > most {
         return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
@@ -101,7 +104,7 @@ enum HookAPI {
     guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
     let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope)
     let requests = zip(selector.images, selector.families).map {
-      HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd)
+      HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd, mayChoose: true)
     }
     let report = HookEngine.shared.install(requests, layer: batch.layer)
     batch.add(report)
@@ -110,7 +113,8 @@ enum HookAPI {
       return callback.fail("cannot hook '\(name)': \(reason)")
     }
     tell(report, selector, wishes, patch)
-    guard wishes.waits || selector.waits else {
+    // One object's class is there already.
+    guard wishes.waits || selector.waits && wishes.object == nil else {
       return callback.done(
         shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
     }
@@ -127,18 +131,12 @@ enum HookAPI {
 
   private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Patch) {
     if selector.isGlob || !report.refused.isEmpty {
-      let partial = report.partial.isEmpty ? "" : ", \(report.partial.count) in part"
       patch.log.note(
-        "hooked",
-        "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)"
-      )
+        "hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked\(report.rest)")
     }
     // Once is enough for what is hooked for each of many objects.
     if selector.isGlob || wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
-    for part in report.partial {
-      patch.log.note(
-        "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
-    }
+    report.tellReach(patch)
     noteMissedCopies(selector, patch)
   }
 
@@ -174,7 +172,9 @@ enum HookAPI {
     withPatch(context, callback) { patch, callback in
       let wait = batch(callback[0], patch)?.stopWaiting() ?? false
       let tokens = tokens(callback[0], patch)
-      for change in tokens.flatMap(HookEngine.shared.changesElsewhere) { patch.log.note("changed elsewhere", "\(patch.fileName): \(change)") }
+      for change in tokens.flatMap(HookEngine.shared.changesElsewhere) {
+        patch.log.note("changed elsewhere", "\(patch.fileName): \(change)")
+      }
       return callback.done(shl_bool(HookEngine.shared.remove(tokens) > 0 || wait))
     }
   }
@@ -195,6 +195,25 @@ enum HookAPI {
     }
   }
 
+  /// One table of the list.
+  private struct Row {
+    let scope: UnsafeMutablePointer<SHLScope>
+    let table: SHLValue
+
+    init(_ scope: UnsafeMutablePointer<SHLScope>, fields: Int32) {
+      self.scope = scope
+      table = shl_table_new(scope, 0, fields)
+    }
+
+    func set(_ name: String, _ value: SHLValue) {
+      _ = name.withCString { shl_table_set_field(scope, table, $0, name.utf8.count, value) }
+    }
+    func text(_ name: String, _ text: String) {
+      var copy = text
+      copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
+    }
+  }
+
   /// `hooks()`: all that are installed in the process, as tables; behind them what is waited for.
   private static let list: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
@@ -203,40 +222,53 @@ enum HookAPI {
       let waits = HookEngine.shared.waits()
       let table = shl_table_new(scope, Int32(infos.count + waits.count), 0)
       for (index, info) in infos.enumerated() {
-        let entry = shl_table_new(scope, 0, 10)
-        func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
-        func text(_ name: String, _ text: String) {
-          var copy = text
-          copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
-        }
-        text("selector", info.selector)
-        text("position", info.position)
-        text("owner", info.owner)
-        if let group = info.group { text("group", group) }
-        text("scope", info.scope.description)
-        text("back_end", info.backEnd.rawValue)
-        set("priority", shl_int(Int64(info.priority)))
-        set("calls", shl_int(Int64(clamping: info.calls)))
-        set("once", shl_bool(info.isOnce))
-        set("enabled", shl_bool(info.isEnabled))
-        set("waiting", shl_bool(false))
-        if shl_table_set_at(scope, table, Int64(index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
+        let entry = Row(scope, fields: 12)
+        entry.text("selector", info.selector)
+        entry.text("position", info.position)
+        entry.text("owner", info.owner)
+        if let group = info.group { entry.text("group", group) }
+        entry.text("scope", info.scope.description)
+        entry.text("back_end", info.backEnd.rawValue)
+        if let reason = info.whyNotEntry { entry.text("why_not_entry", reason) }
+        entry.set("priority", shl_int(Int64(info.priority)))
+        entry.set("calls", shl_int(Int64(clamping: info.calls)))
+        entry.set("once", shl_bool(info.isOnce))
+        entry.set("enabled", shl_bool(info.isEnabled))
+        entry.set("waiting", shl_bool(false))
+        if shl_table_set_at(scope, table, Int64(index + 1), entry.table) != SHL_OK { return callback.fail("out of memory") }
       }
       for (index, wait) in waits.enumerated() {
-        let entry = shl_table_new(scope, 0, 5)
-        func set(_ name: String, _ value: SHLValue) { _ = name.withCString { shl_table_set_field(scope, entry, $0, name.utf8.count, value) } }
-        func text(_ name: String, _ text: String) {
-          var copy = text
-          copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
-        }
-        text("selector", wait.selector)
-        text("owner", wait.owner)
-        if let group = wait.group { text("group", group) }
-        set("waiting", shl_bool(!wait.hasLanded))
-        set("landed", shl_int(Int64(wait.hooks.count)))
-        if shl_table_set_at(scope, table, Int64(infos.count + index + 1), entry) != SHL_OK { return callback.fail("out of memory") }
+        let entry = Row(scope, fields: 5)
+        entry.text("selector", wait.selector)
+        entry.text("owner", wait.owner)
+        if let group = wait.group { entry.text("group", group) }
+        entry.set("waiting", shl_bool(!wait.hasLanded))
+        entry.set("landed", shl_int(Int64(wait.hooks.count)))
+        if shl_table_set_at(scope, table, Int64(infos.count + index + 1), entry.table) != SHL_OK { return callback.fail("out of memory") }
       }
       return callback.done(table)
     }
+  }
+}
+
+extension HookEngine.Report {
+  /// What is said behind the number of hooks.
+  var rest: String {
+    let byTables = chosen.isEmpty ? "" : ", \(chosen.count) not by entry"
+    return ", \(refused.count) refused" + (partialCount == 0 ? "" : ", \(partialCount) in part") + byTables
+  }
+
+  /// Notes what the hooks do not see.
+  func tellReach(_ patch: Patch) {
+    for part in partial {
+      patch.log.note(
+        "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+    }
+    for each in chosen {
+      let misses = each.isPartial ? "; see explain for calls that it misses" : ""
+      patch.log.note(
+        "back end", "\(patch.fileName): '\(each.selector)' is hooked by \(each.backEnd.rawValue), not by entry: \(each.instead)\(misses)")
+    }
+    for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
   }
 }

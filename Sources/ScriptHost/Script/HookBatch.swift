@@ -82,7 +82,7 @@ final class HookBatch: Sendable {
   /// Hooks what images bring of the selector from now on.
   func wait() {
     let request = WaitRequest(
-      selector: selector.text, owner: patch.id, group: options.group, scope: scope, backEnd: options.backEnd,
+      selector: selector.text, owner: patch.id, group: options.group, scope: scope, backEnd: options.backEnd, mayChoose: true,
       known: Set(selector.families.map { FamilyName($0) })
     ) { [weak self] family in
       self.flatMap { $0.patch.isLive ? $0.layer(family) : nil }
@@ -95,8 +95,9 @@ final class HookBatch: Sendable {
 
   private func landed(_ report: HookEngine.Report) {
     add(report)
-    let refused = report.refused.isEmpty ? "" : ", \(report.refused.count) refused"
-    patch.log.note("hook landed", "\(patch.fileName): '\(selector.text)' appeared: \(report.tokens.count) hooked\(refused)")
+    let rest = report.refused.isEmpty && report.partialCount == 0 ? "" : report.rest
+    patch.log.note("hook landed", "\(patch.fileName): '\(selector.text)' appeared: \(report.tokens.count) hooked\(rest)")
+    if !selector.isGlob { report.tellReach(patch) }
     for (name, reason) in report.refused where !selector.isGlob {
       patch.log.say("\(patch.fileName): cannot hook '\(name)', which appeared: \(reason)")
     }

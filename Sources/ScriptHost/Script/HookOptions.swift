@@ -34,7 +34,8 @@ struct HookOptions {
     case ("by", SHL_STRING):
       backEnd = text.flatMap(BackEnd.init(rawValue:))
       if backEnd == nil {
-        return "option 'by' names a back end: \(BackEnd.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))"
+        let known = BackEnd.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        return "option 'by' names a back end: \(known), found '\(text ?? "")'"
       }
     case ("on_busy", _): return "option 'on_busy' is \"wait\" or \"original\""
     case ("on_failure", _): return "option 'on_failure' is \"original\"; other ways are not supported yet"

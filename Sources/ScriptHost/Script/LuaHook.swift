@@ -12,7 +12,11 @@ final class LuaHook: @unchecked Sendable {
   enum Position: String { case before, around, after }
 
   let patch: Patch
+  /// The same, for calls: they count no reference.
+  let owner: Unmanaged<Patch>
   let position: Position
+  /// Asked by every call: comparing positions is a call of its own.
+  private let isAround: Bool
   private let handler: HandlerFunction
   let function: SHLRef
   /// How many arguments the handler declares behind `call`; all when it is variadic.
@@ -22,6 +26,9 @@ final class LuaHook: @unchecked Sendable {
   let source: String
   let line: Int32
   let waitsForever: Bool
+  /// What there is to go on to.
+  enum Behind { case original, nothing, nothingOptional }
+  private let behind: Behind
   let breaker = Breaker()
   var token: HookToken?
   /// Metadata of the class `self` must be of, or one of the two below.
@@ -29,10 +36,12 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions) {
+  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions, behind: Behind = .original) {
     let info = handler.info
     patch = handler.patch
+    owner = .passUnretained(handler.patch)
     self.position = position
+    isAround = position == .around
     self.handler = handler
     function = handler.ref
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
@@ -41,6 +50,7 @@ final class LuaHook: @unchecked Sendable {
     line = info.line
     source = patch.fileName
     waitsForever = options.waitsWhenBusy
+    self.behind = behind
     let declaration = family.declaration
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
@@ -68,12 +78,12 @@ final class LuaHook: @unchecked Sendable {
   func isForeign(_ view: CallView) -> Bool {
     let expected = expectedClass.load(ordering: .relaxed)
     if expected == Self.anyClass { return false }
-    guard let object = view.receiver else { return false }
-    return object.load(as: UInt.self) != expected && isOfOtherClass(object)
+    let found = view.receiverClass
+    return found != expected && found != 0 && isOfOtherClass(found)
   }
 
   /// Found at the first call: the class may not be ready when the hook is installed.
-  private func isOfOtherClass(_ object: UnsafeRawPointer) -> Bool {
+  private func isOfOtherClass(_ type: UInt) -> Bool {
     if expectedClass.load(ordering: .relaxed) == Self.unknownClass {
       var found = Self.anyClass
       if let name = declaration.context,
@@ -83,9 +93,10 @@ final class LuaHook: @unchecked Sendable {
       }
       expectedClass.store(found, ordering: .relaxed)
     }
-    guard let expected = UnsafeRawPointer(bitPattern: expectedClass.load(ordering: .relaxed)), UInt(bitPattern: expected) != Self.anyClass
+    let expected = expectedClass.load(ordering: .relaxed)
+    guard expected != Self.anyClass, let type = UnsafeRawPointer(bitPattern: type), let expected = UnsafeRawPointer(bitPattern: expected)
     else { return false }
-    return !Metadata(object.load(as: UnsafeRawPointer.self)).isSubclass(of: Metadata(expected))
+    return !Metadata(type).isSubclass(of: Metadata(expected))
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
@@ -96,13 +107,13 @@ final class LuaHook: @unchecked Sendable {
       return HKT_HANDLED
     }
     let thread = ScriptThread.of(call.pointee.thread)
-    var script = ScriptCall(view: view, hook: self, patch: patch, phase: phase, serial: serial(of: call), up: thread.pointee.top)
+    var script = ScriptCall(view: view, hook: self, patch: owner, phase: phase, serial: serial(of: call), up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
       if !script.pointee.changesNothing { script.pointee.forgetChanges() }
-      if script.pointee.loans != nil { script.pointee.endLoans() }
+      if script.pointee.lends { script.pointee.endLoans() }
       return outcome
     }
   }
@@ -165,13 +176,15 @@ final class LuaHook: @unchecked Sendable {
       return failed(script, status, &invocation.pointee)
     }
     var returned = false
-    if position == .around, invocation.pointee.count > 0 {
-      returned = CallValues.returnDirectly(result.pointee, script)
+    if isAround, invocation.pointee.count > 0 || behind == .nothingOptional && script.pointee.originalRuns == 0 {
+      // Returning nothing is nil where nothing is behind it.
+      let result = invocation.pointee.count > 0 ? result.pointee : shl_nil()
+      returned = CallValues.returnDirectly(result, script)
       if !returned {
         let reading = ValueBridge(
           classes: patch.classes, serial: script.pointee.serial,
           scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))
-        do throws(BridgeError) { try CallValues.stageResult(result.pointee, script, reading) } catch {
+        do throws(BridgeError) { try CallValues.stageResult(result, script, reading) } catch {
           shl_invoke_end(invocation)
           return fail(script, "the handler's result: \(error.description)")
         }
@@ -185,7 +198,7 @@ final class LuaHook: @unchecked Sendable {
   /// - Parameter returned: its result is in the registers already.
   @inline(__always)
   private func finish(_ script: UnsafeMutablePointer<ScriptCall>, returned: Bool) -> HKTOutcome {
-    if position == .around, script.pointee.originalRuns == 0 {
+    if isAround, script.pointee.originalRuns == 0 {
       if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
         return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
       }
@@ -197,7 +210,7 @@ final class LuaHook: @unchecked Sendable {
       }
     }
     if script.pointee.changesNothing { return HKT_HANDLED }
-    if position != .around || script.pointee.originalRuns > 0 { CallValues.applyArguments(script) }
+    if !isAround || script.pointee.originalRuns > 0 { CallValues.applyArguments(script) }
     CallValues.applyResult(script)
     CallValues.dropHeld(script)
     return HKT_HANDLED
@@ -218,19 +231,26 @@ final class LuaHook: @unchecked Sendable {
         return HKT_HANDLED
       } catch { return fail(script, error.description) }
     }
-    let text =
-      invocation.error.map {
-        withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
-      }
-      ?? String(cString: shl_status_text(status))
-    return fail(script, text, hasPosition: invocation.error != nil)
+    return fail(
+      script, invocation.error.map { message(&$0.pointee) } ?? String(cString: shl_status_text(status)),
+      hasPosition: invocation.error != nil)
+  }
+
+  /// What is said of an error; of a Swift error that nobody caught, its own words.
+  private func message(_ error: inout SHLError) -> String {
+    let text = withUnsafePointer(to: &error.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+    let general = "error object is a error"
+    guard text.hasSuffix(general), let box = patch.classes.errorBox(error.value), box != 0 else { return text }
+    return text.dropLast(general.count) + "a Swift error was not caught: " + ErrorAPI.text(box)
   }
 
   private func fail(_ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false) -> HKTOutcome {
-    patch.failed(selector, position.rawValue, hasPosition ? text : "\(source):\(line): \(text)")
-    if breaker.recordFailure(), let token {
-      HookEngine.shared.remove(token)
-      patch.disabled(selector, position.rawValue, failures: breaker.limit, seconds: breaker.windowSeconds)
+    let instead = behind == .original ? nil : "the call throws"
+    patch.failed(selector, position.rawValue, hasPosition ? text : "\(source):\(line): \(text)", instead: instead)
+    if breaker.recordFailure() {
+      // An implementation has no token: it stays, and passes calls on.
+      if let token { HookEngine.shared.remove(token) }
+      patch.disabled(selector, position.rawValue, failures: breaker.limit, seconds: breaker.windowSeconds, instead: instead)
     }
     return abandon(script)
   }

@@ -118,7 +118,8 @@ enum ObserveAPI {
         subject = .object(Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue())
       } else {
         if patch.classes.isObject(receiver) {
-          return callback.fail(isStatic ? "a static property is observed on its class: observe(class \"…\", \"\(path)\", f)" : ObjectAPI.expired)
+          return callback.fail(
+            isStatic ? "a static property is observed on its class: observe(class \"…\", \"\(path)\", f)" : ObjectAPI.expired)
         }
         let bridge = ValueBridge(running: patch, callback.scope)
         return callback.fail("'observe' takes an object or class, got \(bridge.describe(receiver))")

@@ -86,7 +86,9 @@ enum PatchAPI {
     ObserveAPI.register(patch, context, check)
     DelegateAPI.register(patch, context, check)
     ClassAPI.register(patch, context, classMaker, check)
-    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions { check(shl_register(state, name, function, context)) }
+    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions {
+      check(shl_register(state, name, function, context))
+    }
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
@@ -164,7 +166,9 @@ enum PatchAPI {
       patch.selectors.append(ResolvedSelector([], text, waits: true))
       return .success(patch.selectors.count - 1)
     case .success(let found):
-      patch.selectors.append(ResolvedSelector(found, text, waits: waits))
+      // A protocol's requirement means types that conform later, too.
+      let isRequirement = found.contains { $0.1.requirement != nil }
+      patch.selectors.append(ResolvedSelector(found, text, waits: waits || isRequirement))
       return .success(patch.selectors.count - 1)
     }
   }

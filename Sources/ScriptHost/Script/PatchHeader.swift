@@ -40,19 +40,28 @@ package struct PatchHeader: Sendable, Equatable {
           case ("program", .string(let text)): program = text
           case ("version", .string):
             throw .header("\(fileName):\(line): 'target.version' is not supported yet; leave it out")
-          case ("program", _): throw .header("\(fileName):\(line): 'target.program' has the wrong type")
+          case ("program", _):
+            throw .header("\(fileName):\(line): 'target.program' is a text, such as \"swift-format\", found \(wanted.spelled)")
           default: throw .header("\(fileName):\(line): unknown target field '\(name)'; known are 'program'")
           }
         }
       case ("permissions", _), ("expires", _):
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
-      case ("id", _), ("version", _), ("priority", _), ("target", _), ("api", _):
-        throw .header("\(fileName):\(line): '\(key)' has the wrong type")
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
-      default: throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority")
+      default:
+        guard let form = Self.forms[key] else {
+          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority")
+        }
+        throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
     }
   }
+
+  /// What each field is.
+  private static let forms = [
+    "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
+    "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
+  ]
 
   /// Ids appear in sentences, records and file names.
   private static func isName(_ text: String) -> Bool {
@@ -75,6 +84,16 @@ struct LiteralReader {
     case number(Int)
     case boolean(Bool)
     case table([(String, Literal, Int)])
+
+    /// As a sentence names what was found.
+    var spelled: String {
+      switch self {
+      case .string(let text): "the text '\(EventText.printable(String(text.prefix(64))))'"
+      case .number(let number): "the number \(number)"
+      case .boolean(let value): "\(value)"
+      case .table: "a table"
+      }
+    }
 
     static func == (a: Literal, b: Literal) -> Bool {
       switch (a, b) {

@@ -12,11 +12,14 @@ struct ScriptCall {
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
   unowned(unsafe) let hook: LuaHook!
   /// Whose function runs; kept alive by the hook, or by who called the closure.
-  unowned(unsafe) let patch: Patch?
+  private let owner: Unmanaged<Patch>?
+  var patch: Patch? { owner?.takeUnretainedValue() }
   let phase: HKTPhase
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
   var originalRuns = 0
+  /// Self, where the original uses it up: from before its first run until the handler ends.
+  private(set) var keptSelf: KeptSelf?
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0
@@ -28,9 +31,9 @@ struct ScriptCall {
   private(set) var loans: Unmanaged<Loans>?
 
   init(
-    view: CallView, hook: LuaHook?, patch: Patch?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
+    view: CallView, hook: LuaHook?, patch: Unmanaged<Patch>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
   ) {
-    self.patch = patch
+    owner = patch
     self.view = view
     self.hook = hook
     self.phase = phase
@@ -80,10 +83,15 @@ struct ScriptCall {
     return made
   }
 
+  mutating func keepSelf() { keptSelf = KeptSelf(view.call, plan) }
+
+  var lends: Bool { loans != nil || keptSelf != nil }
+
   /// Gives back what the handler was lent: no handle to it is valid any more.
   mutating func endLoans() {
     loans?.release()
     loans = nil
+    keptSelf = nil
   }
 
   /// Ends the record of changes; the values in it were given away or destroyed before.

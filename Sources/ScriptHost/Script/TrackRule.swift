@@ -12,9 +12,11 @@ final class TrackRule: @unchecked Sendable {
   let fields: [(name: FieldName, path: CapturePath)]
   let log: HostLog
   let selector: String
+  /// Where other types' calls may come: handlers pass them by, too.
+  private let receiver: ReceiverCheck?
   private let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
 
-  init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, selector: String) {
+  init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, family: Family) {
     self.name = FieldName(name, masked: false).lentForEver()
     steps = .allocate(capacity: fields.count)
     for (index, field) in fields.enumerated() {
@@ -22,7 +24,8 @@ final class TrackRule: @unchecked Sendable {
     }
     self.fields = fields
     self.log = log
-    self.selector = selector
+    selector = family.selector
+    receiver = ReceiverCheck(whereSharedBy: family)
   }
 
   deinit {
@@ -32,6 +35,7 @@ final class TrackRule: @unchecked Sendable {
   }
 
   fileprivate func fire(_ view: CallView, atExit: Bool) {
+    if let receiver, receiver.passesBy(view) { return }
     var writer = FieldWriter(name, into: ScriptThread.of(view.call.pointee.thread).pointee.recordBuffer)
     for index in 0..<steps.count where !steps[index].capture(view, atExit: atExit, &writer) {
       let field = fields[index]
@@ -116,12 +120,14 @@ final class TrackRule: @unchecked Sendable {
       }
     }
     let isGlob = SelectorPattern(selector).isGlob
-    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { layers[FamilyName($0)]!.removeLast() }
+    let requests = found.map { HookRequest(image: $0, family: $1, mayChoose: true) }
+    let report = HookEngine.shared.install(requests) { layers[FamilyName($0)]!.removeLast() }
     dropLayers()
     patch.add(report.tokens.map(\.token), areExact: !isGlob)
     if !isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       return callback.fail("cannot track '\(name)': \(reason)")
     }
+    if !isGlob { report.tellReach(patch) }
     if waits { wait(selector, template, besides: found.map { FamilyName($0.1) }, isExact: !isGlob) }
     return callback.done()
   }
@@ -130,7 +136,7 @@ final class TrackRule: @unchecked Sendable {
   private static func wait(_ selector: String, _ template: Template, besides known: [FamilyName], isExact: Bool) {
     let patch = template.patch
     _ = HookEngine.shared.wait(
-      WaitRequest(selector: selector, owner: patch.id, known: Set(known)) { family in
+      WaitRequest(selector: selector, owner: patch.id, mayChoose: true, known: Set(known)) { family in
         guard patch.isLive else { return nil }
         do throws(CapturePath.Problem) { return try template.layer(family) } catch {
           patch.log.say("\(patch.fileName): cannot track '\(template.name)' of '\(family.selector)', which appeared: \(error.text)")
@@ -139,6 +145,7 @@ final class TrackRule: @unchecked Sendable {
       } landed: { report in
         patch.add(report.tokens.map(\.token), areExact: isExact)
         patch.log.note("rule landed", "\(patch.fileName): '\(selector)' appeared: \(report.tokens.count) tracked as '\(template.name)'")
+        if isExact { report.tellReach(patch) }
       })
   }
 
@@ -161,7 +168,7 @@ final class TrackRule: @unchecked Sendable {
           fields.append((FieldName(field), capture))
         } catch { throw CapturePath.Problem(text: "field '\(field)': \(error.text)") }
       }
-      let rule = TrackRule(name: name, fields: fields, log: patch.log, selector: family.selector)
+      let rule = TrackRule(name: name, fields: fields, log: patch.log, family: family)
       return LayerSpec(
         function: trackLayer, context: Unmanaged.passRetained(rule).toOpaque(),
         phases: UInt32(needsExit ? HKT_ON_EXIT | (needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id

@@ -28,6 +28,8 @@ package struct GenericSpecialization: Hashable, Sendable {
   package var isPartial = false
   /// Not `TG`: what went by address for being generic alone goes in registers where its type allows.
   package var isReabstracted = true
+  /// `TB`: made where the layout of the module's own types is known to everybody who calls it.
+  package var isInResilienceDomain = false
   /// `m`: metatype parameters are gone.
   package var dropsMetatypes = false
   /// SIL parameters (indirect results count, first) that are gone.

@@ -453,6 +453,7 @@ struct DeclarationReader {
     case .genericPartialSpecialization: result.isPartial = true
     case .genericPartialSpecializationNotReAbstracted: (result.isPartial, result.isReabstracted) = (true, false)
     case .genericSpecializationNotReAbstracted: result.isReabstracted = false
+    case .genericSpecializationInResilienceDomain: result.isInResilienceDomain = true
     default: break
     }
     for position in 0..<arena.childCount(node) {

@@ -39,7 +39,9 @@ public struct Call<Position: CallPosition, Instance, Output, each Argument> {
   }
 
   /// Replaces an argument for the handlers inside and the original; of an `inout` argument, the caller's variable.
-  /// - Parameter key: the label, or the position from 0.
+  /// - Parameters:
+  ///   - key: the label, or the position from 0.
+  ///   - value: of the argument's type.
   public func set<T>(_ key: ArgumentKey, to value: T) throws(HandlerError) {
     try state().pointee.setArgument(position(key), to: value)
   }
@@ -178,18 +180,17 @@ struct RunningHandler {
     do throws(HandlerError) { return try state() } catch { fatalError("\(error)") }
   }
 
-  /// Runs `body` as the innermost handler of the call's thread.
-  static func run(_ state: inout HandlerCall, _ body: (RunningHandler, UnsafeMutablePointer<HandlerCall>) throws -> Void) -> (any Error)? {
-    let thread = state.view.call.pointee.thread!
-    return withUnsafeMutablePointer(to: &state) { pointer in
-      thread.pointee.handlers += 1
-      let outer = thread.pointee.handler
-      thread.pointee.handler = thread.pointee.handlers
-      defer { thread.pointee.handler = outer }
-      do {
-        try body(RunningHandler(pointer, thread), pointer)
-        return nil
-      } catch { return error }
-    }
+  /// Runs `body` as the innermost handler of the call's thread; answers what it threw.
+  @inline(__always)
+  static func run(_ state: UnsafeMutablePointer<HandlerCall>, _ body: Handler.Run) -> (any Error)? {
+    let thread = state.pointee.view.call.pointee.thread!
+    thread.pointee.handlers += 1
+    let outer = thread.pointee.handler
+    thread.pointee.handler = thread.pointee.handlers
+    defer { thread.pointee.handler = outer }
+    do {
+      try body(RunningHandler(state, thread), state)
+      return nil
+    } catch { return error }
   }
 }

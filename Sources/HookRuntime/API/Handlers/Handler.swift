@@ -17,8 +17,8 @@ final class Handler: @unchecked Sendable {
   private let receiver: ReceiverCheck
   private let failed = Atomic<Int>(0)
 
-  /// Runs the closure for one phase of one call; what it throws makes the handler fail.
-  typealias Run = @Sendable (inout HandlerCall) throws(HandlerError) -> Void
+  /// Hands the closure its call.
+  typealias Run = @Sendable (RunningHandler, UnsafeMutablePointer<HandlerCall>) throws -> Void
 
   init(_ family: Family, _ position: HookPosition, site: String, run: @escaping Run, asyncBody: AsyncHandlerRun.Body?) {
     self.asyncBody = asyncBody
@@ -38,13 +38,16 @@ final class Handler: @unchecked Sendable {
       return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED
     }
     var state = HandlerCall(call, phase, self)
-    do throws(HandlerError) {
-      try run(&state)
-      return HKT_HANDLED
-    } catch {
-      let outcome = state.abandon()
-      report(error)
-      return outcome
+    return withUnsafeMutablePointer(to: &state) { state in
+      let thrown = RunningHandler.run(state, run)
+      do throws(HandlerError) {
+        if let thrown { try state.pointee.finish(throwing: thrown) } else { try state.pointee.finish() }
+        return HKT_HANDLED
+      } catch {
+        let outcome = state.pointee.abandon()
+        report(error)
+        return outcome
+      }
     }
   }
 
@@ -78,7 +81,7 @@ public enum HookPosition: String, Sendable, CaseIterable {
 }
 
 /// Whether calls arrive with a `self` of a class the selector does not name: bodies may be shared.
-final class ReceiverCheck: Sendable {
+package final class ReceiverCheck: Sendable {
   private let context: NominalName?
   /// Metadata of the class, or one of the two below. The class may not be ready when the hook is installed.
   private let expected: Atomic<UInt>
@@ -91,15 +94,30 @@ final class ReceiverCheck: Sendable {
     expected = Atomic(looks ? Self.unknown : Self.any)
   }
 
+  /// The same for a layer that looks at no values: nil where no other function is known to have the family's code.
+  package convenience init?(whereSharedBy family: Family) {
+    guard let image = ProcessCatalog.shared.current().first(where: { $0.path == family.imagePath }), image.sharesCode(family) else {
+      return nil
+    }
+    self.init(family.declaration)
+  }
+
+  /// The call is another class's: counted once, to be passed by.
+  package func passesBy(_ view: CallView) -> Bool {
+    guard isForeign(view) else { return false }
+    hkt_count_foreign(view.call)
+    return true
+  }
+
   @inline(__always)
   func isForeign(_ view: CallView) -> Bool {
     let wanted = expected.load(ordering: .relaxed)
     if wanted == Self.any { return false }
-    guard let object = view.selfObject else { return false }
-    return object.load(as: UInt.self) != wanted && isOther(object)
+    let found = view.selfClass
+    return found != wanted && found != 0 && isOther(found)
   }
 
-  private func isOther(_ object: UnsafeRawPointer) -> Bool {
+  private func isOther(_ type: UInt) -> Bool {
     if expected.load(ordering: .relaxed) == Self.unknown {
       var found = Self.any
       if let context, case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])) {
@@ -108,7 +126,8 @@ final class ReceiverCheck: Sendable {
       expected.store(found, ordering: .relaxed)
     }
     let wanted = expected.load(ordering: .relaxed)
-    guard wanted != Self.any, let type = UnsafeRawPointer(bitPattern: wanted) else { return false }
-    return !Metadata(object.load(as: UnsafeRawPointer.self)).isSubclass(of: Metadata(type))
+    guard wanted != Self.any, let type = UnsafeRawPointer(bitPattern: type), let wanted = UnsafeRawPointer(bitPattern: wanted)
+    else { return false }
+    return !Metadata(type).isSubclass(of: Metadata(wanted))
   }
 }

@@ -7,13 +7,17 @@ internal import CHookTrampoline
 private import SwiftMangling
 
 /// On the stack of the layer function, or owned by an async handler. Used by one thread at a time.
-struct HandlerCall {
+struct HandlerCall: ~Copyable {
   let view: CallView
   let phase: HKTPhase
   /// Outlives the call: the layer's context, which the layer set keeps.
   unowned(unsafe) let handler: Handler
   private(set) var originalRuns = 0
-  /// Made at the first change: most calls change nothing.
+  /// Self, where the original uses it up: from before its first run.
+  private var keptSelf: KeptSelf?
+  /// New values that are one word each, of which nothing is to be ended.
+  private var words = StagedWords()
+  /// Made at the first change that is more: most calls change nothing.
   private var changes: Changes?
 
   init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, _ handler: Handler) {
@@ -49,28 +53,24 @@ struct HandlerCall {
 
   /// The argument as it is now: as it was passed, or as the handler or one outside of it changed it.
   mutating func argument<T>(_ index: Int) throws(HandlerError) -> T {
-    if changes == nil, !hasRun, let value: T = inFrame(index) { return value }
+    // Not as an optional value: generic code would have to ask the runtime for that type, call by call.
+    if let memory = straight(index, Metadata(T.self)) { return memory.assumingMemoryBound(to: T.self).pointee }
     return try argumentByPlan(index)
   }
 
-  /// A scalar, text or object of exactly this type, straight from its registers.
+  /// Where an argument of exactly this type lies that nobody has changed; nil where that takes more than a look.
   @inline(__always)
-  private func inFrame<T>(_ index: Int) -> T? {
-    view.withPlan { plan in
-      guard index < plan.argumentCount else { return nil }
-      let slot = plan.slots[index]
-      switch slot.kind {
-      // Of a Bool only bit 0 is there.
-      case .none, .void, .bool: return nil
-      default:
-        guard let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else { return nil }
-        // The slot holds the value as memory would.
-        return slot.address(in: view.frame).assumingMemoryBound(to: T.self).pointee
-      }
+  private func straight(_ index: Int, _ wanted: Metadata) -> UnsafeRawPointer? {
+    guard changes == nil, words.isEmpty else { return nil }
+    let hasRun = hasRun
+    return view.withPlan { plan in
+      guard index >= 0, index < plan.argumentCount else { return nil }
+      return plan.straightArguments[index].memory(wanted.pointer, in: view.frame, hasRun: hasRun)
     }
   }
 
   private mutating func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
+    settleWords()
     let argument = try plan(ofArgument: index)
     func notReadable(_ reason: String) -> HandlerError {
       .argumentNotReadable(selector: selector, position: index, label: argument.label, reason: reason)
@@ -124,6 +124,8 @@ struct HandlerCall {
   /// Makes `value` what the original, and the handlers inside, get as argument `index`.
   /// - Parameter forNextRun: the original runs again, with it.
   mutating func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) throws(HandlerError) {
+    if changes == nil, !hasRun || forNextRun, takesWord(index, Metadata(T.self)) { return words.stage(value, at: index) }
+    settleWords()
     let argument = try plan(ofArgument: index)
     if hasRun, !argument.isInout, !forNextRun { throw .tooLate(selector: selector) }
     guard let info = argument.info, argument.isReplaceable else {
@@ -142,6 +144,29 @@ struct HandlerCall {
     // Nobody else releases a context that does not escape.
     if info.isLentFunction { writer.keepReferenceUntilEnd(owned.memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
     made().staged.updateValue(owned, forKey: index)?.destroy()
+  }
+
+  @inline(__always)
+  private func takesWord(_ index: Int, _ wanted: Metadata) -> Bool {
+    view.withPlan { plan in
+      StagedWords.arguments.contains(index) && index < plan.argumentCount && plan.straightArguments[index].takesWord(wanted.pointer)
+    }
+  }
+
+  /// Has the words among the other changes, where everything is known of them.
+  private mutating func settleWords() {
+    if words.isEmpty { return }
+    let plan = plan
+    // Of exactly the type that the plan tells, which takesWord has checked.
+    for index in StagedWords.arguments where words.has(index) {
+      if let info = plan.arguments[index].info { made().staged.updateValue(words.owned(index, info), forKey: index)?.destroy() }
+    }
+    if words.hasResult, let info = plan.result.info {
+      let changes = made()
+      changes.result?.destroy()
+      changes.result = words.owned(StagedWords.result, info)
+    }
+    words.forget()
   }
 
   // MARK: Self
@@ -173,7 +198,9 @@ struct HandlerCall {
   // MARK: Result and error
 
   /// What the original left, or the handler made of it.
-  func result<T>() throws(HandlerError) -> T {
+  mutating func result<T>() throws(HandlerError) -> T {
+    if let memory = straightResult(Metadata(T.self)) { return memory.assumingMemoryBound(to: T.self).pointee }
+    settleWords()
     guard hasRun || changes?.result != nil else { throw .noResult(selector: selector, reason: "the original has not run") }
     let result = plan.result
     if result.type.isVoid {
@@ -193,28 +220,42 @@ struct HandlerCall {
     return value
   }
 
-  /// How the call ended, as an `after` handler declares it.
-  func outcome<T>() throws(HandlerError) -> T {
-    // T is a Result.
-    if let outcome = T.self as? any Outcome.Type { return try outcome.init(of: self) as! T }
-    return try output()
+  /// Where a result of exactly this type lies that nobody has changed.
+  @inline(__always)
+  private func straightResult(_ wanted: Metadata) -> UnsafeRawPointer? {
+    guard hasRun, changes == nil, words.isEmpty, !view.didThrow else { return nil }
+    return view.withPlan { $0.straightResult.memory(wanted.pointer, in: view.frame, hasRun: true) }
   }
 
-  /// The same for what an `around` handler declares to return: nothing, when it leaves the result alone.
-  func output<T>() throws(HandlerError) -> T {
-    if T.self == Void.self, let nothing = () as? T { return nothing }
+  /// How the call ended, as an `after` handler declares it that takes a Result.
+  mutating func outcome<T>(_ outcome: any Outcome.Type) throws(HandlerError) -> T {
+    // T is that Result.
+    try outcome.init(of: &self) as! T
+  }
+
+  /// What an `around` handler declares to return: nothing, when it leaves the result alone.
+  mutating func output<T>() throws(HandlerError) -> T {
+    // T is Void.
+    if T.self == Void.self { return unsafeBitCast((), to: T.self) }
     return try result()
   }
 
   /// What the original threw; nil where it returned, and where a result took the error's place.
   var error: (any Error)? {
-    guard hasRun, changes?.result == nil, view.didThrow else { return nil }
+    guard hasRun, view.didThrow, changes?.result == nil, !words.hasResult else { return nil }
     let box = view.errorBox()
-    return box == 0 ? HandlerError.resultNotReadable(selector: selector, reason: "it threw an error of unknown type") : ErrorBox.error(in: box)
+    return box == 0
+      ? HandlerError.resultNotReadable(selector: selector, reason: "it threw an error of unknown type") : ErrorBox.error(in: box)
   }
 
   /// Makes `value` what the call returns, also where the original threw.
   mutating func setResult<T>(to value: T) throws(HandlerError) {
+    if changes == nil, phase != HKT_ENTER, !(hasRun && view.didThrow),
+      view.withPlan({ $0.straightResult.takesWord(Metadata(T.self).pointer) })
+    {
+      return words.stage(value, at: StagedWords.result)
+    }
+    settleWords()
     let result = plan.result
     if phase == HKT_ENTER { throw .resultNotReplaceable(selector: selector, reason: "the original has not run; use 'around' or 'after'") }
     if result.type.isVoid { return }
@@ -251,25 +292,31 @@ struct HandlerCall {
 
   /// The frame holds what the next run of the original is to see.
   mutating func prepareOriginal() throws(HandlerError) {
-    let consumes = view.withPlan { $0.consumesArguments }
+    let consumes = view.withPlan { $0.consumesArguments || $0.selfUse == .consumed }
+    words.dropResult()
     guard originalRuns > 0 || changes != nil || consumes else {
+      putWords()
       originalRuns = 1
       return
     }
     let plan = plan
     let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
     if originalRuns == 0, !owned.isEmpty { hold(owned, plan) }
+    let writer = ValueWriter(view.call)
+    if originalRuns == 0 { keptSelf = KeptSelf(view.call, plan) }
     if originalRuns > 0 {
       // The argument area of an async function is taken apart when the thread is left.
-      guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError, (changes?.held?.count ?? 0) == owned.count else {
+      guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError,
+        (changes?.held?.count ?? 0) == owned.count
+      else {
         throw .runsOnce(selector: selector)
       }
+      keptSelf?.lendAgain()
       retireOutcome(plan)
     }
     changes?.result?.destroy()
     changes?.result = nil
     applyArguments(plan)
-    let writer = ValueWriter(view.call)
     for (index, value) in changes?.held ?? [:] {
       let copy = value.copy()
       writer.overwrite(plan.arguments[index], with: copy)
@@ -278,8 +325,18 @@ struct HandlerCall {
     originalRuns += 1
   }
 
+  /// The same for those that are words.
+  private mutating func putWords() {
+    if words.isEmpty { return }
+    view.withPlan { plan in
+      for index in StagedWords.arguments where words.has(index) { plan.straightArguments[index].put(words[index], in: view.frame) }
+    }
+    words.forget()
+  }
+
   /// Staged arguments go where the next run finds them.
-  private func applyArguments(_ plan: CallPlan) {
+  private mutating func applyArguments(_ plan: CallPlan) {
+    putWords()
     guard let changes, !changes.staged.isEmpty else { return }
     let writer = ValueWriter(view.call)
     for (index, value) in changes.staged {
@@ -322,6 +379,12 @@ struct HandlerCall {
   /// The handler returned: what it changed takes effect.
   mutating func finish() throws(HandlerError) {
     if phase == HKT_AROUND, originalRuns == 0 { try standIn(needsResult: true) }
+    if words.hasResult {
+      // Set after the last run of the original, if there was one, and that returned: there is nothing to end.
+      view.withPlan { $0.straightResult.put(words[StagedWords.result], in: view.frame) }
+    }
+    if phase == HKT_ENTER { putWords() }
+    words.forget()
     guard let changes else { return }
     let plan = plan
     if phase == HKT_ENTER { applyArguments(plan) } else { settleArguments(plan) }
@@ -336,7 +399,7 @@ struct HandlerCall {
   /// The original never runs: what it would have consumed ends here.
   private mutating func standIn(needsResult: Bool) throws(HandlerError) {
     let plan = plan
-    if needsResult, !plan.resultIsVoid, changes?.result == nil {
+    if needsResult, !plan.resultIsVoid, changes?.result == nil, !words.hasResult {
       throw .leftOut(selector: selector, returning: plan.result.info?.name ?? "a value")
     }
     let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
@@ -345,6 +408,7 @@ struct HandlerCall {
     }
     if changes != nil { settleArguments(plan) }
     if !owned.isEmpty { hold(owned, plan, copyable: false) }
+    ValueWriter(view.call).useUpSelf(plan)
   }
 
   /// The original ran, or never will: new values of the caller's variables go there, all others are of no use.
@@ -397,7 +461,8 @@ struct HandlerCall {
   }
 
   /// What the original left is what the call returns or throws.
-  private func finishUnchanged() {
+  private mutating func finishUnchanged() {
+    words.forget()
     guard let changes else { return }
     settleArguments(plan)
     changes.result?.destroy()

@@ -46,7 +46,7 @@ extension HandlerError: CustomStringConvertible {
     case .noResult(let selector, let reason): "'\(selector)' has no result: \(reason)"
     case .resultNotReadable(let selector, let reason): "the result of '\(selector)' cannot be read: \(reason)"
     case .resultNotReplaceable(let selector, let reason): "the result of '\(selector)' cannot be replaced: \(reason)"
-    case .runsOnce(let selector): "the original of '\(selector)' can run once only: it consumes what it is given"
+    case .runsOnce(let selector): "the original of '\(selector)' can run once only: it consumes what it is given, or may"
     case .tooLate(let selector): "the original of '\(selector)' has run; its arguments cannot be changed any more"
     case .callIsOver: "this call is over, or belongs to another thread; copy what you need while its handler runs"
     case .leftOut(let selector, let type):

@@ -79,7 +79,8 @@ struct HandlerSignature: Sendable {
       if isGeneric, wanted == Metadata(Any.self) { return }
       throw .resultNotReadable(selector: family.selector, reason: ArgumentReason.unreadable(declared))
     }
-    let fits = position == .around ? TypedValue.canRead(wanted, info) && TypedValue.canStore(wanted, info) : TypedValue.canRead(wanted, info)
+    let fits =
+      position == .around ? TypedValue.canRead(wanted, info) && TypedValue.canStore(wanted, info) : TypedValue.canRead(wanted, info)
     guard fits else { throw .wrongResult(selector: family.selector, expected: info.name, found: wanted.name) }
     if position == .around, !declared.isReplaceable {
       throw .resultNotReplaceable(selector: family.selector, reason: ArgumentReason.unreplaceable(declared))
@@ -90,12 +91,12 @@ struct HandlerSignature: Sendable {
 /// `Result<Success, any Error>`: how a call ended, as an `after` handler may take it.
 protocol Outcome {
   static var success: Any.Type { get }
-  init(of call: HandlerCall) throws(HandlerError)
+  init(of call: inout HandlerCall) throws(HandlerError)
 }
 
 extension Result: Outcome where Failure == any Error {
   static var success: Any.Type { Success.self }
-  init(of call: HandlerCall) throws(HandlerError) {
+  init(of call: inout HandlerCall) throws(HandlerError) {
     if let error = call.error { self = .failure(error) } else { self = .success(try call.output()) }
   }
 }

@@ -60,6 +60,14 @@ extension HookError: CustomStringConvertible {
 }
 
 extension HookError {
+  /// An image that is loaded later may bring what is missing.
+  var mayAppear: Bool {
+    switch self {
+    case .notFound, .typeNotFound, .importNotFound: true
+    default: false
+    }
+  }
+
   init(_ error: LookupError) {
     switch error {
     case .noSelector(let name, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)

@@ -64,19 +64,28 @@ extension HookGroup {
 
     func install(_ name: String) throws(HookError) -> [Hook] {
       for index in plans.indices { plans[index].settlePattern() }
-      // One layer for each request, in the order of the requests, for all of them or none.
-      let owners = plans.flatMap { plan in plan.requests.map { _ in plan } }
-      var next = 0
-      let report = HookEngine.shared.install(plans.flatMap(\.requests), atomically: true) { family in
-        defer { next += 1 }
-        return owners[next].layer(family, group: name)
+      var order: [Int] = []
+      let requests = plans.enumerated().flatMap { wish, plan in
+        plan.requests.map { request in
+          var request = request
+          request.wish = wish
+          request.layer = {
+            order.append(wish)
+            return plan.layer($0, group: name)
+          }
+          return request
+        }
       }
+      let report = HookEngine.shared.installWanted(requests, atomically: true) { _ in nil }
       if let (selector, reason) = report.refused.first { throw HookError(selector, reason) }
-      var tokens = report.tokens.map(\.token)[...]
-      for plan in plans {
-        plan.record.become(Array(tokens.prefix(plan.requests.count)), HookEngine.Report(partial: report.partial))
-        tokens = tokens.dropFirst(plan.requests.count)
+      // All were installed, in the order in which their layers were made.
+      let tokens = zip(order, report.tokens.map(\.token))
+      for (wish, plan) in plans.enumerated() {
+        plan.record.become(
+          tokens.filter { $0.0 == wish }.map(\.1),
+          HookEngine.Report(partial: report.partial, chosen: report.chosen, mayMiss: report.mayMiss))
       }
+      for plan in plans { plan.waitForMore(group: name) }
       return plans.map { Hook(record: $0.record) }
     }
   }

@@ -14,20 +14,20 @@ extension HookPlace {
   /// A member of the type, or the nearest it inherits.
   private func resolve(_ selector: String, _ type: Metadata, _ scope: HookScope) throws(HookError) -> [HookRequest] {
     let (prefix, member) = selector.hasPrefix("static ") ? ("static ", String(selector.dropFirst(7))) : ("", selector)
-    var first: HookError?
     var each: Metadata? = type
     while let owner = each {
       let name = Self.selectorName(of: owner)
       do throws(HookError) {
-        let found = try Self.find("\(prefix)\(name).\(member)")
+        // What a miss may have meant is of interest only where no class has it.
+        let found = try Self.find("\(prefix)\(name).\(member)", suggesting: false)
         return found.map { HookRequest(image: $0, family: $1, scope: scoped(scope, owner, type, $1)) }
       } catch {
         guard case .notFound = error else { throw error }
-        if first == nil { first = error }
       }
       each = owner.superclass
     }
-    throw first ?? .typeNotFound(Self.selectorName(of: type), nearest: [])
+    _ = try Self.find("\(prefix)\(Self.selectorName(of: type)).\(member)")
+    throw .typeNotFound(Self.selectorName(of: type), nearest: [])
   }
 
   /// A member that another class declares is hooked for this one's instances.
@@ -42,8 +42,8 @@ extension HookPlace {
     return String(type.name.prefix { $0 != "<" })
   }
 
-  private static func find(_ selector: String) throws(HookError) -> [(ImageCatalog, Family)] {
-    switch SelectorLookup.resolve(selector) {
+  private static func find(_ selector: String, suggesting: Bool = true) throws(HookError) -> [(ImageCatalog, Family)] {
+    switch SelectorLookup.resolve(selector, suggesting: suggesting) {
     case .success(let found): return found
     case .failure(let problem): throw HookError(problem)
     }

@@ -1,5 +1,4 @@
 // HookPlan — a hook that is asked for: what it means, that the closure fits, and how it is installed.
-internal import CHookTrampoline
 private import Synchronization
 
 /// What a verb was given beside the closure.
@@ -8,6 +7,8 @@ struct HookOptions {
   var isOnce: Bool
   var priority: Int
   var backEnd: BackEnd?
+  /// What is not there yet may come with an image.
+  var waits = false
   /// `Shop/Checkout.swift`
   var file: String
   var line: Int
@@ -20,44 +21,30 @@ struct HookOptions {
 struct HookPlan {
   let record: HookRecord
   private(set) var requests: [HookRequest]
+  private let selector: String
   private let isPattern: Bool
-  private let signature: HandlerSignature
-  private let options: HookOptions
-  private let run: Handler.Run
-  private let asyncBody: AsyncHandlerRun.Body?
+  private let layers: HandlerLayers
 
   /// Throws when the selector means nothing, or the closure does not fit what it means. Nothing is installed yet.
   init(
-    _ place: HookPlace, _ selector: String, _ signature: HandlerSignature, _ options: HookOptions, run: @escaping Handler.Run,
-    asyncBody: AsyncHandlerRun.Body? = nil
+    _ place: HookPlace, _ selector: String, _ body: HandlerBody, _ options: HookOptions
   ) throws(HookError) {
-    self.asyncBody = asyncBody
+    self.selector = selector
     isPattern = SelectorPattern(selector).isGlob
+    let signature = body.signature
     if isPattern, !signature.arguments.isEmpty || signature.result != nil { throw .patternWithArguments(selector: selector) }
-    requests = try place.resolve(selector, options.scope)
-    self.signature = signature
-    self.options = options
-    self.run = run
-    record = HookRecord(signature.position, site: options.site)
-    for index in requests.indices { requests[index].backEnd = options.backEnd }
-    if isPattern { return }
-    for request in requests {
-      switch HookEngine.shared.plans(of: request.family, in: request.image) {
-      case .success(let plans): try signature.check(request.family, plans, waits: asyncBody != nil)
-      case .failure(let reason): throw HookError(request.family.selector, reason)
-      }
+    do throws(HookError) { requests = try place.resolve(selector, options.scope) } catch {
+      guard options.waits, error.mayAppear else { throw error }
+      requests = []
     }
+    layers = HandlerLayers(body: body, options: options)
+    record = HookRecord(signature.position, site: options.site)
+    for index in requests.indices { (requests[index].backEnd, requests[index].mayChoose) = (options.backEnd, true) }
+    if isPattern { return }
+    for request in requests { try layers.check(request.family, in: request.image) }
   }
 
-  func layer(_ family: Family, group: String? = nil) -> LayerSpec {
-    LayerSpec(
-      function: asyncBody == nil ? Handler.layer : AsyncHandlerRun.layer,
-      context: Unmanaged.passRetained(Handler(family, signature.position, site: options.site, run: run, asyncBody: asyncBody)).toOpaque(),
-      phases: signature.position.phases, priority: options.priority, isHostWork: false, canWait: asyncBody != nil,
-      readsValues: signature.readsValues,
-      owner: options.owner, group: group, isOnce: options.isOnce
-    ) { Unmanaged<Handler>.fromOpaque($0!).release() }
-  }
+  func layer(_ family: Family, group: String? = nil) -> LayerSpec { layers.layer(family, group: group) }
 
   /// Installs it now, or makes it part of the group that is being made on this thread.
   func install() throws(HookError) -> Hook {
@@ -68,7 +55,13 @@ struct HookPlan {
     let report = HookEngine.shared.install(requests, atomically: !isPattern) { layer($0) }
     if !isPattern || report.tokens.isEmpty, let (name, reason) = report.refused.first { throw HookError(name, reason) }
     record.become(report.tokens.map(\.token), report)
+    waitForMore()
     return Hook(record: record)
+  }
+
+  /// What is there is hooked; from now on what appears is, too, if that was asked for.
+  func waitForMore(group: String? = nil) {
+    if layers.options.waits { record.wait(HookEngine.shared.wait(layers.wish(selector, known: requests, group: group, record))) }
   }
 
   /// Leaves out what of a pattern cannot be hooked, so that the rest can be installed together with other hooks.
@@ -76,7 +69,7 @@ struct HookPlan {
     guard isPattern else { return }
     var refused: [String] = []
     requests.removeAll { request in
-      guard case .failure(let reason) = HookEngine.shared.plans(of: request.family, in: request.image) else { return false }
+      guard case .failure(let reason) = layers.plans(request.family, in: request.image) else { return false }
       refused.append("\(request.family.selector): \(reason)")
       return true
     }

@@ -8,6 +8,7 @@ extension Hooks where Instance: AnyObject {
   /// - Parameters:
   ///   - path: a property; of one object several may lead to it, `owner.name`; of a class, also `static rate`.
   ///   - owner: the observation ends with it, and does not keep it alive.
+  ///   - body: told of each write on the thread that wrote, after it.
   @discardableResult
   public func observe<Value>(
     _ path: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void

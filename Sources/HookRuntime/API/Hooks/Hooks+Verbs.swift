@@ -13,7 +13,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (BeforeCall<repeat each Argument>, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try before(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.before(body), selector, once, priority, backEnd, file, line)
   }
 
   /// Runs `body` instead of each call; `call.original()` runs the original. What `body` returns is what the call returns.
@@ -22,7 +22,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AroundCall<Output, repeat each Argument>, repeat each Argument) throws -> Output
   ) throws(HookError) -> Hook {
-    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.around(body), selector, once, priority, backEnd, file, line)
   }
 
   /// Runs `body` instead of each call. Returning nothing, it leaves the original's result as it is.
@@ -31,7 +31,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AroundCall<Void, repeat each Argument>, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.around(body), selector, once, priority, backEnd, file, line)
   }
 
   /// Runs `body` instead of each call of an async function, in the caller's task; `try await call.original()` awaits the original.
@@ -40,7 +40,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
   ) throws(HookError) -> Hook {
-    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.around(body), selector, once, priority, backEnd, file, line)
   }
 
   /// The same, leaving the original's result as it is.
@@ -49,7 +49,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AsyncAroundCall<Void, repeat each Argument>, repeat each Argument) async throws -> Void
   ) throws(HookError) -> Hook {
-    try around(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.around(body), selector, once, priority, backEnd, file, line)
   }
 
   /// Runs `body` after each call, whether it returned or threw.
@@ -58,7 +58,7 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AfterCall) throws -> Void
   ) throws(HookError) -> Hook {
-    try after(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.after(body), selector, once, priority, backEnd, file, line)
   }
 
   /// Runs `body` after each call with the result, and arguments behind it. For a function that may throw, the result is taken
@@ -68,149 +68,135 @@ extension Hooks {
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AfterCall, Output, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try after(selector, HookOptions(isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try install(Self.after(body), selector, once, priority, backEnd, file, line)
   }
 }
 
 /// The same for functions by their full names, free functions among them.
+///
+/// With `wait`, functions that are not there yet are hooked when an image brings them: those of a library that is opened later, more
+/// matches of a pattern, specialisations. They are hooked before whoever opened the library goes on, but after its constructors
+/// have run; that the closure fits is checked then, and what cannot be hooked is listed in ``Hook/refused`` and written to the
+/// error output. Removing the hook ends the wait.
 extension Hooks where Instance == Any {
   @discardableResult
   public static func before<each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (BeforeCall<repeat each Argument>, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try Self(.program).before(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.before(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func around<Output, each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AroundCall<Output, repeat each Argument>, repeat each Argument) throws -> Output
   ) throws(HookError) -> Hook {
-    try Self(.program).around(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.around(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func around<each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AroundCall<Void, repeat each Argument>, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try Self(.program).around(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.around(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func around<Output, each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
   ) throws(HookError) -> Hook {
-    try Self(.program).around(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.around(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func around<each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AsyncAroundCall<Void, repeat each Argument>, repeat each Argument) async throws -> Void
   ) throws(HookError) -> Hook {
-    try Self(.program).around(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.around(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func after(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (AfterCall) throws -> Void
+    wait: Bool = false, file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (AfterCall) throws -> Void
   ) throws(HookError) -> Hook {
-    try Self(.program).after(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.after(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 
   @discardableResult
   public static func after<Output, each Argument>(
     _ selector: String, scope: HookScope = .type, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil,
-    file: String = #fileID, line: Int = #line,
+    wait: Bool = false, file: String = #fileID, line: Int = #line,
     _ body: @escaping @Sendable (AfterCall, Output, repeat each Argument) throws -> Void
   ) throws(HookError) -> Hook {
-    try Self(.program).after(
-      selector, HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, file: file, line: line), body)
+    try Self(.program).install(Self.after(body), selector, once, priority, backEnd, file, line, scope: scope, waits: wait)
   }
 }
 
 // MARK: Closures as handlers
 
 extension Hooks {
-  private func before<each Argument>(
-    _ selector: String, _ options: HookOptions,
+  /// All that verbs have in common.
+  private func install(
+    _ body: HandlerBody, _ selector: String, _ once: Bool, _ priority: Int, _ backEnd: BackEnd?, _ file: String, _ line: Int,
+    scope: HookScope = .type, waits: Bool = false
+  ) throws(HookError) -> Hook {
+    let options = HookOptions(scope: scope, isOnce: once, priority: priority, backEnd: backEnd, waits: waits, file: file, line: line)
+    return try HookPlan(place, selector, body, options).install()
+  }
+
+  private static func before<each Argument>(
     _ body: @escaping @Sendable (BeforeCall<repeat each Argument>, repeat each Argument) throws -> Void
-  ) throws(HookError) -> Hook {
-    try install(selector, HandlerSignature(.before, Self.types(repeat (each Argument).self)), options) { state throws(HandlerError) in
-      try Self.ending(&state) { running, state in
-        var index = 0
-        try body(BeforeCall(running), repeat Self.next((each Argument).self, state, &index))
-      }
-    }
-  }
-
-  private func around<Output, each Argument>(
-    _ selector: String, _ options: HookOptions,
-    _ body: @escaping @Sendable (AroundCall<Output, repeat each Argument>, repeat each Argument) throws -> Output
-  ) throws(HookError) -> Hook {
-    let signature = HandlerSignature(.around, Self.types(repeat (each Argument).self), result: Output.self)
-    return try install(selector, signature, options) { state throws(HandlerError) in
-      try Self.ending(&state) { running, state in
-        var index = 0
-        let output = try body(AroundCall(running), repeat Self.next((each Argument).self, state, &index))
-        if Output.self != Void.self { try state.pointee.setResult(to: output) }
-      }
-    }
-  }
-
-  private func around<Output, each Argument>(
-    _ selector: String, _ options: HookOptions,
-    _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
-  ) throws(HookError) -> Hook {
-    let signature = HandlerSignature(.around, Self.types(repeat (each Argument).self), result: Output.self)
-    let asyncBody: AsyncHandlerRun.Body = { run in
+  ) -> HandlerBody {
+    HandlerBody(HandlerSignature(.before, types(repeat (each Argument).self))) { running, state in
       var index = 0
-      let output = try await body(AsyncAroundCall(RunningHandler(run)), repeat Self.next((each Argument).self, run.state, &index))
+      try body(BeforeCall(running), repeat next((each Argument).self, state, &index))
+    }
+  }
+
+  private static func around<Output, each Argument>(
+    _ body: @escaping @Sendable (AroundCall<Output, repeat each Argument>, repeat each Argument) throws -> Output
+  ) -> HandlerBody {
+    HandlerBody(HandlerSignature(.around, types(repeat (each Argument).self), result: Output.self)) { running, state in
+      var index = 0
+      let output = try body(AroundCall(running), repeat next((each Argument).self, state, &index))
+      if Output.self != Void.self { try state.pointee.setResult(to: output) }
+    }
+  }
+
+  private static func around<Output, each Argument>(
+    _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
+  ) -> HandlerBody {
+    HandlerBody(waiting: HandlerSignature(.around, types(repeat (each Argument).self), result: Output.self)) { run in
+      var index = 0
+      let output = try await body(AsyncAroundCall(RunningHandler(run)), repeat next((each Argument).self, run.state, &index))
       if Output.self != Void.self { try run.state.pointee.setResult(to: output) }
     }
-    return try HookPlan(place, selector, signature, options, run: { _ in }, asyncBody: asyncBody).install()
   }
 
-  private func after(
-    _ selector: String, _ options: HookOptions, _ body: @escaping @Sendable (AfterCall) throws -> Void
-  ) throws(HookError) -> Hook {
-    try install(selector, HandlerSignature(.after, []), options) { state throws(HandlerError) in
-      try Self.ending(&state) { running, _ in try body(AfterCall(running)) }
-    }
+  private static func after(_ body: @escaping @Sendable (AfterCall) throws -> Void) -> HandlerBody {
+    HandlerBody(HandlerSignature(.after, [])) { running, _ in try body(AfterCall(running)) }
   }
 
-  private func after<Output, each Argument>(
-    _ selector: String, _ options: HookOptions,
+  private static func after<Output, each Argument>(
     _ body: @escaping @Sendable (AfterCall, Output, repeat each Argument) throws -> Void
-  ) throws(HookError) -> Hook {
-    let signature = HandlerSignature(.after, Self.types(repeat (each Argument).self), result: Output.self)
-    return try install(selector, signature, options) { state throws(HandlerError) in
-      try Self.ending(&state) { running, state in
-        var index = 0
-        try body(AfterCall(running), state.pointee.outcome(), repeat Self.next((each Argument).self, state, &index))
-      }
+  ) -> HandlerBody {
+    // Asked once, for a conformance is looked up. A type never changes, and belongs to no thread.
+    nonisolated(unsafe) let outcome = Output.self as? any Outcome.Type
+    return HandlerBody(HandlerSignature(.after, types(repeat (each Argument).self), result: Output.self)) { running, state in
+      var index = 0
+      let result: Output = if let outcome { try state.pointee.outcome(outcome) } else { try state.pointee.output() }
+      try body(AfterCall(running), result, repeat next((each Argument).self, state, &index))
     }
-  }
-
-  private func install(
-    _ selector: String, _ signature: HandlerSignature, _ options: HookOptions, _ run: @escaping Handler.Run
-  ) throws(HookError) -> Hook {
-    try HookPlan(place, selector, signature, options, run: run).install()
   }
 
   private static func types<each Argument>(_ types: repeat (each Argument).Type) -> [Any.Type] {
@@ -224,12 +210,5 @@ extension Hooks {
   ) throws(HandlerError) -> T {
     defer { index += 1 }
     return try state.pointee.argument(index)
-  }
-
-  /// Runs the closure, and ends the call as it did.
-  private static func ending(
-    _ state: inout HandlerCall, _ body: (RunningHandler, UnsafeMutablePointer<HandlerCall>) throws -> Void
-  ) throws(HandlerError) {
-    if let thrown = RunningHandler.run(&state, body) { try state.finish(throwing: thrown) } else { try state.finish() }
   }
 }

@@ -55,6 +55,9 @@ extension Hookable {
 }
 
 extension Hooks where Instance == Any {
+  /// The selectors that hooks wait for, and what has appeared of them, one line each.
+  public static var waiting: [String] { HookEngine.shared.waits().map(\.description) }
+
   /// How far hooks on a function reach, and by what: for reading.
   public static func explain(_ selector: String) throws(HookError) -> String { try HookPlace.program.explain(selector) }
 

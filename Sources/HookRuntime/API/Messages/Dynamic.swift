@@ -106,7 +106,9 @@ public struct DynamicMember {
   }
 
   func assign<T>(_ value: T) {
-    do { _ = try send(path.last! + ".set", [value]).any() } catch { MessageRegistry.shared.failed(toAssign: path.joined(separator: "."), error) }
+    do { _ = try send(path.last! + ".set", [value]).any() } catch {
+      MessageRegistry.shared.failed(toAssign: path.joined(separator: "."), error)
+    }
   }
 }
 
@@ -119,7 +121,8 @@ extension Message {
   /// The label of an argument, nil for none.
   static func label(_ selector: String, _ position: Int) -> String? {
     guard let open = selector.firstIndex(of: "(") else { return nil }
-    let labels = selector[selector.index(after: open)...].dropLast().split(separator: ":", omittingEmptySubsequences: false)
+    // What is behind the last ":" is no label.
+    let labels = selector[selector.index(after: open)...].dropLast().split(separator: ":", omittingEmptySubsequences: false).dropLast()
     guard labels.indices.contains(position), labels[position] != "_" else { return nil }
     return String(labels[position])
   }

@@ -8,9 +8,9 @@
 /// Whatever the compiler knows of the receiver, its own class's member is called. What no member answers goes on, in this order:
 ///
 /// 1. to answers that were added for the object or its class (``Messages``);
-/// 2. to another object, when somebody names one: ``Messages/forward(to:)-(AnyObject)``, then the receiver's own
-///    ``MessageForwarding/forwardingTarget(for:)``;
-/// 3. to whoever handles whole messages: ``Messages/forward(_:)``, then the receiver's own ``MessageForwarding/forward(_:)``;
+/// 2. to another object, when somebody names one: `Messages.forward(to:)`, then the receiver's own
+///    `forwardingTarget(for:)`;
+/// 3. to whoever handles whole messages: `Messages.forward`, then the receiver's own `forward(_:)`;
 /// 4. to ``Messages/onUnknown(_:)``, and without that it throws ``CallError/noMember(selector:type:nearest:)``.
 ///
 /// Types are receivers like objects: static members and initialisers answer.

@@ -18,7 +18,10 @@ extension Message {
     case .answered(let value?):
       guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Swift.type(of: value))),
         let owned = TypedValue.owned(value, as: TypeResolver.shared.general(info))
-      else { throw CallError.wrongResult(selector: selector, expected: Metadata(Swift.type(of: value)).name, found: "a value whose layout is known") }
+      else {
+        throw CallError.wrongResult(
+          selector: selector, expected: Metadata(Swift.type(of: value)).name, found: "a value whose layout is known")
+      }
       return owned
     }
   }

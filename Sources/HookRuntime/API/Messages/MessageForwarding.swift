@@ -30,6 +30,7 @@ public final class MessageProxy: MessageForwarding {
   private let record: ((Message) -> Void)?
 
   /// - Parameters:
+  ///   - target: answers the messages.
   ///   - keepsTarget: otherwise messages are unknown once the target is gone.
   ///   - record: told of every message before it is forwarded.
   public init(to target: AnyObject, keepsTarget: Bool = true, record: ((Message) -> Void)? = nil) {

@@ -10,6 +10,8 @@ struct ImageClass {
   enum State {
     /// Calls can go through its tables: this is its metadata.
     case used(Metadata)
+    /// This will be its metadata when it is first used: the words are there, the superclass is not.
+    case unfinished(Metadata)
     /// The runtime makes the metadata when it is first used, with a copy of the superclass's words.
     case notMade
     /// One metadata for each set of generic arguments; which there are the runtime does not tell.
@@ -31,8 +33,10 @@ struct ClassHierarchy {
   func heirs(of base: Metadata, named name: String) -> [ImageClass] {
     let below = namesBelow(name)
     var found: [ImageClass] = []
+    if below.isEmpty { return [] }
     for image in images {
-      for record in image.classes.values where below.contains(record.name) {
+      let classes = image.classesByName
+      for record in below.lazy.flatMap({ classes[$0] ?? [] }) {
         let each = ImageClass(record, in: image)
         // Equal names are possible: metadata decide.
         if case .used(let metadata) = each.state, !metadata.isSubclass(of: base) { continue }
@@ -45,14 +49,13 @@ struct ClassHierarchy {
 
   /// Names of classes that inherit from the one of this name, directly or not.
   private func namesBelow(_ name: String) -> Set<String> {
-    var children: [String: [String]] = [:]
-    for image in images {
-      for (name, parent) in image.superclassNames { children[parent, default: []].append(name) }
-    }
+    let heirs = images.map(\.heirs)
     var found: Set<String> = []
     var queue = [name]
     while let next = queue.popLast() {
-      for child in children[next] ?? [] where found.insert(child).inserted { queue.append(child) }
+      for image in heirs {
+        for child in image[next] ?? [] where found.insert(child.name).inserted { queue.append(child.name) }
+      }
     }
     return found
   }
@@ -65,10 +68,11 @@ extension ImageClass {
     descriptor = TypeDescriptor(UnsafeRawPointer(bitPattern: at)!)  // a descriptor's address is never 0
     switch record.metadataOrigin {
     case .instantiated: state = .generic
-    case .firstUse(let cache):
+    case .firstUse(let cache, let inPlace):
       // The runtime's singleton cache: the metadata in its first word, 0 until it was made.
       let word = UnsafeRawPointer(bitPattern: UInt(cache &+ image.bias))?.load(as: UnsafeRawPointer?.self)
-      state = word.map { .used(Metadata($0)) } ?? .notMade
+      let unfinished = inPlace.flatMap { UnsafeRawPointer(bitPattern: UInt($0 &+ image.bias)) }
+      state = word.map { .used(Metadata($0)) } ?? unfinished.map { .unfinished(Metadata($0)) } ?? .notMade
     case .image: state = image.classMetadata(record).map { .used($0) } ?? .unknown
     case .foreign: state = .unknown
     }

@@ -32,6 +32,8 @@ final class SlotDiversion: Diversion {
   private var slots: [Slot]
   let mayMiss: [String]
   let importers: UInt64?
+  /// Of import slots: the images whose words were looked for, as `Importer.place`.
+  var lookedAt: Set<String> = []
 
   /// What the words are now; nil for those that do not become more by themselves.
   private let replan: (() -> Result<[Slot], HookRefusal>)?
@@ -186,6 +188,8 @@ extension HookedFamily {
     guard case .object(let object) = scope else {
       return .failure(.backEnd(.classSwitch, .scope("changes the class of one object; for a class use 'vtable'")))
     }
+    // A weak reference to an object that is ending would stop the process.
+    if hkt_is_ending(Unmanaged.passUnretained(object).toOpaque()) { return .failure(.scope(.objectEnding)) }
     do throws(BackEndRefusal) {
       var words: [(index: Int, slot: Slot)] = []
       for entry in try ClassSwitch.plan(family, in: image, for: object) {

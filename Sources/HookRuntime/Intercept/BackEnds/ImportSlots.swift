@@ -7,12 +7,13 @@ private import CHookTrampoline
 extension HookEngine {
   /// The function's family; its words are looked for with each hook. To be called under the lock.
   func prepareImport(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
-    let key = family.imagePath + "\0" + family.key
+    let key = FamilyKey(family)
     if let known = families[key] {
-      if let asked = family.imported?.prototype, let there = known.family.imported?.prototype, asked != there {
-        return .failure(.otherPrototype(there.description))
-      }
-      return .success(known)
+      guard let asked = family.imported?.prototype, asked != known.family.imported?.prototype else { return .success(known) }
+      if let there = known.family.imported?.prototype { return .failure(.otherPrototype(there.description)) }
+      // Its records cannot tell values. Calls may still be in them.
+      if !known.sets.isEmpty { return .failure(.otherPrototype(known.family.selector)) }
+      replacedFamilies.append(known)
     }
     let hooked = HookedFamily(family: family, image: image, siblings: [])
     families[key] = hooked
@@ -32,12 +33,26 @@ extension ImportedFunction {
   }
 }
 
+extension Family {
+  /// Keeps the images in memory whose words may be written; leaves out those that are gone. Never under a lock of ours.
+  mutating func pinImporters() {
+    guard let imported else { return }
+    bodies.removeAll { body in
+      // Nobody writes words that are refused.
+      guard let place = body.place, imported.refusal(at: place, safe: true) == nil else { return false }
+      return !ImagePins.pin(place.importer)
+    }
+  }
+}
+
 extension HookedFamily {
   /// The words of the images that a request means, with their sites. Nothing of the program changes.
   func importDiversion(_ asked: Family, for spec: LayerSpec) -> Result<SlotDiversion, HookRefusal> {
     guard let function = family.imported else { return .failure(.noBody) }
     let wish = ImporterBits.Wish(images: asked.imported?.importer, isSafe: spec.isSafeInAllocator)
-    guard let bit = importers.bit(of: wish) else { return .failure(.notHookable("hooks for 64 different sets of images are there already")) }
+    guard let bit = importers.bit(of: wish) else {
+      return .failure(.notHookable("hooks for 64 different sets of images are there already"))
+    }
     var slots: [Slot] = []
     for body in asked.bodies {
       guard let place = body.place, ImporterBits.isMet(wish, function, place) else { continue }
@@ -51,13 +66,14 @@ extension HookedFamily {
       let reasons = asked.bodies.compactMap(\.place).lazy.compactMap { function.refusal(at: $0, safe: wish.isSafe) }
       return .failure(reasons.first ?? .noBody)
     }
-    for slot in slots { ImagePins.pin(slot.importer) }
-    return .success(SlotDiversion(.importSlot, self, slots, mayMiss: [], importers: bit.mask))
+    let diversion = SlotDiversion(.importSlot, self, slots, mayMiss: [], importers: bit.mask)
+    diversion.lookedAt = asked.imported?.lookedAt ?? []
+    return .success(diversion)
   }
 
   /// Words of images that appeared, for a hook that was there before. Answers why some cannot be written.
-  func extend(_ layer: InstalledLayer, by bodies: [Body]) -> InterceptRefusal? {
-    guard let function = family.imported, let diversion = layer.diversion as? SlotDiversion else { return nil }
+  func extend(_ diversion: SlotDiversion, by bodies: [Body]) -> InterceptRefusal? {
+    guard let function = family.imported else { return nil }
     var slots: [Slot] = []
     for body in bodies {
       guard let place = body.place, importers.mask(function, place) & (diversion.importers ?? 0) != 0 else { continue }
@@ -66,15 +82,15 @@ extension HookedFamily {
       case .failure(let reason): return reason
       }
     }
-    for slot in slots { ImagePins.pin(slot.importer) }
     return slots.isEmpty ? nil : diversion.extend(by: slots)
   }
 
   /// The word's record, made once, and its image's site among the places where the function's calls arrive.
   private func importSlot(_ body: Body, at place: ImportPlace) -> Result<Slot, InterceptRefusal> {
-    let key = SlotKey(address: place.word, backEnd: .importSlot)
-    if let known = slots[key] { return .success(known) }
-    return SlotPatcher.prepare(SlotWord(place), group: importers.group(of: place.importer)).map { slot in
+    let key = SlotKey(address: place.word, backEnd: .importSlot), word = SlotWord(place)
+    // While nobody has it written the function may be bound, or the image opened anew.
+    if let known = slots[key], known.users > 0 || known.former == word.former { return .success(known) }
+    return SlotPatcher.prepare(word, group: importers.group(of: place.importer)).map { slot in
       slots[key] = slot
       slot.importer = place.importer
       if !arrivals.contains(where: { $0.site == slot.site }) {

@@ -49,7 +49,7 @@ enum VirtualTables {
     switch own.state {
     case .used(let metadata): return metadata
     case .generic: throw .genericClass(own.name)
-    case .notMade, .unknown:
+    case .unfinished, .notMade, .unknown:
       // A selector names the class, so its accessor may run.
       guard let metadata = own.descriptor.metadata() else { throw .metadataNotKnown(own.name) }
       return metadata
@@ -68,14 +68,17 @@ enum VirtualTables {
     var base = owner
     if let subclass {
       guard subclass.isSubclass(of: owner) else { throw .noHeir(subclass.name, of: owner.name) }
-      guard SlotPatcher.former(of: table.word(in: subclass).value) == former else { throw .notInherited(by: subclass.name, from: owner.name) }
+      guard SlotPatcher.former(of: table.word(in: subclass).value) == former else {
+        throw .notInherited(by: subclass.name, from: owner.name)
+      }
       base = subclass
     }
     let name = TypeCatalog.shared.name(of: base.descriptor!) ?? base.name  // a class has a descriptor
-    plan.entries.append(.init(word: SlotWord(address: table.word(in: base).address, former: former, isAsync: table.isAsync), body: table.body))
+    plan.entries.append(
+      .init(word: SlotWord(address: table.word(in: base).address, former: former, isAsync: table.isAsync), body: table.body))
     for heir in ClassHierarchy(images).heirs(of: base, named: name) {
       switch heir.state {
-      case .used(let metadata):
+      case .used(let metadata), .unfinished(let metadata):
         let word = table.word(in: metadata)
         guard SlotPatcher.former(of: word.value) == former else { continue }  // it overrides the method
         plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
@@ -83,6 +86,11 @@ enum VirtualTables {
       case .generic: plan.mayMiss.append("objects of generic heir '\(heir.name)' that was used before")
       case .unknown: plan.mayMiss.append("objects of heir '\(heir.name)', whose metadata cannot be found")
       }
+    }
+    for heir in RuntimeClasses.heirs(of: base) {
+      let word = table.word(in: heir)
+      guard SlotPatcher.former(of: word.value) == former else { continue }
+      plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
     }
     for (copy, own) in ClassWardrobe.shared.copies(below: base) where !own.contains(table.index) {
       let word = table.word(in: copy)
@@ -135,14 +143,17 @@ extension VirtualTables {
 
 extension Body {
   /// A thunk in a virtual table: its calls have the convention of the method that is overridden.
-  fileprivate init?(vtableThunk slot: MethodSlot, at address: UInt64, overriding owner: ImageCatalog, _ entry: UInt64, in image: ImageCatalog) {
+  fileprivate init?(
+    vtableThunk slot: MethodSlot, at address: UInt64, overriding owner: ImageCatalog, _ entry: UInt64, in image: ImageCatalog
+  ) {
     var parser = SymbolParser()
     let names = owner.metadataSymbols.names(at: entry).filter { $0.hasSuffix("Tq") }
     guard let overridden = names.lazy.compactMap({ parser.declaration(String($0.dropLast(2))) }).first else { return nil }
     let code = image.asyncEntries.code(of: address) ?? address
     let symbol = image.symbols.symbols(at: code).first { $0.nameText.hasSuffix("TV") }
     self.init(
-      form: .thunk("of \(overridden.selectorName)"), declaration: overridden, mangledName: symbol?.nameText ?? names[0], address: code &+ image.bias,
+      form: .thunk("of \(overridden.selectorName)"), declaration: overridden, mangledName: symbol?.nameText ?? names[0],
+      address: code &+ image.bias,
       size: Int(symbol?.size ?? 0), available: Int(symbol?.size ?? 0))
   }
 }

@@ -14,7 +14,8 @@ enum WitnessTables {
       let entry = image.asyncEntries.record(at: witness.address - image.bias).map { $0.address + image.bias }
       do throws(BackEndRefusal) {
         for word in try words(holding: entry ?? witness.address, of: witness, in: image) {
-          plan.entries.append(.init(word: SlotWord(address: word, former: entry ?? witness.address, isAsync: entry != nil), body: Body(witness)))
+          plan.entries.append(
+            .init(word: SlotWord(address: word, former: entry ?? witness.address, isAsync: entry != nil), body: Body(witness)))
         }
       } catch {
         guard witnesses.count > 1 else { return .failure(error) }
@@ -53,7 +54,7 @@ enum WitnessTables {
 }
 
 extension Witness {
-  fileprivate var protocolName: String { PrivateNames.stripped(requirement.context?.description ?? requirement.module) }
+  var protocolName: String { PrivateNames.stripped(requirement.context?.description ?? requirement.module) }
 }
 
 extension ConformanceRecord {

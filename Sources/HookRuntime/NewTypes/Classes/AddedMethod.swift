@@ -18,16 +18,20 @@ package struct MethodSignature: Sendable {
   ///   - parameters: one for each label.
   package init(_ text: String, parameters: [Metadata], result: Metadata) throws(NewTypeError) {
     guard let open = text.firstIndex(of: "("), text.last == ")", NewTypeName.isIdentifier(String(text[..<open])) else {
-      throw .badName(text)
+      throw .method(text, reason: Self.noMethod)
     }
     let inside = text[text.index(after: open)...].dropLast()
-    guard inside.isEmpty || inside.last == ":" else { throw .badName(text) }
+    guard inside.isEmpty || inside.last == ":" else { throw .method(text, reason: Self.noMethod) }
     labels = inside.split(separator: ":").map { $0 == "_" ? nil : String($0) }
-    guard labels.count == parameters.count, labels.allSatisfy({ $0.map(NewTypeName.isIdentifier) ?? true }) else { throw .badName(text) }
+    guard labels.count == parameters.count, labels.allSatisfy({ $0.map(NewTypeName.isIdentifier) ?? true }) else {
+      throw .method(text, reason: Self.noMethod)
+    }
     name = text
     self.parameters = parameters
     self.result = result
   }
+
+  static let noMethod = "it is no name of a method, such as 'discount(for: String) -> Double'"
 
   fileprivate func declaration(in type: NewTypeName) -> Declaration {
     let base = String(name.prefix { $0 != "(" })
@@ -41,7 +45,9 @@ package struct MethodSignature: Sendable {
     return made
   }
 
-  private static func syntax(_ type: Metadata) -> TypeSyntax { type == Metadata(Void.self) ? .tuple([]) : .known(UInt(bitPattern: type.pointer)) }
+  private static func syntax(_ type: Metadata) -> TypeSyntax {
+    type == Metadata(Void.self) ? .tuple([]) : .known(UInt(bitPattern: type.pointer))
+  }
 }
 
 extension NewTypeName {
@@ -60,7 +66,8 @@ extension Family {
   /// A selector that no body of the program has, for what is shown of calls.
   package static func standing(for declaration: Declaration) -> Family {
     Family(
-      selector: PrivateNames.stripped(declaration.selectorName), declaration: declaration, key: declaration.familyName, imagePath: "", bodies: [])
+      selector: PrivateNames.stripped(declaration.selectorName), declaration: declaration, key: declaration.familyName, imagePath: "",
+      bodies: [])
   }
 }
 

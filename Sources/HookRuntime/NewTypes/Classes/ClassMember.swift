@@ -18,26 +18,30 @@ package struct ClassMember: Sendable {
   /// - Parameters:
   ///   - name: `total(tax:)`, `title.get`, `static make()`, also with types, or with the class before it.
   ///   - type: its superclasses are looked through, too.
-  static func find(_ name: String, in type: Metadata) -> Result<ClassMember, MemberProblem> {
+  ///   - suggesting: a miss is told with the nearest name.
+  static func find(_ name: String, in type: Metadata, suggesting: Bool = true) -> Result<ClassMember, MemberProblem> {
     let isStatic = name.hasPrefix("static ")
     let bare = String(name.dropStatic())
     var first: String?
     for owner in type.classChain {
       guard let ownerName = owner.declaredName else { continue }
       let full = (isStatic ? "static " : "") + (bare.hasPrefix(ownerName + ".") ? bare : "\(ownerName).\(bare)")
-      switch SelectorLookup.resolve(full) {
+      switch SelectorLookup.resolve(full, suggesting: false) {
       case .success(let found):
-        guard let (image, family, body) = found.lazy.compactMap({ image, family in family.declaredBody.map { (image, family, $0) } }).first else {
+        guard let (image, family, body) = found.lazy.compactMap({ image, family in family.declaredBody.map { (image, family, $0) } }).first
+        else {
           return .failure(.noBody)
         }
         return .success(
           ClassMember(selector: family.selector, declaration: body.declaration, owner: owner, image: image, family: family, body: body))
       case .failure(.ambiguous(let text, let candidates)):
         return .failure(.notFound(LookupError.ambiguous(text, candidates: candidates).description))
-      case .failure(let problem): first = first ?? problem.description
+      case .failure: first = first ?? full
       }
     }
-    return .failure(.notFound(first ?? "its class is not known"))
+    guard let first else { return .failure(.notFound("its class is not known")) }
+    guard suggesting, case .failure(let problem) = SelectorLookup.resolve(first) else { return .failure(.notFound(first)) }
+    return .failure(.notFound(problem.description))
   }
 
   // MARK: Slots
@@ -123,7 +127,9 @@ final class PointedToEvidence: BodyEvidence {
   func isCertainlyUnused(_ places: Places) -> Bool { false }
   func used(_ places: Places) -> Places { places }
   let error = ErrorEvidence.unknown
+  func given(_ places: Places) -> Places { [] }
   func arePassed(_ places: Places) -> Bool { true }
+  func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
   let onlyReturns = false
 }
 

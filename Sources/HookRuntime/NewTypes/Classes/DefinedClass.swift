@@ -83,7 +83,8 @@ public struct DefinedClass: Sendable {
     var definition = Definition()
     define(&definition)
     // A class once registered stays: what can fail, fails before.
-    let made = try RuntimeClass.make(name, superclass: Metadata(superclass), fields: definition.fields, replaces: { _ in false }) { (type) throws(NewTypeError) in
+    let made = try RuntimeClass.make(name, superclass: Metadata(superclass), fields: definition.fields, replaces: { _ in false }) {
+      (type) throws(NewTypeError) in
       for step in definition.steps { try step.run(type) }
     }
     runtimeClass = made
@@ -98,7 +99,9 @@ public struct DefinedClass: Sendable {
   }
 
   /// Makes an instance by an initialiser of the superclass.
-  public func make<Instance: AnyObject, each Argument>(_ initialiser: String = "init()", _ arguments: repeat each Argument) throws -> Instance {
+  public func make<Instance: AnyObject, each Argument>(_ initialiser: String = "init()", _ arguments: repeat each Argument) throws
+    -> Instance
+  {
     let function = SwiftFunction(try runtimeClass.maker(initialiser), of: runtimeClass.metadata)
     let made: Instance = try function.call(repeat each arguments)
     let problem = runtimeClass.problem(ofMade: Unmanaged.passUnretained(made).toOpaque())

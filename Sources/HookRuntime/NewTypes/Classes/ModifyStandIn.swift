@@ -58,7 +58,9 @@ final class ModifyStandIn: Sendable {
     // The caller keeps the indices and the object until the access is over; copies cost little, and need no such promise.
     let indices = plan.arguments.map { argument in
       let copy = OwnedValue(uninitialized: argument.info!)  // `init` is given plans whose arguments are known
-      _ = ValueReader(frame).withMemory(argument.location, copy.info, isResult: false) { copy.info.metadata.initialize(copy.memory, copying: $0) }
+      _ = ValueReader(frame).withMemory(argument.location, copy.info, isResult: false) {
+        copy.info.metadata.initialize(copy.memory, copying: $0)
+      }
       return copy
     }
     _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: object)!).retain()

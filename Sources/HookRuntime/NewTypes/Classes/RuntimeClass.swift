@@ -10,7 +10,7 @@
 //   2. Added properties hold values from before the superclass's initialiser runs until its destroyer does.
 private import CHookTrampoline
 private import Glibc
-private import SwiftMangling
+internal import SwiftMangling
 
 package final class RuntimeClass: @unchecked Sendable {
   // Set in init, but for `members` and `ending`, which are behind `lock`.
@@ -24,6 +24,7 @@ package final class RuntimeClass: @unchecked Sendable {
   private let lock = RecursiveLock()
   private var members: [Int: Member] = [:]
   private var added: [String: AddedMethod] = [:]
+  private var implemented: [Implemented] = []
   private var ending: StandIn?
   /// Who defined the members there are.
   private var definer: ObjectIdentifier?
@@ -108,7 +109,9 @@ package final class RuntimeClass: @unchecked Sendable {
     return try RuntimeClasses.add(name) { () throws(NewTypeError) in
       let field = Field(name: "behaviour", info: info) { $0.storeBytes(of: 0, as: UInt.self) }
       let made = try RuntimeClass(name, superclass: Metadata(ImplementationObject.self), fields: [field])
-      guard made.words.fields[0].offset == Behaviour.offset else { fatalError("internal error: an implementation's layout; please report it") }
+      guard made.words.fields[0].offset == Behaviour.offset else {
+        fatalError("internal error: an implementation's layout; please report it")
+      }
       made.words.publish()
       return made
     }
@@ -120,7 +123,9 @@ package final class RuntimeClass: @unchecked Sendable {
       guard NewTypeName.isIdentifier(field.name) else { throw .field(field.name, reason: "it is no identifier") }
       guard seen.insert(field.name).inserted else { throw .field(field.name, reason: "the class has one of this name") }
       guard field.info.metadata.isCopyable else { throw .field(field.name, reason: "values of '\(field.info.name)' cannot be copied") }
-      guard field.info.alignment <= 16 else { throw .field(field.name, reason: "'\(field.info.name)' wants to be aligned to \(field.info.alignment) bytes") }
+      guard field.info.alignment <= 16 else {
+        throw .field(field.name, reason: "'\(field.info.name)' wants to be aligned to \(field.info.alignment) bytes")
+      }
     }
   }
 
@@ -155,6 +160,7 @@ package final class RuntimeClass: @unchecked Sendable {
     if member.isDeleted(word) { throw refusal(.deleted) }
     if !missing, let problem = member.missedCalls(by: superclass) { throw refusal(problem) }
     let plan = member.plan
+    if plan.isAsync { throw refusal(.convention("it is async")) }
     if let reason = plan.opaqueBecause { throw refusal(.convention(reason)) }
     let standIn = try StandIn(at: metadata.pointer + 8 * slot, original: word, plan: plan)
     if member.declaration.kind == .getter || member.declaration.kind == .setter { try replaceModify(name, missing: missing) }
@@ -168,7 +174,7 @@ package final class RuntimeClass: @unchecked Sendable {
   private func replaceModify(_ name: String, missing: Bool) throws(NewTypeError) {
     let property = String(name.dropLast(4))  // ".get", ".set"
     func member(_ accessor: String) throws(NewTypeError) -> (ClassMember, Int)? {
-      guard case .success(let member) = ClassMember.find("\(property).\(accessor)", in: superclass) else { return nil }
+      guard case .success(let member) = ClassMember.find("\(property).\(accessor)", in: superclass, suggesting: false) else { return nil }
       guard case .success(let slot) = member.slot(), !member.isDeleted(words[slot]) else { return nil }
       return (member, slot)
     }
@@ -202,7 +208,7 @@ package final class RuntimeClass: @unchecked Sendable {
         }
         return known
       }
-      if case .success(let member) = ClassMember.find(signature.name, in: superclass) {
+      if case .success(let member) = ClassMember.find(signature.name, in: superclass, suggesting: false) {
         throw .member(signature.name, of: self.name, reason: "'\(member.selector)' is inherited; override it")
       }
       let made = try AddedMethod(signature, in: typeName)
@@ -214,7 +220,43 @@ package final class RuntimeClass: @unchecked Sendable {
 
   /// Objects of the superclass have a member of this name, which can be overridden if anything can.
   package static func inherits(_ name: String, _ superclass: Metadata) -> Bool {
-    if case .success = ClassMember.find(name, in: superclass) { true } else { false }
+    if case .success = ClassMember.find(name, in: superclass, suggesting: false) { true } else { false }
+  }
+
+  // MARK: Members of protocols
+
+  /// A member that instances have by a protocol they are made to conform to.
+  struct Implemented: Sendable {
+    let declaration: Declaration
+    /// `describe()`, `name.get`
+    let name: String
+    let callable: Callable
+  }
+
+  /// Makes them found by calls by name. To be called once, before there are instances.
+  func implements(_ members: [Implemented]) { lock.withLock { implemented = members } }
+
+  /// The function that a member's name, or its whole selector, means.
+  func implementedMember(_ name: String) -> Callable? {
+    lock.withLock { implemented.first { $0.name == name || $0.callable.selector == name }?.callable }
+  }
+
+  /// What a name after a dot means.
+  func implementedMember(base: String) -> CallableLookup.Member? {
+    let found = lock.withLock { implemented.filter { $0.declaration.name == base && !$0.declaration.isSubscript } }
+    func accessor(_ kind: EntityKind) -> Callable? { found.first { $0.declaration.kind == kind }?.callable }
+    if let getter = accessor(.getter) {
+      return .property(get: .success(getter), set: accessor(.setter).map { .success($0) }, isObserved: false)
+    }
+    let methods = found.map(\.callable.selector)
+    return methods.isEmpty ? nil : .methods(methods)
+  }
+
+  /// A member of the superclass, or of one it inherits from, that a name without types may have been meant for.
+  package static func inherited(near name: String, _ superclass: Metadata) -> String? {
+    if name.contains(": ") || name.contains("->") { return nil }
+    return superclass.classChain.lazy.compactMap { owner in owner.declaredName.flatMap { NearestNames.members(of: $0, like: name).first } }
+      .first
   }
 
   /// The added method `discount(for:)`.

@@ -11,7 +11,7 @@ package enum RuntimeClasses {
 
   /// - Throws: `.nameTaken` when the program or we have a type of this name.
   static func add(_ name: NewTypeName, _ make: () throws(NewTypeError) -> RuntimeClass) throws(NewTypeError) -> RuntimeClass {
-    try lock.withLock { () throws(NewTypeError) in
+    let made = try lock.withLock { () throws(NewTypeError) in
       if byName[name] != nil || TypeCatalog.shared.contains(name.description) { throw .nameTaken(name.description) }
       defer { beingMade = nil }
       let made = try make()
@@ -19,7 +19,13 @@ package enum RuntimeClasses {
       byMetadata[made.metadata] = made
       return made
     }
+    // Hooks on the superclass's table are for its heirs, too.
+    HookEngine.shared.tablesAppeared()
+    return made
   }
+
+  /// Classes made here that inherit from `base`.
+  static func heirs(of base: Metadata) -> [Metadata] { lock.withLock { byMetadata.keys.filter { $0 != base && $0.isSubclass(of: base) } } }
 
   static func announce(_ name: NewTypeName, _ descriptor: TypeDescriptor) {
     lock.withLock { beingMade = (name.description, descriptor) }

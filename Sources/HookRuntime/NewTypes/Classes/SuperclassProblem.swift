@@ -12,7 +12,9 @@ enum SuperclassProblem: Equatable {
 
   init?(_ type: Metadata) {
     guard case .classType = type.kind else { self = .notAClass; return }
-    guard let descriptor = type.descriptor, ClassHeader(type).size > 0, ClassHeader(type).addressPoint >= 24 else { self = .noMetadata; return }
+    guard let descriptor = type.descriptor, ClassHeader(type).size > 0, ClassHeader(type).addressPoint >= 24 else {
+      self = .noMetadata; return
+    }
     if type.classChain.contains(where: { $0.descriptor?.isActor ?? false }) { self = .isActor; return }
     if descriptor.flags & 0x1F != 16 { self = .isForeign; return }
     if !RuntimeRecords.isAvailable { self = .noRuntime; return }

@@ -28,7 +28,7 @@ final class DelegateCenter: @unchecked Sendable {
       if let center = known[key] { return center }
       let made: DelegateCenter
       do throws(DelegateProblem) { made = try DelegateCenter(selector, way) } catch {
-        throw .conformance(selector, reason: error.description)
+        throw .delegates(selector, reason: error.description)
       }
       known[key] = made
       return made
@@ -95,7 +95,8 @@ final class DelegateCenter: @unchecked Sendable {
     let near = NearestNames.closest(known, to: requirement, most: 1)
     throw .requirement(
       requirement, of: property.selector,
-      reason: "its protocols have no such requirement" + (near.isEmpty ? "; they have \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?"))
+      reason: "its protocols have no such requirement"
+        + (near.isEmpty ? "; they have \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?"))
   }
 
   private func record(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry, _ behaviour: Behaviour) {
@@ -133,7 +134,7 @@ final class DelegateCenter: @unchecked Sendable {
     let set = HookEngine.shared.install(
       property.setter.map { HookRequest(image: $0, family: $1) }, atomically: true, layer: layers(setterLayer, HKT_ON_AROUND))
     if let (name, reason) = set.refused.first {
-      throw .conformance(property.selector, reason: "its setter '\(name)' cannot be hooked: \(reason)")
+      throw .delegates(property.selector, reason: "its setter '\(name)' cannot be hooked: \(reason)")
     }
     tokens = set.tokens.map(\.token)
     // A getter that is nowhere called needs no hook.
@@ -143,7 +144,7 @@ final class DelegateCenter: @unchecked Sendable {
     if let (name, reason) = get.refused.first, !property.getter.allSatisfy({ $0.1.bodies.isEmpty }) {
       for token in tokens { HookEngine.shared.remove(token) }
       tokens = []
-      throw .conformance(property.selector, reason: "its getter '\(name)' cannot be hooked, so it would show the proxy: \(reason)")
+      throw .delegates(property.selector, reason: "its getter '\(name)' cannot be hooked, so it would show the proxy: \(reason)")
     }
   }
 

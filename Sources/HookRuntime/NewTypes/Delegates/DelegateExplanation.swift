@@ -9,7 +9,8 @@ enum DelegateExplanation {
       lines.append("  seen by    a proxy in the property: calls that its owner makes on what it holds")
       lines.append("  set        by calls of its setter; \(writes(property))")
       lines.append(
-        "  read       \(inside(property)) sees the proxy, all others the object that was set; comparing identities there tells the two apart")
+        "  read       \(inside(property)) sees the proxy, all others the object that was set; comparing identities there tells the two apart"
+      )
       if !property.isWeak, property.field != nil {
         lines.append("  life       the property keeps the proxy, the proxy the delegate")
       } else if property.isWeak {
@@ -19,7 +20,8 @@ enum DelegateExplanation {
       }
     case .methods:
       lines.append("  seen by    hooks on the methods of every type that conforms" + (problem.map { "; no proxy: \($0)" } ?? ""))
-      lines.append("  not seen   requirements that a delegate leaves to a default implementation which was inlined, and types that come later")
+      lines.append(
+        "  not seen   requirements that a delegate leaves to a default implementation which was inlined, and types that come later")
     }
     return lines.joined(separator: "\n")
   }

@@ -22,7 +22,8 @@ final class DelegateMethods: @unchecked Sendable {
         requests += found.map { (HookRequest(image: $0, family: $1), name) }
       }
     }
-    let names = Dictionary(requests.map { ($0.0.family.imagePath + "\0" + $0.0.family.key, $0.requirement) }, uniquingKeysWith: { first, _ in first })
+    let names = Dictionary(
+      requests.map { ($0.0.family.imagePath + "\0" + $0.0.family.key, $0.requirement) }, uniquingKeysWith: { first, _ in first })
     let report = HookEngine.shared.install(requests.map(\.0)) { family in
       let requirement = names[family.imagePath + "\0" + family.key] ?? family.declaration.memberName
       let context = MethodContext(recorder, requirement, of: family.declaration.context)
@@ -33,7 +34,7 @@ final class DelegateMethods: @unchecked Sendable {
       ) { Unmanaged<MethodContext>.fromOpaque($0!).release() }
     }
     if report.tokens.isEmpty {
-      throw .conformance(
+      throw .delegates(
         property.selector,
         reason: report.refused.first.map { "'\($0.selector)': \($0.reason)" } ?? "no type of the program conforms to its protocols")
     }
@@ -49,16 +50,17 @@ final class DelegateMethods: @unchecked Sendable {
 private final class MethodContext: Sendable {
   let recorder: DelegateRecorder
   let requirement: String
-  private let ownCode: OwnCode
+  private let callers: Callers
 
   init(_ recorder: DelegateRecorder, _ requirement: String, of type: NominalName?) {
     self.recorder = recorder
     self.requirement = requirement
-    ownCode = OwnCode(type)
+    callers = Callers(of: type)
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>) {
-    if isHandedOn(call) || ownCode.contains(UInt(call.pointee.frame.pointee.stack[-1])) { return }
+    let caller = callers.kind(of: UInt(call.pointee.frame.pointee.stack[-1]))
+    if caller == .own || caller == .witness && isCarriedOut(call) || isHandedOn(call) { return }
     let target = CallView(call).selfObject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
     recorder.record(DelegateCall(call, requirement, target: target))
   }
@@ -78,6 +80,12 @@ private final class MethodContext: Sendable {
     return false
   }
 
+  /// A witness that is hooked itself calls the method for it, on the same object: one that is no plain jump, as sanitizers make them.
+  private func isCarriedOut(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    guard let outer = call.pointee.up else { return false }
+    return outer.pointee.frame.pointee.integer.0 == call.pointee.frame.pointee.integer.0 && isSameRequirement(outer)
+  }
+
   private func isSameRequirement(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
     call.pointee.layers.map { DelegateMethods.isRecorded($0, by: self) } ?? false
   }
@@ -90,17 +98,30 @@ private let methodLayer: HKTLayerFunction = { call, context, phase in
   return HKT_HANDLED
 }
 
-/// Code of a type's own members: what those call on themselves, nobody else asked for. Witnesses are not among them.
-private final class OwnCode: Sendable {
+/// Who calls the members of a type.
+private final class Callers: Sendable {
+  enum Kind {
+    /// Code of the type's own members: what those call on themselves, nobody else asked for.
+    case own
+    /// What the compiler made: witnesses.
+    case witness
+    case other
+  }
   private let type: NominalName?
-  private let known = Mutex<[UInt: Bool]>([:])
+  private let known = Mutex<[UInt: Kind]>([:])
 
-  init(_ type: NominalName?) { self.type = type }
+  init(of type: NominalName?) { self.type = type }
 
   /// - Parameter address: where a call returns to.
-  func contains(_ address: UInt) -> Bool {
+  func kind(of address: UInt) -> Kind {
     if let known = known.withLock({ $0[address] }) { return known }
-    let found = CallerPlace.function(at: address).map { $0.context == type && !$0.kind.isCompilerMade } ?? false
+    let function = CallerPlace.function(at: address)
+    let found: Kind =
+      switch function {
+      case let function? where function.kind.isCompilerMade: .witness
+      case let function? where function.context == type: .own
+      default: .other
+      }
     known.withLock { $0[address] = found }
     return found
   }

@@ -48,6 +48,8 @@ struct DelegateProperty {
     self.selector = selector
     switch SelectorLookup.resolve(selector + ".set") {
     case .success(let found): setter = found
+    case .failure(.noSelectorInType(_, let type, let nearest)):
+      throw .notFound(Self.noProperty(selector, type, nearest))
     case .failure(let problem): throw .notFound(problem.description)
     }
     if case .success(let found) = SelectorLookup.resolve(selector + ".get") { getter = found } else { getter = [] }
@@ -68,6 +70,12 @@ struct DelegateProperty {
       payload.size == 8 * (1 + payload.metadata.protocols.count)
     else { throw .noProtocol(type.name) }
     protocols = payload.metadata.protocols
+  }
+
+  private static func noProperty(_ selector: String, _ type: String, _ nearest: [String]) -> String {
+    let properties = nearest.filter { $0.hasSuffix(".set") || $0.hasSuffix(".get") }.map { "'\($0.dropLast(4))'" }.uniqued()
+    let advice = properties.isEmpty ? "" : "; did you mean \(properties.joined(separator: " or "))?"
+    return "'\(type)' has no property '\(selector.dropFirst(type.count + 1))' that is set by a setter\(advice)"
   }
 
   /// Why its values cannot stand behind proxies; nil when they can.

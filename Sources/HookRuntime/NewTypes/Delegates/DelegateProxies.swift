@@ -187,7 +187,9 @@ private enum StoredReferences {
   private static func places(in type: Metadata) -> [Place] {
     if let known = known.withLock({ $0[type] }) { return known }
     let found = type.storedFields.compactMap { field -> Place? in
-      guard field.reference == .value || field.reference == .weak, case .success(let info) = field.type, holdsObject(info) else { return nil }
+      guard field.reference == .value || field.reference == .weak, case .success(let info) = field.type, holdsObject(info) else {
+        return nil
+      }
       return Place(offset: field.offset, isWeak: field.reference == .weak)
     }
     known.withLock { $0[type] = found }

@@ -61,7 +61,8 @@ struct DescriptorBuilder {
 
   /// The type's mangled name where the runtime finds it by that, else a reference to a function that answers the metadata.
   private func typeName(_ type: Metadata) throws(NewTypeError) -> UnsafeMutableRawPointer {
-    if let name = _mangledTypeName(type.type), name.utf8.allSatisfy({ $0 >= 0x20 }), let found = _typeByName(name), Metadata(found) == type {
+    if let name = _mangledTypeName(type.type), name.utf8.allSatisfy({ $0 >= 0x20 }), let found = _typeByName(name), Metadata(found) == type
+    {
       return block.text(name)
     }
     return block.reference(9, to: try block.accessor(of: type.pointer))

@@ -22,7 +22,9 @@ final class MetadataBlock {
   /// Zeroed memory in the block.
   func take(_ bytes: Int, alignment: Int = 8) -> UnsafeMutableRawPointer {
     let start = (used + alignment - 1) / alignment * alignment
-    guard start + bytes <= capacity else { fatalError("internal error: a metadata block of \(capacity) bytes is too small; please report it") }
+    guard start + bytes <= capacity else {
+      fatalError("internal error: a metadata block of \(capacity) bytes is too small; please report it")
+    }
     used = start + bytes
     return base + start
   }

@@ -98,7 +98,8 @@ package final class Behaviour: @unchecked Sendable {
   /// Nil for an object that was not made here.
   package static func of(_ object: UnsafeRawPointer) -> Behaviour? {
     let metadata = Metadata(object.load(as: UnsafeRawPointer.self))
-    guard metadata.superclass == Metadata(ImplementationObject.self), let word = UnsafeRawPointer(bitPattern: object.load(fromByteOffset: offset, as: UInt.self))
+    guard metadata.superclass == Metadata(ImplementationObject.self),
+      let word = UnsafeRawPointer(bitPattern: object.load(fromByteOffset: offset, as: UInt.self))
     else { return nil }
     // Only `object` makes instances of heirs of that class.
     return Unmanaged<Behaviour>.fromOpaque(word).takeUnretainedValue()
@@ -123,7 +124,9 @@ package final class Behaviour: @unchecked Sendable {
       hkt_call_proceed(call)
       return HKT_HANDLED
     }
-    guard handler.spec.isHostWork, let thread = call.pointee.thread else { return handler.spec.function(call, handler.spec.context, HKT_AROUND) }
+    guard handler.spec.isHostWork, let thread = call.pointee.thread else {
+      return handler.spec.function(call, handler.spec.context, HKT_AROUND)
+    }
     hkt_host_begin(thread)
     defer { hkt_host_end(thread) }
     return handler.spec.function(call, handler.spec.context, HKT_AROUND)
@@ -141,6 +144,7 @@ let requirementLayer: HKTLayerFunction = { call, context, _ in
   let entry = Unmanaged<RequirementEntry>.fromOpaque(context!).takeUnretainedValue()
   let object = UnsafeRawPointer(bitPattern: UInt(call!.pointee.frame.pointee.self_register))!
   // Only objects that `Behaviour.object` made have this table.
-  let behaviour = Unmanaged<Behaviour>.fromOpaque(object.load(fromByteOffset: Behaviour.offset, as: UnsafeRawPointer.self)).takeUnretainedValue()
+  let behaviour = Unmanaged<Behaviour>.fromOpaque(object.load(fromByteOffset: Behaviour.offset, as: UnsafeRawPointer.self))
+    .takeUnretainedValue()
   return behaviour.run(call!, entry)
 }

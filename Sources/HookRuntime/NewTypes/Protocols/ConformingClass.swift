@@ -43,7 +43,9 @@ final class RequirementEntry: @unchecked Sendable {
   /// Something can be returned in any case.
   var hasAnyAnswer: Bool { hasNeutralAnswer || defaultBody != 0 || plan.result.info.map(NeutralValue.exists) ?? false }
 
-  fileprivate init(_ requirement: Requirement, of layout: ProtocolLayout, _ protocolIndex: Int, at place: UnsafeRawPointer) throws(NewTypeError) {
+  fileprivate init(_ requirement: Requirement, of layout: ProtocolLayout, _ protocolIndex: Int, at place: UnsafeRawPointer)
+    throws(NewTypeError)
+  {
     self.layout = layout
     self.requirement = requirement
     self.protocolIndex = protocolIndex
@@ -95,6 +97,10 @@ package final class ConformingClass: @unchecked Sendable {
       try fill(memory[index], layout, index)
       records.append(builder.record(of: descriptor))
     }
+    runtimeClass.implements(
+      entries.filter { $0.requirement.kind != .modify }.compactMap { entry in
+        (try? entry.callable(on: runtimeClass.metadata)).map { .init(declaration: entry.declaration, name: entry.name, callable: $0) }
+      })
     for record in records { RuntimeRecords.addConformance(record) }
   }
 
@@ -215,7 +221,8 @@ package final class ConformingClass: @unchecked Sendable {
     return .failure(
       .requirement(
         member, of: name,
-        reason: "there is no such requirement" + (near.isEmpty ? "; there are \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?")))
+        reason: "there is no such requirement"
+          + (near.isEmpty ? "; there are \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?")))
   }
 }
 

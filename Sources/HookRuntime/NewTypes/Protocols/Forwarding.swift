@@ -38,18 +38,22 @@ enum Forwarding {
     FrameAnswer(frame).restoreSelf(object)
   }
 
-  private static func forward(_ frame: UnsafeMutablePointer<HKTFrame>, _ entry: RequirementEntry, to target: AnyObject, _ behaviour: Behaviour) {
+  private static func forward(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ entry: RequirementEntry, to target: AnyObject, _ behaviour: Behaviour
+  ) {
     let object = UInt(frame.pointee.self_register)
     let receiver = UInt(bitPattern: Unmanaged.passUnretained(target).toOpaque())
     let table = behaviour.targetTables[entry.protocolIndex]
-    let buffer = UInt(frame.pointee.integer.0)
     call(frame, entry, on: receiver, table.load(fromByteOffset: 8 * entry.requirement.word, as: UInt.self), table: table)
-    if entry.requirement.kind == .modify {
-      let continuation = FrameAnswer(frame).replaceContinuation(by: OpenAccess.resume)
-      OpenAccess.begin(buffer, continuation, target)
-    }
+    if entry.requirement.kind == .modify { hold(target, untilAccessEnds: frame) }
     FrameAnswer(frame).restoreSelf(object)
     withExtendedLifetime(target) {}
+  }
+
+  private static func hold(_ target: AnyObject, untilAccessEnds frame: UnsafeMutablePointer<HKTFrame>) {
+    let held = Unmanaged.passRetained(target)
+    // Without memory it is held for good: the access may go on for any time.
+    _ = hkt_on_access_end(frame, { Unmanaged<AnyObject>.fromOpaque($0!).release() }, held.toOpaque())
   }
 
   /// Calls a witness, or what takes the same: the results stay in the frame.
@@ -81,26 +85,4 @@ enum Forwarding {
       ValueWriter(call).endCall()
     }
   }
-}
-
-/// Accesses that targets' coroutines began for our objects, until they are over. Any thread.
-private enum OpenAccess {
-  private static let lock = RecursiveLock()
-  // Behind `lock`; by the caller's buffer, which is its own while the access lasts.
-  nonisolated(unsafe) private static var open: [UInt: (continuation: UInt, target: AnyObject)] = [:]
-
-  static func begin(_ buffer: UInt, _ continuation: UInt, _ target: AnyObject) { lock.withLock { open[buffer] = (continuation, target) } }
-
-  private typealias Continuation = @convention(c) (UInt, UInt32) -> Void
-
-  /// Called as a swiftcc function of a pointer and a Bool, which C agrees with.
-  static let resume: UInt = {
-    let code: Continuation = { buffer, unwinding in
-      guard let access = OpenAccess.lock.withLock({ OpenAccess.open.removeValue(forKey: buffer) }) else { return }
-      // The target's own, with the arguments it waits for.
-      unsafeBitCast(access.continuation, to: Continuation.self)(buffer, unwinding)
-      withExtendedLifetime(access.target) {}
-    }
-    return UInt(bitPattern: unsafeBitCast(code, to: UnsafeRawPointer.self))
-  }()
 }

@@ -75,7 +75,9 @@ final class ProtocolLayout: Sendable {
     if !descriptor.isClassBound { return .notClassBound }
     if descriptor.signature.contains(where: { if case .superclass = $0.kind { $0.subjectIsSelf } else { false } }) { return .superclass }
     if requirements.contains(where: { $0.kind == .associatedType || $0.kind == .associatedConformance }) { return .associatedTypes }
-    if bases.count != requirements.count(where: { $0.kind == .baseProtocol }) { return .inherited("a protocol", reason: "its records differ") }
+    if bases.count != requirements.count(where: { $0.kind == .baseProtocol }) {
+      return .inherited("a protocol", reason: "its records differ")
+    }
     if unnamed > 0 { return .unnamed(unnamed, known: requirements.count { $0.declaration != nil }) }
     return nil
   }
@@ -103,7 +105,8 @@ extension Requirement {
   func fits(_ declaration: Declaration) -> Bool {
     let kindFits =
       switch (kind, declaration.kind) {
-      case (.method, .function), (.initialiser, .allocatingInit), (.getter, .getter), (.setter, .setter), (.read, .read), (.modify, .modify):
+      case (.method, .function), (.initialiser, .allocatingInit), (.getter, .getter), (.setter, .setter), (.read, .read),
+        (.modify, .modify):
         true
       default: false
       }
@@ -159,7 +162,8 @@ private struct RequirementNames {
   }
 
   private mutating func read(_ conformance: DeclaredConformance) {
-    guard let table = conformance.table, let type = conformance.type, let conformer = TypeCatalog.shared.name(of: TypeDescriptor(type)) else {
+    guard let table = conformance.table, let type = conformance.type, let conformer = TypeCatalog.shared.name(of: TypeDescriptor(type))
+    else {
       return
     }
     let words = (0...requirements.count).map { table.load(fromByteOffset: 8 * $0, as: UInt.self) }

@@ -14,14 +14,18 @@ extension Explanation {
     } else {
       lines.append("  prototype  known here")
     }
-    lines.append("  hookable   \(open == 0 ? "no" : "yes"), \(open) of \(counted(places.count, "word")) by import slot, in \(counted(images, "image"))")
+    lines.append(
+      "  hookable   \(open == 0 ? "no" : "yes"), \(open) of \(counted(places.count, "word")) by import slot, in \(counted(images, "image"))"
+    )
     for (place, reason) in zip(places, refused) { lines.append("             " + text(place, reason)) }
     if case .allocation = CFunctions.trait(function.name) {
       lines.append("  layers     \(HookRefusal.allocation)")
     }
     lines.append(
-      "  reach      calls \(function.importer.map { "images that match '\($0)'" } ?? "these images") make through their import tables, and images that appear later")
-    lines.append("  missed     calls inside the library that has the function, calls through pointers that dlsym gave, copies linked into an image")
+      "  reach      calls \(function.importer.map { "images that match '\($0)'" } ?? "these images") make through their import tables, and images that appear later"
+    )
+    lines.append(
+      "  missed     calls inside the library that has the function, calls through pointers that dlsym gave, copies linked into an image")
     let related = CFunctions.symbols(of: function.name)
     if related.count > 1 { lines.append("  symbols    \(related.joined(separator: ", "))") }
     if let reason = ImportedFunction.beforeOnly(function.name) { lines.append("  positions  before only: \(reason)") }

@@ -10,6 +10,8 @@ package struct ImportedFunction: Sendable {
   package let isSpelled: Bool
   /// The images that were asked for, nil for all, also those that appear later.
   package let importer: String?
+  /// The images whose words were looked for, as `Importer.place`.
+  package let lookedAt: Set<String>
 }
 
 /// The word of one image that a `Body` of such a function stands for.

@@ -39,7 +39,9 @@ package struct Importer: Sendable {
 
   private static func access(_ name: String, holdsOurCode: Bool) -> Access {
     if name.hasPrefix("libScriptHost") || name.hasPrefix("libscripthost") { return .never("it is ScriptHost itself") }
-    if name.hasPrefix("liblua5.4.") || name.hasPrefix("libZydis.") || name.hasPrefix("libZycore.") { return .never("ScriptHost works with it") }
+    if name.hasPrefix("liblua5.4.") || name.hasPrefix("libZydis.") || name.hasPrefix("libZycore.") {
+      return .never("ScriptHost works with it")
+    }
     if name.hasPrefix("ld-linux") { return .never("it is the dynamic loader") }
     if holdsOurCode { return .allButOwnNeeds }
     let prefixes = ["libswiftCore.", "libswift_Concurrency.", "libswiftSynchronization.", "libc.so", "libgcc_s.", "libstdc++."]
@@ -75,7 +77,8 @@ package struct Importer: Sendable {
 
   /// What CHookTrampoline calls before a thread is known to be at work for a hook.
   private static let ownNeeds: Set<String> = [
-    "malloc", "calloc", "realloc", "free", "posix_memalign", "syscall", "getpid", "pthread_once", "pthread_key_create", "pthread_setspecific",
+    "malloc", "calloc", "realloc", "free", "posix_memalign", "syscall", "getpid", "pthread_once", "pthread_key_create",
+    "pthread_setspecific",
     "pthread_getspecific", "pthread_self", "pthread_mutex_lock", "pthread_mutex_unlock", "__errno_location", "memset", "memcpy", "memmove",
     "pthread_getattr_np", "pthread_attr_getstack", "pthread_attr_destroy", "clock_gettime", "process_vm_readv", "pwrite", "pwrite64",
     "sigaction", "pthread_sigmask", "sched_yield", "getdents64", "mprotect", "open", "open64", "read", "close", "fstat", "fstat64", "fcntl",

@@ -3,12 +3,17 @@
 // A function is a family whose bodies are words of the importing images. Listing them changes nothing.
 internal import CHookTrampoline
 private import SwiftMangling
+private import Synchronization
 
 package struct Imports: Sendable {
   package let importers: [Importer]
   private let loaded: LoadedImages?
   /// Of a program on disk, what its libraries say of names whose kind the importing file does not tell.
   private let exported: Exports?
+  /// Of all importers.
+  let places: Set<String>
+  /// What the files' relocations say of names that were asked for, one list per importer: files do not change, what words hold does.
+  private let known = KnownSlots()
 
   /// The images that are loaded now.
   package static func ofProcess() -> Imports {
@@ -34,27 +39,27 @@ package struct Imports: Sendable {
     self.importers = importers
     self.loaded = loaded
     self.exported = exported
+    places = Set(importers.map(\.place))
   }
 
   // MARK: Families
 
   /// The functions that match, by name; each with the words of the images that were asked for.
   package func families(matching selector: CSelector) -> [Family] {
-    let wanted: (UnsafeBufferPointer<UInt8>) -> Bool
-    if selector.isGlob {
-      wanted = { name in
-        guard Self.isCName(name) else { return false }
-        let symbol = String(decoding: name, as: UTF8.self)
-        // A name that nobody may hook is only meant where it is spelled out.
-        if case .never = CFunctions.trait(symbol) { return false }
-        return selector.matches(CFunctions.form(symbol)?.function.name ?? symbol)
-      }
-    } else {
+    if !selector.isGlob {
       // `C.open64` is `C.open` here.
-      let symbols = Set(CFunctions.symbols(of: CFunctions.form(selector.name)?.function.name ?? selector.name))
-      wanted = { name in Self.isCName(name) && symbols.contains(String(decoding: name, as: UTF8.self)) }
+      let symbols = CFunctions.symbols(of: CFunctions.form(selector.name)?.function.name ?? selector.name)
+      return families(
+        known.slots(of: Set(symbols.filter { Array($0.utf8).withUnsafeBufferPointer(Self.isCName) }), in: importers), selector)
     }
-    return families(where: wanted, selector)
+    let wanted = { (name: UnsafeBufferPointer<UInt8>) in
+      guard Self.isCName(name) else { return false }
+      let symbol = String(decoding: name, as: UTF8.self)
+      // A name that nobody may hook is only meant where it is spelled out.
+      if case .never = CFunctions.trait(symbol) { return false }
+      return selector.matches(CFunctions.form(symbol)?.function.name ?? symbol)
+    }
+    return families(importers.map { $0.isOurs || !selector.includes($0) ? [] : ImportTable($0.file).slots(where: wanted) }, selector)
   }
 
   /// Names that begin otherwise are Swift's or C++'s.
@@ -63,10 +68,11 @@ package struct Imports: Sendable {
     return !(first == UInt8(ascii: "_") && name.count > 1 && name[1] == UInt8(ascii: "Z"))
   }
 
-  private func families(where wanted: (UnsafeBufferPointer<UInt8>) -> Bool, _ selector: CSelector) -> [Family] {
+  /// - Parameter slots: of each importer.
+  private func families(_ slots: [[ImportSlot]], _ selector: CSelector) -> [Family] {
     var places: [String: [ImportPlace]] = [:]
-    for importer in importers where !importer.isOurs && selector.includes(importer) {
-      for slot in ImportTable(importer.file).slots(where: wanted) {
+    for (importer, slots) in zip(importers, slots) where !slots.isEmpty && !importer.isOurs && selector.includes(importer) {
+      for slot in slots {
         guard let place = place(slot, importer, selector.prototype) else { continue }
         places[CFunctions.form(slot.symbol)?.function.name ?? slot.symbol, default: []].append(place)
       }
@@ -93,11 +99,12 @@ package struct Imports: Sendable {
   private func family(_ name: String, _ places: [ImportPlace], _ selector: CSelector) -> Family {
     let function = ImportedFunction(
       name: name, prototype: selector.prototype ?? CFunctions.form(name)?.function, isSpelled: selector.prototype != nil,
-      importer: selector.importer)
+      importer: selector.importer, lookedAt: loaded == nil ? [] : self.places)
     let declaration = function.declaration
     let bodies = places.map { body(declaration, $0) }
     var family = Family(
-      selector: declaration.selectorName + (selector.importer.map { " in " + $0 } ?? ""), declaration: declaration, key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
+      selector: declaration.selectorName + (selector.importer.map { " in " + $0 } ?? ""), declaration: declaration,
+      key: declaration.selectorName, imagePath: Family.importPath, bodies: bodies)
     family.imported = function
     return family
   }
@@ -122,10 +129,11 @@ package struct Imports: Sendable {
     guard importer.isLoaded, let loaded else {
       return slot.kind == .call || slot.saysFunction || exported?.isFunction(slot.symbol) ?? false ? .onDisk : nil
     }
-    guard let word = UnsafeRawPointer(bitPattern: UInt(slot.word &+ importer.bias)) else { return nil }
+    // The image may be closed meanwhile.
+    var value: UInt64 = 0
+    guard hkt_peek(slot.word &+ importer.bias, &value, 8), value != 0 else { return nil }
     // The loader wrote the word, or will; a hook of ours may stand in it.
-    let value = hkt_slot_former(word.load(as: UInt64.self))
-    if value == 0 { return nil }
+    value = hkt_slot_former(value)
     if slot.kind == .call, let initial = slot.initialValue, initial != 0, value == initial &+ importer.bias {
       let found = lookUp(slot, importer)
       return found == 0 ? nil : .lazy(found)
@@ -153,6 +161,20 @@ package struct Imports: Sendable {
   }
 }
 
+/// Of the names that were asked for. Any thread.
+private final class KnownSlots: Sendable {
+  private let bySymbols = Mutex<[Set<String>: [[ImportSlot]]]>([:])
+
+  func slots(of symbols: Set<String>, in importers: [Importer]) -> [[ImportSlot]] {
+    bySymbols.withLock { known in
+      if let slots = known[symbols] { return slots }
+      let found = importers.map { $0.isOurs ? [] : ImportTable($0.file).slots(of: symbols) }
+      known[symbols] = found
+      return found
+    }
+  }
+}
+
 /// The functions that files define for others.
 private struct Exports: Sendable {
   private let functions: Set<String>
@@ -163,7 +185,9 @@ private struct Exports: Sendable {
       guard let table = RawSymbols(file, section: 11, source: .dynsym) else { continue }
       for index in 0..<table.count {
         let entry = table[index]
-        guard entry.isDefined, !entry.isLocal, entry.isFunction || entry.isIndirectFunction, Int(entry.name) < table.strings.count else { continue }
+        guard entry.isDefined, !entry.isLocal, entry.isFunction || entry.isIndirectFunction, Int(entry.name) < table.strings.count else {
+          continue
+        }
         let name = table.strings.cString(at: Int(entry.name))
         if let name, Imports.isCName(name) { functions.insert(String(decoding: name, as: UTF8.self)) }
       }

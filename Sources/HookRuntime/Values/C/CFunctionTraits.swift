@@ -54,7 +54,8 @@ extension CFunctions {
     ("_Unwind_", .never("the unwinder walks the stack that a hook stands on")),
     ("_dl_", .never("it belongs to the dynamic loader's own machinery")),
     ("__asan_", .never("it belongs to a sanitizer's own machinery")), ("__tsan_", .never("it belongs to a sanitizer's own machinery")),
-    ("__ubsan_", .never("it belongs to a sanitizer's own machinery")), ("__sanitizer_", .never("it belongs to a sanitizer's own machinery")),
+    ("__ubsan_", .never("it belongs to a sanitizer's own machinery")),
+    ("__sanitizer_", .never("it belongs to a sanitizer's own machinery")),
     ("hkt_", .never("it is ScriptHost's own")), ("shl_", .never("it is ScriptHost's own")),
   ]
 }

@@ -138,6 +138,8 @@ extension CType {
 extension CallPlan {
   /// A C function whose prototype nobody told.
   package static func unknownFunction(_ declaration: Declaration) -> CallPlan {
-    .opaque(declaration, reason: "its prototype is not known; spell it, such as C.\(declaration.name)(int32, cstring) -> int32", isEnterOnly: false)
+    .opaque(
+      declaration, reason: "its prototype is not known; spell it, such as C.\(declaration.name)(int32, cstring) -> int32",
+      isEnterOnly: false)
   }
 }

@@ -109,6 +109,7 @@ extension CPrototype {
     }
 
     private mutating func type(allowsVoid: Bool) throws(CPrototypeError) -> CType {
+      skipSpace()
       let start = rest
       let name = word()
       if let type = CType(spelled: name), allowsVoid || type != .void {
@@ -120,7 +121,9 @@ extension CPrototype {
       if let reason = Self.unsupported[name] { throw fail("'\(name)': \(reason)") }
       rest = start
       let near = Self.swiftSpelling(name) ?? NearestNames.closest(CType.spellings, to: name, most: 1).first
-      throw fail("'\(name)' is no C type here; " + (near.map { "did you mean '\($0)'?" } ?? "known are \(CType.allCases.map(\.rawValue).joined(separator: ", "))"))
+      throw fail(
+        "'\(name)' is no C type here; "
+          + (near.map { "did you mean '\($0)'?" } ?? "known are \(CType.allCases.map(\.rawValue).joined(separator: ", "))"))
     }
 
     /// `Int32` was meant as `int32`.

@@ -18,7 +18,8 @@ package enum CText {
     return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 16) { buffer -> R?? in
       guard read(address, first, into: buffer.baseAddress!) else { return .some(nil) }
       guard let end = memchr(buffer.baseAddress!, 0, first) else { return nil }
-      return .some(body(UnsafeRawBufferPointer(start: buffer.baseAddress!, count: UnsafeRawPointer(end) - UnsafeRawPointer(buffer.baseAddress!))))
+      return .some(
+        body(UnsafeRawBufferPointer(start: buffer.baseAddress!, count: UnsafeRawPointer(end) - UnsafeRawPointer(buffer.baseAddress!))))
     } ?? long(address, body)
   }
 

@@ -77,11 +77,11 @@ struct CallAssembly: Sendable {
 
   private mutating func place(_ evidence: (any BodyEvidence)?) {
     var lost: String?
-    if declaration.functionType.isAsync {
+    if !returnsInRax {
       switch directResultsAreInMemory {
       case true?: _ = allocator.takeInteger()
       case false?: break
-      case nil: lost = "async result of unknown type"
+      case nil: lost = declaration.functionType.isAsync ? "async result of unknown type" : "result of unknown type beside others in memory"
       }
     }
     for (index, parameter) in signature.parameters.enumerated() {
@@ -105,13 +105,24 @@ struct CallAssembly: Sendable {
       }
       locations.append(allocator.take(passing))
     }
-    placeHidden(lost: lost ?? metadataIsLost)
+    placeHidden(lost: lost ?? metadataIsLost ?? captures ?? genericsAreGone)
     placesAreKnown = lost == nil && metadataIsLost == nil
     placeError()
     isExact = zip(signature.parameters, locations).allSatisfy {
       guard case .unknown = $1 else { return true }
       return $0.role == .selfValue || $0.role == .error || $0.role == .hidden
     }
+  }
+
+  /// What a local function captures comes before its metadata.
+  private var captures: String? { declaration.localContext.isEmpty ? nil : "what the local function captures is not in its name" }
+
+  /// A body from which the optimiser took all generic values is generic only if it uses the types otherwise.
+  private var genericsAreGone: String? {
+    let isChanged = declaration.specialization.contains { if case .signature = $0 { true } else { false } }
+    let types = signature.parameters.map(\.type.type) + signature.results.map(\.type.type)
+    guard isChanged, !types.contains(where: { $0.deepestParameter >= 0 }) else { return nil }
+    return "nothing generic is left of what it is passed, and its name does not say whether metadata is"
   }
 
   private mutating func placeHidden(lost: String?) {
@@ -161,8 +172,8 @@ struct CallAssembly: Sendable {
     guard let evidence else { return .unknown(silent) }
     var byValue = allocator
     let words = byValue.take(passing)
-    let takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
-    let takesWords: Bool
+    var takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
+    var takesWords: Bool
     if signature.takesMetadata(declaration) {
       takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
     } else {
@@ -170,7 +181,13 @@ struct CallAssembly: Sendable {
       var (others, behind) = (allocator, byValue)
       let ofError = errorIsInRegisters ? nil : others.takeInteger()
       let places = words.places + (errorIsInRegisters ? [] : [behind.takeInteger()])
-      takesWords = places.contains { place in place != ofError && Places(argument: place).map { !evidence.taken($0).isEmpty } ?? false }
+      let own = places.reduce(into: Places.nothing) { if $1 != ofError { $0.formUnion(Places(argument: $1) ?? .nothing) } }
+      takesWords = !evidence.taken(own).isEmpty
+      if signature.isMethod, !takesAddress, !takesWords {
+        // What the body does not look at its callers may set all the same.
+        takesAddress = !evidence.given(.selfRegister).isEmpty
+        takesWords = !evidence.given(own).isEmpty
+      }
     }
     switch (takesAddress, takesWords && signature.isMethod) {
     case (true, false):
@@ -187,6 +204,9 @@ struct CallAssembly: Sendable {
       allocator = byValue
       if declaration.kind == .function { selfAccess = .unknown }
       return words
+    case (false, false) where words.places.contains { Places(argument: $0) == nil }:
+      // Nothing was asked of those places.
+      return .unknown(silent + ", and it would be too far out on the stack to follow")
     case (false, false):
       // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
       let register: Places = signature.isMethod ? .selfRegister : .nothing
@@ -238,8 +258,11 @@ struct CallAssembly: Sendable {
   /// result of an async function always is.
   private var returnsThroughRegister: Bool { signature.results.count == 1 && !declaration.functionType.isAsync }
 
-  /// Results that do not go by address for their type's sake are too large for registers together: where results are
-  /// arguments of a resume function, their address comes before all arguments. nil: not known.
+  /// The address of direct results that are too large for registers comes in rax, but beside several others that go by address.
+  private var returnsInRax: Bool { !declaration.functionType.isAsync && signature.results.count(where: \.isIndirect) <= 1 }
+
+  /// Results that do not go by address for their type's sake are too large for registers together: where their address does not
+  /// come in rax, it comes before all arguments. nil: not known.
   private var directResultsAreInMemory: Bool? {
     var fields: [TypeShape] = []
     for result in signature.results where !result.isIndirect && !result.isGone {
@@ -271,7 +294,9 @@ struct CallAssembly: Sendable {
     var isLocated = true
     // Self may be on the stack, too; of an async function it would be refused instead of copied.
     if case .unknown = selfPlan, !declaration.functionType.isAsync { isLocated = false }
-    if isExact, isLocated, fits { return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil) }
+    if isExact, isLocated, fits {
+      return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil)
+    }
     return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
   }
 
@@ -396,6 +421,7 @@ struct CallAssembly: Sendable {
     plan.isOwned = signature.results.allSatisfy(\.isOwned) && !declaration.isCoroutine
     plan.isYielded = declaration.isCoroutine
     plan.location = resultLocation(function, plan.info)
+    if function.isAsync, plan.location.isOnX87 { plan.location = .unknown("an async function passes its Float80 on the stack") }
     return plan
   }
 
@@ -405,6 +431,7 @@ struct CallAssembly: Sendable {
     if declaration.isCoroutine { return yielded(function.result, info) }
     if declaration.isAsyncAccessor { return .unknown("whether an async getter throws is not in its name") }
     if signature.results.contains(where: \.isGone) { return .optimizedOut }
+    if let problem = signature.resultProblem { return .unknown(problem) }
     guard case .tuple(let elements) = function.result, !elements.isEmpty else {
       guard let result = signature.results.first else { return .pieces([]) }
       if result.isIndirect { return .address(.indirectResult) }
@@ -458,7 +485,8 @@ struct CallAssembly: Sendable {
       }
     }
     let packed = TypeShape(fields: fields)
-    let direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars), beside: errorScalars)
+    var direct = PlaceAllocator.returned(AggregateLowering.lower(packed.scalars), beside: errorScalars)
+    if case .address = direct, !declaration.functionType.isAsync, !returnsInRax { direct = .address(.integer(0)) }
     if fields.count == signature.results.count { return direct }
     if case .unknown = direct { return direct }
     var parts: [ValuePart] = []
@@ -494,6 +522,7 @@ struct CallAssembly: Sendable {
   /// is in memory: then through an address behind all other arguments. The same where they are arguments of a resume function.
   private mutating func placeError() {
     guard case .typed(let error) = declaration.functionType.thrown else { return }
+    if let problem = signature.resultProblem { return errorLocation = .unknown(problem) }
     let type = SILType(error.substituting(signature.substitutions))
     switch lowering.passing(of: type) {
     case .failure(let problem): errorLocation = .unknown(problem.description)
@@ -515,7 +544,9 @@ struct CallAssembly: Sendable {
   /// There is none, or its address is not an argument.
   private var errorIsInRegisters: Bool {
     guard case .typed(let error) = declaration.functionType.thrown else { return true }
-    guard case .success(.direct(let scalars)) = lowering.passing(of: SILType(error.substituting(signature.substitutions))) else { return false }
+    guard case .success(.direct(let scalars)) = lowering.passing(of: SILType(error.substituting(signature.substitutions))) else {
+      return false
+    }
     return directResult != nil && scalars.allSatisfy { $0.kind == .integer || $0.kind == .opaque }
   }
 

@@ -38,6 +38,8 @@ struct HiddenArguments {
   private let types: TypeResolver
   private var tables: Set<GenericEnvironment.Conformance> = []
   private var fulfilled: Set<GenericParameterKey> = []
+  /// What the metadata of Self tells: of its arguments, and of what these are made of by same-type requirements.
+  private var ofSelf: [(key: GenericParameterKey, path: [Int])] = []
 
   init(_ environment: GenericEnvironment, types: TypeResolver) {
     self.environment = environment
@@ -60,7 +62,8 @@ struct HiddenArguments {
     for parameter in environment.parameters where parameter.concrete == nil && !fulfilled.contains(parameter.key) {
       add(parameter.kind == .value ? .value(parameter.key) : .metadata(parameter.key), &allocator, lost)
     }
-    for conformance in environment.conformances where !isFulfilled(conformance) { add(.witnessTable(conformance), &allocator, lost) }
+    let untold = environment.tablesAreKnown ? lost : "which witness tables it takes is not in its name"
+    for conformance in environment.conformances where !isFulfilled(conformance) { add(.witnessTable(conformance), &allocator, untold) }
     if !environment.tablesAreKnown || lost != nil { isExact = false }
   }
 
@@ -74,9 +77,7 @@ struct HiddenArguments {
     switch arguments[index].kind {
     case .metadata(let key): sources[key] = .metadata(place)
     case .selfMetadata:
-      for (index, parameter) in environment.parameters.prefix(environment.contextCount).enumerated() {
-        sources[parameter.key] = .argument(of: place, path: [index])
-      }
+      for each in ofSelf { sources[each.key] = .argument(of: place, path: each.path) }
     case .value, .witnessTable: break
     }
   }
@@ -109,8 +110,7 @@ struct HiddenArguments {
     case .nominal(let name, _, _) where isSelf:
       // A loadable self is no source; one in memory comes with its type.
       guard case .address = location, types.descriptor(name)?.isGeneric == true else { return }
-      for each in environment.parameters.prefix(environment.contextCount) { fulfilled.insert(each.key) }
-      fulfilContextTables(name)
+      fulfilFromSelf(name)
       arguments.insert(HiddenArgument(kind: .selfMetadata, location: .unknown("")), at: 0)
     case .metatype(.nominal(_, .classType, let arguments)):
       guard case .metatype(let instance) = parameter.type.pattern else { return }
@@ -131,7 +131,9 @@ struct HiddenArguments {
     _ type: TypeSyntax, _ arguments: [TypeSyntax], _ source: (TypeDescriptor, [Int]) -> GenericSource?
   ) {
     guard case .nominal(let name, _, _) = type, !arguments.isEmpty, let descriptor = types.descriptor(name) else { return }
-    for (key, path) in search(descriptor, arguments, []) where fulfilled.insert(key).inserted { sources[key] = source(descriptor, path) }
+    for (key, path) in search(descriptor, fixed(arguments), []) where fulfilled.insert(key).inserted {
+      sources[key] = source(descriptor, path)
+    }
   }
 
   /// Finds generic parameters among the arguments of a nominal type, and the witness tables its metadata has for them.
@@ -182,8 +184,18 @@ struct HiddenArguments {
     }
   }
 
-  private mutating func fulfilContextTables(_ name: NominalName) {
+  private mutating func fulfilFromSelf(_ name: NominalName) {
+    let context = environment.parameters.prefix(environment.contextCount)
+    for (index, each) in context.enumerated() {
+      fulfilled.insert(each.key)
+      ofSelf.append((each.key, [index]))
+    }
     guard let descriptor = types.descriptor(name), let generic = descriptor.genericContext else { return }
     addTables(generic, [:])
+    let own = context.map { TypeSyntax.genericParameter(depth: $0.key.depth, index: $0.key.index) }
+    for (key, path) in search(descriptor, fixed(own), []) where fulfilled.insert(key).inserted { ofSelf.append((key, path)) }
   }
+
+  /// With what same-type requirements make of them.
+  private func fixed(_ arguments: [TypeSyntax]) -> [TypeSyntax] { arguments.map { $0.substituting(environment.fixed) } }
 }

@@ -61,15 +61,18 @@ struct PlaceAllocator {
   ///   paired in order, and each pair is as wide as the wider one.
   static func returned(_ passing: Passing, beside other: [Scalar] = []) -> Location {
     guard case .direct(let scalars) = passing else { return .address(.indirectResult) }
-    if scalars.contains(where: { $0.kind == .extended }) { return .unknown("returned on the x87 stack") }
     var integers = 0
     var floats = 0
+    var extended = 0
     var pieces: [Piece] = []
     var others = other.filter { $0.kind == .integer || $0.kind == .opaque }[...]
     for scalar in scalars {
       if scalar.kind == .float || scalar.kind == .vector {
         pieces.append(Piece(place: .float(floats), offset: scalar.offset, size: scalar.size))
         floats += 1
+      } else if scalar.kind == .extended {
+        pieces.append(Piece(place: .x87(extended), offset: scalar.offset, size: 10))
+        extended += 1
       } else {
         for part in stride(from: 0, to: scalar.size, by: 8) {
           pieces.append(Piece(place: .integer(integers), offset: scalar.offset + part, size: min(8, scalar.size - part)))
@@ -78,6 +81,7 @@ struct PlaceAllocator {
         if let beside = others.popFirst(), beside.size > 8, scalar.size <= 8 { integers += 1 }
       }
     }
+    guard extended <= 2 else { return .unknown("it has more parts on the x87 stack than are looked at") }
     guard integers <= 4 else { return .unknown("result and error together take more registers than there are") }
     return .pieces(pieces)
   }

@@ -79,8 +79,15 @@ package struct SILSignature: Sendable {
   package var selfIsUndecided = false
   /// Why places are not known, and the number of parameters that still are.
   package var broken: (reason: String, from: Int)?
+  /// Why it is not known how results and a typed error come back.
+  package var resultProblem: String?
   /// Generic parameters this body was compiled for.
   package var substitutions: [GenericParameterKey: TypeSyntax] = [:]
+
+  /// Results that went by address may be returned directly, or not; those that did not still are.
+  mutating func loseResults(_ reason: String) {
+    if results.contains(where: \.isIndirect) { resultProblem = resultProblem ?? reason }
+  }
 
   /// From here on nothing is known of the places.
   mutating func breakOff(at index: Int, _ reason: String) {

@@ -17,14 +17,25 @@ extension SILSignature {
     for index in parameters.indices { parameters[index].type.substitute(table, step, lowering) }
     for index in gone.indices { gone[index].type.substitute(table, step, lowering) }
     for index in results.indices { results[index].type.substitute(table, step, lowering) }
+    if step.isInResilienceDomain, mayLoadMore(lowering) { return giveUp("made where its library loads what others pass by address") }
     drop(step)
     decideResults(step, lowering)
     learnSelf()
   }
 
+  /// A struct or enum among its values goes by address elsewhere, perhaps only because its library may change it.
+  private func mayLoadMore(_ lowering: SILTypeLowering) -> Bool {
+    (parameters.map(\.type) + results.map(\.type)).contains { type in
+      guard case .nominal = type.type, case .success(nil) = lowering.scalars(of: SILType(type.type)) else { return false }
+      return true
+    }
+  }
+
   private mutating func giveUp(_ reason: String) {
     isMethod = false
     breakOff(at: 0, "generic specialisation: " + reason)
+    // What went by address for being generic, or for its library's sake, may be returned directly.
+    loseResults("generic specialisation: " + reason)
   }
 
   /// Where nothing is returned directly, the first result that was written through an address for being generic alone is,
@@ -33,7 +44,10 @@ extension SILSignature {
     guard step.isReabstracted, results.allSatisfy(\.isIndirect) else { return }
     for index in results.indices {
       let scalars = lowering.scalars(of: results[index].type)
-      if case .failure(let problem) = scalars { return breakOff(at: 0, problem.description) }
+      if case .failure(let problem) = scalars {
+        loseResults(problem.description)
+        return breakOff(at: 0, problem.description)
+      }
       guard case .success(.some) = scalars, !results[index].type.type.isVoid,
         let info = lowering.info(results[index].type.type), info.partCount <= Self.mostParts
       else { continue }

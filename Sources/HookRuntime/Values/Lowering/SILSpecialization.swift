@@ -15,11 +15,14 @@ extension SILSignature {
   }
 
   private mutating func apply(_ changes: [SpecializedValue], _ result: SpecializedValue) {
+    if result != .unchanged { changeResult(result) }
     guard changes.count == parameters.count else {
       isMethod = false
-      return breakOff(at: 0, "its name speaks of \(changes.count) values where the declaration has \(parameters.count)")
+      let problem = "its name speaks of \(changes.count) values where the declaration has \(parameters.count)"
+      // One of them may be the address of a result.
+      if !substitutions.isEmpty { loseResults(problem) }
+      return breakOff(at: 0, problem)
     }
-    if result != .unchanged { changeResult(result) }
     var kept: [SILParameter] = []
     var captures: [SILParameter] = []
     let old = (parameters, broken)

@@ -67,6 +67,8 @@ struct SILTypeLowering: Sendable {
     case .metatype(let instance): .success(instance.hasOneMetatype ? [] : [Self.word])
     case .function(let function):
       .success((0..<(function.convention.isOneWord ? 1 : 2)).map { Self.word.moved(by: 8 * $0) })
+    // Where the declaration has a generic parameter there is a word also for a metatype of one value.
+    case let pattern where pattern.isOpaquePattern && type.type.isThinMetatype: .success([Self.word])
     // Metadata has a word for the metatype where the code has a case number alone.
     case let pattern where pattern.isOptionalOfThinMetatype:
       .success([Scalar(offset: 0, size: 1, kind: .integer)])
@@ -111,6 +113,11 @@ extension NominalName {
 }
 
 extension TypeSyntax {
+  /// Functions of this result do not return.
+  var isNever: Bool {
+    if case .nominal(let name, _, _) = self { name.module == "Swift" && name.shortName == "Never" } else { false }
+  }
+
   /// A generic parameter, or one in Optionals: its representation is not known here, but it is never more than a pointer.
   var isGenericValue: Bool {
     switch self {

@@ -72,11 +72,12 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     _ call: UnsafeMutablePointer<HKTCall>, of patch: Patch?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
     _ body: (UnsafeMutablePointer<ScriptCall>) -> Void
   ) {
-    var script = ScriptCall(view: CallView(call), hook: nil, patch: patch, phase: HKT_AROUND, serial: serial, up: up)
+    let owner = patch.map { Unmanaged.passUnretained($0) }
+    var script = ScriptCall(view: CallView(call), hook: nil, patch: owner, phase: HKT_AROUND, serial: serial, up: up)
     withUnsafeMutablePointer(to: &script) { script in
       body(script)
       if !script.pointee.changesNothing { script.pointee.forgetChanges() }
-      if script.pointee.loans != nil { script.pointee.endLoans() }
+      if script.pointee.lends { script.pointee.endLoans() }
     }
   }
 

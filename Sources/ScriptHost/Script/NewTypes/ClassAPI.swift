@@ -43,10 +43,11 @@ enum ClassAPI {
   private static let define: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let name = callback.text(0), callback[1].tag == SHL_TABLE else {
-        return callback.fail("'class.define' takes a name and a table: class.define(\"FastCart\", { super = \"Shop.Cart\", methods = { … } })")
+        return callback.fail(
+          "'class.define' takes a name and a table: class.define(\"FastCart\", { super = \"Shop.Cart\", methods = { … } })")
       }
       var description = Description()
-      if let problem = read(callback[1], &description, patch, callback) {
+      if let problem = read(callback[1], of: name, &description, patch, callback) {
         forget(description, patch)
         return problem.isEmpty ? -1 : callback.fail("class.define(\"\(name)\"): \(problem)")
       }
@@ -66,14 +67,16 @@ enum ClassAPI {
   }
 
   /// - Returns: what is wrong; an empty text when that was told already.
-  private static func read(_ table: SHLValue, _ description: inout Description, _ patch: Patch, _ callback: LuaCallback) -> String? {
+  private static func read(_ table: SHLValue, of name: String, _ description: inout Description, _ patch: Patch, _ callback: LuaCallback)
+    -> String?
+  {
     var problem: String?
     callback.forEach(in: table) { key, value in
       switch (key.text, value.tag) {
       case ("super"?, SHL_STRING): description.superclass = value.text
       case ("super"?, SHL_HANDLE) where value.cls == patch.classes.type: description.superclass = patch.classNames[Int(value.h.a)]
       case ("methods"?, SHL_TABLE):
-        guard let found = StandInHook.functions(of: value, in: "methods", patch, callback) else {
+        guard let found = StandInHook.functions(of: value, in: "class.define(\"\(name)\"): methods", patch, callback) else {
           problem = ""
           return false
         }
@@ -87,7 +90,8 @@ enum ClassAPI {
       case ("direct_calls"?, SHL_STRING) where value.text == "miss": description.missesDirectCalls = true
       case ("direct_calls"?, _): problem = "'direct_calls' is \"miss\": override although calls were made direct that do not see it"
       case ("super"?, _), ("methods"?, _), ("deinit"?, _), ("fields"?, _):
-        problem = "'\(key.text!)' is \(key.text == "super" ? "a class" : key.text == "deinit" ? "a function" : "a table"), got \(ValueBridge.describe(value))"
+        problem =
+          "'\(key.text!)' is \(key.text == "super" ? "a class" : key.text == "deinit" ? "a function" : "a table"), got \(ValueBridge.describe(value))"
       default: problem = "unknown option '\(key.text ?? "?")'; known are super, methods, fields, deinit, direct_calls"
       }
       return problem == nil
@@ -100,7 +104,7 @@ enum ClassAPI {
     var problem: String?
     callback.forEach(in: table) { key, value in
       guard let name = key.text else {
-        problem = "fields have names"
+        problem = "fields have names, such as { visits = 0 }"
         return false
       }
       do throws(BridgeError) { description.fields.append(try field(name, value, patch, callback)) } catch {
@@ -113,7 +117,9 @@ enum ClassAPI {
     return problem
   }
 
-  private static func field(_ name: String, _ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) throws(BridgeError) -> RuntimeClass.Field {
+  private static func field(_ name: String, _ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) throws(BridgeError)
+    -> RuntimeClass.Field
+  {
     var initial = value
     let type: Metadata
     switch value.tag {
@@ -151,7 +157,9 @@ enum ClassAPI {
 
   // MARK: Making
 
-  private static func make(_ name: String, _ superclass: Metadata, _ description: Description, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func make(_ name: String, _ superclass: Metadata, _ description: Description, _ patch: Patch, _ callback: LuaCallback)
+    -> Int32
+  {
     // Looking members up takes milliseconds, and is not the script's time.
     let unlocked = shl_unlock_all(callback.scope)
     var untaken = description
@@ -192,8 +200,23 @@ enum ClassAPI {
     if RuntimeClass.inherits(member.name, superclass) {
       try type.override(member.name, missing: missing) { StandInHook.layer(member.function, member.info, $0.family, patch) }
     } else {
+      guard member.name.contains("(") else {
+        throw .member(
+          member.name, of: CallCheck.name(superclass),
+          reason: "there is no such member, and only methods can be added: 'discount(for: String) -> Double'")
+      }
+      // A typing error would be a method that nobody ever calls.
+      if let meant = RuntimeClass.inherited(near: member.name, superclass) {
+        throw .method(
+          member.name,
+          reason: "'\(CallCheck.name(superclass))' has none, but has '\(meant)'; to add one that is named alike, spell its types")
+      }
       let signature = try MethodSignature(text: member.name)
-      try type.add(signature) { StandInHook.layer(member.function, member.info, .standing(for: $0.declaration), patch) }
+      try type.add(signature) {
+        StandInHook.layer(
+          member.function, member.info, .standing(for: $0.declaration), patch,
+          behind: signature.result == Metadata(Any?.self) ? .nothingOptional : .nothing)
+      }
     }
   }
 }

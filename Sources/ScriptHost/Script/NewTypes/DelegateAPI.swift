@@ -57,7 +57,9 @@ enum DelegateAPI {
       }
       made = .success(
         try DelegateWatch(property, requirements: Array(hooks.keys)) { [hooks] call in
-          guard let hook = hooks[call.requirement], hook.patch.isLive, !hkt_is_passive(), let thread = call.call.pointee.thread else { return }
+          guard let hook = hooks[call.requirement], hook.patch.isLive, !hkt_is_passive(), let thread = call.call.pointee.thread else {
+            return
+          }
           // Hooked functions that the handler's values need are the host's work.
           hkt_host_begin(thread)
           _ = hook.run(call.call, HKT_ENTER)

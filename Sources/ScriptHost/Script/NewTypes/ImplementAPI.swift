@@ -58,7 +58,9 @@ enum ImplementAPI {
       case ("weak", SHL_BOOL):
         isWeak = value.b
         return nil
-      default: return "'\(key)' is no function; besides functions there are target and weak"
+      case ("target", _): return "'target' is an object, got \(ValueBridge.describe(value))"
+      case ("weak", _): return "'weak' is true or false, got \(ValueBridge.describe(value))"
+      default: return "'\(key)' is a function, got \(ValueBridge.describe(value)); besides functions there are target and weak"
       }
     }
     guard var functions = found else { return -1 }

@@ -13,10 +13,12 @@ enum StandInHook {
   ///   - function: a reference that the layer forgets when it ends.
   ///   - family: what is implemented: its name and declaration.
   static func layer(
-    _ function: SHLRef, _ info: SHLFunctionInfo, _ family: Family, _ patch: Patch, position: LuaHook.Position = .around
+    _ function: SHLRef, _ info: SHLFunctionInfo, _ family: Family, _ patch: Patch, position: LuaHook.Position = .around,
+    behind: LuaHook.Behind = .original
   ) -> LayerSpec {
     let options = HookOptions(priority: 0, waitsWhenBusy: true)
-    let hook = LuaHook(position: position, handler: HandlerFunction(function, info, of: patch), family: family, options: options)
+    let hook = LuaHook(
+      position: position, handler: HandlerFunction(function, info, of: patch), family: family, options: options, behind: behind)
     return LayerSpec(
       function: standInLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, owner: patch.id
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
@@ -25,7 +27,8 @@ enum StandInHook {
   /// The functions of a table by their names, each as a reference of its own; other values go to `other`.
   /// - Returns: nil, with the failure told, when a value is neither.
   static func functions(
-    of table: SHLValue, in verb: String, _ patch: Patch, _ callback: LuaCallback, other: (String, SHLValue) -> String? = { key, _ in "'\(key)' is no function" }
+    of table: SHLValue, in verb: String, _ patch: Patch, _ callback: LuaCallback,
+    other: (String, SHLValue) -> String? = { key, value in "'\(key)' is a function, got \(ValueBridge.describe(value))" }
   ) -> [(name: String, function: SHLRef, info: SHLFunctionInfo)]? {
     var found: [(name: String, function: SHLRef, info: SHLFunctionInfo)] = []
     var problem: String?

@@ -57,7 +57,7 @@ indirect enum BridgeError: Error, Equatable {
     case .tooDeep: "the table is nested more than 64 deep, or contains itself"
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):
-      "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or left what cannot be released"
+      "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or may have, or left what cannot be released"
     case .cannotThrow: "the call cannot throw here: what the original returned or consumes is out of reach"
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"

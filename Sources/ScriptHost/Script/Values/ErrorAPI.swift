@@ -61,8 +61,16 @@ enum ErrorAPI {
   static let tostring: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let box = patch.classes.errorBox(callback[0]), box != 0 else { return callback.done("a Swift error of a call that is over") }
-      if let made = error(box) as? ScriptError { return callback.done(made.message) }
-      return callback.done(ValuePrinter.error(box))
+      return callback.done(text(box))
+    }
+  }
+
+  /// The error as values are shown, without running program code; of what a script or the host made, its words.
+  static func text(_ box: UInt) -> String {
+    switch error(box) {
+    case let made as ScriptError: made.message
+    case let made as UnansweredCall: made.description
+    default: ValuePrinter.error(box)
     }
   }
 

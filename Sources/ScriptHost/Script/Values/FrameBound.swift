@@ -171,7 +171,8 @@ private struct Search {
     let made = OwnedValue(uninitialized: info)
     var found: String?
     do throws(BridgeError) {
-      try collection.makeList(collection.count(memory), at: made.memory) { (index: Int, target: UnsafeMutableRawPointer) throws(BridgeError) in
+      try collection.makeList(collection.count(memory), at: made.memory) {
+        (index: Int, target: UnsafeMutableRawPointer) throws(BridgeError) in
         _ = collection.withElement(memory, index) { element.metadata.initialize(target, copying: $0) }
         found = find(target, element, isOurs: true)
         if let found {

@@ -57,7 +57,9 @@ extension ValueBridge {
     case .uint128: memory.initializeMemory(as: UInt128.self, to: try exact(value, "UInt128"))
     case .float16:
       memory.initializeMemory(as: Float16.self, to: Float16(try number(value, "Float16", largest: Double(Float16.greatestFiniteMagnitude))))
-    case .float80: memory.initializeMemory(as: Float80.self, to: Float80(try number(value, "Float80", largest: .infinity)))
+    case .float80:
+      guard let exact = Float80(value, classes) else { throw wrong("Float80", value) }
+      memory.initializeMemory(as: Float80.self, to: exact)
     case .anyHashable:
       let given = try any(value)
       guard let made = given as? AnyHashable else {

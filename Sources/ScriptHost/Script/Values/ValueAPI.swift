@@ -10,7 +10,7 @@ enum ValueAPI {
     guard value.h.b == 0 else { return nil }
     switch value.h.a {
     case CallValues.optimizedOutMark: return "<optimized out>: this body was compiled without that value"
-    case CallValues.consumedMark: return "the original consumed this argument; read it in 'before' or before call:original()"
+    case CallValues.consumedMark: return "the original consumed this; read it in 'before' or before call:original()"
     case CallValues.releasedMark: return "this value was let go with swift.release"
     case CallValues.inFrameMark: return "this value lies in the frame of a function, where the optimiser put it; only its call can lend it"
     default: return "this value cannot be decoded here; see explain"
@@ -21,7 +21,7 @@ enum ValueAPI {
   static func gone(_ lent: LentValue) -> String {
     guard let call = ScriptThread.call(lent.serial) else { return ObjectAPI.expired }
     if case .argument(let index) = lent.root, call.pointee.isConsumed(index) {
-      return "the original consumed this argument; read it in 'before' or before call:original()"
+      return "the original consumed this; read it in 'before' or before call:original()"
     }
     return "<optimized out>: this body was compiled without that part of the value"
   }
@@ -61,7 +61,8 @@ enum ValueAPI {
         // An Optional that carries its type: what it holds.
         return payload.isOptional
           ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
-      default: return noMember(lent, callback)
+      // What the body was compiled without in part is that first.
+      default: return lent.withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
       }
     }
   }
@@ -407,14 +408,19 @@ enum ValueAPI {
     return (answer ?? false) ?? false
   }
 
-  static let less: SHLFunction = { context, callback in withPatch(context, callback) { order($0, $1) { $0 < $1 } } }
-  static let lessEqual: SHLFunction = { context, callback in withPatch(context, callback) { order($0, $1) { $0 <= $1 } } }
+  static let less: SHLFunction = { context, callback in withPatch(context, callback) { order($0, $1, { $0 < $1 }, { $0 < $1 }) } }
+  static let lessEqual: SHLFunction = { context, callback in withPatch(context, callback) { order($0, $1, { $0 <= $1 }, { $0 <= $1 }) } }
 
-  private static func order(_ patch: Patch, _ callback: LuaCallback, _ isOrdered: (WideInteger, WideInteger) -> Bool) -> Int32 {
-    guard let a = WideInteger(callback[0], patch.classes), let b = WideInteger(callback[1], patch.classes) else {
-      return callback.fail("only integers are compared by order")
+  private static func order(
+    _ patch: Patch, _ callback: LuaCallback, _ isOrdered: (WideInteger, WideInteger) -> Bool, _ floats: (Float80, Float80) -> Bool
+  ) -> Int32 {
+    if let a = WideInteger(callback[0], patch.classes), let b = WideInteger(callback[1], patch.classes) {
+      return callback.done(shl_bool(isOrdered(a, b)))
     }
-    return callback.done(shl_bool(isOrdered(a, b)))
+    if let a = Float80(callback[0], patch.classes), let b = Float80(callback[1], patch.classes) {
+      return callback.done(shl_bool(floats(a, b)))
+    }
+    return callback.fail("only numbers are compared by order")
   }
 
   /// Bytes as they are; anything else as a person reads it.

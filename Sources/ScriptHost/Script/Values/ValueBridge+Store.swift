@@ -218,6 +218,21 @@ enum WideInteger: Comparable, CustomStringConvertible {
   }
 }
 
+extension Float80 {
+  /// A number of a script, or a handle of a Float80; nil for an integer that it lacks, which is compared as an integer.
+  init?(_ value: SHLValue, _ classes: HandleClasses) {
+    switch value.tag {
+    case SHL_INT: self.init(value.i)
+    case SHL_NUMBER: self.init(value.n)
+    default:
+      guard let lent = classes.lentValue(value), StandardType.of(lent.info) == .float80,
+        let found = lent.withMemory({ $0.assumingMemoryBound(to: Float80.self).pointee })
+      else { return nil }
+      self = found
+    }
+  }
+}
+
 extension FixedWidthInteger {
   init?(exactly wide: WideInteger) {
     switch wide {

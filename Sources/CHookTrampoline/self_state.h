@@ -1,0 +1,70 @@
+// self_state — what one instruction of a method does with the references to its self.
+//
+// A state is the registers and own stack slots that hold the self the function was entered with, and the least and most of
+// references taken so far. A release that the code spells out counts for certain, and so do retains. Where self goes to a place
+// or a callee that may keep it, it may have been given up: the least sinks. So it does where self lies in a slot at the end of the
+// frame that was filled since the last call: a callee that is not known may take it from there. self_balance.c follows states
+// through the code.
+#ifndef SELF_STATE_H
+#define SELF_STATE_H
+
+#include "HKTBalance.h"
+
+#include <Zydis/Zydis.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_OFFSET = INT32_MIN, SLOTS = 64 };
+
+typedef struct State {
+  uint16_t registers;    // that hold self
+  uint16_t doubtful;     // that do so on some ways here, these too
+  uint16_t classes;      // that hold self's class
+  uint64_t slots;        // bit i: the 8 bytes at (i + 1) * 8 below the return address
+  uint64_t doubtful_slots;
+  uint64_t fresh;        // slots that may be stack arguments of the next call
+  int32_t rsp, rbp;      // distance from rsp at entry; NO_OFFSET: unknown
+  int8_t least, most;    // references taken; clamped
+  bool is_prologue;      // nothing but pushes yet, which save registers
+  bool may_fail;         // the last call that can may have failed
+  bool fails;            // an error came up, or may have, that may be returned
+  bool tests_error;      // the flags tell whether r12 has an error
+} State;
+
+typedef struct Instruction {
+  ZydisDecodedInstruction in;
+  ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+} Instruction;
+
+/// A function's code, and what is known of all of it.
+typedef struct Reader {
+  const HKTCode *code;
+  const HKTBalanceHost *host;
+  HKTOwnedResults results;
+  ZydisDecoder decoder;
+  uint64_t shown;        // own stack slots whose addresses are taken
+  uint64_t near;         // and those right above them, which may be parts of the same value
+  uint64_t prologue;     // offset of the first call or jump: up to there debuggers' copies of arguments are made
+  bool is_strict;        // a method whose code is out of reach may use up the self it is called on
+} Reader;
+
+typedef enum Told { UNTOLD, NO_ERROR, ERROR } Told;
+
+/// Where an instruction leads.
+typedef struct Step {
+  uint64_t next[2];      // offsets
+  int count;
+  Told told[2];          // of r12, by going that way
+  bool returns;          // out of the function
+  bool is_unknown;       // and to places that cannot be told
+} Step;
+
+/// False when there is no instruction at `offset`.
+bool self_decode(const Reader *r, uint64_t offset, Instruction *i);
+/// What the instruction does to the state.
+Step self_step(const Reader *r, uint64_t offset, State *s);
+/// Whom a call or jump at `offset` goes to; unknown where a register or a word says.
+HKTCallee self_callee(const Reader *r, uint64_t offset, const Instruction *i);
+bool self_is_register(const ZydisDecodedOperand *op, ZydisRegister reg);
+
+#endif

@@ -1,0 +1,289 @@
+// SelfBalance — which methods of classes use up their self, by their code: no name tells (docs/abi-notes.md).
+internal import CHookTrampoline
+internal import SwiftMangling
+
+extension Flows {
+  /// How far calls are followed.
+  private static let deepest = 3
+
+  /// What the method at `address` does with the object in a register.
+  func balance(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTBalance {
+    let name = symbols.symbols(at: address).first { $0.isFunction && $0.size > 0 }?.nameText
+    return balance(at: address, size: size, of: object, results: results, named: name ?? "", depth: 0)
+  }
+
+  private func balance(
+    at address: UInt64, size: Int, of object: Places, results: OwnedResults?, named name: String, depth: Int
+  ) -> HKTBalance {
+    let question = Balancing(address: address, object: object)
+    if let known = balances[question] { return known }
+    guard let results, depth < Self.deepest, var code = code(address, size) else { return HKT_BALANCE_UNREAD }
+    // A method that calls itself: what the rest of it does tells.
+    balances[question] = HKT_BALANCE_UNREAD
+    let asked = Asked(flows: self, method: name, depth: depth)
+    var host = HKTBalanceHost(
+      context: Unmanaged.passUnretained(asked).toOpaque(),
+      // The context is the object above, which outlives the call that hands it over.
+      callee: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().callee($1) },
+      method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) })
+    let found = withExtendedLifetime(asked) {
+      hkt_read_balance(&code, object.rawValue, HKTOwnedResults(results), &host)
+    }
+    balances[question] = found
+    return found
+  }
+
+  /// What is asked of a function: of which object.
+  struct Balancing: Hashable {
+    let address: UInt64
+    let object: Places
+  }
+
+  /// One reading's questions.
+  private final class Asked {
+    let flows: Flows
+    let depth: Int
+    /// Where the class's metadata is whose method is read.
+    private lazy var metadata = flows.classMetadata(aroundMember: mangledName)
+    private let mangledName: String
+
+    init(flows: Flows, method: String, depth: Int) { (self.flows, self.mangledName, self.depth) = (flows, method, depth) }
+
+    func callee(_ target: UInt64) -> HKTCallee { flows.callee(target, depth: depth) }
+
+    func method(_ offset: Int64) -> HKTCallee {
+      switch metadata.flatMap({ flows.reader.pointer(at: $0 &+ UInt64(bitPattern: offset)) }) {
+      case .address(let target): flows.callee(target, depth: depth)
+      case .symbol(let name): flows.callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
+      case nil: Flows.unknown
+      }
+    }
+  }
+
+  /// The metadata of the class that a method is of, as the file has it: its virtual table says which conventions its heirs keep, too.
+  private func classMetadata(aroundMember name: String) -> UInt64? {
+    // A merged function may be several classes'.
+    if name.hasSuffix("Tm") { return nil }
+    guard let descriptor = records().typeDescriptor(aroundMember: name) else { return nil }
+    return records().names(at: descriptor).lazy.compactMap { $0.hasSuffix("Mn") ? self.records().address($0.dropLast(2) + "N") : nil }.first
+  }
+
+  private func callee(_ target: UInt64, depth: Int) -> HKTCallee {
+    if let known = callees[target] { return known }
+    let found: HKTCallee
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
+      found = callee(named: symbol.nameText, at: target, size: Int(symbol.size), depth: depth)
+    } else if let name = reader.importStub(at: target) {
+      found = callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
+    } else {
+      // Of no name, as stubs of functions of this very image are: it may be C.
+      found = Self.foreign
+    }
+    callees[target] = found
+    return found
+  }
+
+  private func callee(named name: String, at address: UInt64?, size: Int, depth: Int) -> HKTCallee {
+    if let kind = Self.counting(name) { return HKTCallee(kind) }
+    if Self.neverReturn.contains(name) { return HKTCallee(HKT_CALLEE_KNOWN, neverReturns: true) }
+    // The object comes back, and may be let go as what came back.
+    if name.hasPrefix("swift_dynamicCast") { return Self.unknown }
+    // A closure's context may be the object itself.
+    if name.hasPrefix("swift_task") || name.hasPrefix("swift_asyncLet") { return Self.unknown }
+    if name.hasPrefix("swift_willThrow") { return HKTCallee(HKT_CALLEE_KNOWN, mayFail: true) }
+    if name.hasPrefix("swift_") || name.hasPrefix("__swift_") { return HKTCallee(HKT_CALLEE_KNOWN) }
+    if name == "memset" { return HKTCallee(HKT_CALLEE_CLEARS) }
+    // C keeps objects by hand: Foundation's OperationQueue._schedule(_:) releases what _CFThreadSpecificSet retained.
+    guard name.hasPrefix("$s") else { return Self.foreign }
+    guard var declaration = parser.declaration(name) else { return Self.unknown }
+    // Among them are copies of values, which retain.
+    if case .compilerMade = declaration.kind { return HKTCallee(HKT_CALLEE_FOREIGN, mayFail: true) }
+    let isMerged = declaration.isMerged
+    // What functions that were merged return is what each of them returned.
+    declaration.specialization.removeAll { $0 == .merged }
+    var callee = HKTCallee(HKT_CALLEE_KNOWN)
+    // What is private may throw otherwise than it declares.
+    callee.may_fail = declaration.functionType.thrown != .never || declaration.kind == .getter || declaration.isEffectivelyPrivate
+    callee.never_returns = declaration.functionType.result.isNever
+    let plan = planner.plan(declaration)
+    if plan.opaqueBecause != nil || plan.isAsync || declaration.isEffectivelyPrivate || isMerged { callee.kind = HKT_CALLEE_UNKNOWN }
+    for argument in plan.arguments where argument.isConsumed {
+      for place in argument.location.places { callee.takes |= Places(argument: place)?.rawValue ?? 0 }
+    }
+    if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
+      addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
+    }
+    if !declaration.kind.keepsSelf {
+      switch address.map({ balance(at: $0, size: size, of: .selfRegister, results: plan.ownedResults, named: name, depth: depth + 1) }) {
+      case HKT_BALANCE_CONSUMED: callee.takes |= Places.selfRegister.rawValue
+      case HKT_BALANCE_UNKNOWN: callee.may_take |= Places.selfRegister.rawValue
+      // It is this method's own code, and may go where a register says.
+      case HKT_BALANCE_UNREAD where isMerged: callee.may_take |= Places.selfRegister.rawValue
+      case HKT_BALANCE_KEPT: break
+      default: callee.unread |= Places.selfRegister.rawValue
+      }
+    }
+    return callee
+  }
+
+  /// The plan that the code of a method of this image bears out; nil for one of another image.
+  private func named(_ declaration: Declaration, _ name: String, at address: UInt64?, size: Int) -> CallPlan? {
+    address.map {
+      let kept = whyKept(name, at: $0)
+      return planner.plan(
+        declaration,
+        evidence: BodyFlow(self, address: $0, size: size, module: declaration.module, keptBecause: kept, besides: .nothing))
+    }
+  }
+
+  /// Adds what a method of a struct or enum does with the references in its self, which no name tells either.
+  private func addSelf(of plan: CallPlan, _ name: String, at address: UInt64?, _ size: Int, to callee: inout HKTCallee, _ depth: Int) {
+    guard case .value(let value) = plan.selfPlan, !value.location.places.isEmpty || value.location == .optimizedOut else {
+      // Self is in some of the places, or is none of them.
+      if case .none = plan.selfPlan { return }
+      callee.kind = HKT_CALLEE_UNKNOWN
+      return
+    }
+    let all = value.location.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .nothing) }
+    switch value.access {
+    case .borrowed, .inPlace: return
+    case .owned: callee.takes |= all.rawValue
+    case .unknown:
+      let object = value.objectRegisters.first
+      let use = address.flatMap { address in
+        object.map { balance(at: address, size: size, of: $0, results: plan.ownedResults, named: name, depth: depth + 1) }
+      }
+      if use == HKT_BALANCE_KEPT { return }
+      if use == HKT_BALANCE_CONSUMED { callee.takes |= all.rawValue } else { callee.may_take |= all.rawValue }
+    }
+  }
+
+  /// Besides those whose type says so.
+  private static let neverReturn: Set<String> = [
+    "swift_unexpectedError", "swift_deletedMethodError", "swift_abortRetainUnowned", "__stack_chk_fail", "abort", "exit", "_exit",
+  ]
+  private static let unknown = HKTCallee(HKT_CALLEE_UNKNOWN)
+  private static let foreign = HKTCallee(HKT_CALLEE_FOREIGN)
+
+  /// The runtime's functions that count strong references.
+  private static func counting(_ name: String) -> HKTCalleeKind? {
+    guard name.hasPrefix("swift_"), !name.hasPrefix("swift_unowned"), !name.hasPrefix("swift_weak") else { return nil }
+    let word = name.hasSuffix("_n") ? name.dropLast(2) : name[...]
+    let isSeveral = word.endIndex != name.endIndex
+    if word.hasSuffix("etain") { return isSeveral ? HKT_CALLEE_RETAINS_SEVERAL : HKT_CALLEE_RETAINS }
+    if word.hasSuffix("elease") || name == "swift_deallocClassInstance" {
+      return isSeveral ? HKT_CALLEE_RELEASES_SEVERAL : HKT_CALLEE_RELEASES
+    }
+    return nil
+  }
+}
+
+extension HKTCallee {
+  fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil) {
+    let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.rawValue : 0
+    self.init(
+      kind: kind, takes: 0, may_take: 0, unread: unread, never_returns: neverReturns,
+      may_fail: mayFail ?? (kind == HKT_CALLEE_UNKNOWN))
+  }
+}
+
+extension EntityKind {
+  /// Its self is its caller's, in every class.
+  fileprivate var keepsSelf: Bool {
+    switch self {
+    case .getter, .setter, .modify, .read, .modify2, .read2, .willSet, .didSet: true
+    default: false
+    }
+  }
+}
+
+/// The result registers that hold references of the caller's.
+package struct OwnedResults {
+  package var certain = Places.nothing
+  /// Those that hold a number, or what was left in them, on some ways out: where a case has no payload.
+  package var possible = Places.nothing
+  /// Beside an error none of them means anything: kept26P of Tests/Programs/consuming, seed 1183377844, leaves its self there.
+  package var mayFail = false
+}
+
+extension HKTOwnedResults {
+  fileprivate init(_ results: OwnedResults) {
+    self.init(certain: results.certain.rawValue, possible: results.possible.rawValue, may_fail: results.mayFail)
+  }
+}
+
+extension CallPlan {
+  /// The register that has the object a method runs on, which is no accessor or initialiser.
+  package var selfObjectRegister: Places? {
+    guard isMethod, !isAsync, case .object(let place) = selfPlan, let found = Places(argument: place), found.areRegisters else {
+      return nil
+    }
+    return found
+  }
+
+  /// nil where that is not known.
+  package var ownedResults: OwnedResults? {
+    // Result registers hold a typed error on some ways out only.
+    if let error = thrownValue, !(error.info?.isTrivial ?? false), error.location.registers?.isEmpty != true { return nil }
+    var found = OwnedResults(mayFail: mayReturnError)
+    if !result.isOwned || resultIsVoid || result.info?.isTrivial ?? false { return found }
+    guard let registers = result.location.registers else { return nil }
+    let objects = result.info?.returnedObjects ?? []
+    for register in registers {
+      if register.size == 8, objects.contains(register.offset) { found.certain.formUnion(register.place) }
+      found.possible.formUnion(register.place)
+    }
+    return found
+  }
+}
+
+extension Location {
+  fileprivate typealias Register = (place: Places, offset: Int, size: Int)
+
+  /// The registers of a result, with the parts of the value in them; nil where they are not known.
+  fileprivate var registers: [Register]? {
+    switch self {
+    case .pieces(let pieces): return pieces.compactMap { piece in Places(result: piece.place).map { ($0, piece.offset, piece.size) } }
+    case .address: return []
+    case .parts(let parts):
+      var all: [Register] = []
+      for part in parts {
+        guard let own = part.location.registers else { return nil }
+        all += own
+      }
+      return all
+    case .optimizedOut, .unknown: return nil
+    }
+  }
+}
+
+extension ValueSelfPlan {
+  /// The registers that hold references to objects, and nothing but the references. Self ends whole, or not at all: what happens to one
+  /// of its references happens to self.
+  var objectRegisters: [Places] {
+    guard let offsets = info?.objectOffsets, case .pieces(let pieces) = location else { return [] }
+    return pieces.filter { $0.size == 8 && offsets.contains($0.offset) }.compactMap { Places(argument: $0.place) }
+      .filter { $0.rawValue < 1 << 16 }
+  }
+}
+
+extension TypeInfo {
+  /// Where in a value references to objects are that the value holds.
+  fileprivate var objectOffsets: [Int] {
+    switch kind {
+    case .object: return [0]
+    // The second word refers to the text's storage, or to none.
+    case .string: return [8]
+    case .structure, .tuple:
+      return members.fields.flatMap { field in
+        field.reference == .value ? ((try? field.type.get())?.objectOffsets ?? []).map { field.offset + $0 } : []
+      }
+    default: return []
+    }
+  }
+
+  /// The same of a result; `nil` is told by the reference's own word.
+  fileprivate var returnedObjects: [Int] {
+    if case .optional(let payload) = kind, case .object = payload.kind { [0] } else { objectOffsets }
+  }
+}
