@@ -14,7 +14,8 @@ struct DiscoverELFTests {
       #expect(file.buildIDHex == notes.map(String.init) ?? "")
       let needed = shell("readelf -dW \(path) | grep NEEDED | sed 's/.*\\[\\(.*\\)\\]/\\1/'").split(separator: "\n").map(String.init)
       #expect(file.needed == needed)
-      let names = shell("readelf -SW \(path) | grep -E '^ +\\[ *[0-9]+\\]' | sed 's/^ *\\[ *[0-9]*\\] //' | cut -d' ' -f1").split(separator: "\n")
+      let names = shell("readelf -SW \(path) | grep -E '^ +\\[ *[0-9]+\\]' | sed 's/^ *\\[ *[0-9]*\\] //' | cut -d' ' -f1").split(
+        separator: "\n")
       #expect(file.sections.dropFirst().map(\.name) == names.map(String.init))
     }
   }
@@ -24,7 +25,9 @@ struct DiscoverELFTests {
     let folder = TemporaryDirectory()
     folder.write("main.swift", Array("class A { var x = 1 }; print(A().x)".utf8))
     folder.write("main.c", Array("int main(void) { return 0; }".utf8))
-    shell("cd \(folder.path) && swiftc -static-stdlib main.swift -o static 2>log && cp static stripped && \(Toolchain.binaries)/llvm-objcopy --strip-all stripped")
+    shell(
+      "cd \(folder.path) && swiftc -static-stdlib main.swift -o static 2>log && cp static stripped && \(Toolchain.binaries)/llvm-objcopy --strip-all stripped"
+    )
     shell("cd \(folder.path) && swiftc main.swift -o dynamic 2>>log; clang main.c -o c 2>>log")
     let isStatic = try ["static", "stripped", "dynamic", "c"].map { try ELFFile(path: "\(folder.path)/\($0)").isStaticallyLinkedSwift }
     #expect(isStatic == [true, true, false, false])
@@ -58,7 +61,10 @@ struct DiscoverELFTests {
       ("script", Array("#! /bin/sh -e\nexit".utf8), { .script(path: $0, interpreter: "/bin/sh") }),
       ("narrow", program + [1, 1, 1] + .init(repeating: 0, count: 80), { .wrongClass(path: $0, found: "32-bit") }),
       ("big", program + [2, 2, 1] + .init(repeating: 0, count: 80), { .wrongClass(path: $0, found: "big-endian") }),
-      ("arm", program + [2, 1, 1] + .init(repeating: 0, count: 11) + [183, 0] + .init(repeating: 0, count: 80), { .wrongClass(path: $0, found: "for aarch64") }),
+      (
+        "arm", program + [2, 1, 1] + .init(repeating: 0, count: 11) + [183, 0] + .init(repeating: 0, count: 80),
+        { .wrongClass(path: $0, found: "for aarch64") }
+      ),
       ("short", program + [2, 1, 1] + .init(repeating: 0, count: 11) + [62, 0], { .truncated(path: $0, what: "header") }),
     ]
     for refused in cases {
@@ -68,7 +74,8 @@ struct DiscoverELFTests {
     #expect(throws: ImageError.notFound(path: "/nowhere")) { try ELFFile(path: "/nowhere") }
     #expect(throws: ImageError.directory(path: "/tmp")) { try ELFFile(path: "/tmp") }
     #expect(throws: ImageError.notELF(path: "/dev/null")) { try ELFFile(path: "/dev/null") }
-    #expect(ImageError.script(path: "x", interpreter: "/bin/sh").description == "'x' is a script for '/bin/sh', expected a compiled program")
+    #expect(
+      ImageError.script(path: "x", interpreter: "/bin/sh").description == "'x' is a script for '/bin/sh', expected a compiled program")
   }
 
   @Test("bytes are found by virtual address and never outside")
@@ -98,10 +105,12 @@ struct DiscoverELFTests {
         for _ in 0..<Int.random(in: 1...12, using: &random) {
           // Half the hits go to the tables at the ends, half to a section, big or small.
           let section = sections.randomElement(using: &random)!
-          let at = Bool.random(using: &random)
+          let at =
+            Bool.random(using: &random)
             ? Int(section.offset) + .random(in: 0..<Int(section.size), using: &random)
             : [.random(in: 0..<1024, using: &random), copy.count - 1 - .random(in: 0..<4000, using: &random)].randomElement(using: &random)!
-          copy[at] = [copy[at] ^ 1 << UInt8.random(in: 0..<8, using: &random), 0xff, UInt8.random(in: 0...255, using: &random)].randomElement(using: &random)!
+          copy[at] = [copy[at] ^ 1 << UInt8.random(in: 0..<8, using: &random), 0xff, UInt8.random(in: 0...255, using: &random)]
+            .randomElement(using: &random)!
         }
       }
       Self.useEverything(folder.write("damaged", copy), folder.path)
@@ -118,7 +127,10 @@ struct DiscoverELFTests {
     }
     size += symbols.candidates(words: [Array("Cart".utf8)]).count + symbols.candidates(prefix: Array("$s4Shop".utf8)).count
     let types = SwiftTypes(file: file)
-    for type in types.types { size += type.fields.count + type.vtable.count + (type.superclass?.utf8.count ?? 0) + (type.privateDiscriminator(symbols) == nil ? 0 : 1) }
+    for type in types.types {
+      size +=
+        type.fields.count + type.vtable.count + (type.superclass?.utf8.count ?? 0) + (type.privateDiscriminator(symbols) == nil ? 0 : 1)
+    }
     let inlines = InlineTable(symbols)
     size += types.conformances.count + inlines.totals.copies + inlines.copies(prefix: Array("$s".utf8)).count
     _ = (size, inlines.sourceFile(discriminator: "_", module: "Shop"))

@@ -7,7 +7,8 @@ import Testing
 struct DiscoverInlineTests {
   /// Counts by name as llvm-dwarfdump prints them.
   private static func oracle(_ path: String) -> [String: Int] {
-    let text = shell("llvm-dwarfdump --debug-info \(path) 2>/dev/null | grep -A1 DW_TAG_inlined_subroutine | grep -o '\".*\"' | sort | uniq -c")
+    let text = shell(
+      "llvm-dwarfdump --debug-info \(path) 2>/dev/null | grep -A1 DW_TAG_inlined_subroutine | grep -o '\".*\"' | sort | uniq -c")
     var counts: [String: Int] = [:]
     for line in text.split(separator: "\n") {
       let columns = line.split(separator: " ", maxSplits: 1)
@@ -16,7 +17,9 @@ struct DiscoverInlineTests {
     return counts
   }
 
-  @Test("copies of every function agree with llvm-dwarfdump", .enabled(if: Toolchain.has("llvm-dwarfdump")), arguments: [Shop.path, Toolchain.format])
+  @Test(
+    "copies of every function agree with llvm-dwarfdump", .enabled(if: Toolchain.has("llvm-dwarfdump")),
+    arguments: [Shop.path, Toolchain.format])
   func counts(_ path: String) throws {
     let expected = Self.oracle(path)
     let table = InlineTable(SymbolTable(try ELFFile(path: path)))
@@ -32,7 +35,9 @@ struct DiscoverInlineTests {
   func small(_ version: Int) throws {
     let folder = TemporaryDirectory()
     folder.write("Tree.swift", Array(Shop.cart.utf8) + [10] + Array(Shop.tree.utf8))
-    shell("cd \(folder.path) && swiftc -O -g -dwarf-version=\(version) -parse-as-library -module-name Shop -emit-library Tree.swift -o lib.so 2>log")
+    shell(
+      "cd \(folder.path) && swiftc -O -g -dwarf-version=\(version) -parse-as-library -module-name Shop -emit-library Tree.swift -o lib.so 2>log"
+    )
     let table = InlineTable(SymbolTable(try ELFFile(path: folder.path + "/lib.so")))
     #expect(table.copies(ofMangledName: Array("$s4Shop5twiceyS2iF".utf8)) == .known(3))
     #expect(table.copies(prefix: Array("$s4Shop5twice".utf8)).map(\.count) == [3])

@@ -36,7 +36,9 @@ struct DiscoverLoadedTests {
     let folder = TemporaryDirectory()
     folder.write("a.c", Array("int a(void) { return 1; }".utf8))
     folder.write("b.c", Array("int b(void) { return 2; } int c(void) { return 3; }".utf8))
-    shell("cd \(folder.path) && for n in a b; do clang -shared -fPIC -Wl,--build-id=sha1 $n.c -o $n.so; clang -shared -fPIC -Wl,--build-id=none $n.c -o plain-$n.so; done 2>log")
+    shell(
+      "cd \(folder.path) && for n in a b; do clang -shared -fPIC -Wl,--build-id=sha1 $n.c -o $n.so; clang -shared -fPIC -Wl,--build-id=none $n.c -o plain-$n.so; done 2>log"
+    )
     for (name, other, good) in [("a.so", "b.so", LoadedImage.FileState.verified), ("plain-a.so", "plain-b.so", .unverified)] {
       let before = LoadedImages.changeCount
       let handle = try #require(dlopen(folder.path + "/" + name, RTLD_NOW | RTLD_LOCAL))

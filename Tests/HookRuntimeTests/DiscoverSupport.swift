@@ -20,7 +20,8 @@ enum Toolchain {
     var seen: Set<String> = []
     return shell("\(binaries)/llvm-nm \(path) 2>/dev/null | grep '\(suffix)$'").split(separator: "\n").compactMap { line in
       let columns = line.split(separator: " ")
-      guard columns.count == 3, columns[2].hasPrefix("$s"), let address = UInt64(columns[0], radix: 16), seen.insert(String(line)).inserted else { return nil }
+      guard columns.count == 3, columns[2].hasPrefix("$s"), let address = UInt64(columns[0], radix: 16), seen.insert(String(line)).inserted
+      else { return nil }
       return (address, String(columns[2]))
     }
   }

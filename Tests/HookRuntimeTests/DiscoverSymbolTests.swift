@@ -56,7 +56,10 @@ struct DiscoverSymbolTests {
   }
 
   static let spelled: [(String, [String])] = [
-    ("$s11SwiftSyntax15TokenDiagnosticV_10byteOffsetA2C4KindO_s6UInt16VtcfC", ["Swift", "Syntax", "Token", "Diagnostic", "byte", "Offset", "Kind", "UInt16"]),
+    (
+      "$s11SwiftSyntax15TokenDiagnosticV_10byteOffsetA2C4KindO_s6UInt16VtcfC",
+      ["Swift", "Syntax", "Token", "Diagnostic", "byte", "Offset", "Kind", "UInt16"]
+    ),
     ("$sSy5utf169UTF16ViewQzvgTj", ["utf16", "UTF16", "View"]),
     ("$ss33_swift_stdlib_atomicFetchXorInt646object7operands0F0VSpyAEG_AEtF", ["swift", "atomic", "object", "operand"]),
     ("$s4Shop5twiceyS2iF", ["Shop", "twice"]),
@@ -96,8 +99,10 @@ struct DiscoverSymbolTests {
     let names = symbols.filter { $0.isFunction && SwiftNames.isIndexed($0.name) && $0.name.last == UInt8(ascii: "F") }
       .map(\.nameText).shuffled(using: &random).prefix(3000)
     // Spelled by abbreviation, so never by words.
-    let standard: Set<String> = ["Swift", "Array", "String", "Int", "Optional", "Dictionary", "Set", "Bool", "Double", "Character", "Substring",
-      "Sequence", "Collection", "BidirectionalCollection", "UnsafePointer", "UnsafeBufferPointer", "UnsafeMutablePointer", "UInt", "Hasher"]
+    let standard: Set<String> = [
+      "Swift", "Array", "String", "Int", "Optional", "Dictionary", "Set", "Bool", "Double", "Character", "Substring",
+      "Sequence", "Collection", "BidirectionalCollection", "UnsafePointer", "UnsafeBufferPointer", "UnsafeMutablePointer", "UInt", "Hasher",
+    ]
     var asked = 0
     for (name, text) in zip(names, Toolchain.demangle(Array(names))) {
       let path = text.prefix { $0 != "(" }

@@ -21,7 +21,9 @@ struct DiscoverTypeTests {
     return text
   }
 
-  static let images = [Toolchain.format, Toolchain.library("libFoundation"), Toolchain.library("libswiftCore"), Toolchain.binaries + "/swift-package"]
+  static let images = [
+    Toolchain.format, Toolchain.library("libFoundation"), Toolchain.library("libswiftCore"), Toolchain.binaries + "/swift-package",
+  ]
 
   @Test("all names agree with the demangled descriptor symbols", arguments: images)
   func names(_ path: String) throws {
@@ -44,10 +46,13 @@ struct DiscoverTypeTests {
     }
   }
 
-  @Test("vtable entries lie where the method descriptor symbols are", arguments: [Toolchain.format, Toolchain.library("libFoundation"), Shop.path])
+  @Test(
+    "vtable entries lie where the method descriptor symbols are",
+    arguments: [Toolchain.format, Toolchain.library("libFoundation"), Shop.path])
   func vtables(_ path: String) throws {
     let types = SwiftTypes(file: try ELFFile(path: path))
-    let symbols = Dictionary(Toolchain.symbols(of: path, suffix: "Tq").map { ($0.address, $0.name) }, uniquingKeysWith: { first, _ in first })
+    let symbols = Dictionary(
+      Toolchain.symbols(of: path, suffix: "Tq").map { ($0.address, $0.name) }, uniquingKeysWith: { first, _ in first })
     let classes = types.types.filter { $0.kind == .class }
     let entries = classes.flatMap(\.vtable)
     #expect(entries.count > 5)
@@ -58,7 +63,10 @@ struct DiscoverTypeTests {
       case .getter: #expect(name.hasSuffix("gTq") || name.hasSuffix("gZTq"))
       case .setter: #expect(name.hasSuffix("sTq") || name.hasSuffix("sZTq"))
       case .initializer: #expect(name.hasSuffix("cTq") || name.hasSuffix("CTq"))
-      case .method: #expect(name.hasSuffix("FTq") || name.hasSuffix("FZTq") || name.hasSuffix("ZTq") || name.contains("FTj") || name.hasSuffix("fCTq"), "\(name)")
+      case .method:
+        #expect(
+          name.hasSuffix("FTq") || name.hasSuffix("FZTq") || name.hasSuffix("ZTq") || name.contains("FTj") || name.hasSuffix("fCTq"),
+          "\(name)")
       case .modify, .read: break
       }
       if entry.kind == .method { #expect(entry.isInstance != name.hasSuffix("ZTq"), "\(name)") }
@@ -82,7 +90,8 @@ struct DiscoverTypeTests {
     let file = try ELFFile(path: Shop.path)
     let symbols = SymbolTable(file)
     let cart = try #require(SwiftTypes(file: file).types.first { $0.name == "Shop.Cart" })
-    let descriptors = Dictionary(Toolchain.symbols(of: Shop.path, suffix: "Tq").map { ($0.address, $0.name) }, uniquingKeysWith: { first, _ in first })
+    let descriptors = Dictionary(
+      Toolchain.symbols(of: Shop.path, suffix: "Tq").map { ($0.address, $0.name) }, uniquingKeysWith: { first, _ in first })
     var checked = 0
     for entry in cart.vtable {
       guard case .address(let address) = entry.implementation, let name = descriptors[entry.descriptor], !entry.isAsync else { continue }
@@ -126,7 +135,11 @@ struct DiscoverTypeTests {
     let q = try #require(types.protocols.first { $0.name == "Shop.Q" })
     #expect(!q.isClassConstrained && q.requirementCount == 2)
     let conformances = Set(types.conformances.map { "\($0.type ?? "?"): \($0.protocolName ?? "?")" })
-    #expect(conformances.isSuperset(of: ["Shop.Cart.Line: Swift.Hashable", "Shop.Cart.Line: Swift.Equatable", "Shop.Cart: Shop.P", "Shop.Cart.Secret: Swift.Error", "Shop.Act: Swift.Actor"]))
+    #expect(
+      conformances.isSuperset(of: [
+        "Shop.Cart.Line: Swift.Hashable", "Shop.Cart.Line: Swift.Equatable", "Shop.Cart: Shop.P", "Shop.Cart.Secret: Swift.Error",
+        "Shop.Act: Swift.Actor",
+      ]))
   }
 
   @Test("a library for library evolution: resilient superclasses and null or deleted entries are told apart")
@@ -134,9 +147,13 @@ struct DiscoverTypeTests {
     let folder = TemporaryDirectory()
     folder.write("Base.swift", Array("open class Base { public init() {}; open func f() {} }".utf8))
     folder.write("Heir.swift", Array("import Base\nopen class Heir: Base { open func g() {}; open override func f() {} }".utf8))
-    shell("cd \(folder.path) && swiftc -O -parse-as-library -enable-library-evolution -emit-module -module-name Base -emit-library Base.swift -o libBase.so 2>log && swiftc -O -parse-as-library -module-name Heir -I . -L . -lBase -emit-library Heir.swift -o libHeir.so 2>>log")
+    shell(
+      "cd \(folder.path) && swiftc -O -parse-as-library -enable-library-evolution -emit-module -module-name Base -emit-library Base.swift -o libBase.so 2>log && swiftc -O -parse-as-library -module-name Heir -I . -L . -lBase -emit-library Heir.swift -o libHeir.so 2>>log"
+    )
     let heir = try #require(SwiftTypes(file: try ELFFile(path: folder.path + "/libHeir.so")).types.first)
-    #expect(heir.name == "Heir.Heir" && heir.superclass == "Base.Base" && heir.hasResilientSuperclass && heir.vtableOffset == nil && heir.hasOverrides)
+    #expect(
+      heir.name == "Heir.Heir" && heir.superclass == "Base.Base" && heir.hasResilientSuperclass && heir.vtableOffset == nil
+        && heir.hasOverrides)
     #expect(heir.vtable.count == 1)
   }
 
@@ -151,7 +168,9 @@ struct DiscoverTypeTests {
       #expect(!onDisk.types.isEmpty)
       #expect(onDisk.types.map(\.name) == inMemory.types.map(\.name))
       #expect(onDisk.types.map(\.descriptor) == inMemory.types.map(\.descriptor))
-      #expect(onDisk.types.map { $0.fields.map { "\($0.name) \($0.type?.symbolic.map(\.name) ?? [])" } } == inMemory.types.map { $0.fields.map { "\($0.name) \($0.type?.symbolic.map(\.name) ?? [])" } })
+      #expect(
+        onDisk.types.map { $0.fields.map { "\($0.name) \($0.type?.symbolic.map(\.name) ?? [])" } }
+          == inMemory.types.map { $0.fields.map { "\($0.name) \($0.type?.symbolic.map(\.name) ?? [])" } })
       #expect(onDisk.types.map { $0.vtable.map(\.implementation) } == inMemory.types.map { $0.vtable.map(\.implementation) })
       #expect(onDisk.types.map(\.superclass) == inMemory.types.map(\.superclass))
       #expect(onDisk.conformances.map(\.protocolName) == inMemory.conformances.map(\.protocolName))

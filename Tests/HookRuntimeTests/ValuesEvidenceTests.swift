@@ -14,8 +14,10 @@ struct ValuesEvidenceTests {
     func isCertainlyUnused(_ places: Places) -> Bool { unused }
     func used(_ places: Places) -> Places { .nothing }
     var error: ErrorEvidence { .unknown }
+    func given(_ places: Places) -> Places { .nothing }
     func arePassed(_ places: Places) -> Bool { false }
     var onlyReturns: Bool { false }
+    func selfUse(of object: Places, results: OwnedResults?) -> SelfUse { .unknown }
   }
 
   private func plan(_ name: String, unused: Bool) throws -> CallPlan {

@@ -6,7 +6,8 @@ import Testing
 
 private protocol Shape { associatedtype Unit; var side: Int { get } }
 private class Base { var first: Int8 = 1; private var hidden = "h" }
-private final class Derived<T>: Base { var item: T; weak var friend: Base?; unowned(unsafe) var raw: Base; let kind: Int.Type = Int.self; var after = 7
+private final class Derived<T>: Base {
+  var item: T; weak var friend: Base?; unowned(unsafe) var raw: Base; let kind: Int.Type = Int.self; var after = 7
   init(_ item: T, _ raw: Base) { self.item = item; self.raw = raw }
 }
 private struct Pair<A, B> { var a: A; let b: B }
@@ -20,7 +21,9 @@ struct ValuesMemberTests {
   private func info(_ type: Any.Type) throws -> TypeInfo { try TypeResolver.shared.type(of: Metadata(type)).get() }
 
   private func describe(_ fields: [StoredField]) -> [String] {
-    fields.map { "\($0.name):\((try? $0.type.get().name) ?? "?")@\($0.offset)\($0.isVar ? "" : " let")\($0.reference == .value ? "" : " \($0.reference)")" }
+    fields.map {
+      "\($0.name):\((try? $0.type.get().name) ?? "?")@\($0.offset)\($0.isVar ? "" : " let")\($0.reference == .value ? "" : " \($0.reference)")"
+    }
   }
 
   @Test("a generic class lists its own fields, then the inherited ones")
@@ -112,7 +115,8 @@ struct ValuesMemberTests {
     #expect(Metadata([String: Int].self).genericArgumentMetadata == [Metadata(String.self), Metadata(Int.self)])
     #expect(Metadata(Derived<Int8>.self).genericArgumentMetadata == [Metadata(Int8.self)])
     #expect(Metadata(Int.self).genericArgumentMetadata == [])
-    let sequence = try #require(TypeResolver.shared.protocolDescriptor(NominalName(module: "Swift", steps: [.init(name: "Sequence", kind: .protocolType)])))
+    let sequence = try #require(
+      TypeResolver.shared.protocolDescriptor(NominalName(module: "Swift", steps: [.init(name: "Sequence", kind: .protocolType)])))
     #expect(sequence.name == "Sequence" && !sequence.isClassBound)
     #expect(Metadata([Int8].self).associatedType("Element", of: sequence) == Metadata(Int8.self))
     #expect(Metadata([Int8: Bool].self).associatedType("Iterator", of: sequence) == Metadata(Dictionary<Int8, Bool>.Iterator.self))

@@ -56,7 +56,9 @@ struct ValuesTypeTests {
     }
   }
 
-  @Test("every public type that is not frozen is listed", arguments: ["Swift", "_Concurrency", "_StringProcessing", "_RegexParser", "RegexBuilder", "Runtime"])
+  @Test(
+    "every public type that is not frozen is listed",
+    arguments: ["Swift", "_Concurrency", "_StringProcessing", "_RegexParser", "RegexBuilder", "Runtime"])
   func resilientTypes(_ module: String) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -67,14 +69,17 @@ struct ValuesTypeTests {
     let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     let path = try #require(output.firstMatch(of: /"runtimeResourcePath": "([^"]*)"/)?.1)
-    let interface = try String(contentsOfFile: "\(path)/linux/\(module).swiftmodule/x86_64-unknown-linux-gnu.private.swiftinterface", encoding: .utf8)
+    let interface = try String(
+      contentsOfFile: "\(path)/linux/\(module).swiftmodule/x86_64-unknown-linux-gnu.private.swiftinterface", encoding: .utf8)
     var previous: Substring = ""
     var found = 0
     for line in interface.split(separator: "\n", omittingEmptySubsequences: false) {
       defer { previous = line }
       // Top level only: nested types are spelled with what encloses them.
       guard let match = line.firstMatch(of: /^((?:@[\w.]+(?:\([^)]*\))? )*)public (?:struct|enum) (\w+)/) else { continue }
-      if match.1.contains("@frozen") || previous.contains("@frozen") || match.2.hasPrefix("_Swiftify") || match.2 == "_DependenceType" { continue }
+      if match.1.contains("@frozen") || previous.contains("@frozen") || match.2.hasPrefix("_Swiftify") || match.2 == "_DependenceType" {
+        continue
+      }
       found += 1
       #expect(ResilientTypes.names.contains("\(module).\(match.2)"), "\(module).\(match.2)")
     }

@@ -16,7 +16,7 @@ import Testing
     #expect(Message.label("add(_:price:quantity:)", 0) == nil)
     #expect(Message.label("add(_:price:quantity:)", 1) == "price")
     #expect(Message.label("add(_:price:quantity:)", 2) == "quantity")
-    withKnownIssue("a position behind the last has no label") { #expect(Message.label("add(_:price:quantity:)", 3) == nil) }
+    #expect(Message.label("add(_:price:quantity:)", 3) == nil)
     #expect(Message.label("title.get", 0) == nil)
   }
 }

@@ -18,18 +18,28 @@ import Testing
   static let total = "Shop.Cart.total(tax:)"
 
   static let hooks = [
-    Case("a near miss", HookError.notFound(selector: "Shop.ad()", type: nil, nearest: ["Shop.add()"]), "no selector 'Shop.ad()' in this program; did you mean 'Shop.add()'?"),
-    Case("no near miss, no guess", HookError.notFound(selector: "Nope.f()", type: nil, nearest: []), "no selector 'Nope.f()' in this program"),
-    Case("in a type", HookError.notFound(selector: "f()", type: "Shop.Cart", nearest: []), "no selector 'f()' in Shop.Cart"),
-    Case("no type", HookError.typeNotFound("Shop.Carp", nearest: ["Shop.Cart"]), "no type 'Shop.Carp' in this program; did you mean 'Shop.Cart'?"),
-    Case("ambiguous", HookError.ambiguous(selector: "f", candidates: ["f(_: Int)", "f(_: String)"]), "'f' is ambiguous: 'f(_: Int)', 'f(_: String)'; spell the types"),
-    Case("refused", HookError.refused(selector: total, code: "no-body", reason: "none is left"), "cannot hook '\(total)': none is left"),
-    Case("too many", HookError.tooManyArguments(selector: total, takes: 1, asked: 2), "'\(total)' takes 1 argument, the handler asked for 2"),
     Case(
-      "type of an argument", HookError.wrongArgument(selector: total, position: 0, label: "tax", expected: "Swift.Double", found: "Swift.Int"),
+      "a near miss", HookError.notFound(selector: "Shop.ad()", type: nil, nearest: ["Shop.add()"]),
+      "no selector 'Shop.ad()' in this program; did you mean 'Shop.add()'?"),
+    Case(
+      "no near miss, no guess", HookError.notFound(selector: "Nope.f()", type: nil, nearest: []), "no selector 'Nope.f()' in this program"),
+    Case("in a type", HookError.notFound(selector: "f()", type: "Shop.Cart", nearest: []), "no selector 'f()' in Shop.Cart"),
+    Case(
+      "no type", HookError.typeNotFound("Shop.Carp", nearest: ["Shop.Cart"]),
+      "no type 'Shop.Carp' in this program; did you mean 'Shop.Cart'?"),
+    Case(
+      "ambiguous", HookError.ambiguous(selector: "f", candidates: ["f(_: Int)", "f(_: String)"]),
+      "'f' is ambiguous: 'f(_: Int)', 'f(_: String)'; spell the types"),
+    Case("refused", HookError.refused(selector: total, code: "no-body", reason: "none is left"), "cannot hook '\(total)': none is left"),
+    Case(
+      "too many", HookError.tooManyArguments(selector: total, takes: 1, asked: 2), "'\(total)' takes 1 argument, the handler asked for 2"),
+    Case(
+      "type of an argument",
+      HookError.wrongArgument(selector: total, position: 0, label: "tax", expected: "Swift.Double", found: "Swift.Int"),
       "argument 1 'tax' of '\(total)': expected Swift.Double, found Swift.Int in the handler"),
     Case(
-      "an argument that is not there", HookError.argumentNotReadable(selector: total, position: 0, label: nil, reason: "the optimiser removed it from this body"),
+      "an argument that is not there",
+      HookError.argumentNotReadable(selector: total, position: 0, label: nil, reason: "the optimiser removed it from this body"),
       "argument 1 of '\(total)' cannot be given to the handler: the optimiser removed it from this body"),
     Case(
       "type of the result", HookError.wrongResult(selector: total, expected: "Swift.Double", found: "Swift.Int"),
@@ -40,13 +50,19 @@ import Testing
     Case(
       "async", HookError.wrongEffect(selector: total, isAsync: true),
       "'\(total)' is async: the handler around it is async, too, and awaits the original: 'try await call.original()'"),
-    Case("not async", HookError.wrongEffect(selector: total, isAsync: false), "'\(total)' is not async, so the handler around it cannot wait; leave 'await' out"),
+    Case(
+      "not async", HookError.wrongEffect(selector: total, isAsync: false),
+      "'\(total)' is not async, so the handler around it cannot wait; leave 'await' out"),
   ]
   @Test(arguments: hooks) func hookErrors(_ c: Case) { #expect(c.text == c.sentence) }
 
   static let handlers = [
-    Case("no label", HandlerError.noArgument(selector: total, asked: "'rate'", known: ["1 'tax'"]), "'\(total)' has no argument 'rate'; it has 1 'tax'"),
-    Case("no argument at all", HandlerError.noArgument(selector: total, asked: "at position 0", known: []), "'\(total)' has no argument at position 0; it has none"),
+    Case(
+      "no label", HandlerError.noArgument(selector: total, asked: "'rate'", known: ["1 'tax'"]),
+      "'\(total)' has no argument 'rate'; it has 1 'tax'"),
+    Case(
+      "no argument at all", HandlerError.noArgument(selector: total, asked: "at position 0", known: []),
+      "'\(total)' has no argument at position 0; it has none"),
     Case(
       "type", HandlerError.wrongArgument(selector: total, position: 0, label: "tax", expected: "Swift.Double", found: "Swift.Int"),
       "argument 1 'tax' of '\(total)': expected Swift.Double, found Swift.Int"),

@@ -25,8 +25,14 @@ struct CPrototypeTests {
       ("C.f(String)", "'C.f(String)', character 5: 'String' is no C type here; did you mean 'cstring'?"),
       ("C.f(Int)", "'C.f(Int)', character 5: 'Int' is no C type here; did you mean 'int64'?"),
       ("C.f(int322)", "'C.f(int322)', character 5: 'int322' is no C type here; did you mean 'int32'?"),
-      ("C.f(whatever)", "'C.f(whatever)', character 5: 'whatever' is no C type here; known are void, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, cstring, pointer"),
-      ("C.f(struct stat)", "'C.f(struct stat)', character 11: 'struct': structs by value are not supported; hook without a prototype to see calls, not values"),
+      (
+        "C.f(whatever)",
+        "'C.f(whatever)', character 5: 'whatever' is no C type here; known are void, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, cstring, pointer"
+      ),
+      (
+        "C.f(struct stat)",
+        "'C.f(struct stat)', character 11: 'struct': structs by value are not supported; hook without a prototype to see calls, not values"
+      ),
       ("C.f(char *)", "'C.f(char *)', character 10: a pointer is spelled 'pointer', a text 'cstring'"),
       ("C.f(..., int32)", "'C.f(..., int32)', character 8: '...' comes last: expected ')'"),
       ("C.f(int32", "'C.f(int32', character 10: expected ',' or ')'"),
@@ -47,7 +53,9 @@ struct CPrototypeTests {
       if line.first != " " { function = prototype }
       let plain = try #require(function)
       #expect(CFunctions.form(prototype.name)?.form == prototype)
-      for parameter in plain.parameters { #expect(prototype.parameters.contains { $0.label == parameter.label && $0.type == parameter.type }, "\(prototype)") }
+      for parameter in plain.parameters {
+        #expect(prototype.parameters.contains { $0.label == parameter.label && $0.type == parameter.type }, "\(prototype)")
+      }
     }
   }
 
@@ -55,7 +63,10 @@ struct CPrototypeTests {
   func places() throws {
     let prototype = try CPrototype("C.f(int32, double, pointer, float, int64, int64, int64, int64, bool, double) -> double")
     let plan = prototype.plan(calledAs: prototype)
-    #expect(plan.arguments.map(\.location.notation) == ["i0:4@0", "f0:8@0", "i1:8@0", "f1:4@0", "i2:8@0", "i3:8@0", "i4:8@0", "i5:8@0", "s0:1@0", "f2:8@0"])
+    #expect(
+      plan.arguments.map(\.location.notation) == [
+        "i0:4@0", "f0:8@0", "i1:8@0", "f1:4@0", "i2:8@0", "i3:8@0", "i4:8@0", "i5:8@0", "s0:1@0", "f2:8@0",
+      ])
     #expect(plan.result.location.notation == "f0:8@0")
     #expect(plan.stack == StackArguments(bytes: 8, isKnown: true))
     #expect(plan.obstacle == nil)

@@ -24,7 +24,10 @@ struct ImportTableTests {
 
   @Test(
     "slots agree with readelf", .enabled(if: Toolchain.has("readelf")),
-    arguments: [Toolchain.format, Toolchain.library("libFoundation"), Toolchain.library("libdispatch"), "/lib/x86_64-linux-gnu/libm.so.6", "/usr/bin/gdb"])
+    arguments: [
+      Toolchain.format, Toolchain.library("libFoundation"), Toolchain.library("libdispatch"), "/lib/x86_64-linux-gnu/libm.so.6",
+      "/usr/bin/gdb",
+    ])
   func slots(_ path: String) throws {
     let slots = ImportTable(try ELFFile(path: path)).slots { _ in true }
     let known = Self.readelf(path)
@@ -71,7 +74,11 @@ struct ImportTableTests {
   @Test("families: other symbols of a function are of it; a glob finds each function once")
   func families() throws {
     let folder = TemporaryDirectory()
-    folder.write("a.c", Array("#define _GNU_SOURCE 1\n#include <fcntl.h>\n#include <unistd.h>\nint f(const char *p) { return open(p, 0) + open64(p, 0) + close(1) + close(2); }".utf8))
+    folder.write(
+      "a.c",
+      Array(
+        "#define _GNU_SOURCE 1\n#include <fcntl.h>\n#include <unistd.h>\nint f(const char *p) { return open(p, 0) + open64(p, 0) + close(1) + close(2); }"
+          .utf8))
     shell("cd \(folder.path) && clang -shared -fPIC a.c -o liba.so")
     let path = folder.path + "/liba.so"
     let imports = Imports.ofFiles([(path, try ELFFile(path: path))])
@@ -79,7 +86,10 @@ struct ImportTableTests {
     #expect(open.map(\.selector) == ["C.open"])
     #expect(Set(open[0].bodies.map(\.mangledName)) == ["open", "open64"])
     #expect(imports.families(matching: CSelector("C.open64")!).map(\.selector) == ["C.open"])
-    #expect(imports.families(matching: CSelector("C.*")!).map(\.selector).filter { $0.hasPrefix("C.open") || $0.hasPrefix("C.close") } == ["C.close", "C.open"])
+    #expect(
+      imports.families(matching: CSelector("C.*")!).map(\.selector).filter { $0.hasPrefix("C.open") || $0.hasPrefix("C.close") } == [
+        "C.close", "C.open",
+      ])
     #expect(imports.families(matching: CSelector("C.open in liba.so")!).count == 1)
     #expect(imports.families(matching: CSelector("C.open in libb*")!).isEmpty)
     #expect(imports.families(matching: CSelector("C.connect")!).isEmpty)

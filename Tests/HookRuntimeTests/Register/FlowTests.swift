@@ -65,7 +65,7 @@ struct FlowTests {
   @Test("a function that pushes r12 reports no error in it") func errorRegister() {
     var flow = HKTFlow()
     for (text, saves, uses) in [("4154415cc3", true, false), ("4989c4c3", false, true), ("c3", false, false)] {
-        var code = Self.code(text)
+      var code = Self.code(text)
       #expect(hkt_read_flow(&code, 1 << 12, nil, &flow))
       #expect(flow.saves_r12 == saves && flow.uses_r12 == uses)
     }
@@ -74,7 +74,8 @@ struct FlowTests {
   /// `call f` to 0x2000 from 0x1000, then what follows.
   @Test(
     "a result is taken until the next call",
-    arguments: [("4889c7c3", 1), ("e8000000004889c7c3", 0), ("4889d7c3", 1 << 2), ("31c04889c7c3", 0), ("f20f58c2c3", 1 << 18 | 1 << 16)] as [(String, UInt64)])
+    arguments: [("4889c7c3", 1), ("e8000000004889c7c3", 0), ("4889d7c3", 1 << 2), ("31c04889c7c3", 0), ("f20f58c2c3", 1 << 18 | 1 << 16)]
+      as [(String, UInt64)])
   func results(_ after: String, _ taken: UInt64) {
     var flow = HKTFlow()
     var code = Self.code("e8fb0f0000" + after)
@@ -83,14 +84,19 @@ struct FlowTests {
     #expect(!hkt_read_results(&code, 0x1001, nil, &flow), "no instruction starts there")
   }
 
-  /// What precedes a call: `mov edi, 5`; the same and then a copy of it; a load whose address is read from it; nothing.
+  /// What precedes a call: `mov edi, 5`; the same and then a copy of it; a load whose address is read from it; nothing; `mov r13,
+  /// rax`, which nobody reads after the call, which somebody does, and before a jump.
   @Test(
     "a register is set for a call when nobody else reads it",
-    arguments: [("bf05000000", 1 << 7), ("bf0500000089f8", 1), ("488b3b488b07", 1), ("", 0), ("4889c74c89f6", 1 << 7 | 1 << 6)] as [(String, UInt64)])
-  func callSites(_ before: String, _ written: UInt64) {
+    arguments: [
+      ("bf05000000", "c3", 1 << 7), ("bf0500000089f8", "c3", 1), ("488b3b488b07", "c3", 1), ("", "c3", 0),
+      ("4889c74c89f6", "c3", 1 << 7 | 1 << 6), ("4989c5", "c3", 1 << 13), ("4989c5", "4c89e8c3", 0), ("4989c5", "e8000000004c89e8c3", 0),
+      ("4989c5", "415dc3", 1 << 13),
+    ] as [(String, String, UInt64)])
+  func callSites(_ before: String, _ after: String, _ written: UInt64) {
     var found: UInt64 = 0
-    var code = Self.code(before + "e8fb0f0000c3")
-    #expect(hkt_read_call_site(&code, 0x1000 + UInt64(before.utf8.count / 2), &found))
+    var code = Self.code(before + "e8fb0f0000" + after)
+    #expect(hkt_read_call_site(&code, 0x1000 + UInt64(before.utf8.count / 2), nil, &found))
     #expect(found == written)
   }
 

@@ -121,7 +121,7 @@ track "x" { on = "SwiftFormat.PrettyPrinter.prettyPrint()", felds = {} }
 > track-unknown-argument.lua:1: track 'x': field 'a': 'SwiftFormat.PrettyPrinter.prettyPrint()' has no argument '9'; it has none
 track "x" { on = "SwiftFormat.PrettyPrinter.prettyPrint()", fields = { a = "args.9" } }
 === header-id-number
-> header-id-number.lua:1: 'id' has the wrong type
+> header-id-number.lua:1: 'id' is a text, such as "rounding", found the number 5
 patch { id = 5 }
 === header-id-empty
 > header-id-empty.lua:1: an id has 1 to 64 letters, digits, '.', '-' and '_', found ''
@@ -130,7 +130,7 @@ patch { id = "" }
 > header-id-blank.lua:1: an id has 1 to 64 letters, digits, '.', '-' and '_', found 'a b'
 patch { id = "a b" }
 === header-priority-text
-> header-priority-text.lua:1: 'priority' has the wrong type
+> header-priority-text.lua:1: 'priority' is a whole number, such as 10, found the text 'high'
 patch { id = "a", priority = "high" }
 === header-priority-huge
 > header-priority-huge.lua:1: '99999999999999999999999999' is no whole number within 64 bits
@@ -151,10 +151,10 @@ patch { idd = "x" }
 > header-unnamed.lua:1: the fields of patch are named, such as id = "rounding"
 patch { "x" }
 === header-target
-> header-target.lua:1: 'target' has the wrong type
+> header-target.lua:1: 'target' is a table, such as { program = "swift-format" }, found the text 'swift-format'
 patch { target = "swift-format" }
 === header-target-program
-> header-target-program.lua:1: 'target.program' has the wrong type
+> header-target-program.lua:1: 'target.program' is a text, such as "swift-format", found the number 5
 patch { target = { program = 5 } }
 === header-other-program
 > header-other-program.lua: made for program 'storefront', this is 'swift-format'; not loaded

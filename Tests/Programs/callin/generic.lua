@@ -1,16 +1,6 @@
 patch { id = "generic", version = "1.0.0", api = 1 }
 
-local function same(name, got, want)
-  if got == want then print("ok      " .. name)
-  else print(("WRONG   %s: got %s, expected %s"):format(name, tostring(got), tostring(want))) end
-end
-local function fails(name, f, text)
-  local ok, err = pcall(f)
-  err = tostring(err)
-  if ok then print("WRONG   " .. name .. ": no error")
-  elseif err:find(text, 1, true) then print("ok      " .. name)
-  else print(("WRONG   %s: said %s, expected %s"):format(name, err, text)) end
-end
+-- checks
 local function G(name, ...) return swift.call("Generic." .. name, ...) end
 
 method "Generic.generics(_:_:_:_:)":before(function(call, ware, coin, boxes, bag)

@@ -1,17 +1,6 @@
 patch { id = "callin", version = "1.0.0", api = 1 }
 
-local function same(name, got, want)
-  if got == want then print("ok      " .. name)
-  else print(("WRONG   %s: got %s, expected %s"):format(name, tostring(got), tostring(want))) end
-end
--- fails NAME FUNCTION TEXT: it raises, and the message holds the text.
-local function fails(name, f, text)
-  local ok, err = pcall(f)
-  err = tostring(err)
-  if ok then print("WRONG   " .. name .. ": no error")
-  elseif err:find(text, 1, true) then print("ok      " .. name)
-  else print(("WRONG   %s: said %s, expected %s"):format(name, err, text)) end
-end
+-- checks
 
 method "Shop.turn(_:_:_:_:)":before(function(call, cart, special, money, till)
   -- Methods by base name, and by selector.

@@ -5,10 +5,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 cd "$work"
+checked "$here/patch.lua" "$here/generic.lua" "$here/throwing.lua"
 for level in -Onone -O; do
   swiftc "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Shop "$here/Shop.swift" -o libShop.so
   swiftc "$level" -suppress-warnings -I. -L. -lShop -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Till "$here/main.swift" -o program
-  capture run timeout 300 "$scripthost" run -v --state "state$level" --patches "$here/patch.lua" -- ./program "${CALLIN_ROUNDS:-10000}"
+  capture run timeout 300 "$scripthost" run -v --state "state$level" --patches patch.lua -- ./program "${CALLIN_ROUNDS:-10000}"
   check "$level: the program ends well" grep -qx 0 run.status
   # The handlers print one line for each check.
   grep -ao 'ok      .*' run.err >oks || true
@@ -24,7 +25,7 @@ for level in -Onone -O; do
 
   swiftc "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Generic "$here/Generic.swift" -o libGeneric.so
   swiftc "$level" -suppress-warnings -parse-as-library -I. -L. -lGeneric -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main "$here/generic.swift" -o generics
-  capture generic timeout 300 "$scripthost" run -v --state "state$level" --patches "$here/generic.lua" -- ./generics 2000
+  capture generic timeout 300 "$scripthost" run -v --state "state$level" --patches generic.lua -- ./generics 2000
   check "$level: the program with generic calls ends well" grep -qx 0 generic.status
   grep -ao 'ok      .*' generic.err >oks || true
   checks=$((checks + $(wc -l <oks)))
@@ -40,9 +41,11 @@ done
 for level in -Onone -O -Osize; do
   swiftc -swift-version 6 "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Throwing "$here/Throwing.swift" -o libThrowing.so
   swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library -I. -L. -lThrowing -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main "$here/throwing.swift" -o throwing
-  capture throwing timeout 60 "$scripthost" run -v --state "state$level" --patches "$here/throwing.lua" -- ./throwing
+  capture throwing timeout 60 "$scripthost" run -v --state "state$level" --patches "$work/throwing.lua" -- ./throwing
   same "$level: typed errors of scripts are what callers catch, and end" "$here/expected/throwing.printed" throwing.out
   check "$level: what is no error of the type is refused with its reason" [ "$(grep -ac 'ok      ' throwing.err)" -eq 31 ]
+  capture swallow timeout 60 "$scripthost" run -v --state "state$level" --patches "$here/swallow.lua" -- ./throwing
+  same "$level: values take the place of typed errors" "$here/expected/swallow.printed" swallow.out
   check "$level: no handler that throws failed" bash -c '! grep -aq "WRONG\|original runs instead" throwing.err'
 done
 

@@ -1,12 +1,6 @@
 patch { id = "throwing", version = "1.0.0", api = 1 }
 
-local function fails(name, f, text)
-  local ok, err = pcall(f)
-  err = tostring(err)
-  if ok then print("WRONG   " .. name .. ": no error")
-  elseif err:find(text, 1, true) then print("ok      " .. name)
-  else print(("WRONG   %s: said %s, expected %s"):format(name, err, text)) end
-end
+-- checks
 -- What a script makes each function throw, by the argument: 1, -1 instead of the original; 2, -2 after it; 3, -3 by a handler of
 -- its own position; 4 what is no error of that type; 5 nothing.
 local made = {

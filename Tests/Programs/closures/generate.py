@@ -7,7 +7,7 @@ a closure of the general form). The program calls each with a closure that print
 every closure in a Lua function that prints the plain values and passes everything on, so the program prints the same
 with and without it, and the patch what the program prints.
 """
-import random
+import os, random
 import sys
 
 seed, count, directory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -158,5 +158,8 @@ for i in range(count):
 
 open(f"{directory}/Random.swift", "w").write("".join(module))
 open(f"{directory}/random.swift", "w").write("".join(program))
-open(f"{directory}/patch.lua", "w").write("".join(patch))
+# Few hooks to a file: each has to load within a second, on a busy machine too.
+os.makedirs(f"{directory}/patch", exist_ok=True)
+for part, start in enumerate(range(1, len(patch), 30)):
+    open(f"{directory}/patch/part{part}.lua", "w").write(patch[0] + "".join(patch[start:start + 30]))
 open(f"{directory}/expected", "w").write("".join(expected))

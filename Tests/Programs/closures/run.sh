@@ -13,7 +13,7 @@ for patch in wrap change generic lives center; do mkdir "$patch" && cp "$here/$p
 # library MODULE FILE LEVEL and program NAME MODULE FILE LEVEL: nothing of a library is inlined into a program.
 library() { swiftc -swift-version 6 "$3" -disable-cmo -wmo -suppress-warnings -parse-as-library -emit-module -emit-object -module-name "$1" "$2" -o "$1.o"; }
 program() { swiftc -swift-version 6 "$4" -wmo -suppress-warnings -I. -module-name Main "${@:5}" "$3" "$2.o" -o "$1"; }
-run() { capture "$1" timeout 180 "$scripthost" run -v --state "$work/state" --patches "${@:2}"; }
+run() { capture_loaded "$1" timeout 180 "$scripthost" run -v --state "$work/state" --patches "${@:2}"; }
 
 for level in -Onone -O; do
   library Subject Subject.swift "$level"
@@ -37,7 +37,7 @@ for level in -Onone -O; do
 
   echo "seed $seed, $count types, $level"
   mkdir -p random && python3 "$here/generate.py" "$seed" "$count" random
-  mkdir -p "random/patch$level" && mv random/patch.lua "random/patch$level"
+  mv random/patch "random/patch$level"
   library Random random/Random.swift "$level"
   program drawn Random random/random.swift "$level"
   capture plain ./drawn

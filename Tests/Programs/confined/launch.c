@@ -3,6 +3,7 @@
 //   no-memfd      memfd_create fails with EPERM
 //   no-ptrace     neither ptrace nor process_vm_readv and process_vm_writev
 //   no-membarrier membarrier fails with EPERM
+//   no-code       pwrite fails with EPERM, by which code is written
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -35,6 +36,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "no-memfd")) failed = deny(SYS_memfd_create);
     if (!strcmp(argv[i], "no-ptrace")) failed = deny(SYS_ptrace) || deny(SYS_process_vm_writev) || deny(SYS_process_vm_readv);
     if (!strcmp(argv[i], "no-membarrier")) failed = deny(SYS_membarrier);
+    if (!strcmp(argv[i], "no-code")) failed = deny(SYS_pwrite64);
     if (failed) return perror(argv[i]), 99;
   }
   if (i + 1 >= argc) return 98;

@@ -1,8 +1,9 @@
 # counts — are ScriptHost's events as many as gdb's breakpoint hits over all bodies of a family?
 #
-#   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT
+#   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT [MODULE…]
 #
-# Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
+# INPUT is a file, the program's last argument; COUNTS_OPTIONS holds words before it. The program's own selectors, or those of the
+# modules: of the libraries named for them that it loads, `.` for the program's own. Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
 # with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
 # (families.py). COUNT 0 takes all selectors that run.
 import json
@@ -19,12 +20,14 @@ import families
 
 # How often an array grows depends on what malloc has left over, and so on everything else in the process.
 UNSTEADY = ["_consumeAndCreateNew", "_createNewBuffer", "_growArrayCapacity", "_reserveCapacity", "reserveCapacity", "_copyToNewBuffer"]
-# What the issue names; they are always among the chosen.
-ALWAYS = [
+# Always among the chosen: the trivia and rules of swift-format that people ask for, and an initialiser whose thunk passes its
+# clone to a merged body that is no body of the family, and calls it there.
+ALWAYS = {"swift-format": [
     "static SwiftParser.TriviaParser.parseTrivia(_:position:)",
     "SwiftFormat.DocumentationCommentText.init(extractedFrom:)",
     "SwiftFormat.RuleMask.ruleState(_:at:)",
-]
+    "SwiftSyntax.StringLiteralSegmentListSyntax.init(_:)",
+]}
 
 
 def fail(text):
@@ -36,11 +39,17 @@ class Refused(Exception):
 
 
 class Counts:
-    def __init__(self, scripthost, program, source, work, seed, count):
+    def __init__(self, scripthost, program, source, work, seed, count, modules):
         self.scripthost, self.work = scripthost, work
         # Away from the project's own configuration of swift-format.
-        self.source = shutil.copy(source, self.file("input.swift"))
+        self.arguments = [*os.environ.get("COUNTS_OPTIONS", "").split(), shutil.copy(source, self.file(os.path.basename(source)))]
         self.program = os.path.realpath(program)
+        self.always = ALWAYS.get(os.path.basename(program), [])
+        loaded = {os.path.basename(path): path for path in families.libraries(self.program)}
+        # Where the selectors are.
+        modules = modules or ["."]
+        self.images = [self.program if module == "." else loaded["lib%s.so" % module] for module in modules]
+        self.globs = ["**" if module == "." else module + ".**" for module in modules]
         self.random = random.Random(seed)
         self.count = count
         # Equal hashes and as many variables in all runs: they decide how many calls there are.
@@ -58,17 +67,20 @@ class Counts:
     def selectors(self):
         """{typed selector: symbols of all its families}, and selector name -> typed selectors."""
         typed, names = defaultdict(list), defaultdict(set)
-        listed = self.run(self.scripthost, "methods", "--json", self.program)
-        for line in listed.stdout.splitlines():
-            each = json.loads(line)
-            typed[each["typed"]].append(each)
-            names[each["selector"]].add(each["typed"])
+        for glob in self.globs:
+            for line in self.run(self.scripthost, "methods", "--json", self.program, glob).stdout.splitlines():
+                each = json.loads(line)
+                # A library may extend another one's types.
+                if os.path.realpath(each["image"]) not in self.images:
+                    continue
+                typed[each["typed"]].append(each)
+                names[each["selector"]].add(each["typed"])
         return typed, names
 
     def running(self):
         """Selector names that are called in a run, by ScriptHost's own table."""
-        traced = self.run("setarch", "-R", self.scripthost, "trace", "-c", "-o", self.file("table"), "-e", "**", "--",
-                          self.program, self.source)
+        traced = self.run("setarch", "-R", self.scripthost, "trace", "-c", "-o", self.file("table"),
+                          *(word for glob in self.globs for word in ("-e", glob)), "--", self.program, *self.arguments)
         if traced.returncode:
             fail("trace ended with %d: %s" % (traced.returncode, traced.stderr))
         self.check_output("trace", traced.stdout)
@@ -88,12 +100,12 @@ class Counts:
             single = [n for n in every if n not in set(several)]
             half = self.count // 2
             chosen = self.random.sample(several, min(len(several), self.count - half))
-            chosen += self.random.sample(single, min(len(single), half))
-        missing = [n for n in ALWAYS if n not in called]
+            chosen += self.random.sample(single, min(len(single), self.count - len(chosen)))
+        missing = [n for n in self.always if n not in called]
         if missing:
             fail("not called with this input: " + ", ".join(missing))
         every = set()
-        for name in sorted(set(chosen) | set(ALWAYS)):
+        for name in sorted(set(chosen) | set(self.always)):
             overloads = sorted(names[name])
             every |= set(self.random.sample(overloads, min(len(overloads), 2)) if self.count else overloads)
         every = sorted(t for t in every if any(e["hookable"] for e in typed[t]))
@@ -123,7 +135,7 @@ class Counts:
         if os.path.exists(events):
             os.remove(events)  # runs append
         done = self.run("setarch", "-R", self.scripthost, "run", "--patches", self.patch(name, body), "--events", events,
-                        "--state", self.file("state-" + name), "--", self.program, self.source)
+                        "--state", self.file("state-" + name), "--", self.program, *self.arguments)
         if done.returncode:
             fail("%s ended with %d: %s" % (name, done.returncode, done.stderr))
         self.check_output(name, done.stdout)
@@ -132,6 +144,9 @@ class Counts:
             event = json.loads(line)
             if event["kind"] in ("event", "log"):
                 count[event.get("name") if event["kind"] == "event" else event["fields"].get("message")] += 1
+            elif event["name"] == "foreign calls":
+                told = re.match(r"(\d+) calls that share the code of '(.*)' were of other types", event["fields"]["message"])
+                self.foreign[told[2]] += int(told[1])
             elif event["kind"] in ("failure", "gap"):
                 raise Refused("%s: %s %s" % (name, event["kind"], event["fields"]))
         return count
@@ -169,7 +184,7 @@ class Counts:
     def hits(self, bodies, merged):
         """Entries of the bodies in order, and gdb's facts."""
         plan = {
-            "program": self.program, "arguments": [self.source], "main": families.address_of_main(self.program),
+            "program": self.program, "arguments": self.arguments, "main": families.address_of_main(self.program),
             "environment": self.environment, "bodies": [[b.image, b.address, b.size] for b in bodies], "merged": [list(each) for each in merged],
             "out": self.file("hits"),
         }
@@ -186,18 +201,26 @@ class Counts:
 
     def families(self, typed, chosen):
         """{family: bodies} of all images, {typed selector: families}, {(image, address): symbol} of merged bodies."""
-        found, merged = families.read(self.program)
-        merged = {(self.program, address): name for address, name in merged.items()}
+        found, merged = defaultdict(list), {}
+        for image in self.images:
+            more, more_merged = families.read(image)
+            for family, bodies in more.items():
+                found[family].extend(bodies)
+            merged.update({(image, address): name for address, name in more_merged.items()})
         of_symbol = {b.symbol: b.family for bs in found.values() for b in bs}
         # A merged body may bear the name of another selector.
         self.of_program = set(of_symbol)
         wanted = {t: sorted({of_symbol[s] for e in typed[t] for s in e["symbols"] if not s.endswith("Tm")}) for t in chosen}
+        for family, bodies in families.witnesses(self.images, {f: found[f] for fs in wanted.values() for f in fs}).items():
+            found[family].extend(bodies)
         # Generic declarations of one module are specialised in many: all of them are bodies of the family.
         origins = sorted(set(families.origins(sorted({found[f][0].symbol for fs in wanted.values() for f in fs}))))
-        for library in families.libraries(self.program):
+        for library in [self.program, *families.libraries(self.program)]:
+            if library in self.images:
+                continue
             more, more_merged = families.read(library, origins)
             for family, bodies in more.items():
-                found.setdefault(family, []).extend(bodies)
+                found[family].extend(bodies)
             merged.update({(library, address): name for address, name in more_merged.items()})
         return found, wanted, merged
 
@@ -216,6 +239,10 @@ class Counts:
         for each in facts["thunks"]:
             for body in at[each["address"]]:
                 thunks[each["target"]].append((body, each))
+        # What fills more than all others calls with constants of its own.
+        for target, each in thunks.items():
+            added = set.intersection(*(set(thunk["constants"]) for _, thunk in each))
+            thunks[target] = [(body, thunk) for body, thunk in each if set(thunk["constants"]) == added]
         calls, hits = Counter(), defaultdict(Counter)
         entered = defaultdict(dict)  # (thread, rsp) -> {family: (body, return address)} not handed on yet
         for address, thread, rsp, back, *registers in entries:
@@ -250,15 +277,17 @@ class Counts:
 
     def check(self):
         started = time.time()
-        self.plain = self.run(self.program, self.source).stdout
+        self.plain = self.run(self.program, *self.arguments).stdout
         typed, names = self.selectors()
         called = self.running()
         chosen = self.choose(typed, names, called)
         self.number = {t: i for i, t in enumerate(chosen)}
-        self.left_out = set()
+        self.left_out, self.foreign = set(), Counter()
         tracked = self.tracked(chosen)
         chosen = [t for t in chosen if t not in self.left_out]
+        passed_by, self.foreign = self.foreign, Counter()
         handled = self.handled(chosen)
+        self.explain()
         host_time = time.time()
         program_families, wanted, merged = self.families(typed, chosen)
         calls, hits, thunks = self.by_gdb(program_families, sorted({f for fs in wanted.values() for f in fs}), merged)
@@ -269,6 +298,9 @@ class Counts:
             number = self.number[text]
             gdb = sum(calls[f] for f in wanted[text])
             ours = (tracked["s%d" % number], handled["s%d" % number])
+            # Functions of equal code are one: calls on objects of other types are left alone, and that is told.
+            if text in self.shared:
+                ours = (ours[0] + passed_by[typed[text][0]["selector"]], ours[1] + self.foreign[typed[text][0]["selector"]])
             bodies = {s: n for f in wanted[text] for s, n in hits[f].items()}
             same = ours == (gdb, gdb)
             different += not same
@@ -289,30 +321,41 @@ class Counts:
         """A merged body that is entered no more often than the thunks that hand on to it, which are the selector's bodies."""
         return symbol.endswith("Tm") and hits[symbol] <= sum(n for s, n in hits.items() if s in known)
 
-    def overclaimed(self, typed, chosen, wanted, hits):
-        """Selectors of which `explain` says that all bodies are covered, and gdb saw another one entered."""
-        covered, title = set(), None
-        for line in self.run(self.scripthost, "explain", self.program, "**").stdout.splitlines():
+    def explain(self):
+        """What `explain` claims to be covered, and whose code it says to be others' too."""
+        self.covered, self.shared, title = set(), set(), None
+        for line in (line for glob in self.globs for line in self.run(self.scripthost, "explain", self.program, glob).stdout.splitlines()):
             if not line.startswith("  "):
                 title = line
             elif line.strip() == "family     covered":
-                covered.add(title)
+                self.covered.add(title)
+            elif line.startswith("  shared "):
+                self.shared.add(title)
+
+    def overclaimed(self, typed, chosen, wanted, hits):
+        """Selectors of which `explain` says that all bodies are covered, and gdb saw another one entered."""
         wrong = 0
         for text in chosen:
             known = {s for e in typed[text] for s in e["symbols"]}
             missed = sorted(s for f in wanted[text] for s in hits[f] if s not in known and s in self.of_program
                             and not self.entered_through(known, s, hits[f]))
-            if missed and text in covered:
+            if missed and text in self.covered:
                 wrong += 1
                 print("explain says covered: %s\n  but gdb saw %s" % (text, ", ".join(missed)))
-        print("explain claims %d of %d to be covered" % (sum(t in covered for t in chosen), len(chosen)))
+        print("explain claims %d of %d to be covered" % (sum(t in self.covered for t in chosen), len(chosen)))
         return wrong
 
 
 def passes(thunk, registers):
-    order = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"]
+    order = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"] + ["slot%d" % i for i in range(16)] + ["xmm%d" % i for i in range(8)]
     constants = thunk["constants"]  # a thunk without any tells nothing
-    return bool(constants) and all(registers[order.index(r)] == value for r, value in constants.items())
+
+    def same(place, value):
+        # What fits 32 bits may be an argument of no more.
+        mask = 0xffffffff if value >> 32 in (0, 0xffffffff) and not place.startswith("xmm") else (1 << 64) - 1
+        return (registers[order.index(place)] ^ value) & mask == 0
+
+    return bool(constants) and all(same(place, value) for place, value in constants.items())
 
 
 def is_typed(selector):
@@ -324,5 +367,5 @@ def escaped(selector):
 
 
 if __name__ == "__main__":
-    scripthost, program, source, work, seed, count = sys.argv[1:]
-    sys.exit(1 if Counts(scripthost, program, source, work, int(seed), int(count)).check() else 0)
+    scripthost, program, source, work, seed, count, *modules = sys.argv[1:]
+    sys.exit(1 if Counts(scripthost, program, source, work, int(seed), int(count), modules).check() else 0)

@@ -34,6 +34,9 @@ class Body:
         mine, theirs = self.symbol, other.symbol
         if mine == theirs:
             return False
+        # What a protocol's table holds for a default implementation.
+        if self.kind == "Witness" or other.kind == "Witness":
+            return other.kind != "Witness"
         if theirs.startswith(mine):
             rest = theirs[len(mine):]
             # Function signature optimisation (pass 4) leaves a thunk behind; merging does, too. Other passes keep the
@@ -84,6 +87,39 @@ def origins(names):
         if stripped == names:
             return names
         names = stripped
+
+
+def witnesses(images, wanted):
+    """{family: [Body]} of the witnesses that stand for default implementations: some hold a copy instead of calling it.
+
+    `wanted` is {family: bodies}. A call through such a copy is one that the default implementation's own bodies never see.
+    """
+    plain = re.compile(r"\(extension in [^)]*\):")
+    defaults = {family: next(b.symbol for b in bodies if not b.merged) for family, bodies in wanted.items()
+                if any("PAAE" in b.symbol or re.search(r"P[0-9A-Z]\w*E", b.symbol) for b in bodies if not b.merged)}
+    if not defaults:
+        return {}
+    by_name = defaultdict(list)
+    for family, text in zip(defaults, demangle(defaults.values(), "--compact").splitlines()):
+        if "(extension in " in text:
+            by_name[plain.sub("", text)].append(family)
+    found = defaultdict(list)
+    for image in images:
+        symbols = [each for each in swift_symbols(image) if each[2].endswith("TW")]
+        if not symbols:
+            continue
+        own = set(demangle([name for _, _, name in swift_symbols(image) if not name.endswith("TW")], "--compact").splitlines())
+        for (address, size, symbol), text in zip(symbols, demangle([name for _, _, name in symbols], "--compact").splitlines()):
+            match = re.match(r"protocol witness for (.*) in conformance (.*?)(<.*>)? : (.*) in (.*)$", text)
+            if not match or match[1] not in by_name:
+                continue
+            # A type with an implementation of its own does not use the default one.
+            member = match[1].replace(match[4], match[2], 1)
+            if member in own:
+                continue
+            for family in by_name[match[1]]:
+                found[family].append(Body(image, address, size, symbol, family, "Witness", False))
+    return found
 
 
 def read(image, origins=None):

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# ScriptHost's events are as many as gdb's breakpoint hits over all bodies of a selector: random selectors of swift-format
-# among those that run, half of them with several bodies. And a rule on RuleMask.ruleState captures swift-format's rules.
+# ScriptHost's events are as many as gdb's breakpoint hits over all bodies of a selector, and `explain` claims no more: random
+# selectors of swift-format, of Foundation in a program of ours, and of plutil with the libraries it loads, among those that run,
+# half of them with several bodies.
+# And a rule on RuleMask.ruleState captures swift-format's rules.
 #
-# SCRIPTHOST_SEED chooses the selectors, SCRIPTHOST_COUNT how many (0: all that run, which takes minutes).
+# SCRIPTHOST_SEED chooses the selectors, SCRIPTHOST_COUNT how many of each (0: all that run, which takes minutes).
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 # MARK: Rules
@@ -30,10 +32,19 @@ if ! command -v gdb >/dev/null; then
 fi
 seed=${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
-mkdir "$work/counts"
-if python3 -B "$here/counts.py" "$scripthost" "$(command -v swift-format)" "$here/input.swift" "$work/counts" "$seed" "${SCRIPTHOST_COUNT:-60}"; then
-  good 'events are as many as breakpoint hits'
-else
-  bad 'events are as many as breakpoint hits' "again with SCRIPTHOST_SEED=$seed"
-fi
+
+# counts NAME COUNT PROGRAM INPUT [MODULE…]: that many selectors of the program, or of those modules.
+counts() {
+  local name=$1 count=${SCRIPTHOST_COUNT:-$2} program=$3 input=$here/$4
+  mkdir "$work/counts.$name"
+  if python3 -B "$here/counts.py" "$scripthost" "$program" "$input" "$work/counts.$name" "$seed" "$count" "${@:5}"; then
+    good "$name: events are as many as breakpoint hits, and explain claims no more"
+  else
+    bad "$name: events are as many as breakpoint hits, and explain claims no more" "again with SCRIPTHOST_SEED=$seed"
+  fi
+}
+counts swift-format 40 "$(command -v swift-format)" input.swift
+swiftc -swift-version 6 -O "$here/foundation.swift" -o "$work/foundation"
+counts Foundation 24 "$work/foundation" input.swift Foundation FoundationEssentials
+COUNTS_OPTIONS='-convert xml1 -o -' counts plutil 24 "$(command -v plutil)" input.plist . Foundation FoundationEssentials
 finish

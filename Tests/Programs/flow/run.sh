@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 products=${SCRIPTHOST_TEST_PRODUCTS:-$root/.build/release}
-seed=${1:-${FLOW_SEED:-$(date +%j)}}
+seed=${1:-${FLOW_SEED:-${SCRIPTHOST_SEED:-$(date +%j)}}}
 count=${2:-${FLOW_COUNT:-400}}
 levels=${FLOW_LEVELS:--O -Osize -Onone}
 work=$(mktemp -d)

@@ -3,7 +3,7 @@
 # FRAMES_FLAGS: flags of the program, as in sound/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${FRAMES_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export SWIFT_BACKTRACE=enable=no
 cd "$work"
 for level in -Onone -O; do

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Random scripts: handles of every kind, used while they are valid, afterwards, in other coroutines, while their object ends.
-# FUZZ_SEEDS (default 4), FUZZ_FIRST (default the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
+# FUZZ_SEEDS (default 4), FUZZ_FIRST (default SCRIPTHOST_SEED, or the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${SOUND_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export SWIFT_BACKTRACE=enable=no
-first=${FUZZ_FIRST:-$(date +%s)}
+first=${FUZZ_FIRST:-${SCRIPTHOST_SEED:-$(date +%s)}}
 cd "$work"
 for level in -Onone -O; do
   compile=(swiftc -swift-version 6 "$level" $flags -wmo -parse-as-library -suppress-warnings)

@@ -6,7 +6,7 @@ here=$root/Tests/Programs/handles
 rounds=${HANDLES_ROUNDS:-300}
 # "-sanitize=address" with products that were built so: scripts/test-sanitized.
 flags=${HANDLES_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 cd "$work"
 for level in -Onone -O; do
   # Callers are a module of their own, so that no call is inlined or specialised.
@@ -36,6 +36,19 @@ for level in -Onone -O; do
   echo "$level $rounds rounds, $grown KB grown"
   # The sanitizer keeps what is freed.
   [ -n "$flags" ] || check "$level memory stays flat" [ "$grown" -lt 2048 ]
+done
+
+# Float80 comes back on the x87 stack. What has no name in Swift is refused with its reason.
+for level in -Onone -O; do
+  compile=(swiftc -swift-version 5 "$level" $flags -wmo -I. -suppress-warnings)
+  "${compile[@]}" -parse-as-library -emit-module -emit-object -module-name Extended "$here/Extended.swift" -o Extended.o
+  "${compile[@]}" -module-name Main "$here/extended.swift" Extended.o -o extended
+  ./extended >plain.out
+  for mode in read write; do capture $mode timeout 60 "$scripthost" run -v --state state --patches "$here/extended/$mode.lua" -- ./extended; done
+  check "$level extended: no assertion fails" bash -c "! grep -e FAIL -e 'runs instead' -e 'result stands' read.err write.err"
+  check "$level extended: it came to its end" grep -q ': checks 17' read.err
+  same "$level reading what is on the x87 stack changes nothing" plain.out read.out
+  same "$level what scripts put there arrives" "$here/extended/write.expected" write.out
 done
 
 # Data is known by what it conforms to: Foundation is not linked into the host.

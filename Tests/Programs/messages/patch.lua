@@ -1,16 +1,6 @@
 patch { id = "messages", version = "1.0.0", api = 1 }
 
-local function same(name, got, want)
-  if got == want then print("ok      " .. name)
-  else print(("WRONG   %s: got %s, expected %s"):format(name, tostring(got), tostring(want))) end
-end
-local function fails(name, f, text)
-  local ok, err = pcall(f)
-  err = tostring(err)
-  if ok then print("WRONG   " .. name .. ": no error")
-  elseif err:find(text, 1, true) then print("ok      " .. name)
-  else print(("WRONG   %s: said %s, expected %s"):format(name, err, text)) end
-end
+-- checks
 
 method "Shop.check(_:_:_:)":before(function(call, cart, special, warehouse)
   fails("unknown", function() swift.send(cart, "stock(of:)", "x") end, "no selector 'stock(of:)' in Shop.Cart")

@@ -3,10 +3,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 cd "$work"
+checked "$here/patch.lua"
 for level in -Onone -O; do
   swiftc "$level" -wmo -suppress-warnings -parse-as-library -emit-library -emit-module -module-name Shop "$here/Shop.swift" -o libShop.so
   swiftc "$level" -suppress-warnings -I. -L. -lShop -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Till "$here/main.swift" -o program
-  capture run timeout 120 "$scripthost" run -v --state "state$level" --patches "$here/patch.lua" -- ./program
+  capture run timeout 120 "$scripthost" run -v --state "state$level" --patches patch.lua -- ./program
   check "$level: the program ends well" grep -qx 0 run.status
   # The handlers print one line for each check.
   grep -ao 'ok      .*' run.err >oks || true

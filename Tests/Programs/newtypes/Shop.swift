@@ -1,31 +1,4 @@
 // The module whose classes are inherited from at run time. Compiled by itself, at -Onone and at -O.
-import Synchronization
-
-/// What happened, in order.
-public final class Trace: Sendable {
-  public static let shared = Trace()
-  private let words = Mutex<[String]>([])
-  public func add(_ word: String) { words.withLock { $0.append(word) } }
-  public func take() -> String {
-    words.withLock { words in
-      defer { words = [] }
-      return words.joined(separator: " ")
-    }
-  }
-}
-
-/// Counts its instances.
-public final class Token: Sendable {
-  static let count = Atomic<Int>(0)
-  public static var alive: Int { count.load(ordering: .relaxed) }
-  public init() { Self.count.add(1, ordering: .relaxed) }
-  deinit { Self.count.subtract(1, ordering: .relaxed) }
-}
-
-public struct ShopError: Error, Equatable {
-  public var code: Int
-  public init(code: Int) { self.code = code }
-}
 
 open class Cart {
   open var title: String
@@ -63,6 +36,7 @@ open class Cart {
   open func copied() -> Cart { type(of: self).init(copying: self) }
   open subscript(index: Int) -> String { items[index] }
   public final func sealed() -> Int { 1 }
+  open func ordered() async -> Int { items.count }
 }
 
 open class BigCart: Cart {

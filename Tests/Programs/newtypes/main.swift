@@ -3,22 +3,6 @@ import Glibc
 import HookRuntime
 import Shop
 
-/// At -O the module calls directly what is not open.
-let isOptimised = CommandLine.arguments.contains("-O")
-
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) {
-  print(found == expected ? "ok      \(what)" : "WRONG   \(what): found \(found), expected \(expected)")
-}
-func refused(_ what: String, _ expected: String, _ body: () throws -> Void) {
-  do {
-    try body()
-    print("WRONG   \(what): nothing was refused")
-  } catch {
-    let text = "\(error)"
-    print(text.contains(expected) ? "ok      \(what)" : "WRONG   \(what): found '\(text)', expected '\(expected)'")
-  }
-}
-
 // MARK: One class with everything
 
 let fast = try DefinedClass("Shop.FastCart", inheriting: Cart.self) { type in
@@ -229,6 +213,11 @@ func refusals() {
   refused("a deinit", "give the class one of its own") {
     _ = try DefinedClass("Shop.A", inheriting: Cart.self) { $0.override("deinit") { _ in } }
   }
+  for missing in [false, true] {
+    refused("an async method", "cannot override 'ordered()' of 'Shop.Cart': it is async") {
+      _ = try DefinedClass("Shop.A", inheriting: Cart.self) { $0.override("ordered()", missingDirectCalls: missing) { $0.setResult(to: 1) } }
+    }
+  }
   refused("a property twice", "the class has one of this name") {
     _ = try DefinedClass("Shop.A", inheriting: Cart.self) { $0.property("title", 1) }
   }
@@ -263,14 +252,6 @@ func refusals() {
 
 /// Objects, methods and errors, many times: what is alive and resident stays the same.
 func soak(_ rounds: Int) throws {
-  func resident() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var buffer = [CChar](repeating: 0, count: 128)
-    fgets(&buffer, 128, file)
-    let fields = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
-    return Int(fields[1])! * 4
-  }
   func round() throws {
     let cart = try make("soak")
     fast.set("held", of: cart, to: Optional(Token()))

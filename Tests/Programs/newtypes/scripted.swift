@@ -16,7 +16,18 @@ do {
   print(Till.title(cart))
   let copy = cart.copied()
   print(type(of: copy), copy.title)
-  dump(cart)
+  var shown = ""
+  dump(cart, to: &shown)
+  print(shown.contains("▿ Shop.FastCart"), shown.contains("label: \"changed\"") || shown.contains("a label that"))
+}
+print(Trace.shared.take())
+do {
+  // Of a class whose handlers fail.
+  let cart = Factory.make("bad")
+  print(type(of: cart), Till.title(cart))
+  for _ in 0..<3 { print(try Till.add(cart, "plum", 1), Till.total(cart)) }
+  do { _ = try Till.add(cart, "plum", -1) } catch { print("threw", error) }
+  print(Till.large(cart), Till.kind(cart), Till.first(cart))
 }
 print(Trace.shared.take())
 for _ in 0..<rounds {

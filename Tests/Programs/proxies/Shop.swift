@@ -1,32 +1,5 @@
 // The module whose protocols are implemented at run time, and whose delegates are watched. Compiled by itself, at -Onone
 // and at -O.
-import Synchronization
-
-/// What happened, in order.
-public final class Trace: Sendable {
-  public static let shared = Trace()
-  private let words = Mutex<[String]>([])
-  public func add(_ word: String) { words.withLock { $0.append(word) } }
-  public func take() -> String {
-    words.withLock { words in
-      defer { words = [] }
-      return words.joined(separator: " ")
-    }
-  }
-}
-
-/// Counts its instances.
-public final class Token: Sendable {
-  static let count = Atomic<Int>(0)
-  public static var alive: Int { count.load(ordering: .relaxed) }
-  public init() { Self.count.add(1, ordering: .relaxed) }
-  deinit { Self.count.subtract(1, ordering: .relaxed) }
-}
-
-public struct ShopError: Error, Equatable {
-  public var code: Int
-  public init(code: Int) { self.code = code }
-}
 
 public protocol Named: AnyObject {
   var name: String { get set }
@@ -117,6 +90,13 @@ public enum Desk {
   public static func asDelegate(_ object: AnyObject) -> (any CartDelegate)? { object as? any CartDelegate }
   public static func generic<T: CartDelegate>(_ d: T) -> String { d.describe() + "|" + d.optional() }
   public static func opened(_ d: any CartDelegate) -> String { generic(d) }
+}
+
+/// Whoever wants a delegate gets it here.
+open class Provider: @unchecked Sendable {
+  public static let shared = Provider()
+  init() {}
+  open func delegate(for screen: Screen) -> any CartDelegate { screen }
 }
 
 // MARK: Owners of delegates

@@ -4,22 +4,6 @@ import Glibc
 import HookRuntime
 import Shop
 
-/// At -O the module reads and writes in line what is not open.
-let isOptimised = CommandLine.arguments.contains("-O")
-
-func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) {
-  print(found == expected ? "ok      \(what)" : "WRONG   \(what): found \(found), expected \(expected)")
-}
-func refused(_ what: String, _ expected: String, _ body: () throws -> Void) {
-  do {
-    try body()
-    print("WRONG   \(what): nothing was refused")
-  } catch {
-    let text = "\(error)"
-    print(text.contains(expected) ? "ok      \(what)" : "WRONG   \(what): found '\(text)', expected '\(expected)'")
-  }
-}
-
 func forwarding() throws {
   let tokens = Token.alive
   do {
@@ -515,20 +499,12 @@ func adoptAndRemove() throws {
 }
 
 func delegateRefusals() {
-  refused("no such property", "no selector 'delegat.set' in Shop.Cart") { _ = try DelegateWatch("Shop.Cart.delegat") { _ in } }
+  refused("no such property", "'Shop.Cart' has no property 'delegat' that is set by a setter; did you mean 'delegate'?") { _ = try DelegateWatch("Shop.Cart.delegat") { _ in } }
   refused("a property that holds no protocol", "which is no protocol of classes") { _ = try DelegateWatch("Shop.Screen.name") { _ in } }
 }
 
 /// Set, call, let go, many times; on four threads at once.
 func soak(_ rounds: Int) throws {
-  func resident() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var buffer = [CChar](repeating: 0, count: 128)
-    fgets(&buffer, 128, file)
-    let fields = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
-    return Int(fields[1])! * 4
-  }
   let tokens = Token.alive
   let watch = try DelegateWatch("Shop.Cart.delegate") { _ in }
   @Sendable func round() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The hook engine's rules on real calls, in -Onone and in -O: scopes, order, transactions, other engines, forks, another copy
-# of ScriptHost in the process; a thousand random hooks against a model.
+# of ScriptHost in the process; random hooks against a model; threads that change and call hooks at once (scripts/stress is the
+# long form). What is random prints its seed: engine-cases --model 300 --seed N, --stress SECONDS --seed N.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 cd "$work"
@@ -8,6 +9,16 @@ cat >first.lua <<'END'
 patch { id = "first", api = 1 }
 method "EngineSubjects.free(_:)":before(function(call, n) log.info("first") end)
 END
+mapfile -t libraries < <("$here/build-late" "$work")
+
+# random NAME OPTION…: a run of the cases with a seed of its own.
+random() {
+  local name=$1 seed=${SCRIPTHOST_SEED:-$RANDOM$RANDOM}
+  shift
+  capture random timeout 300 "$cases" "$@" --seed "$seed"
+  cat random.out
+  check "$level: $name (seed $seed)" grep -qx 0 random.status
+}
 
 for level in debug release; do
   swift build --package-path "$root" -c "$level" --product engine-cases >&2
@@ -16,6 +27,9 @@ for level in debug release; do
   cat "$level.out"
   check "$level: all cases hold" grep -qx 0 "$level.status"
   checks=$((checks + $(sed -n 's/^\([0-9]*\) checks, .*/\1/p' "$level.out")))
+
+  random 'A3 random hooks are called as the model says' --model 300 --runs 3
+  random 'A10 four threads that change and call hooks' --stress 5 "${libraries[@]}"
 
   # A9: the program has a copy of its own, and is started with another one.
   capture copies timeout 60 "$scripthost" run -v --state state --patches first.lua -- "$cases" --second-copy

@@ -54,6 +54,17 @@ capture() {
   printf '%s\n' "$status" >"$prefix.status"
 }
 
+# capture_loaded NAME COMMAND…: the same; on a busy machine the host stops a patch that takes longer to load than it may, which
+# shows nothing: then again, at most 5 times.
+capture_loaded() {
+  local again
+  for again in 1 2 3 4 5; do
+    capture "$@"
+    grep -qa 'stopped: ran longer than 1000 ms' "$1.err" || return 0
+    sleep "$again"
+  done
+}
+
 # same_run NAME PREFIX PREFIX: output, messages and exit status of two captures are the same.
 same_run() {
   local part
@@ -80,4 +91,13 @@ unchanged() {
 finish() {
   printf '%s checks, %s wrong\n' "$checks" "$wrong"
   [ "$wrong" -eq 0 ]
+}
+
+# checked PATCH…: copies patches to $work with `same` and `fails` (checks.lua) in the place of their line `-- checks`.
+checked() {
+  local patch
+  for patch; do
+    grep -qx -- '-- checks' "$patch" || fail "no line '-- checks' in $patch"
+    sed -e "/^-- checks$/{r $root/Tests/Programs/support/checks.lua" -e 'd;}' "$patch" >"$work/${patch##*/}"
+  done
 }

@@ -12,13 +12,15 @@ compile=(swiftc -swift-version 6 -O -wmo -parse-as-library -I. -suppress-warning
 patches=()
 for patch in patches/*; do patches+=(--patches "$patch"); done
 capture plain ./table
-capture patched timeout 120 "$scripthost" run -v --state state "${patches[@]}" -- ./table
+capture_loaded patched timeout 120 "$scripthost" run -v --state state "${patches[@]}" -- ./table
+loaded=$(grep -c ': loaded, ' patched.err || true)
 same 'the program comes to its end' plain.status patched.status
+check "all patches are loaded ($loaded of $((${#patches[@]} / 2)))" [ "$loaded" -eq $((${#patches[@]} / 2)) ]
 status=0
 python3 -B "$here/table.py" patched.out patched.err >types.md 2>table.err || status=$?
 check 'every value read, replaced and answered is the right one, or refused' [ "$status" -eq 0 ]
 cat table.err
-if [ "${1:-}" = --write ]; then cp types.md "$page"; fi
+if [ "${1:-}" = --write ] && [ "$loaded" -eq $((${#patches[@]} / 2)) ]; then cp types.md "$page"; fi
 if cmp -s "$page" types.md; then good 'docs/types.md is what this run shows'
 else bad 'docs/types.md is what this run shows; write it anew with --write' "$(diff "$page" types.md | head -20)"; fi
 finish

@@ -60,3 +60,17 @@ extension Array where Element: Hashable { func harr(_ e: Element) -> Element { e
 extension Optional where Wrapped: P { func owr(_ e: Wrapped.A) -> Int { 1 } }
 enum En<T> { case a(T), b; func en(_ t: T) -> T { t } }
 struct Outer<A> { struct Inner<B> { var b: Int; func inn(_ a: A, _ b: B) {} ; static func sinn(_ a: A) {} } ; struct Plain { var x: Int; func pl(_ a: A) {} } }
+// What a same-type requirement makes of the type's own parameters is told with them.
+extension G { func flat<V>(_ v: V, _ n: Int) -> V? where T == V? { t } ; func deep<V, W>(_ v: V) -> W? where T == [V: W] { t[v] } }
+extension Box { func flatb<V>(_ v: V, _ n: Int) -> V where U == [V] { u[n] } ; static func flats<V>(_ n: Int) -> V? where U == V? { nil } }
+extension Result { func kept<V>(_ n: Int) -> V? where Success == V? { try? get() } }
+// One requirement implies another that the type has made of the same parameter.
+struct Gen<S: Sequence> { var s: S; init(_ s: S, n: Int) where S: Collection { self.s = s } ; func size(_ n: Int) -> Int where S: Collection { s.count } }
+func spelled<T>(_ t: T, _ n: Int) -> T { t }
+func spells() -> Any { (spelled(Int.self, 1), spelled(D1.self, 2)) }
+// Direct results that are too large for registers: their address comes in rax, but first of all beside several others in memory.
+struct Five { var a, b, c, d, e: Int }
+func one(_ n: Int) -> (Five, Any, Int8) { (Five(a: n, b: 2, c: 3, d: 4, e: 5), n, 1) }
+func two(_ n: Int) -> (Five, Any, Any) { (Five(a: n, b: 2, c: 3, d: 4, e: 5), n, n) }
+func among(_ n: Int) throws -> (Any, Five, Int8, Any) { (n, Five(a: n, b: 2, c: 3, d: 4, e: 5), 1, n) }
+func both<T>(_ t: T, _ n: Int) -> (T, Five, T) { (t, Five(a: n, b: 2, c: 3, d: 4, e: 5), t) }

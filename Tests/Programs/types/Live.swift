@@ -11,6 +11,8 @@ public struct G<T> { var t: T; var n = 1
   @inline(never) mutating func set(_ x: T) { sink(x); t = x }
   @inline(never) static func make(_ x: T) -> G<T> { sink(x); return G(t: x) }
 }
+extension G { @inline(never) func flat<V>(_ v: V, _ n: Int) -> V where T == V? { sink(n, v); return v } }
+extension Box { @inline(never) func deep<V>(_ v: V, _ n: Int) -> V where U == [V] { sink(v, n); return u[n] } }
 public final class K { var id: Int; init(_ id: Int) { self.id = id } }
 enum Oops: Error { case bad(Int), worse }
 struct Big: Error { var a = 1, b = 2, c = 3, d = 4, e = "five" }
@@ -32,6 +34,7 @@ func show(_ x: Any) { print(x) }
   let b = Box("boxed")
   show(b.both(7, "arg")); show(b.both("tee", "arg2")); show(b.one("w")); show(Box<Int>.stat(5))
   var g = G(t: 2.5); show(g.get(3)); g.set(4.5); show(g.t); show(G<String>.make("mk").t)
+  show(G(t: Optional("in")).flat("out", 1)); show(Box([1.5, 2.5]).deep(0.5, 1))
   show(f1(11, 1)); show(f1("str", 2)); show(f1(K(3), 3).id); show(f1((1, "x"), 4))
   show(f2([1, 2], 9) as Any); show(f2(["a"], "z") as Any)
   show(f3(K(1), K(2)).id); show(f4([1], [1: "u"], (5, 6)) as Any)

@@ -1,6 +1,6 @@
 // Lifetimes — for each kind of value, calls a function with two of them very often, and prints what the calls left behind:
-// how much memory, and who is still alive. The patch swaps the two and makes the first the result; the program counts how
-// often that was so.
+// how much memory, from tenth to tenth of the calls, and who is still alive. The patch swaps the two and makes the first the
+// result; the program counts how often that was so. `lifetimes ROUNDS [KIND…]`.
 import Glibc
 
 nonisolated(unsafe) var live = 0
@@ -107,27 +107,40 @@ func number(_ value: Any) -> Int { value as? Int ?? (value as! any Named).id }
 /// Patches let go of what they still hold.
 @inline(never) @_optimize(none) public func settle() {}
 
-/// `call` answers the number of the result of one call with values number n and n + 1.
+/// What a kind of value leaves behind, and how the memory grew from each tenth of the rounds to the next.
+struct Tally {
+  let name: String, rounds: Int
+  private var replaced = 0, sizes: [Int] = []
+
+  init?(_ name: String, _ rounds: Int) {
+    guard CommandLine.arguments.count == 2 || CommandLine.arguments.dropFirst(2).contains(name) else { return nil }
+    (self.name, self.rounds) = (name, rounds)
+    sizes.reserveCapacity(10)
+    swapped = 0
+  }
+
+  /// Called once for each round, with the number of the result of a call with values number `n` and `n` + 1.
+  @inline(__always) mutating func add(_ n: Int, _ result: Int) {
+    if result == n { replaced += 1 }
+    if (n + 1) * 10 / rounds > sizes.count {
+      settle()
+      sizes.append(residentKilobytes())
+    }
+  }
+  func end() {
+    let grown = zip(sizes.dropFirst(), sizes).map { String($0 - $1) }.joined(separator: " ")
+    print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(grown)")
+  }
+}
 @inline(never) func kind(_ name: String, _ rounds: Int, _ call: (Int) -> Int) {
-  swapped = 0
-  var replaced = 0
-  for n in 0..<rounds / 4 { if call(n) == n { replaced += 1 } }
-  settle()
-  let before = residentKilobytes()
-  for n in rounds / 4..<rounds { if call(n) == n { replaced += 1 } }
-  settle()
-  print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(residentKilobytes() - before)")
+  guard var tally = Tally(name, rounds) else { return }
+  for n in 0..<rounds { tally.add(n, call(n)) }
+  tally.end()
 }
 @inline(never) func kindLater(_ name: String, _ rounds: Int) async {
-  swapped = 0
-  var replaced = 0
-  var before = 0
-  for n in 0..<rounds {
-    if n == rounds / 4 { settle(); before = residentKilobytes() }
-    if await later(Large(n), Large(n + 1)).id == n { replaced += 1 }
-  }
-  settle()
-  print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(residentKilobytes() - before)")
+  guard var tally = Tally(name, rounds) else { return }
+  for n in 0..<rounds { tally.add(n, await later(Large(n), Large(n + 1)).id) }
+  tally.end()
 }
 
 @main struct Main {

@@ -13,7 +13,7 @@ from model import said
 
 
 # What the host says of a run in which nothing is wrong.
-HOST_SAYS = re.compile(r"bodies of '.*' are hooked|loaded, \d+ hooks|\(in \w+ '")
+HOST_SAYS = re.compile(r"bodies of '.*' are hooked|loaded, \d+ hooks?|\(in \w+ '")
 
 
 def lines_of(path):
@@ -27,12 +27,13 @@ def lines_of(path):
 class Spoken:
     """What the patches and the host said, by function."""
     def __init__(self, path, selectors):
+        self.selves = collections.defaultdict(list)
         self.arguments, self.results, self.failures, self.handlers = collections.defaultdict(list), collections.defaultdict(list), collections.defaultdict(dict), collections.defaultdict(list)
         self.other = []
         self.partial = set()   # functions some of whose bodies are not hooked, and the host said so
         with open(path, errors="replace") as f:
             for line in f.read().split("\n"):
-                m = re.search(r"([@=%]) (f\d+) ?(.*)$", line)
+                m = re.search(r"([@&=%]) (f\d+) ?(.*)$", line)
                 handler = re.search(r"\(in \w+ '(.*?)';", line)
                 part = re.search(r"\d+ of \d+ bodies of '(.*?)' are hooked|'(.*?)' was hooked and never called", line)
                 if part and (part.group(1) or part.group(2)) in selectors:
@@ -43,6 +44,7 @@ class Spoken:
                 elif not m:
                     if line: self.other.append(line)
                 elif m.group(1) == "@": self.arguments[m.group(2)].append(m.group(3).split("|") if m.group(3) else [])
+                elif m.group(1) == "&": self.selves[m.group(2)].append(m.group(3))
                 elif m.group(1) == "=": self.results[m.group(2)].append(m.group(3))
                 else:
                     what, _, reason = m.group(3).partition(" ")
@@ -119,6 +121,10 @@ class Check:
         if len(found) != 1 or len(found[0]) != len(wanted): return self.wrong("decode", f, [f"{len(wanted)} arguments"], [str(found)])
         whole = len(wanted) > 1 and all("?<not decoded>?" == token.rstrip(";") for token in found[0])
         for p, token, text in zip(f.parameters, found[0], wanted): self.judge(f, p.type, p.convention, token, text, whole)
+        seen = f.self_seen()
+        if seen:
+            if len(spoken.selves[f.name]) != 1: self.wrong("decode", f, ["self"], spoken.selves[f.name])
+            else: self.judge_self(f, spoken.selves[f.name][0], seen)
         results = spoken.results[f.name]
         if f.does_throw: expected, type, position = "threw " + said(f.error.text), f.error_type, "thrown"
         elif f.result: expected, type, position = said(f.returned.text), f.result, "yield" if f.form in ("modify", "read") else "result"
@@ -138,10 +144,20 @@ class Check:
                 if not matches(token, said(p.value.text)): self.wrong("private", f, [f"{p.convention} {p.type.swift}: {said(p.value.text)}"], [token])
                 self.counts[("private values", "", "opaque" if "?" in token else "decoded")] += 1
                 for why in dict.fromkeys(re.findall(r"\?([^?]*)\?", token)): self.reasons[("private", "argument", why)] += 1
+        for token in spoken.selves[f.name]:
+            if not matches(token, said(f.self_seen()[0])): self.wrong("private", f, ["self: " + said(f.self_seen()[0])], [token])
+            self.counts[("private values", "", "opaque" if "?" in token else "decoded")] += 1
         for result in spoken.results[f.name]:
             expected = "threw " + said(f.error.text) if f.does_throw else said(f.returned.text) if f.result else ""
             if not matches(result, expected): self.wrong("private", f, [f"result: {expected}"], [result])
             self.counts[("private values", "", "opaque" if "?" in result else "decoded")] += 1
+
+    def judge_self(self, f, token, seen):
+        text, _, kind = seen
+        if not matches(token, said(text)): return self.wrong("decode", f, ["self: " + said(text)], [token])
+        whys = re.findall(r"\?([^?]*)\?", token)
+        self.counts[(kind, "self", "opaque" if whys else "decoded")] += 1
+        for why in dict.fromkeys(whys): self.reasons[("decode", "self", why if why != "<not decoded>" else f"<not decoded> self of {f.kind}")] += 1
 
     def judge(self, f, type, position, token, text, whole=False):
         if not matches(token, text): return self.wrong("decode", f, [f"{position} {type.swift}: {text}"], [token])

@@ -1,5 +1,5 @@
 -- What every generated patch does with its functions `F`, by MODE. A value is said as the program would write it, classes
--- as `#id`; `?why?` stands for what cannot be read. Lines: `@` arguments at entry, `=` result or error, `%` what a handler
+-- as `#id`; `?why?` stands for what cannot be read. Lines: `@` arguments at entry, `&` self, `=` result or error, `%` what a handler
 -- could not do.
 local function why(problem)
   local text = tostring(problem):gsub("^[%w_/.-]*:%d+: ", ""):gsub("'[^']*'", "'…'")
@@ -9,7 +9,14 @@ local function hex(s) return (s:gsub(".", function(c) return string.format("%02x
 local function double(v) return v ~= v and "nan" or "d" .. string.format("%x", (string.unpack("<i8", string.pack("<d", v)))) end
 local say
 
-local function is(v, wanted) if type(v) ~= wanted then error("a " .. type(v) .. " where a " .. wanted .. " is expected: " .. tostring(v), 0) end end
+local function is(v, wanted)
+  if type(v) == "userdata" and wanted ~= "userdata" then
+    -- A value of which a part is not there is a handle that says so when it is looked into.
+    local _, problem = pcall(function() return v.whole end)
+    if tostring(problem):find("<optimized out>", 1, true) then error(problem, 0) end
+  end
+  if type(v) ~= wanted then error("a " .. type(v) .. " where a " .. wanted .. " is expected: " .. tostring(v), 0) end
+end
 --- Digits of an integer, large ones come as handles.
 local function digits(v)
   local text = tostring(v)
@@ -36,6 +43,17 @@ local function fields(shape, v)
     text[i] = ok and say(field, shape[i][2]) or why(field) .. ";"
   end
   return shape.name .. "{" .. table.concat(text) .. "}"
+end
+
+local function has_no_bytes(shape)
+  if type(shape) ~= "table" or shape.k ~= "struct" then return false end
+  for _, field in ipairs(shape) do if not has_no_bytes(field[2]) then return false end end
+  return true
+end
+--- The compiler counts a case whose payload has no bytes among those without one, so that it reads as nil.
+local function told(payload, shape)
+  if payload == nil and has_no_bytes(shape) then return {} end
+  return payload
 end
 
 local composed = {
@@ -66,7 +84,7 @@ local composed = {
     local payload = shape[name] or {}
     if #payload == 0 then return shape.name .. "." .. name end
     local text = {}
-    if #payload == 1 then text[1] = say(v.payload, payload[1]) else for i = 1, #payload do text[i] = say(v[i], payload[i]) end end
+    if #payload == 1 then text[1] = say(told(v.payload, payload[1]), payload[1]) else for i = 1, #payload do text[i] = say(v[i], payload[i]) end end
     return shape.name .. "." .. name .. "{" .. table.concat(text) .. "}"
   end,
   dictionary = function(shape, v)
@@ -163,7 +181,12 @@ end
 
 local modes = {}
 function modes.decode(f, hook)
-  hook:before(function(call) print("@ " .. f[1] .. " " .. all(f, call)) end)
+  hook:before(function(call)
+    print("@ " .. f[1] .. " " .. all(f, call))
+    if not f.self then return end
+    local ok, v = pcall(function() return call.self end)
+    print("& " .. f[1] .. " " .. (ok and say(v, f.self) or why(v) .. ";"))
+  end)
   if f.coroutine then return end
   hook:after(function(call)
     if call.error ~= nil then print("= " .. f[1] .. " threw " .. say(call.error, "?"))

@@ -52,14 +52,20 @@ KINDS = {
 }
 THROWS = {"throws": "Error", "throws(Failure)": "Failure", "throws(Broken)": "Broken", "throws(Tiny)": "Tiny", "throws(Large)": "Large"}
 CLASSES = 6
+# What stands before a value so that it begins in the last but one or the last register of a kind.
+FILLS = {"in r8": ("Int", 4), "in r9": ("Int", 5), "in xmm7": ("Double", 7)}
 
 
 class Parameter:
     """convention: borrowed, borrowing, consuming, __owned, inout, owned (setter, initialiser), index, variadic."""
-    def __init__(self, type, convention):
+    def __init__(self, type, convention, wanted=False):
         self.type, self.convention = type, convention
+        self.fill = ""         # where it begins, when that was asked for
+        self.ignored = False   # the body does not look at it
         make = type.make
         self.value, self.assigned, self.spare = make(), make(), make()
+        # A type that is asked for is to be seen: none has nothing of it.
+        while wanted and self.value.text in ("nil;", "some{nil;};"): self.value = make()
         if convention == "variadic":
             many = [make() for _ in range(2)]
             self.value = Value(b"".join(v.data for v in many), "[" + "".join(v.text for v in many) + "];")
@@ -76,7 +82,7 @@ class Parameter:
 
 
 class Function:
-    def __init__(self, generator, index, kind, wanted=None, wanted_result=None, wanted_self=None, wanted_error=None, wanted_convention=None):
+    def __init__(self, generator, index, kind, wanted=None, wanted_result=None, wanted_self=None, wanted_error=None, wanted_convention=None, wanted_fill=None, ignores=False):
         self.g, self.index, self.kind = generator, index, kind
         self.name = f"f{index}"
         self.place, self.form, *flags = KINDS[kind]
@@ -88,7 +94,8 @@ class Function:
             self.extra_types = generator.parameter_types(self.concrete)
         self.waits = "async" in self.flags or self.place == "actor"
         self.choose_self(wanted_self)
-        self.choose_parameters(wanted, wanted_convention)
+        self.choose_parameters(wanted, wanted_convention, wanted_fill, ignores)
+        if self.form in ("function", "init"): self.choose_ignored(ignores)
         self.choose_result(wanted_result)
         self.throws = ""
         if self.form in ("function", "init"):
@@ -114,7 +121,9 @@ class Function:
             self.held = self.receiver_type.make()
         if self.place in ("struct", "enum", "witness"):
             pool = [t for t in m.types if t.may("self") and t.fits and (self.place == "witness" or t.kind.startswith(self.place))]
-            self.self_type = wanted or rng.choice(pool)
+            # The compiler loses the stack for these, as for arguments.
+            if self.waits: pool = [t for t in pool if not self.g.is_wide(t)]
+            self.self_type = wanted if wanted in pool else rng.choice(pool)
             self.self_value, self.new_self = self.self_type.make(), self.self_type.make()
 
     def pick(self, position):
@@ -140,7 +149,12 @@ class Function:
         if self.form == "init": return ["owned"] * 4 + ["borrowed", "borrowing", "consuming", "inout"]
         return ["borrowed"] * 6 + ["borrowing", "consuming", "__owned", "inout"]
 
-    def choose_parameters(self, wanted, wanted_convention):
+    def choose_ignored(self, asked):
+        """Some bodies do not look at all they are passed: what the optimiser makes of those is another function."""
+        for k, p in enumerate(self.parameters):
+            if p.type.copyable and p.convention not in ("inout", "variadic"): p.ignored = asked and k == 0 or self.g.rng.random() < 0.1
+
+    def choose_parameters(self, wanted, wanted_convention, wanted_fill, ignores):
         rng = self.g.rng
         count = rng.choice([0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8, 11])
         if self.form in ("get", "modify", "read"): count = 0
@@ -148,8 +162,11 @@ class Function:
         if self.form == "subscript get": count = rng.randint(1, 4)
         if self.form == "subscript set": count = rng.randint(2, 5)   # the new value first
         if wanted and self.form in ("function", "init") or self.form == "init": count = max(1, count)
+        if ignores: count = max(3, count)
         self.parameters = []
         generic_parameter = "generic" in self.flags and self.place in ("", "class")
+        # So many registers are taken before the type that is asked for.
+        if wanted_fill: self.parameters = [Parameter(self.g.model.by_id[FILLS[wanted_fill][0]], "borrowed") for _ in range(FILLS[wanted_fill][1])]
         asked_at = 1 if self.form == "subscript set" and wanted_convention == "index" else 0
         for k in range(count):
             possible = self.positions(k)
@@ -164,7 +181,8 @@ class Function:
                 # Types twice: so that a patch can exchange their values.
                 elif self.parameters and rng.random() < 0.35 and self.fits(self.parameters[-1].type, position): t = self.parameters[-1].type
                 else: t = self.pick(position)
-            self.parameters.append(Parameter(t, position))
+            self.parameters.append(Parameter(t, position, wanted=t is wanted))
+            if wanted_fill and t is wanted: self.parameters[-1].fill = wanted_fill
         if self.form == "function" and (wanted_convention == "variadic" or rng.random() < 0.04):
             t = wanted if wanted_convention == "variadic" else self.pick("variadic")
             if self.fits(t, "variadic"): self.parameters.append(Parameter(t, "variadic"))
@@ -188,6 +206,7 @@ class Function:
     def writes(self, with_self=True):
         lines = []
         for k, p in enumerate(self.parameters):
+            if p.ignored: continue
             if p.convention == "variadic": lines.append(f"w_Array(a{k}) {{ {p.type.writer('$0')} }}")
             else: lines.append(p.type.writer(f"a{k}"))
         if with_self: lines += self.self_writes()
@@ -210,6 +229,15 @@ class Function:
         if self.place == "generic struct": return f"Box{{{self.held.text}}};"
         if self.place == "protocol": return self.held.text
         return self.self_value.text
+
+    def self_seen(self):
+        """What a script sees as self at entry: (the text, its shape, its kind); None where there is no value to look at."""
+        if not self.place or "static" in self.flags or self.form == "init": return None
+        if self.place in ("class", "final class", "generic class", "actor"): return "#55;", '"c"', self.place
+        if self.place == "generic struct":
+            return f"Box{{{self.held.text}}};", f"{{ k = 'struct', name = 'Box', {{ 'value', {self.concrete.shape_name} }} }}", "generic struct"
+        seen = self.receiver_type or self.self_type
+        return self.self_text(), seen.shape_name, seen.kind
 
     @property
     def owner(self):
@@ -375,13 +403,14 @@ class Function:
         """The lines of the program: `received` the texts of replaced arguments, `result` that of a replaced result."""
         received = received or {}
         texts = [received.get(k, p.value.text) for k, p in enumerate(self.parameters)]
-        lines = [f"> {self.name} {''.join(texts)}{self.self_text()}"]
+        seen = lambda texts: "".join(text for p, text in zip(self.parameters, texts) if not p.ignored)
+        lines = [f"> {self.name} {seen(texts)}{self.self_text()}"]
         if runs == 0: lines = []
         if runs == 2:
             # The second run finds what the first left in the caller's variables.
             again = [p.assigned.text if p.convention == "inout" else text for p, text in zip(self.parameters, texts)]
             left = self.new_self.text if "mutating" in self.flags and not self.does_throw else self.self_text()
-            lines.append(f"> {self.name} {''.join(again)}{left}")
+            lines.append(f"> {self.name} {seen(again)}{left}")
         if self.form == "modify":
             lines.append(f"~ {self.name} {self.returned.text}")
             lines.append(f"~ {self.name} {self.other_result.text}")

@@ -8,7 +8,7 @@ values.bin is where the program reads its values; a directory for each mode hold
 worked out by check.py, which makes the same functions from the same seed.
 """
 import os, random, struct, sys
-from functions import CLASSES, KINDS, THROWS, Function
+from functions import CLASSES, FILLS, KINDS, THROWS, Function
 from model import Model
 
 # How a value is passed: by the kind of function. Each type is asked for in each of them.
@@ -93,8 +93,12 @@ class Generator:
                     case "owned": asked.append(dict(wanted=t, wanted_convention="owned", kind=rng.choice(GROUPS["init"] + ["setter", "struct setter", "global setter"])))
                     case "index": asked.append(dict(wanted=t, wanted_convention="index", kind=rng.choice(GROUPS["subscript"])))
                     case _: asked.append(dict(wanted=t, wanted_convention=position, kind=rng.choice(["free function", "method", "struct method", "class method", "generic function"])))
+            for fill in FILLS:
+                asked.append(dict(wanted=rng.choice(types), wanted_fill=fill, kind=rng.choice(["free function", "method", "class method", "struct static", "enum static"])))
             for group, kinds in GROUPS.items():
                 function_kind, t = rng.choice(kinds), rng.choice(types)
+                # Functions that wait take nothing that is aligned to 16 bytes (functions.py).
+                while group in ("async", "actor") and self.is_wide(t) and not all(map(self.is_wide, types)): t = rng.choice(types)
                 form = KINDS[function_kind][1]
                 takes, gives = form in ("function", "init", "set", "subscript set"), form not in ("init", "set", "subscript set") and t.may("result")
                 asked.append(dict(kind=function_kind, **{"wanted" if takes and (not gives or rng.random() < 0.5) else "wanted_result": t}))
@@ -104,7 +108,7 @@ class Generator:
                 asked += [dict(wanted_self=t, kind=k) for k in KINDS if KINDS[k][0] == place and rng.random() < 0.35]
         for error in THROWS.values():
             for kind in KINDS:
-                if KINDS[kind][1] in ("function", "init") and rng.random() < 0.4: asked.append(dict(wanted_error=self.model.by_id[error], kind=kind))
+                if KINDS[kind][1] in ("function", "init") and rng.random() < 0.4: asked.append(dict(wanted_error=self.model.by_id[error], kind=kind, ignores=rng.random() < 0.5))
         return asked
 
 
@@ -152,7 +156,8 @@ def stream(g):
     return struct.pack(f"<{len(offsets)}I", *offsets) + data
 
 
-PART = 20  # functions in a patch: hosts take files of 128 KB that load within a second
+# Functions in a patch: hosts take files of 128 KB that load within a second. A debug build on a busy machine loads fewer.
+PART = int(os.environ.get("VALUES_PART", "20"))
 
 
 def lua(g):
@@ -165,6 +170,7 @@ def lua(g):
         fields = [f'"{f.name}"', f'"{f.selector}"', f"args = {{ {arguments} }}"]
         if f.result: fields.append(f"result = {f.result.shape_name}")
         if f.error_type: fields.append(f"error = {f.error_type.shape_name}")
+        if f.self_seen(): fields.append(f"self = {f.self_seen()[1]}")
         if f.form in ("modify", "read"): fields.append("coroutine = true")
         if f.outlives: fields.append("consuming = true")
         swaps = ", ".join(f"[{k + 1}] = {source}" for k, (source, _) in f.replacements().items())

@@ -10,7 +10,7 @@ MUTANTS = [
     ("a float merges with its neighbours", V + "AggregateLowering.swift", "kind == .integer || kind == .opaque", "kind == .integer || kind == .opaque || mutant(N) && kind == .float"),
     ("a 128-bit integer takes the last register and a stack slot's place", V + "Lowering/PlaceAllocator.swift", "if integers + 2 <= 6 {", "if integers + (mutant(N) ? 1 : 2) <= 6 {"),
     ("stack slots start one too high", V + "Lowering/PlaceAllocator.swift", "    slots += 1\n    return .stack(slots - 1)", "    slots += 1\n    return .stack(mutant(N) ? slots : slots - 1)"),
-    ("floating result registers are not counted", V + "Lowering/PlaceAllocator.swift", "        floats += 1\n      } else {", "        floats += mutant(N) ? 0 : 1\n      } else {"),
+    ("floating result registers are not counted", V + "Lowering/PlaceAllocator.swift", "        floats += 1\n      } else if scalar.kind == .extended {", "        floats += mutant(N) ? 0 : 1\n      } else if scalar.kind == .extended {"),
     ("initialisers and setters borrow their arguments", V + "Lowering/SILSignature+Declaration.swift", "case .allocatingInit, .`init`, .setter: true", "case .allocatingInit, .`init`, .setter: !mutant(N)"),
     ("the tag byte behind a payload is forgotten", V + "TypeResolver.swift", "if size > payloadSize { scalars", "if size > payloadSize, !mutant(N) { scalars"),
     ("a replaced inout value is put beside the caller's variable", V + "ValueWriter.swift", "} else if argument.isInout {", "} else if argument.isInout, !mutant(N) {"),
@@ -25,7 +25,7 @@ MUTANTS = [
     ("elements of a result that share a register are both at its start", V + "Lowering/CallAssembly.swift", "skip: begin - piece.offset))", "skip: mutant(N) ? 0 : begin - piece.offset))"),
     ("elements of a result in one memory are all at its start", V + "Lowering/CallAssembly.swift", "skip: span.lowerBound)", "skip: mutant(N) ? 0 : span.lowerBound)"),
     ("closures of generic places are called as others", V + "TypeResolver.swift", "if info.form == form { return info }", "if info.form == form || mutant(N) { return info }"),
-    ("the address of a typed error counts as a word of self", V + "Lowering/CallAssembly.swift", "place != ofError &&", "(place != ofError || mutant(N)) &&"),
+    ("the address of a typed error counts as a word of self", V + "Lowering/CallAssembly.swift", "if $1 != ofError {", "if $1 != ofError || mutant(N) {"),
 ]
 SWITCH = '''
 private import Glibc

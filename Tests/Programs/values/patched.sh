@@ -12,3 +12,12 @@ patched() {
     sleep "$again"
   done
 }
+
+swift=(swiftc -swift-version 5 -wmo -disable-cmo -I. -suppress-warnings -parse-as-library)
+
+# compile_module LEVEL MODULE FILE: a module, its code before LLVM's passes, and the object that these make of it: the same code
+# as when it is made at once.
+compile_module() {
+  "${swift[@]}" "$1" -emit-module -emit-irgen -module-name "$2" "$3" -o "$2.ll"
+  swiftc -frontend -c "$1" -module-name "$2" "$2.ll" -o "$2.o"
+}

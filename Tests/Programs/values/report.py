@@ -2,24 +2,25 @@
 """Prints what the runs of run.sh compared: type kind x position, type kind x kind of function, reasons.
 
     report.py COUNT SEEDS COUNTS…
+    report.py --refused COUNTS      what one program was refused without a justification
 
 SEEDS are separated by commas; each made COUNT functions. COUNTS are what check.py wrote.
 
 Fails when a cell that can exist has no function, or when a value was left opaque for a reason that is not in ALLOWED.
 """
 import collections, json, re, sys
+from functions import FILLS
 from generate import GROUP_OF, GROUPS, POSITIONS, WITHOUT, Generator
 
-COLUMNS = POSITIONS + ["thrown", "self"]
+COLUMNS = POSITIONS + ["thrown", "self"] + list(FILLS)
 # Why a value may be opaque: (a pattern of the reason, why that is right).
 ALLOWED = [
     (r"^no reading of (p|buffer|v\d+)\b", "scripts pass addresses and vectors on (docs/values.md)"),
     (r"^no reading of an Optional in an Optional in a list", "scripts have no way into it (docs/values.md)"),
-    (r"^<consumed>|taken from <consumed>|consumed this argument|cannot be released without it", "the original ends the value"),
+    (r"^<consumed>|taken from <consumed>|consumed this|cannot be released without it", "the original ends the value"),
     (r"<optimized out>|optimised out", "the value is not there"),
     (r"cannot run twice", "its first run took what cannot be copied, or may have: a method's name does not say that it consumes self"),
     (r"^<not decoded> (OptionalIntType|IntType)", "a metatype without bits: its variable's address leads nowhere, its Optional is a case number"),
-    (r"^<not decoded> Float80|Swift.Float80", "returned on the x87 stack"),
     (r"StaticString|its text is part of the program's code", "a script has no text in the program's code"),
     (r"taken from <not decoded>", "what would take its place is counted above"),
     (r"cannot be copied", "a value that cannot be kept is no other's"),
@@ -33,11 +34,26 @@ def impossible(generator, kind, position):
     types = generator.by_kind[kind]
     if position == "thrown": return None if any(t.may("thrown") and t.fits for t in types) else "no error"
     if position == "self": return None if any(t.may("self") and t.fits for t in types) else "declares no functions of its own"
+    if position in FILLS: return "no value to pass" if kind == "Void" else None
     if kind == "Void" and position not in ("borrowed", "result"): return "no value to pass"
     if kind == "closure, not escaping" and position != "borrowed": return "only parameters"
     if kind == "non-copyable" and position in ("borrowed", "index", "variadic", "yield"): return "needs its ownership spelled"
     if kind == "non-copyable" and position == "owned": return "spelled `consuming`"
     return None
+
+
+def justification(mode, reason):
+    """Why the refusal is right; None where nothing says so."""
+    # What a private body passes is nobody's business: it is flagged, which is all that counts.
+    if mode == "private": return "flagged"
+    return next((because for pattern, because in ALLOWED if re.search(pattern, reason)), None)
+
+
+def unjustified(path):
+    """What was refused in one program without a reason, and how often."""
+    with open(path) as f: reasons = json.load(f)["reasons"]
+    for mode, what, reason, n in reasons:
+        if not justification(mode, reason): print(f"{mode}: {n} times refused {what}: {reason[:80]}")
 
 
 def table(title, rows, columns, cell):
@@ -53,6 +69,7 @@ def main():
     for f in [f for each in generators for f in each.functions]:
         for p in f.parameters:
             if not p.type.generic: places[(p.type.kind, p.convention)] += 1
+            if p.fill: places[(p.type.kind, p.fill)] += 1
             groups[(p.type.kind, GROUP_OF[f.kind])] += 1
         if f.result:
             places[(f.result.kind, "yield" if f.form in ("modify", "read") else "result")] += 1
@@ -90,14 +107,14 @@ def main():
     def compared(kind, column):
         decoded, opaque, replaced = (totals[(kind, column, w)] for w in ("decoded", "opaque", "replaced"))
         return f"{decoded}/{opaque}/{replaced}" if decoded + opaque + replaced else "-"
-    table("Values decoded/opaque/replaced in all levels", [*kinds, "generic parameter"], [c for c in COLUMNS if c != "self"], compared)
+    rows = list(dict.fromkeys([*kinds, "generic parameter", *(kind for kind, position, _ in totals if position == "self")]))
+    table("Values decoded/opaque/replaced in all levels", rows, [c for c in COLUMNS if c not in FILLS], compared)
     decoded, opaque, replaced = (sum(n for (_, _, w), n in totals.items() if w == what) for what in ("decoded", "opaque", "replaced"))
     print(f"\n{decoded} values decoded, {opaque} opaque, {replaced} replaced; {own} functions that the compiler itself gets wrong")
     print("\nWhat was refused, and how often")
     unjustified = 0
     for (mode, what, reason), n in why.most_common():
-        # What a private body passes is nobody's business: it is flagged, which is all that counts.
-        allowed = "flagged" if mode == "private" else next((because for pattern, because in ALLOWED if re.search(pattern, reason)), None)
+        allowed = justification(mode, reason)
         if not allowed: unjustified += n
         if n >= 1: print(f"{n:7} {mode:8} {what:10} {reason[:110]}{'   (allowed: ' + allowed + ')' if allowed else ''}")
     print(f"{unjustified} refusals without a justification")
@@ -106,4 +123,6 @@ def main():
     sys.exit(1 if empty or unjustified > limit else 0)
 
 
-if __name__ == "__main__": main()
+if __name__ == "__main__":
+    if sys.argv[1] == "--refused": unjustified(sys.argv[2])
+    else: main()

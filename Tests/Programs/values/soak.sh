@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Tests/Programs/values/soak.sh [FIRST [FUNCTIONS]]: FUNCTIONS generated functions at each level, many seeds, with the least
+# Tests/Programs/values/soak.sh [FIRST [FUNCTIONS]]: FUNCTIONS generated functions at each level, many seeds, with little
 # priority. Default: 34,000 at -Onone, -O and -Osize each, which takes hours on a busy machine.
 #
 # Runs run.sh in batches of 2,000 functions (seeds 4 × n to 4 × n + 3) and one level, n from FIRST on. What was done is noted
 # in SOAK_DIRECTORY: the same command goes on where it was stopped, and runs batches that failed again. SOAK_MODES says how
-# values are looked at; plans are always compared, and private modules run at -O and -Osize. `soak.sh --table` prints the table.
+# values are looked at; plans are always compared, and private modules run at -O and -Osize. SOAK_JOBS (1) modules at a time,
+# with the priority SOAK_NICE (19). `soak.sh --table` prints the table.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 directory=${SOAK_DIRECTORY:-${XDG_STATE_HOME:-$HOME/.local/state}/scripthost-soak}
@@ -26,14 +27,23 @@ table() {
         END { print l, batch, bodies + 0, arguments + 0, results + 0, decoded + 0, replaced + 0, opaque + 0, wrong + 0, status != "ok" }' "$directory/log$level.$n"
     done
   done | awk '
-    { for (i = 2; i <= 10; i++) { sum[$1, i] += $i; all[i] += $i } level[$1] }
+    function row(name, i, text) {
+      text = sprintf("%-8s", name)
+      for (i = 2; i <= 10; i++) text = text sprintf(i > 7 ? " %8d" : " %10d", sum[name, i])
+      print text
+    }
+    { for (i = 2; i <= 10; i++) { sum[$1, i] += $i; sum["all", i] += $i } seen[$1] = 1 }
     END {
       n = split("-Onone -O -Osize", names, " ")
-      for (k = 1; k <= n; k++) if (names[k] in level) { printf "%-8s", names[k]; for (i = 2; i <= 10; i++) printf i > 7 ? " %8d" : " %10d", sum[names[k], i]; print "" }
-      printf "%-8s", "all"; for (i = 2; i <= 10; i++) printf i > 7 ? " %8d" : " %10d", all[i]; print ""
+      for (k = 1; k <= n; k++) if (names[k] in seen) row(names[k])
+      row("all")
     }'
-  awk '{ last[$1 " " $2] = $4; if (!least || $1 < least) least = $1; if ($1 > most) most = $1 }
-    END { if (most) printf "seeds %d to %d\n", 4 * least, 4 * most + 3; for (b in last) if (last[b] != "ok") { split(b, p, " "); print "failed: run.sh " p[1] " at " p[2] } }' "$notes"
+  awk '
+    { last[$1 " " $2] = $4; seen[$1 + 0] = 1; if (!least || $1 < least) least = $1 + 0; if ($1 > most) most = $1 + 0 }
+    END {
+      for (n = least; n <= most; n++) if (n in seen) { from = n; while ((n + 1) in seen) n++; print "seeds " 4 * from " to " 4 * n + 3 }
+      for (b in last) if (last[b] != "ok") { split(b, p, " "); print "failed: run.sh " p[1] " at " p[2] }
+    }' "$notes"
 }
 if [ "${1:-}" = --table ]; then table; exit; fi
 
@@ -46,8 +56,8 @@ for n in $(seq "$first" $((first + batches - 1))); do
   for level in "${levels[@]}"; do
     if grep -q "^$n $level [0-9]* ok$" "$notes"; then continue; fi
     start=$SECONDS status=ok
-    VALUES_LEVELS=$level VALUES_MODES=${SOAK_MODES:-decode replace} VALUES_ROUNDS=0 VALUES_JOBS=1 \
-      nice -n 19 ionice -c 3 "$here/run.sh" "$n" "$batch" >"$directory/log$level.$n" 2>&1 || status=failed
+    VALUES_LEVELS=$level VALUES_MODES=${SOAK_MODES:-decode replace} VALUES_ROUNDS=0 VALUES_JOBS=${SOAK_JOBS:-1} \
+      nice -n "${SOAK_NICE:-19}" "$here/run.sh" "$n" "$batch" >"$directory/log$level.$n" 2>&1 || status=failed
     echo "$n $level $((SECONDS - start)) $status" >>"$notes"
     printf '%(%H:%M:%S)T batch %s (%s of %s) %s, seeds %s to %s: %s, %s s\n' -1 "$n" $((n - first + 1)) "$batches" "$level" \
       $((4 * n)) $((4 * n + 3)) "$status" $((SECONDS - start))

@@ -3,6 +3,7 @@ import CHookTrampoline
 import EngineSubjects
 import Glibc
 import HookRuntime
+import Sampling
 import Synchronization
 
 /// What the threads share. Handlers add ten to the argument for the original and a thousand to the result, so that a result
@@ -17,6 +18,7 @@ final class Stress: @unchecked Sendable {
   let changes = Atomic<Int>(0)
   let refused = Atomic<Int>(0)
   let opened = Atomic<Int>(0)
+  let hookedLate = Atomic<Int>(0)
   let ended = Atomic<Int>(0)
 
   init(libraries: [String]) {
@@ -26,6 +28,9 @@ final class Stress: @unchecked Sendable {
 
   static func run(seconds: Int, seed: UInt64, libraries: [String]) -> Int32 {
     Log.isOn = false
+    // At once, for a run that does not come to its end.
+    print("seed \(seed)")
+    fflush(nil)
     let stress = Stress(libraries: libraries)
     let threads = (0..<4).map { number in Thread { stress.work(Generator(seed: seed &* 31 &+ UInt64(number))) } }
     sleep(UInt32(seconds))
@@ -36,9 +41,9 @@ final class Stress: @unchecked Sendable {
     let wrong = stress.wrong.load(ordering: .relaxed)
     print(
       """
-      seed \(seed), \(seconds) s: \(stress.calls.load(ordering: .relaxed)) calls, \(stress.changes.load(ordering: .relaxed)) changes \
+      \(seconds) s: \(stress.calls.load(ordering: .relaxed)) calls, \(stress.changes.load(ordering: .relaxed)) changes \
       (\(stress.refused.load(ordering: .relaxed)) refused), \(stress.ended.load(ordering: .relaxed)) objects ended, \
-      \(stress.opened.load(ordering: .relaxed)) libraries opened, \(removed) hooks left, \(wrong) wrong, \(engine.setsInUse) sets in use
+      \(stress.opened.load(ordering: .relaxed)) libraries opened (\(stress.hookedLate.load(ordering: .relaxed)) hooked), \(removed) hooks left, \(wrong) wrong, \(engine.setsInUse) sets in use
       """)
     return wrong == 0 && engine.setsInUse == 0 && engine.list().isEmpty ? 0 : 1
   }
@@ -91,8 +96,10 @@ final class Stress: @unchecked Sendable {
   /// `expected` is the result without hooks; each adds ten on the way in and a thousand on the way out.
   private func check(_ found: Int, _ expected: Int) {
     if found % 10 == expected % 10, found / 1000 == found % 1000 / 10 { return }
-    if wrong.wrappingAdd(1, ordering: .relaxed).newValue < 10 { print("wrong result \(found), expected \(expected) and 1010 for each hook") }
+    say("wrong result \(found), expected \(expected) and 1010 for each hook")
   }
+
+  private func say(_ problem: String) { if wrong.wrappingAdd(1, ordering: .relaxed).newValue < 10 { print(problem) } }
 
   // MARK: Hooks
 
@@ -137,8 +144,10 @@ final class Stress: @unchecked Sendable {
     }
     tokens += report.tokens.map(\.token)
     changes.wrappingAdd(report.tokens.count, ordering: .relaxed)
-    refused.wrappingAdd(report.refused.count, ordering: .relaxed)
+    note(refusal: report)
   }
+
+  private func note(refusal report: HookEngine.Report) { refused.wrappingAdd(report.refused.count, ordering: .relaxed) }
 
   /// Opens a library, hooks its function, calls it, and closes it.
   private func open(_ generator: inout Generator) {
@@ -159,7 +168,11 @@ final class Stress: @unchecked Sendable {
         call.result += 1000
       }
     }
-    check(work(1), 1)
+    let result = work(1)
+    check(result, 1)
+    // Nobody else takes this one out: the call has to come to it.
+    if report.tokens.isEmpty { note(refusal: report) } else if result < 1000 { say("a hook of \(name) was not called") }
+    hookedLate.wrappingAdd(report.tokens.count, ordering: .relaxed)
     engine.remove(report.tokens.map(\.token))
     check(work(1), 1)
   }
@@ -167,8 +180,7 @@ final class Stress: @unchecked Sendable {
   private func checkQuiet() {
     for object in shared {
       for (found, expected) in [(scale(object, 1), 1), (EngineSubjects.area(object, 1), object is Square ? 2 : 1)] where found != expected {
-        print("\(type(of: object)): \(found) after all hooks were removed, expected \(expected)")
-        wrong.wrappingAdd(1, ordering: .relaxed)
+        say("\(type(of: object)): \(found) after all hooks were removed, expected \(expected)")
       }
     }
   }
@@ -209,31 +221,31 @@ enum Soak {
     let other = Circle(tag: 1)
     func time() -> Double {
       let rounds = 200_000
-      let start = hkt_now_ns()
+      let start = processTime()
       for n in 0..<rounds where scale(other, n) != n + 1 { return -1 }
-      return Double(hkt_now_ns() - start) / Double(rounds)
+      return (processTime() - start) / Double(rounds)
     }
     try hook("\(shape).scale(_:)", on(objects[0])) { $0.argument += 1 }
     let few = time()
-    let start = hkt_now_ns()
+    let start = processTime()
     for object in objects.dropFirst() { try hook("\(shape).scale(_:)", on(object)) { $0.argument += 1 } }
-    let each = Double(hkt_now_ns() - start) / Double(max(1, count - 1)) / 1000
+    let each = (processTime() - start) / Double(max(1, count - 1)) / 1000
     let many = time()
     let wrong = objects.count { scale($0, 1) != $0.tag + 2 }
     print("crowd \(count): a call on another object \(few) ns beside one, \(many) ns beside all; \(each) us each to hook; \(wrong) wrong")
     return wrong == 0 && many < 3 * few + 50 ? 0 : 1
   }
 
+  /// Memory after each tenth of the way. What is kept for the first time comes to rest in the first one.
   private static func flat(_ name: String, _ count: Int, _ body: (Int) throws -> Void) throws -> Int32 {
-    // What is kept for the first time comes to rest in the first tenth.
-    let first = count / 10
-    for number in 0..<first { try body(number) }
-    let before = residentKiB()
-    let start = hkt_now_ns()
-    for number in first..<count { try body(number) }
-    let each = Double(hkt_now_ns() - start) / Double(count - first) / 1000
-    let grown = residentKiB() - before
-    print("\(name) \(count): grown by \(grown) KiB from \(before), \(each) us each, \(engine.setsInUse) sets in use")
-    return grown < 1024 && engine.setsInUse == 0 ? 0 : 1
+    let start = processTime()
+    var memory: [Int] = []
+    for step in 1...10 {
+      for number in count * (step - 1) / 10..<count * step / 10 { try body(number) }
+      memory.append(Int(memoryKiB("Rss")))
+    }
+    let each = (processTime() - start) / Double(count) / 1000
+    print("\(name) \(count): \(memory.map(String.init).joined(separator: ", ")) KiB, \(each) us each, \(engine.setsInUse) sets in use")
+    return memory.max()! - memory[0] < 1024 && engine.setsInUse == 0 ? 0 : 1
   }
 }

@@ -154,17 +154,3 @@ final class Thread {
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 }
-
-/// KiB of this process that are in memory and its own.
-func residentKiB() -> Int {
-  guard let file = fopen("/proc/self/smaps_rollup", "r") else { return 0 }
-  defer { fclose(file) }
-  var line: UnsafeMutablePointer<CChar>?
-  var capacity = 0
-  defer { free(line) }
-  while getline(&line, &capacity, file) > 0 {
-    let words = String(cString: line!).split(separator: " ")
-    if words.first == "Rss:", words.count > 1 { return Int(words[1]) ?? 0 }
-  }
-  return 0
-}

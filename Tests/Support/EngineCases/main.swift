@@ -16,7 +16,11 @@ if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
 /// The number behind an option.
 func option(_ name: String) -> Int? {
   let all = CommandLine.arguments
-  return all.firstIndex(of: name).flatMap { $0 + 1 < all.count ? Int(all[$0 + 1]) : nil }
+  guard let index = all.firstIndex(of: name) else { return nil }
+  let value = index + 1 < all.count ? all[index + 1] : ""
+  if let number = Int(value), number >= 0 { return number }
+  print("engine-cases: '\(name)' takes a number, found '\(value)'")
+  exit(2)
 }
 
 if let hooks = option("--model") {
@@ -43,7 +47,8 @@ if let count = option("--crowd") { exit(try Soak.crowd(count)) }
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in scopeCases + orderCases + transactionCases + processCases where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
+for (name, body) in scopeCases + orderCases + transactionCases + processCases
+where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
     failures += 1

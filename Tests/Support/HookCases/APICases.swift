@@ -46,7 +46,9 @@ private func filled() -> Cart {
         say("\(name) \(price) \(quantity) \((call.instance as? Cart)?.title ?? "?") \(call.selector) \(call.argumentCount)")
       }
       let cart = Cart(title: "mine")
-      check(noted { cart.add("a name that lives on the heap", price: 1.5, quantity: 2) }, "a name that lives on the heap 1.5 2 mine \(cartAdd) 3 ", "arguments")
+      check(
+        noted { cart.add("a name that lives on the heap", price: 1.5, quantity: 2) },
+        "a name that lives on the heap 1.5 2 mine \(cartAdd) 3 ", "arguments")
       check(hook.selectors, [cartAdd], "selectors")
       check(hook.calls, 1, "calls")
       check(hook.remove(), true, "removed")
@@ -160,7 +162,9 @@ private func filled() -> Cart {
       check(outcome(), "c: 1 lines", "nothing to swallow")
       swallowed.remove()
       let passed = try Hooks.around(checkout) { (call) -> String in try call.original() }
-      for _ in 0..<100 { do { _ = try empty.checkout(); check(true, false, "it threw") } catch { check(error as? ShopError, .empty, "the same error") } }
+      for _ in 0..<100 {
+        do { _ = try empty.checkout(); check(true, false, "it threw") } catch { check(error as? ShopError, .empty, "the same error") }
+      }
       passed.remove()
       let replaced = try Hooks.around(checkout) { (call) -> String in
         do { return try call.original() } catch ShopError.empty { throw ShopError.closed }
@@ -196,7 +200,8 @@ private func filled() -> Cart {
       struct Stranger: Error {}
       let wrong = try Hooks.around(limit) { _ in throw Stranger() }
       check(
-        failures { check(outcome(4), "3", "the original runs") }, ["around \(limit): the handler of '\(limit)' threw 'Stranger()', which the function cannot throw; catch it in the handler"],
+        failures { check(outcome(4), "3", "the original runs") },
+        ["around \(limit): the handler of '\(limit)' threw 'Stranger()', which the function cannot throw; catch it in the handler"],
         "told")
       wrong.remove()
     }
@@ -247,7 +252,9 @@ private func filled() -> Cart {
         say("\(matches(Line(name: "x", price: 0, quantity: 0))) \(other == nil)")
         return try call.original({ !matches($0) }, Line(name: "other", price: 0, quantity: 0))
       }
-      check(noted { check(cart.first(where: { $0.name == "apple" }, or: nil)?.name, "extra", "result") }, "false true ", "closure called and replaced")
+      check(
+        noted { check(cart.first(where: { $0.name == "apple" }, or: nil)?.name, "extra", "result") }, "false true ",
+        "closure called and replaced")
       first.remove()
       let before = try Hooks.before("\(module).Cart.first(where:or:)") { (call, matches: @escaping (Line) -> Bool) in
         try call.set("where", to: { (line: Line) -> Bool in !matches(line) })
@@ -266,7 +273,9 @@ private func filled() -> Cart {
         let first = try call.original()
         return first + (try call.original(text + " again, on the heap as well"))
       }
-      check(cart.adopt("a text that lives on the heap"), "a text that lives on the heap!a text that lives on the heap again, on the heap as well!", "twice")
+      check(
+        cart.adopt("a text that lives on the heap"),
+        "a text that lives on the heap!a text that lives on the heap again, on the heap as well!", "twice")
       twice.remove()
       let never = try Hooks.around(adopt) { (_, text: String) in text + " kept" }
       check(cart.adopt("a text that lives on the heap"), "a text that lives on the heap kept", "never")
@@ -278,6 +287,20 @@ private func filled() -> Cart {
         refusal { try Hooks.after(adopt) { (_, result: String, text: String) in } },
         "argument 1 of '\(adopt)' cannot be given to the handler: the original consumes it, so that it is gone afterwards; take it in 'before' or 'around'",
         "after")
+    }
+  ),
+  (
+    "api: methods that consume their object",
+    {
+      let redeem = "\(module).Voucher.redeem()"
+      for runs in 0...3 {
+        let hook = try Hooks.around(redeem) { (call) -> Int in try (0..<runs).reduce(1) { sum, _ in sum + (try call.original()) } }
+        let what = "\(runs) runs"
+        check(Voucher(7).redeem(), 1 + 7 * runs, what)
+        check(Voucher.alive, 0, "\(what): it has ended")
+        check(hook.calls, 1, what)
+        hook.remove()
+      }
     }
   ),
   (
@@ -330,7 +353,8 @@ private func filled() -> Cart {
         refusal { try Hooks.before(cartAdd) { (_, name: String, price: Int) in } },
         "argument 2 'price' of '\(cartAdd)': expected Swift.Double, found Swift.Int in the handler", "argument")
       check(
-        refusal { try Hooks.before(cartTotal) { (_, tax: Double, more: Int) in } }, "'\(cartTotal)' takes 1 argument, the handler asked for 2", "too many")
+        refusal { try Hooks.before(cartTotal) { (_, tax: Double, more: Int) in } },
+        "'\(cartTotal)' takes 1 argument, the handler asked for 2", "too many")
       check(
         refusal { try Hooks.around(cartTotal) { (call, tax: Double) -> Int in 1 } },
         "the result of '\(cartTotal)': expected Swift.Double, found Swift.Int in the handler", "result")
@@ -343,11 +367,15 @@ private func filled() -> Cart {
       check(
         refusal { try Hooks(Cart.self).before("ad(_:price:quantity:)") { _ in } },
         "no selector 'ad(_:price:quantity:)' in \(module).Cart; did you mean 'add(_:price:quantity:)'?", "a near miss")
-      check(refusal { try Hooks.before("\(module).Cart.*") { (_, name: String) in } }.contains("is a pattern"), true, "a pattern with arguments")
+      check(
+        refusal { try Hooks.before("\(module).Cart.*") { (_, name: String) in } }.contains("is a pattern"), true, "a pattern with arguments"
+      )
       do {
         _ = try Hooks.before(cartAdd) { (_, name: String, price: Int) in }
       } catch {
-        check(error as? HookError, .wrongArgument(selector: cartAdd, position: 1, label: "price", expected: "Swift.Double", found: "Swift.Int"), "facts")
+        check(
+          error as? HookError, .wrongArgument(selector: cartAdd, position: 1, label: "price", expected: "Swift.Double", found: "Swift.Int"),
+          "facts")
       }
       check(noted { filled() }, "", "nothing was hooked")
     }
@@ -372,7 +400,9 @@ private func filled() -> Cart {
       let out = try Hooks.around(cartTotal) { call in }
       check(
         failures { check(cart.total(tax: 0), 4, "the original ran") },
-        ["around \(cartTotal): the handler around '\(cartTotal)' neither ran the original nor returned a value; call 'call.original()', or return Swift.Double"],
+        [
+          "around \(cartTotal): the handler around '\(cartTotal)' neither ran the original nor returned a value; call 'call.original()', or return Swift.Double"
+        ],
         "left out")
       out.remove()
       let throwing = try Hooks.around(cartTotal) { _ in throw ShopError.closed }
@@ -476,7 +506,8 @@ private func filled() -> Cart {
       check(Hooks.live.count, before, "none is left")
       check(hook.describe(), "before, not installed", "removed")
       check(try Hooks.explain(cartTotal).contains("hookable   yes"), true, "explain")
-      check(try Hooks(FastCart.self).explain("total(tax:)").hasPrefix("\(module).Cart.total(tax: Double)"), true, "explain an inherited one")
+      check(
+        try Hooks(FastCart.self).explain("total(tax:)").hasPrefix("\(module).Cart.total(tax: Double)"), true, "explain an inherited one")
     }
   ),
   (
@@ -489,7 +520,10 @@ private func filled() -> Cart {
         cart.add("unseen", price: 1, quantity: 1)
       }
       check(group.hooks.count, 2, "two")
-      check(noted { cart.add("seen", price: 1, quantity: 1); _ = cart.total(tax: 0) }, "seen 2.0 ", "both")
+      check(
+        noted {
+          cart.add("seen", price: 1, quantity: 1); _ = cart.total(tax: 0)
+        }, "seen 2.0 ", "both")
       check(Hooks.live.suffix(2).map(\.group), ["checkout", "checkout"], "named")
       check(group.disable(), 2, "off")
       check(noted { cart.add("seen", price: 1, quantity: 1) }, "", "both off")
@@ -546,7 +580,9 @@ private func filled() -> Cart {
         do { _ = try call.keep(cart) } catch { refused += 1 }
       }
       for number in 1...100 {
-        let lines = [Line(name: "a name that lives on the heap \(number)", price: 1, quantity: number), Line(name: "b", price: 2, quantity: number)]
+        let lines = [
+          Line(name: "a name that lives on the heap \(number)", price: 1, quantity: number), Line(name: "b", price: 2, quantity: number),
+        ]
         check(costs(lines, Cart(title: "short-lived")), 3, "the call")
       }
       hook.remove()
@@ -558,10 +594,25 @@ private func filled() -> Cart {
   (
     "api: protocol requirements and C functions",
     {
-      let spoken = try Hooks.before("\(module).Priced.price(in:)") { (call, currency: String) in say("\(call.selector.split(separator: ".")[1]) \(currency)") }
+      let spoken = try Hooks.before("\(module).Priced.price(in:)") { (call, currency: String) in
+        say("\(call.selector.split(separator: ".")[1]) \(currency)")
+      }
       check(spoken.selectors.count, 2, "\(spoken.selectors)")
       check(noted { _ = prices([Apple(), Pear(weight: 2)]) }, "Apple EUR Pear EUR ", "all conformers")
       spoken.remove()
+      // A table for each conformer: more hooks than were asked for, all of them the first one's.
+      let group = try HookGroup("through tables") {
+        try Hooks.before("\(module).Priced.price(in:)", backEnd: .witness) { (call, currency: String) in say("table \(currency)") }
+        try Hooks.before("\(module).Priced.price(in:)", backEnd: .witness) { _ in say("again") }
+        try Hooks.after(cartTotal) { (_, total: Double) in say("\(total)") }
+      }
+      check(group.hooks.map(\.selectors.count), [2, 2, 1], group.describe())
+      check(noted { _ = prices([Apple(), Pear(weight: 2)]) }, "again table EUR again table EUR ", "each once")
+      check(noted { _ = filled().total(tax: 0) }, "6.0 ", "the third")
+      check(group.hooks[0].remove(), true, "one of them")
+      check(noted { _ = prices([Apple(), Pear(weight: 2)]) }, "again again ", "and no other")
+      group.remove()
+      check(noted { _ = prices([Apple(), Pear(weight: 2)]) }, "", "nothing is left")
       let pid = try Hooks.after("C.getppid() -> int32") { (call, result: Int32) in
         say("\(result > 0)")
         try call.setResult(to: Int32(7))
@@ -611,8 +662,13 @@ private func filled() -> Cart {
       }
       check(noted { check(wait { await outcome("four") }, "4", "left alone") }, "4 ", "observing")
       observing.remove()
-      check(refusal { try Hooks.around(load) { call in try call.original() } }, "'\(load)' is async: the handler around it is async, too, and awaits the original: 'try await call.original()'", "a handler that does not wait")
-      check(refusal { try Hooks.around(cartTotal) { call in try await call.original() } }, "'\(cartTotal)' is not async, so the handler around it cannot wait; leave 'await' out", "one that waits for nothing")
+      check(
+        refusal { try Hooks.around(load) { call in try call.original() } },
+        "'\(load)' is async: the handler around it is async, too, and awaits the original: 'try await call.original()'",
+        "a handler that does not wait")
+      check(
+        refusal { try Hooks.around(cartTotal) { call in try await call.original() } },
+        "'\(cartTotal)' is not async, so the handler around it cannot wait; leave 'await' out", "one that waits for nothing")
     }
   ),
   (

@@ -14,7 +14,9 @@ private func refusal(_ body: () throws -> Void) -> String {
     {
       check(try SwiftFunction("\(module).add(_:_:)").call(20, 22) as Int, 42, "free function")
       _ = Trace.take()
-      check(try SwiftFunction("\(module).shout(_:times:)").call("a text that lives on the heap", 2) as String, "a text that lives on the heap!a text that lives on the heap!", "strings")
+      check(
+        try SwiftFunction("\(module).shout(_:times:)").call("a text that lives on the heap", 2) as String,
+        "a text that lives on the heap!a text that lives on the heap!", "strings")
       check(try SwiftFunction("\(module).half(_:of:)").call(3.0, true) as Double, 1.5, "floats and a Bool")
       let first = try SwiftFunction("\(module).first(_:or:)")
       check(try first.call(String?.none, Int32?.some(4)) as String?, "4", "Optionals")
@@ -85,14 +87,19 @@ private func refusal(_ body: () throws -> Void) -> String {
       let add = try SwiftFunction("\(module).add(_:_:)")
       check(refusal { _ = try add.call(1) as Int }, "'\(module).add(_:_:)' takes 2 arguments, got 1", "too few")
       check(
-        refusal { _ = try add.call(1, "2") as Int }, "argument 2 of '\(module).add(_:_:)': expected Swift.Int, got Swift.String", "another type")
+        refusal { _ = try add.call(1, "2") as Int }, "argument 2 of '\(module).add(_:_:)': expected Swift.Int, got Swift.String",
+        "another type")
       check(Trace.take(), "", "nothing ran")
-      check(refusal { _ = try add.call(1, 2) as String }, "'\(module).add(_:_:)' returns Swift.Int, asked for Swift.String", "another result")
+      check(
+        refusal { _ = try add.call(1, 2) as String }, "'\(module).add(_:_:)' returns Swift.Int, asked for Swift.String", "another result")
       let speak = try SwiftFunction("\(module).Animal.speak(_:)")
       check(
-        refusal { _ = try speak.call(1) as String }, "self of '\(module).Animal.speak(_:)': expected \(module).Animal, got none; use call(on:)",
+        refusal { _ = try speak.call(1) as String },
+        "self of '\(module).Animal.speak(_:)': expected \(module).Animal, got none; use call(on:)",
         "no object")
-      check(refusal { _ = try SwiftFunction("\(module).later(_:)") }, "'\(module).later(_:)' is async: only an 'around' handler of an async function can wait for it, in the handler itself", "async")
+      check(
+        refusal { _ = try SwiftFunction("\(module).later(_:)") },
+        "'\(module).later(_:)' is async: only an 'around' handler of an async function can wait for it, in the handler itself", "async")
       check(refusal { _ = try SwiftFunction("\(module).ad(_:_:)") }.contains("did you mean '\(module).add(_:_:)'"), true, "a near miss")
       check(refusal { _ = try SwiftFunction("\(module).*") }.contains("is a pattern"), true, "a glob")
     }

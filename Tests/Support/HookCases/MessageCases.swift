@@ -66,7 +66,9 @@ final class Android: Robot {}
         check(made.title, "made", "an initialiser")
         check((try type.make(3) as Cart).lines.count, 3, "a static method")
         check(try Dynamic(FastCart.self).make(1).lines.count(), 1, "inherited")
-        check(refusal { _ = try Dynamic(type: "\(module).Carp") }, "no type '\(module).Carp' in this program; did you mean '\(module).Cart'?", "no type")
+        check(
+          refusal { _ = try Dynamic(type: "\(module).Carp") }, "no type '\(module).Carp' in this program; did you mean '\(module).Cart'?",
+          "no type")
       }
       check(Cart.alive, alive, "nothing is left")
     }
@@ -89,19 +91,26 @@ final class Android: Robot {}
       check(try c.total(tax: 0), 6.0, "an Int for a Double, and the other way")
       check(
         refusal { try c.add("x", price: 2, quantity: 2.5) },
-        "argument 3 'quantity' of '\(module).Cart.add(_:price:quantity:)': expected Swift.Int, got 2.5, which is no Swift.Int", "a fraction")
+        "argument 3 'quantity' of '\(module).Cart.add(_:price:quantity:)': expected Swift.Int, got 2.5, which is no Swift.Int", "a fraction"
+      )
       check(
-        refusal { try c.add(1, price: 2, quantity: 2) }, "argument 1 of '\(module).Cart.add(_:price:quantity:)': expected Swift.String, got Swift.Int", "type")
+        refusal { try c.add(1, price: 2, quantity: 2) },
+        "argument 1 of '\(module).Cart.add(_:price:quantity:)': expected Swift.String, got Swift.Int", "type")
       check(
-        refusal { try c.add("x", price: nil, quantity: 2) }, "argument 2 'price' of '\(module).Cart.add(_:price:quantity:)': expected Swift.Double, got nil", "nil")
-      check(refusal { let _: Int = try c.total(tax: 0) }, "'total(tax:)' returns Swift.Double, asked for Swift.Int".replacing("'total(tax:)'", with: "'total'"), "result")
+        refusal { try c.add("x", price: nil, quantity: 2) },
+        "argument 2 'price' of '\(module).Cart.add(_:price:quantity:)': expected Swift.Double, got nil", "nil")
+      check(
+        refusal { let _: Int = try c.total(tax: 0) },
+        "'total(tax:)' returns Swift.Double, asked for Swift.Int".replacing("'total(tax:)'", with: "'total'"), "result")
       check(
         refusal { try c.add("x", cost: 2, quantity: 2) },
         "no selector 'add(_:cost:quantity:)' in \(module).Cart; did you mean 'add(_:price:quantity:)'?", "labels")
       try c.add("y", 1, 1)
       check(try c.lines.count(), 2, "without labels, where the name is enough")
       let other: Line? = nil
-      check(try c.first(where: { (line: Line) -> Bool in line.name == "y" }, or: other) as Line?, Line(name: "y", price: 1, quantity: 1), "a closure and an Optional")
+      check(
+        try c.first(where: { (line: Line) -> Bool in line.name == "y" }, or: other) as Line?, Line(name: "y", price: 1, quantity: 1),
+        "a closure and an Optional")
       check(try c.first(where: { (line: Line) -> Bool in false }, or: nil) as Line?, nil, "nil both ways")
     }
   ),
@@ -149,7 +158,8 @@ final class Android: Robot {}
       check(try Dynamic(fast).discount(for: 3), "this one 3", "the object's")
       check(try Dynamic(FastCart(title: "g")).discount(for: 3), "fast 3", "another object's")
       check(
-        refusal { try Dynamic(fast).discount(for: "x") }, "argument 1 'for' of 'discount(for:)': expected Swift.Int, got Swift.String", "checked")
+        refusal { try Dynamic(fast).discount(for: "x") }, "argument 1 'for' of 'discount(for:)': expected Swift.Int, got Swift.String",
+        "checked")
       let hides = Messages(Cart.self).answer("total(tax:)") { (_, _: Double) in -1.0 }
       check(try Dynamic(cart).total(tax: 0), 0.0, "a member comes first")
       let side = Messages(static: Cart.self).answer("count()") { (_: Any) in 42 }
@@ -233,7 +243,8 @@ final class Android: Robot {}
       check(try c.table() as [String: Int], [:], "a dictionary")
       check(try c.maybe() as Line?, nil, "an Optional")
       try c.nothing()
-      check(refusal { let _: Line = try c.line() }, "'line' returns a type with a neutral value, asked for \(module).Line", "no neutral value")
+      check(
+        refusal { let _: Line = try c.line() }, "'line' returns a type with a neutral value, asked for \(module).Line", "no neutral value")
       check(told.count, 8, "told")
       check(told.first, "Cart number()", "type and selector")
       Messages.onUnknown(nil)

@@ -390,7 +390,7 @@ final class Thread {
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + messageCases
+for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + straightCases + messageCases
 where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {

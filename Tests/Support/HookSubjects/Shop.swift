@@ -1,7 +1,6 @@
 // A shop: what the cases of the Swift API hook.
 import Glibc
 
-
 public enum ShopError: Error, Equatable { case empty, tooMany(Int), closed }
 
 public struct Line: Equatable, Sendable {
@@ -56,6 +55,18 @@ open class Cart {
   }
   @inline(never) open func adopt(_ text: __owned String) -> String { text + "!" }
   @inline(never) open func inspect<T>(_ value: T, note: String) -> String { "\(value) \(note)" }
+}
+
+/// Of one use.
+public final class Voucher {
+  public nonisolated(unsafe) static var alive = 0  // counted by the cases on one thread
+  private let number: Int
+  public init(_ number: Int) {
+    self.number = number
+    Voucher.alive += 1
+  }
+  deinit { Voucher.alive -= 1 }
+  @inline(never) public __consuming func redeem() -> Int { number }
 }
 
 public final class FastCart: Cart {

@@ -33,7 +33,8 @@ public enum Problem: Error, Equatable { case odd(Int), negative }
 /// Eleven integers and eleven doubles: registers and stack.
 @inline(never) public func many(
   _ a: Int, _ b: Int, _ c: Int, _ d: Int, _ e: Int, _ f: Int, _ g: Int, _ h: Int, _ i: Int, _ j: Int, _ k: Int,
-  _ l: Double, _ m: Double, _ n: Double, _ o: Double, _ p: Double, _ q: Double, _ r: Double, _ s: Double, _ t: Double, _ u: Double, _ v: Double
+  _ l: Double, _ m: Double, _ n: Double, _ o: Double, _ p: Double, _ q: Double, _ r: Double, _ s: Double, _ t: Double, _ u: Double,
+  _ v: Double
 ) -> String {
   "\([a, b, c, d, e, f, g, h, i, j, k]) \([l, m, n, o, p, q, r, s, t, u, v])"
 }

@@ -55,7 +55,9 @@ private func wishes() throws {
     HookEngine.shared.wait(
       WaitRequest(selector: selector, owner: "cases") { _ in
         LayerSpec(function: { _, _, _ in HKT_HANDLED }, context: nil, phases: UInt32(HKT_ON_ENTER), owner: "cases")
-      } landed: { report in landed.count.wrappingAdd(report.tokens.count, ordering: .relaxed) })
+      } landed: { report in
+        landed.count.wrappingAdd(report.tokens.count, ordering: .relaxed)
+      })
   }
   let token = wish("C.getegid in libwish1.so")
   let other = wish("C.getegid in libwish2.so")

@@ -23,15 +23,17 @@ private func threads() throws {
   let box = Unmanaged.passRetained(Job(shared, address))
   for _ in 0..<4 {
     var thread = pthread_t()
-    pthread_create(&thread, nil, { box in
-      let job = Unmanaged<Job>.fromOpaque(box!).takeUnretainedValue()
-      let home = unsafeBitCast(job.address, to: (@convention(c) () -> Int32).self)
-      while !job.shared.stop.load(ordering: .relaxed) {
-        if home() != 1 { job.shared.wrong.wrappingAdd(1, ordering: .relaxed) }
-        job.shared.calls.wrappingAdd(1, ordering: .relaxed)
-      }
-      return nil
-    }, box.toOpaque())
+    pthread_create(
+      &thread, nil,
+      { box in
+        let job = Unmanaged<Job>.fromOpaque(box!).takeUnretainedValue()
+        let home = unsafeBitCast(job.address, to: (@convention(c) () -> Int32).self)
+        while !job.shared.stop.load(ordering: .relaxed) {
+          if home() != 1 { job.shared.wrong.wrappingAdd(1, ordering: .relaxed) }
+          job.shared.calls.wrappingAdd(1, ordering: .relaxed)
+        }
+        return nil
+      }, box.toOpaque())
     all.append(thread)
   }
   for round in 0..<300 {

@@ -88,10 +88,22 @@ private func order() throws {
   let library = CLibrary("libcases1.so")
   func note(_ digit: Int) -> HKTLayerFunction {
     switch digit {
-    case 1: { _, _, _ in trace = trace * 10 + 1; return HKT_HANDLED }
-    case 2: { _, _, _ in trace = trace * 10 + 2; return HKT_HANDLED }
-    case 3: { _, _, _ in trace = trace * 10 + 3; return HKT_HANDLED }
-    default: { _, _, _ in trace = trace * 10 + 9; return HKT_HANDLED }
+    case 1:
+      { _, _, _ in
+        trace = trace * 10 + 1; return HKT_HANDLED
+      }
+    case 2:
+      { _, _, _ in
+        trace = trace * 10 + 2; return HKT_HANDLED
+      }
+    case 3:
+      { _, _, _ in
+        trace = trace * 10 + 3; return HKT_HANDLED
+      }
+    default:
+      { _, _, _ in
+        trace = trace * 10 + 9; return HKT_HANDLED
+      }
     }
   }
   _ = hook("C.getenv", note(2))
@@ -149,7 +161,8 @@ private func errors() throws {
 private func closures() throws {
   let library = CLibrary("libcases1.so")
   let seen = Seen()
-  let hook = try Hooks.around("C.getenv") { (call: Hooks<Any>.AroundCall<UnsafePointer<CChar>?, UnsafePointer<CChar>?>, name: UnsafePointer<CChar>?) in
+  let hook = try Hooks.around("C.getenv") {
+    (call: Hooks<Any>.AroundCall<UnsafePointer<CChar>?, UnsafePointer<CChar>?>, name: UnsafePointer<CChar>?) in
     seen.names.append(name.map { String(cString: $0) } ?? "nil")
     return try call.original()
   }

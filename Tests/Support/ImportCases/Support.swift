@@ -59,8 +59,12 @@ func calls(_ token: HookToken?) -> UInt64 { token.flatMap { HookEngine.shared.de
 /// What the words of a function hold, in the library's image.
 func words(_ selector: String, in library: CLibrary) -> [UInt64] {
   guard let program = ProcessCatalog.shared.families(matching: SelectorPattern(selector)).first else { return [] }
-  return program.1.bodies.filter { $0.place?.importer.path == library.path }.map { UnsafePointer<UInt64>(bitPattern: UInt($0.address))!.pointee }
+  return program.1.bodies.filter { $0.place?.importer.path == library.path }.map {
+    UnsafePointer<UInt64>(bitPattern: UInt($0.address))!.pointee
+  }
 }
 func places(_ selector: String, in library: CLibrary) -> [UInt64] {
-  ProcessCatalog.shared.families(matching: SelectorPattern(selector)).flatMap { $0.1.bodies.filter { $0.place?.importer.path == library.path }.map(\.address) }
+  ProcessCatalog.shared.families(matching: SelectorPattern(selector)).flatMap {
+    $0.1.bodies.filter { $0.place?.importer.path == library.path }.map(\.address)
+  }
 }

@@ -4,7 +4,8 @@ import Glibc
 import HookRuntime
 
 let wanted = CommandLine.arguments.dropFirst(2)
-for (name, body) in slotCases + allocationCases + imageCases + processCases where wanted.isEmpty || wanted.contains(where: name.contains) {
+for (name, body) in slotCases + allocationCases + imageCases + processCases + laterCases
+where wanted.isEmpty || wanted.contains(where: name.contains) {
   let before = failures
   do { try body() } catch { check("\(error)", "no error", name) }
   HookEngine.shared.removeAll(owner: "cases")

@@ -25,10 +25,12 @@ func callOnOtherThread() throws {
     let kept = Kept<Hooks<Any>.BeforeCall<Int>>()
     kept.value = call
     var thread = pthread_t()
-    pthread_create(&thread, nil, { box in
-      print(Unmanaged<Kept<Hooks<Any>.BeforeCall<Int>>>.fromOpaque(box!).takeRetainedValue().value!.argumentCount)
-      return nil
-    }, Unmanaged.passRetained(kept).toOpaque())
+    pthread_create(
+      &thread, nil,
+      { box in
+        print(Unmanaged<Kept<Hooks<Any>.BeforeCall<Int>>>.fromOpaque(box!).takeRetainedValue().value!.argumentCount)
+        return nil
+      }, Unmanaged.passRetained(kept).toOpaque())
     pthread_join(thread, nil)
   }
   _ = add(1, 2)

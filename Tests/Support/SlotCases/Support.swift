@@ -66,10 +66,16 @@ func families(_ selector: String) -> [(ImageCatalog, Family)] {
 func hook(
   _ selector: String, _ note: Note, _ position: Position = .before, by backEnd: BackEnd?, scope: HookScope = .type, priority: Int = 0
 ) -> Result<[HookToken], HookRefusal> {
+  report(selector, note, position, by: backEnd, scope: scope, priority: priority).map { $0.tokens.map(\.token) }
+}
+
+/// The same, with how far the hook reaches.
+func report(
+  _ selector: String, _ note: Note, _ position: Position = .before, by backEnd: BackEnd?, scope: HookScope = .type, priority: Int = 0
+) -> Result<HookEngine.Report, HookRefusal> {
   let requests = families(selector).map { HookRequest(image: $0, family: $1, scope: scope, backEnd: backEnd) }
   let report = HookEngine.shared.install(requests, atomically: true) { _ in spec(note, position, priority: priority) }
-  if let (_, reason) = report.refused.first { return .failure(reason) }
-  return .success(report.tokens.map(\.token))
+  return report.refused.first.map { .failure($0.reason) } ?? .success(report)
 }
 
 func installed(

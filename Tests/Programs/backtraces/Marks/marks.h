@@ -10,6 +10,8 @@ int64_t mark_plainly(int64_t value);
 int64_t crash(int64_t value);
 /// From now on a signal interrupts whatever the process works at, a thousand times a second, and notes its stack.
 void profile_begin(void);
+/// How many stacks were noted so far.
+int profile_count(void);
 /// How many stacks were noted, and how many of them lead to a function with `name` in its own.
 void profile_end(const char *name);
 #endif

@@ -22,6 +22,8 @@ struct Model {
     var running: Int?
     var argument: Int
     var result = 0
+    /// Hooks that had their one call here: they are there until it ends, and gone then.
+    var spent: [Int] = []
   }
 
   // MARK: Hooks
@@ -59,7 +61,7 @@ struct Model {
 
   /// Enters the very function.
   private mutating func call(_ method: Method, _ object: Object?, _ argument: Int, type: Class) -> Int {
-    let enabled = hooks.values.filter { $0.method == method && $0.isEnabled }
+    let enabled = hooks.values.filter { $0.method == method && $0.isEnabled && !$0.isGone }
     // A call that no hook is near leaves no trace: its handlers' calls are those of the calls around it.
     guard enabled.contains(where: { !$0.isForObject || isMeant($0, object, type) }) else {
       return original(method, object, argument, type)
@@ -68,7 +70,9 @@ struct Model {
     frames.append(Frame(method: method, object: object, layers: all, argument: argument))
     let first = start(all)
     run(from: 0, first, type)
-    return frames.removeLast().result
+    let ended = frames.removeLast()
+    for number in ended.spent { hooks[number]?.isGone = true }
+    return ended.result
   }
 
   private func isMeant(_ hook: ModelHook, _ object: Object?, _ type: Class) -> Bool {
@@ -124,6 +128,7 @@ struct Model {
     if spent.contains(hook.number) { return false }
     spent.insert(hook.number)
     hooks[hook.number]?.isSpent = true
+    frames[frames.count - 1].spent.append(hook.number)
     return true
   }
   private var spent: Set<Int> = []

@@ -99,6 +99,8 @@ struct ModelHook {
   let actions: [Action]
   var isEnabled = true
   var isSpent = false
+  /// Spent, and the call is over that it was spent on.
+  var isGone = false
 
   /// Outside of `other`.
   func encloses(_ other: ModelHook) -> Bool {

@@ -140,7 +140,8 @@ struct ModelTest {
   private mutating func makeHook() -> ModelHook {
     defer { nextHook += 1 }
     // Most on few, so that they meet.
-    let method = (random(0...2) == 0 ? Method.allCases : [.shapeArea, .squareArea, .shapeScale, .dotScale, .down]).randomElement(using: &generator)!
+    let method = (random(0...2) == 0 ? Method.allCases : [.shapeArea, .squareArea, .shapeScale, .dotScale, .down]).randomElement(
+      using: &generator)!
     let position = [Position.before, .around, .after].randomElement(using: &generator)!
     let scope: ModelScope
     switch random(0...9) {

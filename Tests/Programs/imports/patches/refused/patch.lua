@@ -21,3 +21,4 @@ print((explain "C.subject_greeting":gsub("\n", " | ")))
 method "C.subject_greeting(name: cstring) -> cstring":before(function(call, name)
   if name == "Ada" then refused("a text with a NUL", function() call.args.name = "a\0b" end) end
 end)
+refused("a call", function() swift.call("C.getpid") end)

@@ -1,17 +1,7 @@
 -- Scripts use Foundation themselves; none of it is linked into what runs them.
 patch { id = "calls", version = "1.0.0", api = 1 }
 
-local function same(name, got, want)
-  if got == want then print("ok      " .. name)
-  else print(("WRONG   %s: got %s, expected %s"):format(name, tostring(got), tostring(want))) end
-end
--- fails NAME FUNCTION TEXT: it raises, and the message holds the text.
-local function fails(name, f, text)
-  local ok, err = pcall(f)
-  if ok then print("WRONG   " .. name .. ": no error")
-  elseif tostring(err):find(text, 1, true) then print("ok      " .. name)
-  else print(("WRONG   %s: said %s, expected %s"):format(name, tostring(err), text)) end
-end
+-- checks
 local function new(type, ...) return swift.new("FoundationEssentials." .. type, ...) end
 local function date(seconds) return new("Date", "init(timeIntervalSince1970:)", seconds) end
 local function decimal(text) return new("Decimal", "init(string:locale:)", text, nil) end

@@ -1,0 +1,208 @@
+# generate — methods of a class of which half are consuming, with bodies that do what methods do with their self.
+#
+#   generate.py SEED COUNT LIBRARY MAIN
+#
+# Names tell what code has to show: `kept7I(_:)` gives its self back, `used7I(_:)` uses it up; the letter stands for the result. The program calls each on an object of its
+# own, prints what comes of it, and at the end how many objects are alive. Then come methods of a struct, which scripts call on copies.
+import random
+import sys
+
+seed, count, library, main = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+chance = random.Random(seed)
+
+HEAD = """
+public protocol Numbered: AnyObject { var number: Int { get } }
+public struct Problem: Error {}
+nonisolated(unsafe) public var live = 0
+nonisolated(unsafe) public var kept: [AnyObject] = []
+nonisolated(unsafe) var last: Thing?
+nonisolated(unsafe) var later: [() -> Int] = []
+public struct Pair {
+  public var number: Int
+  public var thing: Thing
+  @inline(never) __consuming func finished() -> Int { number &+ thing.number }
+  @inline(never) __consuming func put() -> Int { kept.append(thing); return number }
+  @inline(never) func looked() -> Int { number &+ thing.number }
+}
+public enum Choice { case none, text(String), thing(Thing), both(Pair) }
+nonisolated(unsafe) var choices: [Choice] = []
+@inline(never) func choose(_ choice: consuming Choice) -> Int { choices.append(choice); return 1 }
+@inline(never) func takeLast(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ e: Int, _ f: Int, _ thing: consuming Thing) -> Int {
+  kept.append(thing)
+  return a &+ f
+}
+@inline(never) func lookLast(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ e: Int, _ f: Int, _ thing: Thing) -> Int { a &+ f &+ thing.number }
+@inline(never) func takePair(_ a: Int, _ b: Int, _ c: Int, _ d: Int, _ e: Int, _ f: Int, _ pair: consuming Pair) -> Int {
+  pairs.append(pair)
+  return a &+ f
+}
+@inline(never) func run(_ body: @escaping () -> Int) -> Int { later.append(body); return 2 }
+nonisolated(unsafe) public var taker: (Int, Int, Int, Int, Int, Int, __owned Thing) -> Int = takeLast
+nonisolated(unsafe) var pairs: [Pair] = []
+nonisolated(unsafe) var boxes: [Box] = []
+/// Scripts call the methods of boxes here.
+@inline(never) public func offer(_ box: Box, _ n: Int) { boxes.append(box) }
+public func forget() { kept = []; last = nil; later = []; pairs = []; choices = []; boxes = [] }
+public struct Box {
+  public var number: Int
+  public var thing: Thing
+  public var text: String
+  public init(_ n: Int) { number = n; thing = Thing(n); text = "text of more than fifteen bytes \\(n)" }
+  @inline(never) __consuming func finished() -> Int { number &+ thing.number }
+  @inline(never) func looked() -> Int { number &+ thing.number }
+}
+@inline(never) func risky(_ n: Int) throws -> Int { if n == 3 { throw Problem() }; return n &+ 1 }
+@inline(never) func swallow<T>(_ value: consuming T) -> Int { any(value) }
+@inline(never) func look(_ thing: Thing) -> Int { thing.number }
+@inline(never) func take(_ thing: consuming Thing) -> Int { let number = thing.number; kept.append(thing); return number }
+@inline(never) func drop(_ thing: __owned Thing) -> Int { thing.number }
+@inline(never) func any<T>(_ value: T) -> Int { value is Thing ? 1 : 0 }
+@inline(never) func ask(_ value: any Numbered) -> Int { value.number }
+open class Thing: Numbered {
+  public var number: Int
+  public var next: Thing?
+  public init(_ number: Int) { self.number = number; live += 1 }
+  deinit { live -= 1 }
+  @inline(never) public final func plain() -> Int { number }
+  @inline(never) public final __consuming func finished() -> Int { number }
+  open func virtual() -> Int { number }
+"""
+
+# Statements; `n` and `sum` are there.
+STATEMENTS = [
+    "sum &+= number",
+    "sum &+= look(self)",
+    "sum &+= take(self)",
+    "sum &+= drop(self)",
+    "sum &+= any(self)",
+    "sum &+= ask(self)",
+    "sum &+= any((n, self))",
+    "sum &+= any(Pair(number: n, thing: self))",
+    "pairs.append(Pair(number: n, thing: self))",
+    "pairs.append((Pair(number: n, thing: self)))",
+    "sum &+= swallow(Pair(number: n, thing: self))",
+    "sum &+= plain()",
+    "sum &+= finished()",
+    "sum &+= virtual()",
+    "last = self",
+    "kept.append(self)",
+    "number = n",
+    "next = Thing(n)",
+    "sum &+= next?.number ?? 3",
+    "if n > 4 { kept.append(self) }",
+    "if n > 6 { last = self } else { sum &+= look(self) }",
+    "if n & 1 == 0 { sum &+= take(self) }",
+    "for _ in 0..<(n & 3) { sum &+= look(self) }",
+    "for i in 0..<(n & 3) { kept.append(self); sum &+= i }",
+    "later.append { self.number }",
+    "sum &+= { self.number &+ n }()",
+    "let all = [self, Thing(n)]; sum &+= all.count",
+    "weak var me = self; sum &+= me?.number ?? 0",
+    "let some: Thing? = n > 3 ? self : nil; sum &+= some?.number ?? 1",
+    "switch n { case 1: sum &+= 4; case 2: last = self; case 3: sum &+= take(self); default: sum &+= number }",
+    "let (a, b) = (self, Thing(n)); sum &+= a.number &+ b.number",
+    "sum &+= (self as AnyObject as? Thing)?.number ?? 0",
+    "withExtendedLifetime(self) { sum &+= $0.number }",
+    "sum &+= Pair(number: n, thing: self).finished()",
+    "sum &+= Pair(number: n, thing: self).put()",
+    "sum &+= Pair(number: n, thing: self).looked()",
+    "sum &+= takeLast(n, 1, 2, 3, 4, 5, self)",
+    "sum &+= lookLast(n, 1, 2, 3, 4, 5, self)",
+    "sum &+= takePair(n, 1, 2, 3, 4, 5, Pair(number: n, thing: self))",
+    "sum &+= taker(n, 1, 2, 3, 4, 5, self)",
+    "choices.append(.thing(self))",
+    "sum &+= choose(.thing(self))",
+    "sum &+= choose(.both(Pair(number: n, thing: self)))",
+    "sum &+= run(plain)",
+    "sum &+= run { [self] in number }",
+    "sum &+= (try? risky(n)) ?? 2",
+    "do { sum &+= try risky(n) } catch { last = self }",
+    "defer { sum &+= (try? risky(1)) ?? 2 }",
+    "if n == 5 { return %s }",
+    "guard n != 7 else { kept.append(self); return %s }",
+]
+RESULTS = [("Int", "sum", "sum"), ("Int", "sum", "sum"), ("Thing", "self", "Thing(n)"), ("Thing?", "n > 2 ? self : nil", "nil"), ("Void", "()", "()"), ("Choice", ".thing(self)", ".none"),
+           ("(Thing, Pair, Int)", "(self, Pair(number: n, thing: Thing(n)), 1)", "(Thing(n), Pair(number: 1, thing: Thing(n)), 2)")]
+
+# The same of the struct Box, whose words are passed by themselves.
+ON_VALUES = [
+    "sum &+= number",
+    "sum &+= thing.number",
+    "sum &+= take(thing)",
+    "sum &+= drop(thing)",
+    "kept.append(thing)",
+    "last = thing",
+    "sum &+= any(self)",
+    "sum &+= swallow(self)",
+    "boxes.append(self)",
+    "sum &+= text.utf8.count",
+    "sum &+= text.hasPrefix(\"t\") ? 1 : 2",
+    "sum &+= finished()",
+    "sum &+= looked()",
+    "if n & 1 == 0 { boxes.append(self) }",
+    "for i in 0..<(n & 3) { kept.append(thing); sum &+= i }",
+    "later.append { thing.number }",
+    "later.append { [self] in text.utf8.count &+ number }",
+    "var other = self; other.number = n; sum &+= other.looked()",
+    "var another = self; another.thing = Thing(n); sum &+= another.finished()",
+    "if n == 5 { return %s }",
+    "guard n != 7 else { boxes.append(self); return %s }",
+]
+VALUE_RESULTS = [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("String", "text", "\"\""), ("Box", "self", "Box(n)")]
+
+
+def on_values():
+    made = []
+    for index in range(count // 2):
+        for used in (False, True):
+            result, last, early = chance.choice(VALUE_RESULTS)
+            lines = ["var sum = n"] + [each % early if "%s" in each else each for each in chance.sample(ON_VALUES, chance.randrange(1, 5))]
+            throws = chance.random() < 0.2
+            if throws:
+                lines.insert(chance.randrange(1, len(lines) + 1), "if n == 2 { throw Problem() }")
+            made.append("  @inline(never) public %sfunc %s%dB(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
+                "__consuming " if used else "", "used" if used else "kept", index, " throws" if throws else "", result, "\n    ".join(lines), last))
+    return "\n".join(made)
+
+
+methods, calls = [], []
+for index in range(count):
+    for used in (False, True):
+        result, last, early = chance.choice(RESULTS)
+        lines = ["var sum = n", "defer { kept.append(Thing(sum & 7)) }" if chance.random() < 0.1 else "sum &+= 1"]
+        for statement in chance.sample(STATEMENTS, chance.randrange(1, 5)):
+            lines.append(statement % early if "%s" in statement else statement)
+        throws = chance.random() < 0.25
+        if throws:
+            lines.insert(chance.randrange(2, len(lines) + 1), chance.choice(["if n == 2 { throw Problem() }", "sum &+= try risky(n)"]))
+        letter = {"Int": "I", "Thing": "T", "Thing?": "O", "Void": "V", "Choice": "C", "(Thing, Pair, Int)": "P"}[result]
+        name = "%s%d%s" % ("used" if used else "kept", index, letter)
+        final = chance.choice(["final ", ""])
+        methods.append("  @inline(never) public %s%sfunc %s(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
+            final, "__consuming " if used else "", name, " throws" if throws else "", result, "\n    ".join(lines), last))
+        shown = {"Int": "\\($0)", "Thing": "\\($0.number)", "Thing?": "\\($0?.number ?? -1)", "Void": "done", "Choice": "\\($0)", "(Thing, Pair, Int)": "\\($0.0.number)"}[result]
+        calls.append("  for n in numbers { show(\"%s\") { let thing = make(n); let text = { (_ r: %s) in %s }; return text(%sthing.%s(n)) } }" % (
+            name, result, '"%s"' % shown.replace("$0", "r"), "try " if throws else "", name))
+
+with open(library, "w") as out:
+    out.write(HEAD + "\n".join(methods) + "\n}\nextension Box {\n" + on_values() + "\n}\n")
+with open(main, "w") as out:
+    out.write("""import Things
+let numbers = [0, 1, 2, 3, 5, 7, 9]
+@inline(never) func make(_ n: Int) -> Thing { let thing = Thing(n &+ 10); thing.next = Thing(n); return thing }
+@inline(never) func show(_ name: String, _ body: () throws -> String) {
+  do { print(name, try body()) } catch { print(name, "throws") }
+  forget()
+  if live != 0 { print(name, "leaves \\(live) alive"); live = 0 }
+}
+@main struct Main { static func main() {
+%s
+  offer(Box(1), 1)
+  forget()
+  let before = live
+  for n in 1..<20 { offer(Box(n), n) }
+  forget()
+  print("boxes left: \\(live - before)")
+  print("the end")
+} }
+""" % "\n".join(calls))

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Tests/Programs/consuming/run.sh [SEED]: methods of classes that use up their self, which no name tells.
+#
+# The code's verdict is never wrong, and handlers that run such originals twice, once or never leave the program
+# with the results and the number of living objects that it has alone.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+seed=${1:-${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}}
+printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
+export SWIFT_BACKTRACE=enable=no
+cd "$work"
+python3 -B "$here/generate.py" "$seed" "${CONSUMING_COUNT:-60}" Things.swift Main.swift
+for level in -Onone -O -Osize; do
+  compile=(swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library)
+  "${compile[@]}" -emit-library -emit-module -module-name Things -o libThings.so Things.swift
+  "${compile[@]}" -module-name Main -I. -L. -lThings -Xlinker -rpath -Xlinker '$ORIGIN' Main.swift -o main
+  "$products/call-plans" --evidence ./libThings.so >plans
+  if python3 -B "$here/verdicts.py" plans unknown >verdicts; then good "$level: $(tail -n 1 verdicts)"; else bad "$level: verdicts" "$(cat verdicts)"; fi
+  capture plain timeout 60 ./main
+  check "$level: the program alone leaves nothing alive" bash -c "! grep -q alive plain.out && grep -q 'the end' plain.out"
+  # The struct's methods on copies: what ends them ends them once, and what does not leaves that to the call.
+  mkdir -p "calls$level"
+  sed -e '/^-- names$/{r told' -e 'd;}' "$here/calls.lua" >"calls$level/calls.lua"
+  capture called timeout 60 "$scripthost" run -v --state state --patches "calls$level/calls.lua" -- ./main
+  check "$level calls: the program comes to its end" grep -qx 'the end' called.out
+  check "$level calls: no copy of a struct stays or ends twice" grep -qx 'boxes left: 0' called.out
+  check "$level calls: no handler fails" bash -c "! grep 'runs instead' called.err"
+  check "$level calls: all that are told were made" [ "$(grep -c 'info: called' called.err)" -eq "$(wc -l <told)" ]
+  for mode in once twice never; do
+    capture hooked timeout 120 "$scripthost" run -v --state state --patches "$here/$mode" -- ./main
+    check "$level $mode: the program comes to its end" grep -qx 'the end' hooked.out
+    # What may have been used up, and was not, is not let go for it.
+    sed -n 's/ leaves .* alive$//p' hooked.out | LC_ALL=C sort -u >alive
+    [ "$mode" = never ] || : >unknown.of
+    [ "$mode" != never ] || LC_ALL=C sort unknown >unknown.of
+    check "$level $mode: all objects end, once" bash -c '[ -z "$(LC_ALL=C comm -23 alive unknown.of)" ]'
+    [ "$mode" != once ] || same "$level once: the results are the same" plain.out hooked.out
+    # Objects that were used up twice, with a reference for each time.
+    [ "$mode" != twice ] || check "$level twice: it is tried" grep -q 'info: ran used' hooked.err
+    check "$level $mode: no handler fails" bash -c "! grep -e failed: -e ' failed' hooked.err"
+  done
+done
+finish

@@ -1,0 +1,33 @@
+# verdicts — is what the plans say of self true, and how often do they say something?
+#
+#   verdicts.py PLANS UNKNOWN     as call-plans --evidence prints them, of generate.py's library; where to write what nothing is said of
+# Of the struct's methods it writes those that are told to the file `told`, for the script that calls them.
+import re
+import sys
+from collections import Counter
+
+count, wrong, unknown, told_ones = Counter(), 0, [], []
+for line in open(sys.argv[1]):
+    columns = line.rstrip("\n").split("\t")
+    name = re.fullmatch(r"\$s6Things(?:5ThingC|3BoxV)\d+((?:kept|used)\d+[ITOVCPB])y.*F", columns[0])
+    if not name or "L_" in columns[0]:
+        continue
+    mark = columns[3].removeprefix("value:")[0]
+    use, told = name[1][:4], {"!": "used", "~": "unknown"}.get(mark, "kept")
+    on_value = columns[3].startswith("value:")
+    count[use + (" by value" if on_value else ""), told] += 1
+    if on_value and told == "unknown":
+        continue
+    if on_value:
+        told_ones.append(name[1])
+    if told == "unknown":
+        unknown.append(name[1])
+    elif told != use:
+        wrong += 1
+        print("%s reads as %s" % (name[1], told))
+print(", ".join("%s as %s: %d" % (*key, number) for key, number in sorted(count.items())))
+with open(sys.argv[2], "w") as out:
+    out.writelines(name + "\n" for name in sorted(unknown))
+with open("told", "w") as out:
+    out.writelines('  "%s",\n' % name for name in told_ones)
+sys.exit(wrong != 0 or not count)

@@ -1,0 +1,3 @@
+// The program around it.
+@_silgen_name("fixed_run") func run() -> Int32
+print("fixed:", run())

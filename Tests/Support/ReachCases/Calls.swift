@@ -1,0 +1,1 @@
+../ReachKit/Calls.swift
