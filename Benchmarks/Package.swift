@@ -8,7 +8,7 @@
 //   Kinds          what is hooked there
 //   Sampling       the clock and the loops around what is measured
 //
-// What needs the runtime's inner interfaces is in Engine/, built by the root package as `engine-bench`.
+// What needs the runtime's inner interfaces is in Engine/ and Subjects/, built by the root package as `engine-bench`.
 import PackageDescription
 
 let swift: [SwiftSetting] = [.swiftLanguageMode(.v6)]

@@ -1,5 +1,6 @@
 // Closures — what a hook costs whose handler is a Swift closure that names the types it takes.
 import HookRuntime
+import Sampling
 
 public final class ClosureSubject {
   var total = 0
@@ -12,20 +13,17 @@ public final class ClosureSubject {
 }
 
 enum Closures {
-  static func measure(repetitions: Int) {
+  static func bench() -> Bench {
     do { try install() } catch { fatalError("internal error: \(error)") }
     let subject = ClosureSubject()
-    let rounds = 300_000
-    for repetition in 0...repetitions {
-      let times = [
-        ("closures bare", time(rounds) { subject.bare($0, 1) }), ("closure before, nothing", time(rounds) { subject.silent($0, 1) }),
-        ("closure before, 2 Int", time(rounds) { subject.before($0, 1) }), ("closure around", time(rounds) { subject.around($0, 1) }),
-        ("closure around, 2 Int replaced", time(rounds) { subject.replacing($0, 1) }),
-        ("closure after, result", time(rounds) { subject.after($0, 1) }),
-      ]
-      guard repetition > 0 else { continue }  // the warm-up
-      for (name, value) in times { sample(name, value) }
-    }
+    var bench = Bench()
+    bench.add("closures bare") { for i in 0..<$0 { keep(subject.bare(i, 1)) } }
+    bench.add("closure before, nothing") { for i in 0..<$0 { keep(subject.silent(i, 1)) } }
+    bench.add("closure before, 2 Int") { for i in 0..<$0 { keep(subject.before(i, 1)) } }
+    bench.add("closure around") { for i in 0..<$0 { keep(subject.around(i, 1)) } }
+    bench.add("closure around, 2 Int replaced") { for i in 0..<$0 { keep(subject.replacing(i, 1)) } }
+    bench.add("closure after, result") { for i in 0..<$0 { keep(subject.after(i, 1)) } }
+    return bench
   }
 
   private static func install() throws {
@@ -36,16 +34,4 @@ enum Closures {
     try subject.around("replacing(_:_:)") { (call, a: Int, b: Int) -> Int in try call.original(b, a) &+ 1 }
     try subject.after("after(_:_:)") { (_, result: Int) in keep(result) }
   }
-
-  @inline(__always)
-  private static func time(_ rounds: Int, _ body: (Int) -> Int) -> Double {
-    let start = processorTime()
-    var sum = 0
-    for i in 0..<rounds { sum &+= body(i) }
-    let spent = processorTime() - start
-    keep(sum)
-    return spent / Double(rounds)
-  }
-
-  @inline(never) private static func keep(_ value: Int) {}
 }

@@ -1,5 +1,6 @@
 // Index — opening a large binary and asking for one exact selector, in a fresh process.
 import HookRuntime
+import Sampling
 
 enum Index {
   static func measure(file: String, directory: String, selector: String) {

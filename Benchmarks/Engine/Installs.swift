@@ -1,7 +1,9 @@
-// Installs — many hooks at once on a real library, without running it.
+// Installs — many hooks at once on a real library, without running it. Where there are more hooks than functions, functions get
+// several.
 import CHookTrampoline
 import Glibc
 import HookRuntime
+import Sampling
 
 enum Installs {
   static func measure(library: String, count: Int) {
@@ -12,18 +14,19 @@ enum Installs {
     let start = processorTime()
     var families = image.families { _ in true }
     sample("find \(count)", (processorTime() - start) / 1e6)
-    families.removeLast(max(0, families.count - count))
+    sample("functions \(count)", Double(min(count, families.count)))
+    families = (0..<count).map { families[$0 % families.count] }
 
     let found = families.map { (image, $0) }
-    let memory = residentKiB()
+    let memory = memoryKiB("Rss")
     let began = processorTime()
     let report = install(found, readsValues: false)
     let spent = processorTime() - began
     sample("install \(count)", spent / 1e6)
     sample("hooks \(count)", Double(report.tokens.count))
-    sample("bytes per hook \(count)", (residentKiB() - memory) * 1024 / Double(max(1, report.tokens.count)))
+    sample("bytes per hook \(count)", (memoryKiB("Rss") - memory) * 1024 / Double(max(1, report.tokens.count)))
     let removing = processorTime()
-    for (token, _) in report.tokens { HookEngine.shared.remove(token) }
+    HookEngine.shared.remove(report.tokens.map(\.token))
     sample("remove \(count)", (processorTime() - removing) / 1e6)
     // The bodies are diverted already: what is left is finding out where the values are.
     let planning = processorTime()
@@ -36,18 +39,5 @@ enum Installs {
       LayerSpec(
         function: { _, _, _ in HKT_HANDLED }, context: nil, phases: UInt32(HKT_ON_ENTER), readsValues: readsValues, owner: "bench")
     }
-  }
-
-  private static func residentKiB() -> Double {
-    guard let file = fopen("/proc/self/smaps_rollup", "r") else { return 0 }
-    defer { fclose(file) }
-    var line: UnsafeMutablePointer<CChar>?
-    var capacity = 0
-    defer { free(line) }
-    while getline(&line, &capacity, file) > 0 {
-      let words = String(cString: line!).split(separator: " ")
-      if words.first == "Rss:", words.count > 1 { return Double(words[1]) ?? 0 }
-    }
-    return 0
   }
 }

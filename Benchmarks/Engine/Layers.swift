@@ -1,6 +1,7 @@
 // Layers — what a hook costs whose handler is a Swift function that does nothing.
 import CHookTrampoline
 import HookRuntime
+import Sampling
 
 public final class LayerSubject {
   var total = 0
@@ -11,7 +12,7 @@ public final class LayerSubject {
 }
 
 enum Layers {
-  static func measure(repetitions: Int) {
+  static func bench() -> Bench {
     let none: HKTLayerFunction = { _, _, _ in HKT_HANDLED }
     let proceed: HKTLayerFunction = { call, _, _ in
       hkt_call_proceed(call)
@@ -22,15 +23,12 @@ enum Layers {
     install("after", none, HKT_ON_EXIT)
 
     let subject = LayerSubject()
-    let rounds = 1_000_000
-    for repetition in 0...repetitions {
-      let times = [
-        ("bare", time(rounds) { subject.bare($0, 1) }), ("layer before", time(rounds) { subject.before($0, 1) }),
-        ("layer around", time(rounds) { subject.around($0, 1) }), ("layer after", time(rounds) { subject.after($0, 1) }),
-      ]
-      guard repetition > 0 else { continue }  // the warm-up
-      for (name, value) in times { sample(name, value) }
-    }
+    var bench = Bench()
+    bench.add("bare") { for i in 0..<$0 { keep(subject.bare(i, 1)) } }
+    bench.add("layer before") { for i in 0..<$0 { keep(subject.before(i, 1)) } }
+    bench.add("layer around") { for i in 0..<$0 { keep(subject.around(i, 1)) } }
+    bench.add("layer after") { for i in 0..<$0 { keep(subject.after(i, 1)) } }
+    return bench
   }
 
   private static func install(_ method: String, _ function: @escaping HKTLayerFunction, _ phase: Int) {
@@ -42,16 +40,4 @@ enum Layers {
     }
     if let refused = report.refused.first { fatalError("internal error: '\(refused.selector)': \(refused.reason)") }
   }
-
-  @inline(__always)
-  private static func time(_ rounds: Int, _ body: (Int) -> Int) -> Double {
-    let start = processorTime()
-    var sum = 0
-    for i in 0..<rounds { sum &+= body(i) }
-    let spent = processorTime() - start
-    keep(sum)
-    return spent / Double(rounds)
-  }
-
-  @inline(never) private static func keep(_ value: Int) {}
 }

@@ -24,6 +24,13 @@ public struct Bench {
     }
   }
 
+  /// Runs one loop so often, and nothing else: for what counts instructions. False where there is none of that name.
+  public func run(only name: String, rounds: Int) -> Bool {
+    guard let only = cases.first(where: { $0.name == name }) else { return false }
+    only.loop(rounds)
+    return true
+  }
+
   /// Also the warm-up.
   private static func rounds(_ loop: (Int) -> Void) -> Int {
     var rounds = 64
@@ -56,5 +63,19 @@ private func nanoseconds(_ clock: clockid_t) -> Double {
 
 public func sample(_ name: String, _ value: Double) { print("S", name, value, separator: "\t") }
 
-/// Uses a result, so that the call is not optimised away.
-@inline(never) public func keep(_ value: Int) {}
+/// Uses a result, so that the call is not optimised away; the optimiser is not to know that it does nothing.
+@_optimize(none) public func keep(_ value: Int) {}
+
+/// KiB of this process: `Rss` is what is in memory, `Pss` the same with shared pages by parts.
+public func memoryKiB(_ kind: String) -> Double {
+  guard let file = fopen("/proc/self/smaps_rollup", "r") else { return 0 }
+  defer { fclose(file) }
+  var line: UnsafeMutablePointer<CChar>?
+  var capacity = 0
+  defer { free(line) }
+  while getline(&line, &capacity, file) > 0 {
+    let words = String(cString: line!).split(separator: " ")
+    if words.count > 1, words[0] == kind + ":" { return Double(words[1]) ?? 0 }
+  }
+  return 0
+}

@@ -31,90 +31,35 @@ func measureValues(_ repetitions: Int) {
   let kinds = Kinds()
   let values = Values()
   var bench = Bench()
-  bench.add("int 1") { for i in 0..<$0 { keep(kinds.int1(i)) } }
-  bench.add("int 3") { for i in 0..<$0 { keep(kinds.int3(i, i, i)) } }
-  bench.add("int 8") { for i in 0..<$0 { keep(kinds.int8(i, i, i, i, i, i, i, i)) } }
-  bench.add("double 1") { for _ in 0..<$0 { keep(kinds.double1(2.5)) } }
-  bench.add("double 3") { for _ in 0..<$0 { keep(kinds.double3(2.5, 2.5, 2.5)) } }
-  bench.add("double 8") { for _ in 0..<$0 { keep(kinds.double8(2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5)) } }
-  bench.add("bool 1") { for _ in 0..<$0 { keep(kinds.bool1(true)) } }
-  bench.add("bool 3") { for _ in 0..<$0 { keep(kinds.bool3(true, true, true)) } }
-  bench.add("bool 8") { for _ in 0..<$0 { keep(kinds.bool8(true, true, true, true, true, true, true, true)) } }
-  bench.add("text 1") { for _ in 0..<$0 { keep(kinds.text1(values.text)) } }
-  bench.add("text 3") { for _ in 0..<$0 { keep(kinds.text3(values.text, values.text, values.text)) } }
-  bench.add("text 8") {
-    for _ in 0..<$0 {
-      keep(kinds.text8(values.text, values.text, values.text, values.text, values.text, values.text, values.text, values.text))
-    }
-  }
-  bench.add("optional 1") { for i in 0..<$0 { keep(kinds.optional1(i)) } }
-  bench.add("optional 3") { for i in 0..<$0 { keep(kinds.optional3(i, i, i)) } }
-  bench.add("optional 8") { for i in 0..<$0 { keep(kinds.optional8(i, i, i, i, i, i, i, i)) } }
-  bench.add("object 1") { for _ in 0..<$0 { keep(kinds.object1(values.item)) } }
-  bench.add("object 3") { for _ in 0..<$0 { keep(kinds.object3(values.item, values.item, values.item)) } }
-  bench.add("object 8") {
-    for _ in 0..<$0 {
-      keep(kinds.object8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item))
-    }
-  }
-  bench.add("structure 1") { for _ in 0..<$0 { keep(kinds.structure1(values.point)) } }
-  bench.add("structure 3") { for _ in 0..<$0 { keep(kinds.structure3(values.point, values.point, values.point)) } }
-  bench.add("structure 8") {
-    for _ in 0..<$0 {
-      keep(kinds.structure8(values.point, values.point, values.point, values.point, values.point, values.point, values.point, values.point))
-    }
-  }
-  bench.add("enumeration 1") { for _ in 0..<$0 { keep(kinds.enumeration1(values.shape)) } }
-  bench.add("enumeration 3") { for _ in 0..<$0 { keep(kinds.enumeration3(values.shape, values.shape, values.shape)) } }
-  bench.add("enumeration 8") {
-    for _ in 0..<$0 {
-      keep(
-        kinds.enumeration8(values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape, values.shape))
-    }
-  }
-  bench.add("array 1") { for _ in 0..<$0 { keep(kinds.array1(values.array)) } }
-  bench.add("array 3") { for _ in 0..<$0 { keep(kinds.array3(values.array, values.array, values.array)) } }
-  bench.add("array 8") {
-    for _ in 0..<$0 {
-      keep(kinds.array8(values.array, values.array, values.array, values.array, values.array, values.array, values.array, values.array))
-    }
-  }
-  bench.add("dictionary 1") { for _ in 0..<$0 { keep(kinds.dictionary1(values.dictionary)) } }
-  bench.add("dictionary 3") { for _ in 0..<$0 { keep(kinds.dictionary3(values.dictionary, values.dictionary, values.dictionary)) } }
-  bench.add("dictionary 8") {
-    for _ in 0..<$0 {
-      keep(
-        kinds.dictionary8(
-          values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary, values.dictionary,
-          values.dictionary, values.dictionary))
-    }
-  }
-  bench.add("tuple 1") { for _ in 0..<$0 { keep(kinds.tuple1(values.tuple)) } }
-  bench.add("tuple 3") { for _ in 0..<$0 { keep(kinds.tuple3(values.tuple, values.tuple, values.tuple)) } }
-  bench.add("tuple 8") {
-    for _ in 0..<$0 {
-      keep(kinds.tuple8(values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple, values.tuple))
-    }
-  }
-  bench.add("existential 1") { for _ in 0..<$0 { keep(kinds.existential1(values.item)) } }
-  bench.add("existential 3") { for _ in 0..<$0 { keep(kinds.existential3(values.item, values.item, values.item)) } }
-  bench.add("existential 8") {
-    for _ in 0..<$0 {
-      keep(kinds.existential8(values.item, values.item, values.item, values.item, values.item, values.item, values.item, values.item))
-    }
-  }
-  bench.add("closure 1") { for _ in 0..<$0 { keep(kinds.closure1(values.closure)) } }
-  bench.add("closure 3") { for _ in 0..<$0 { keep(kinds.closure3(values.closure, values.closure, values.closure)) } }
-  bench.add("closure 8") {
-    for _ in 0..<$0 {
-      keep(
-        kinds.closure8(
-          values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure, values.closure))
-    }
-  }
+  bench.add("int", 5, kinds.int1, kinds.int3, kinds.int8)
+  bench.add("double", 2.5, kinds.double1, kinds.double3, kinds.double8)
+  bench.add("bool", true, kinds.bool1, kinds.bool3, kinds.bool8)
+  bench.add("text", values.text, kinds.text1, kinds.text3, kinds.text8)
+  bench.add("optional", 5, kinds.optional1, kinds.optional3, kinds.optional8)
+  bench.add("object", values.item, kinds.object1, kinds.object3, kinds.object8)
+  bench.add("structure", values.point, kinds.structure1, kinds.structure3, kinds.structure8)
+  bench.add("enumeration", values.shape, kinds.enumeration1, kinds.enumeration3, kinds.enumeration8)
+  bench.add("array", values.array, kinds.array1, kinds.array3, kinds.array8)
+  bench.add("dictionary", values.dictionary, kinds.dictionary1, kinds.dictionary3, kinds.dictionary8)
+  bench.add("tuple", values.tuple, kinds.tuple1, kinds.tuple3, kinds.tuple8)
+  bench.add("existential", values.item, kinds.existential1, kinds.existential3, kinds.existential8)
+  bench.add("closure", values.closure, kinds.closure1, kinds.closure3, kinds.closure8)
   bench.add("generic") { for i in 0..<$0 { keep(kinds.generic(i)) } }
   if arguments.count > 3 { bench.keep(only: arguments[3]) }
   bench.run(repetitions)
+}
+
+extension Bench {
+  /// The same value once, three times, eight times. Inlined, so that the calls are direct.
+  @inline(__always)
+  mutating func add<T>(
+    _ kind: String, _ value: T, _ one: @escaping (T) -> Int, _ three: @escaping (T, T, T) -> Int,
+    _ eight: @escaping (T, T, T, T, T, T, T, T) -> Int
+  ) {
+    add(kind + " 1") { for _ in 0..<$0 { Sampling.keep(one(value)) } }
+    add(kind + " 3") { for _ in 0..<$0 { Sampling.keep(three(value, value, value)) } }
+    add(kind + " 8") { for _ in 0..<$0 { Sampling.keep(eight(value, value, value, value, value, value, value, value)) } }
+  }
 }
 
 func measureCalls(_ repetitions: Int) {

@@ -11,7 +11,9 @@ switch mode {
 case "calls": measureCalls(repetitions)
 case "threads": measureThreads(repetitions)
 case "loop": measureLoop(repetitions)
-case "memory": reportMemory()
+case "memory":
+  sample("rss", memoryKiB("Rss"))
+  sample("pss", memoryKiB("Pss"))
 default: break
 }
 
@@ -86,19 +88,4 @@ func measureLoop(_ repetitions: Int) {
     }
   }
   bench.run(repetitions)
-}
-
-/// KiB of this process, shared pages by halves.
-func reportMemory() {
-  guard let file = fopen("/proc/self/smaps_rollup", "r") else { return }
-  defer { fclose(file) }
-  var line: UnsafeMutablePointer<CChar>?
-  var capacity = 0
-  defer { free(line) }
-  while getline(&line, &capacity, file) > 0 {
-    let words = String(cString: line!).split(separator: " ")
-    guard words.count > 1, let value = Double(words[1]) else { continue }
-    if words[0] == "Rss:" { sample("rss", value) }
-    if words[0] == "Pss:" { sample("pss", value) }
-  }
 }

@@ -18,6 +18,9 @@ struct Plan {
       Plan(title: "calls with Swift layers") { samples in
         for _ in 0..<settings.rounds { samples.read(Child.run([settings.engine, "calls", repetitions]).output, prefix: "engine: ") }
       },
+      Plan(title: "back ends and scopes") { samples in
+        for _ in 0..<settings.rounds { samples.read(Child.run([settings.engine, "ways", repetitions]).output) }
+      },
       Plan(title: "calls with handlers and rules") { samples in
         for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["calls", repetitions]).output) }
       },
@@ -52,7 +55,7 @@ struct Plan {
         }
       },
       Plan(title: "installing hooks") { samples in
-        for count in ["1000", "20000"] {
+        for count in ["1000", "50000"] {
           for _ in 0..<(settings.quick ? 1 : 3) {
             samples.read(Child.run([settings.engine, "install", settings.largeLibrary, count]).output)
           }

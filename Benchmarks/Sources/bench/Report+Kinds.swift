@@ -1,12 +1,6 @@
 // Report+Kinds — the rows of bench-kinds: each kind of value against a scalar in the same place.
 
 extension Report {
-  private static let kinds = [
-    ("int", "Int"), ("double", "Double"), ("bool", "Bool"), ("text", "String"), ("optional", "Optional"), ("object", "object"),
-    ("structure", "struct, a field"), ("enumeration", "enum, its case"), ("array", "Array, an element"),
-    ("dictionary", "Dictionary, a value"),
-    ("tuple", "tuple, an element"), ("existential", "any P"), ("closure", "closure"),
-  ]
   private static let calls = [
     ("nothing in a loop", "no call"), ("scalar", "two scalars"), ("nothing", "nothing"), ("text", "String in and out"),
     ("optional", "Optional in and out"), ("object", "object in and out"), ("structure", "struct in and out"),
@@ -22,7 +16,9 @@ extension Report {
       let scalar = Row.Comparison.times(prefix + "int 1")
       for count in [1, 3, 8] {
         var rows: [Row] = []
-        for (name, shown) in kinds { rows.append(Row(title: shown, sample: "\(prefix)\(name) \(count)", unit: "ns", comparison: scalar)) }
+        for kind in Kind.all {
+          rows.append(Row(title: kind.title, sample: "\(prefix)\(kind.name) \(count)", unit: "ns", comparison: scalar))
+        }
         if count == 1 { rows.append(Row(title: "Int, generic function", sample: prefix + "generic", unit: "ns", comparison: scalar)) }
         groups.append(("\(title) \(count) argument\(count == 1 ? "" : "s")", rows))
       }

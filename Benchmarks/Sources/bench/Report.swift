@@ -25,7 +25,7 @@ struct Report {
 
   /// Targets in nanoseconds were set where a Lua call with one callback takes 35 ns: here they are multiples of that call.
   private static let callback = "lua pcall, callback"
-  private static let rows = firstRows + valueRows + callRows + laterRows
+  private static let rows = firstRows + wayRows + valueRows + callRows + laterRows
   private static let firstRows: [(String, [Row])] = [
     (
       "unhooked",
@@ -48,7 +48,8 @@ struct Report {
     (
       "Swift closures that name their types",
       [
-        Row(title: "before, nothing taken", sample: "engine: closure before, nothing", unit: "ns", comparison: .over("engine: closures bare")),
+        Row(
+          title: "before, nothing taken", sample: "engine: closure before, nothing", unit: "ns", comparison: .over("engine: closures bare")),
         Row(title: "before, 2 Int", sample: "engine: closure before, 2 Int", unit: "ns", comparison: .over("engine: closures bare")),
         Row(title: "around + original", sample: "engine: closure around", unit: "ns", comparison: .over("engine: closures bare")),
         Row(
@@ -100,12 +101,16 @@ struct Report {
       "installing",
       [
         Row(title: "1,000 hooks", sample: "install 1000", unit: "ms", comparison: .alone, target: 5),
+        Row(title: "taking them out", sample: "remove 1000", unit: "ms", comparison: .alone),
         Row(title: "finding their arguments", sample: "plan 1000", unit: "ms", comparison: .alone),
-        Row(title: "up to 20,000 hooks", sample: "install 20000", unit: "ms", comparison: .alone, target: 100),
-        Row(title: "finding their arguments", sample: "plan 20000", unit: "ms", comparison: .alone),
-        Row(title: "hooks of these", sample: "hooks 20000", unit: "", comparison: .alone),
-        Row(title: "memory per hook", sample: "bytes per hook 20000", unit: "B", comparison: .alone),
-        Row(title: "finding them (demangling)", sample: "find 20000", unit: "ms", comparison: .alone),
+        Row(title: "50,000 hooks", sample: "install 50000", unit: "ms", comparison: .alone, target: 250),
+        Row(title: "functions they are on", sample: "functions 50000", unit: "", comparison: .alone),
+        Row(title: "hooks of these", sample: "hooks 50000", unit: "", comparison: .alone),
+        Row(title: "taking them out", sample: "remove 50000", unit: "ms", comparison: .alone),
+        Row(title: "finding their arguments", sample: "plan 50000", unit: "ms", comparison: .alone),
+        Row(title: "memory per hook, 1,000", sample: "bytes per hook 1000", unit: "B", comparison: .alone),
+        Row(title: "memory per hook, 50,000", sample: "bytes per hook 50000", unit: "B", comparison: .alone),
+        Row(title: "finding them (demangling)", sample: "find 50000", unit: "ms", comparison: .alone),
         Row(title: "swift-format, '**' by a handler", sample: "start with everything hooked", unit: "ms", comparison: .alone),
       ]
     ),

@@ -57,36 +57,16 @@ struct Workplace {
 
   private static let letters = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
-  /// A kind of value: how a handler reads argument `@`, and what it puts in its place.
-  struct Kind {
-    let name: String
-    var read = "@"
-    let new: String
-    /// What a handler does before it can make a value.
-    var once: String?
-  }
-
-  /// As in the module Kinds.
-  static let kinds = [
-    Kind(name: "int", new: "5"), Kind(name: "double", new: "5.5"), Kind(name: "bool", new: "true"),
-    Kind(name: "text", new: "\"a text of 25 characters..\""), Kind(name: "optional", new: "5"),
-    Kind(name: "object", new: "kept", once: "kept = kept or swift.keep(a)"),
-    Kind(name: "structure", read: "@.x", new: "{ x = 5, y = 6 }"), Kind(name: "enumeration", read: "@.case", new: "{ circle = 6 }"),
-    Kind(name: "array", read: "@[2]", new: "{ 4, 5, 6 }"), Kind(name: "dictionary", read: "@.two", new: "{ three = 3, four = 4 }"),
-    Kind(name: "tuple", read: "@[2]", new: "{ 5, 6 }"), Kind(name: "existential", new: "kept", once: "kept = kept or swift.keep(a)"),
-    Kind(name: "closure", new: "swift.closure(replacement, { default = 0 })"),
-  ]
-
   private static func valuePatch(_ id: String, _ body: (Int, Kind) -> String) -> String {
     var lines = ["patch { id = \"\(id)\", version = \"1.0.0\", api = 1 }", "local kept", "local function replacement(a) return a end"]
-    for kind in kinds {
+    for kind in Kind.all {
       for count in [1, 3, 8] {
         let parameters = (["call"] + letters.prefix(count)).joined(separator: ", ")
         let labels = String(repeating: "_:", count: count)
         lines.append("method \"Kinds.Kinds.\(kind.name)\(count)(\(labels))\":before(function(\(parameters)) \(body(count, kind)) end)")
       }
     }
-    lines.append("method \"Kinds.Kinds.generic(_:)\":before(function(call, a) \(body(1, kinds[0])) end)")
+    lines.append("method \"Kinds.Kinds.generic(_:)\":before(function(call, a) \(body(1, Kind.all[0])) end)")
     return lines.joined(separator: "\n") + "\n"
   }
 
