@@ -2,12 +2,28 @@
 
 public enum ShopError: Error { case empty }
 
+/// Whoever wants to know of changes.
+public protocol CartDelegate: AnyObject {
+  var name: String { get }
+  func cartDidChange(_ cart: Cart)
+}
+
+public final class Screen: CartDelegate {
+  public let name: String
+  public init(_ name: String) { self.name = name }
+  public func cartDidChange(_ cart: Cart) { print("\(name) shows \(cart.title)") }
+}
+
 open class Cart {
   open var title: String
+  public weak var delegate: (any CartDelegate)?
   public private(set) var lines: [(name: String, price: Double, quantity: Int)] = []
   public init(title: String) { self.title = title }
 
-  open func add(_ name: String, price: Double, quantity: Int) { lines.append((name, price, quantity)) }
+  open func add(_ name: String, price: Double, quantity: Int) {
+    lines.append((name, price, quantity))
+    delegate?.cartDidChange(self)
+  }
 
   open func total(tax: Double) -> Double {
     lines.reduce(0) { $0 + $1.price * Double($1.quantity) } * (1 + tax)
