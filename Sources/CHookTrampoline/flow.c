@@ -261,14 +261,17 @@ static const State ENTRY = {.held = ~(HKT_GPR(4) | HKT_GPR(5)), .rbp = NO_OFFSET
 static bool is_inside(const HKTCode *code, uint64_t address) { return address - code->address < code->size; }
 
 /// The stack slots above the return address that the step touches.
-static HKTPlaces slots_of(const Step *step, const State *state) {
+static HKTPlaces slots_of(const Reading *r, const Step *step, const State *state) {
   int32_t base = step->stack_base == 4 ? state->rsp : step->stack_base == 5 ? state->rbp : NO_OFFSET;
   if (base == NO_OFFSET) return 0;
   int64_t from = (int64_t)base + step->stack_offset - 8;
   int64_t to = from + (step->stack_size ? step->stack_size : 8);
   if (from < 0) return 0;
   HKTPlaces slots = 0;
-  for (int64_t slot = from / 8; slot * 8 < to && slot < 32; slot++) slots |= HKT_STACK_SLOT(slot);
+  for (int64_t slot = from / 8; slot * 8 < to; slot++) {
+    int64_t bit = slot - r->code->first_slot;
+    if (bit >= 0 && bit < 32) slots |= HKT_STACK_SLOT(bit);
+  }
   return slots;
 }
 
@@ -281,7 +284,7 @@ static HKTPlaces taken_by(const Reading *r, const Step *step, const State *state
   if (!r->host || !r->host->taken || step->target == r->code->address) return 0;
   // Stack slots of this function are other slots of a callee, but its own after a jump with the stack as it came. r12 is
   // cleared for a callee that reports errors.
-  bool keeps_slots = leaves(r, step) && state->rsp == 0;
+  bool keeps_slots = leaves(r, step) && state->rsp == 0 && r->code->first_slot == 0;
   HKTPlaces places = state->held & (keeps_slots ? ~UINT64_C(0) : UINT64_C(0xffffffff)) & ~HKT_GPR(12);
   return places ? places & r->host->taken(r->host->context, step->target) : 0;
 }
@@ -308,7 +311,7 @@ static void collect(const Reading *r, const Step *step, const State *state) {
     return;
   }
   HKTPlaces taken = step->reads & state->held;
-  if (step->reads_stack) taken |= slots_of(step, state) & state->held;
+  if (step->reads_stack) taken |= slots_of(r, step, state) & state->held;
   if (step->tests_r12 && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
   bool is_followed = step->offset == r->call;
   if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);
@@ -328,7 +331,7 @@ static void move_stack(const Step *step, State *state) {
 
 /// Carries the state over one step.
 static void pass(const Reading *r, const Step *step, State *state) {
-  if (step->writes_stack) state->held &= ~slots_of(step, state);
+  if (step->writes_stack) state->held &= ~slots_of(r, step, state);
   move_stack(step, state);
   state->held &= ~step->writes;
   bool was_clear = state->r12_clear;

@@ -13,7 +13,7 @@
 #include "HKTThunk.h"
 
 /// Places as bits: 0-15 the general registers by their number in the instruction set (0 rax, 1 rcx, 2 rdx, 3 rbx, 4 rsp, 5 rbp,
-/// 6 rsi, 7 rdi, 8-15 r8-r15), 16-31 xmm0-15, 32-63 the 8-byte stack slots above the return address.
+/// 6 rsi, 7 rdi, 8-15 r8-r15), 16-31 xmm0-15, 32-63 the 8-byte stack slots above the return address, from the code's first slot on.
 typedef uint64_t HKTPlaces;
 
 #define HKT_GPR(n) (UINT64_C(1) << (n))
@@ -24,7 +24,8 @@ typedef uint64_t HKTPlaces;
 typedef struct HKTCode {
   const uint8_t *bytes;
   uint64_t size;
-  uint64_t address;  // where `bytes` run
+  uint64_t address;     // where `bytes` run
+  uint32_t first_slot;  // the stack slot of bit 32: 0, or what else is asked about
 } HKTCode;
 
 /// What the reader asks while it reads. Either function may be null.

@@ -19,7 +19,6 @@ final class HookedBody: @unchecked Sendable {
   let isShared: Bool
   let record: UnsafeMutablePointer<HKTBodyRecord>
   let thunk: MergeThunk?
-  let isEnterOnly: Bool
   let isAsync: Bool
   /// It may get one from another thread at any time.
   var hasPlan: Bool { record.pointee.plan != nil }
@@ -44,12 +43,11 @@ final class HookedBody: @unchecked Sendable {
     isShared = thunk != nil
     self.thunk = thunk
     self.site = site
-    isEnterOnly = declaration.yieldsInCaller || body.isLeftByJump
     isAsync = declaration.functionType.isAsync
     record = .allocate(capacity: 1)
     // Sites and records are never freed: a thread may be about to enter one.
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
-    record.pointee.flags = UInt32(isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
+    record.pointee.flags = UInt32(body.isLeftByJump ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.route = backEnd.route.rawValue
     if backEnd != .entry { becomeSlotRecord() }
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)

@@ -30,7 +30,6 @@ package final class StandIn: @unchecked Sendable {
     record = .allocate(capacity: 1)
     sets = LayerSets([record])
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
-    record.pointee.flags = UInt32(plan.isEnterOnly ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.family = UnsafeMutableRawPointer(record)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))
     let selfAt = UInt16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)

@@ -109,6 +109,7 @@ struct ObservedProperty {
       else { continue }
       switch declaration.kind {
       case .setter, .modify: writers.found.append((image, family))
+      // Its frame may have no size, and then two open accesses have the same: nothing tells whose end comes.
       case .modify2: writers.unseen.append("in-place changes through '\(family.selector)': their end is not seen")
       default: break
       }

@@ -4,6 +4,12 @@
 internal import CHookTrampoline
 internal import SwiftMangling
 
+/// A function, and the first of the stack slots that are asked about.
+private struct SlotQuestion: Hashable {
+  let address: UInt64
+  let first: Int
+}
+
 /// The functions of one image and who calls them. Confined to its catalog's lock.
 final class Flows {
   private let file: ELFFile
@@ -12,7 +18,7 @@ final class Flows {
   lazy var reader = MetadataReader(file: file)
   private lazy var relocations = Relocations(file)
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
-  private var taken: [UInt64: (asked: UInt64, found: UInt64)] = [:]
+  private var taken: [SlotQuestion: (asked: UInt64, found: UInt64)] = [:]
   private lazy var callers = Callers(file, symbols)
   /// What imported functions take, by name.
   private var imported: [String: UInt64] = [:]
@@ -37,22 +43,32 @@ final class Flows {
   /// How far the values are followed through functions that only hand them on.
   private static let deepest = 4
 
-  func code(_ address: UInt64, _ size: Int) -> HKTCode? {
+  func code(_ address: UInt64, _ size: Int, slotsFrom first: Int = 0) -> HKTCode? {
     guard size > 0, let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
-    return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address)
+    return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address, first_slot: UInt32(first))
   }
 
-  fileprivate func taken(_ wanted: UInt64, at address: UInt64, size: Int) -> UInt64 {
-    let known = taken[address] ?? (0, 0)
+  fileprivate func taken(_ places: Places, at address: UInt64, size: Int) -> Places {
+    Places.firstSlots.reduce(.nothing) { found, first in
+      let wanted = places.word(from: first)
+      // Registers are the same in each question.
+      guard first == 0 || wanted >> 32 != 0 else { return found }
+      return found.union(Places(word: taken(wanted, at: address, size: size, slotsFrom: first), from: first))
+    }
+  }
+
+  private func taken(_ wanted: UInt64, at address: UInt64, size: Int, slotsFrom first: Int = 0) -> UInt64 {
+    let question = SlotQuestion(address: address, first: first)
+    let known = taken[question] ?? (0, 0)
     let new = wanted & ~known.asked
-    guard new != 0, var code = code(address, size) else { return known.found & wanted }
-    taken[address] = (known.asked | new, known.found)
+    guard new != 0, var code = code(address, size, slotsFrom: first) else { return known.found & wanted }
+    taken[question] = (known.asked | new, known.found)
     var flow = HKTFlow()
     depth += 1
     _ = withHost { host in hkt_read_flow(&code, new, host, &flow) }
     depth -= 1
     let found = known.found | flow.reads
-    taken[address] = (known.asked | new, found)
+    taken[question] = (known.asked | new, found)
     return found & wanted
   }
 
@@ -76,13 +92,13 @@ final class Flows {
       return depth < Self.deepest ? possible(at: target, size: Int(symbol.size)) : .max
     }
     guard let name = reader.importStub(at: target), !name.starts(with: "$s".utf8) else { return .max }
-    return ~Places.selfRegister.rawValue
+    return ~Places.selfRegister.word()
   }
 
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
     guard var code = code(address, size) else { return .unknown }
     var flow = HKTFlow()
-    guard hkt_read_flow(&code, Places.errorRegister.rawValue, nil, &flow) else { return .unknown }
+    guard hkt_read_flow(&code, Places.errorRegister.word(), nil, &flow) else { return .unknown }
     return flow.saves_r12 ? .never : flow.uses_r12 ? .reported : .unknown
   }
 
@@ -123,13 +139,13 @@ final class Flows {
 
   /// What a function of another image takes, by its name: its callers here know no more of it.
   private func takenByImport(_ name: String) -> UInt64 {
-    if Self.takeOneObject.contains(name) { return Places(argument: .integer(0))!.rawValue }
+    if Self.takeOneObject.contains(name) { return Places(argument: .integer(0))!.word() }
     guard let declaration = parser.declaration(name), !declaration.isEffectivelyPrivate else { return 0 }
-    return planner.plan(declaration).argumentPlaces.intersection(Places(rawValue: Self.registers)).rawValue
+    return planner.plan(declaration).argumentPlaces.word() & Self.registers
   }
 
   private static let registers: UInt64 =
-    Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.rawValue
+    Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.word()
 
   private static let slots: UInt64 = 0xFFFF_FFFF << 32
 
@@ -273,11 +289,11 @@ final class BodyFlow: BodyEvidence {
   }
 
   func taken(_ places: Places) -> Places {
-    Places(rawValue: flows.taken(places.subtracting(extra).rawValue, at: address, size: size)).subtracting(extra)
+    flows.taken(places.subtracting(extra), at: address, size: size).subtracting(extra)
   }
 
   func isCertainlyUnused(_ places: Places) -> Bool {
-    Places(rawValue: flows.possible(at: address, size: size)).isDisjoint(with: places)
+    Places(word: flows.possible(at: address, size: size)).isDisjoint(with: places)
   }
 
   private lazy var sites = flows.sites(to: address)
@@ -289,7 +305,7 @@ final class BodyFlow: BodyEvidence {
     var found: Places = []
     for site in sites ?? [] where !found.isSuperset(of: places) {
       guard let written = flows.written(for: site.at, in: site.function) else { continue }
-      found.formUnion(Places(rawValue: written).intersection(places))
+      found.formUnion(Places(word: written).intersection(places))
     }
     return found.subtracting(extra)
   }
@@ -298,7 +314,7 @@ final class BodyFlow: BodyEvidence {
     if taken(places) == places { return true }
     guard let closeSites else { return false }
     return closeSites.allSatisfy { site in
-      flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(rawValue: $0).union(taken(places))) } ?? true
+      flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(word: $0).union(taken(places))) } ?? true
     }
   }
 
@@ -308,7 +324,7 @@ final class BodyFlow: BodyEvidence {
     var found: Places = []
     for site in sites ?? [] where !found.isSuperset(of: places) {
       guard let flow = flows.results(of: site.at, in: site.function) else { continue }
-      found.formUnion(Places(rawValue: flow.reads).intersection(places))
+      found.formUnion(Places(word: flow.reads).intersection(places))
     }
     return found
   }

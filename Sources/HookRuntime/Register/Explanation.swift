@@ -46,9 +46,7 @@ package enum Explanation {
       lines.append(
         "  shared     \(listed(jumpers)) only jump\(jumpers.count == 1 ? "s" : "") here: their calls are seen as calls of this selector")
     }
-    if family.declaration.yieldsInCaller {
-      lines.append("  positions  before only: it yields within its caller's frame")
-    } else if family.declaration.isCoroutine {
+    if family.declaration.isCoroutine {
       lines.append("  positions  before and after: after runs when the access has begun and sees what is yielded; it cannot be replaced")
     } else if !family.declaration.functionType.result.isVoid {
       lines.append(

@@ -92,7 +92,7 @@ package enum SelectorLookup {
     var parts = head.dropStatic().split(separator: ".").map(String.init)
     guard parts.count >= 2 else { return nil }
     var suffix = ""
-    if ["get", "set", "modify", "read"].contains(parts.last), parts.count > 2 { suffix = "." + parts.removeLast() }
+    if let last = parts.last, last != "init", EntityKind.accessorWords.contains(last), parts.count > 2 { suffix = "." + parts.removeLast() }
     let member = parts.removeLast()
     return (parts.joined(separator: "."), member + String(text.dropFirst(head.count)) + suffix)
   }

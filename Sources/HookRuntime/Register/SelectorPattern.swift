@@ -128,11 +128,8 @@ package struct SelectorPattern: Sendable, Hashable {
     end()
     return found
   }
-  private static let notIdentifiers: Set<String> = [
-    "_", "get", "set", "modify", "read", "init", "deinit", "subscript", "willSet", "didSet",
-    // Members of local types: `Shop.make().closure #1.Box.init()`.
-    "closure", "implicit",
-  ]
+  /// No mangled name has them. The last two are of members of local types: `Shop.make().closure #1.Box.init()`.
+  private static let notIdentifiers = EntityKind.accessorWords.union(["_", "init", "deinit", "subscript", "closure", "implicit"])
 
   /// - Parameter typed: makes the selector with its types; only called when the pattern spells types.
   package func matches(_ selector: String, isStatic memberIsStatic: Bool, typed: () -> [String]) -> Bool {

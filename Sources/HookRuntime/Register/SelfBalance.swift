@@ -27,7 +27,7 @@ extension Flows {
       callee: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().callee($1) },
       method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) })
     let found = withExtendedLifetime(asked) {
-      hkt_read_balance(&code, object.rawValue, HKTOwnedResults(results), &host)
+      hkt_read_balance(&code, object.word(), HKTOwnedResults(results), &host)
     }
     balances[question] = found
     return found
@@ -108,19 +108,19 @@ extension Flows {
     let plan = planner.plan(declaration)
     if plan.opaqueBecause != nil || plan.isAsync || declaration.isEffectivelyPrivate || isMerged { callee.kind = HKT_CALLEE_UNKNOWN }
     for argument in plan.arguments where argument.isConsumed {
-      for place in argument.location.places { callee.takes |= Places(argument: place)?.rawValue ?? 0 }
+      for place in argument.location.places { callee.takes |= Places(argument: place)?.word() ?? 0 }
     }
     if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
     if !declaration.kind.keepsSelf {
       switch address.map({ balance(at: $0, size: size, of: .selfRegister, results: plan.ownedResults, named: name, depth: depth + 1) }) {
-      case HKT_BALANCE_CONSUMED: callee.takes |= Places.selfRegister.rawValue
-      case HKT_BALANCE_UNKNOWN: callee.may_take |= Places.selfRegister.rawValue
+      case HKT_BALANCE_CONSUMED: callee.takes |= Places.selfRegister.word()
+      case HKT_BALANCE_UNKNOWN: callee.may_take |= Places.selfRegister.word()
       // It is this method's own code, and may go where a register says.
-      case HKT_BALANCE_UNREAD where isMerged: callee.may_take |= Places.selfRegister.rawValue
+      case HKT_BALANCE_UNREAD where isMerged: callee.may_take |= Places.selfRegister.word()
       case HKT_BALANCE_KEPT: break
-      default: callee.unread |= Places.selfRegister.rawValue
+      default: callee.unread |= Places.selfRegister.word()
       }
     }
     return callee
@@ -147,14 +147,14 @@ extension Flows {
     let all = value.location.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .nothing) }
     switch value.access {
     case .borrowed, .inPlace: return
-    case .owned: callee.takes |= all.rawValue
+    case .owned: callee.takes |= all.word()
     case .unknown:
       let object = value.objectRegisters.first
       let use = address.flatMap { address in
         object.map { balance(at: address, size: size, of: $0, results: plan.ownedResults, named: name, depth: depth + 1) }
       }
       if use == HKT_BALANCE_KEPT { return }
-      if use == HKT_BALANCE_CONSUMED { callee.takes |= all.rawValue } else { callee.may_take |= all.rawValue }
+      if use == HKT_BALANCE_CONSUMED { callee.takes |= all.word() } else { callee.may_take |= all.word() }
     }
   }
 
@@ -180,7 +180,7 @@ extension Flows {
 
 extension HKTCallee {
   fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil) {
-    let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.rawValue : 0
+    let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.word() : 0
     self.init(
       kind: kind, takes: 0, may_take: 0, unread: unread, never_returns: neverReturns,
       may_fail: mayFail ?? (kind == HKT_CALLEE_UNKNOWN))
@@ -208,7 +208,7 @@ package struct OwnedResults {
 
 extension HKTOwnedResults {
   fileprivate init(_ results: OwnedResults) {
-    self.init(certain: results.certain.rawValue, possible: results.possible.rawValue, may_fail: results.mayFail)
+    self.init(certain: results.certain.word(), possible: results.possible.word(), may_fail: results.mayFail)
   }
 }
 

@@ -8,10 +8,10 @@
 // So a register is an argument for certain when the body takes it, and a list of arguments is complete when its last
 // register is taken.
 
-/// Registers and stack slots, as the flow reader numbers them.
+/// Registers and stack slots, as the flow reader numbers them, with more slots than it follows at a time.
 package struct Places: OptionSet, Sendable, Hashable {
-  package let rawValue: UInt64
-  package init(rawValue: UInt64) { self.rawValue = rawValue }
+  package let rawValue: UInt128
+  package init(rawValue: UInt128) { self.rawValue = rawValue }
 
   static let argumentRegisters: [UInt64] = [7, 6, 2, 1, 8, 9]  // rdi rsi rdx rcx r8 r9
   static let resultRegisters: [UInt64] = [0, 2, 1, 8]  // rax rdx rcx r8
@@ -20,17 +20,35 @@ package struct Places: OptionSet, Sendable, Hashable {
   package static let nothing: Places = []
   /// None of them is a stack slot.
   package var areRegisters: Bool { rawValue < 1 << 32 }
+
+  private static let mostSlots = 96
+  private static let slotsAtATime = 32
+
+  /// First slots of the flow reader's questions: what it answers of one says nothing of the slots of another.
+  static let firstSlots = stride(from: 0, to: mostSlots, by: slotsAtATime)
+
+  /// - Parameter word: the flow reader's places, where bit 32 is the slot `first`.
+  init(word: UInt64, from first: Int = 0) {
+    let slots = UInt128(word >> 32) << UInt128(32 + first)
+    self.init(rawValue: slots | UInt128(UInt32(truncatingIfNeeded: word)))
+  }
+
+  /// The registers, and the slots from `first` on, as the flow reader numbers them.
+  func word(from first: Int = 0) -> UInt64 {
+    let slots = UInt32(truncatingIfNeeded: rawValue >> UInt128(32 + first))
+    return UInt64(slots) << 32 | UInt64(UInt32(truncatingIfNeeded: rawValue))
+  }
   /// A place that is not followed: nothing takes it, nobody sets it. (The stack pointer's.)
   static let untold = Places(rawValue: 1 << 4)
 
   /// The place of an argument; nil for a stack slot beyond those that are followed.
   package init?(argument place: Place) {
     switch place {
-    case .integer(let i): self.init(rawValue: 1 << Self.argumentRegisters[i])
-    case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
+    case .integer(let i): self.init(rawValue: 1 << UInt128(Self.argumentRegisters[i]))
+    case .float(let i): self.init(rawValue: 1 << UInt128(16 + i))
     case .stack(let i):
-      guard i < 32 else { return nil }
-      self.init(rawValue: 1 << UInt64(32 + i))
+      guard i < Self.mostSlots else { return nil }
+      self.init(rawValue: 1 << UInt128(32 + i))
     case .selfRegister: self = .selfRegister
     case .indirectResult: self.init(rawValue: 1)
     case .yielded, .x87: return nil
@@ -40,8 +58,8 @@ package struct Places: OptionSet, Sendable, Hashable {
   /// The place of a result on return.
   package init?(result place: Place) {
     switch place {
-    case .integer(let i), .yielded(let i): self.init(rawValue: 1 << Self.resultRegisters[i])
-    case .float(let i): self.init(rawValue: 1 << UInt64(16 + i))
+    case .integer(let i), .yielded(let i): self.init(rawValue: 1 << UInt128(Self.resultRegisters[i]))
+    case .float(let i): self.init(rawValue: 1 << UInt128(16 + i))
     default: return nil
     }
   }

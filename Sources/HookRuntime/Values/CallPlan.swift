@@ -162,8 +162,6 @@ package final class CallPlan: @unchecked Sendable {
   package let selfPlan: SelfPlan
   package let result: ResultPlan
   package let thrown: Thrown
-  /// Coroutine accessors of the newer form: they yield within their callers' frames, so that nobody may stand between.
-  package let isEnterOnly: Bool
   /// The results are those of an async function: they come back as arguments of the function that is resumed.
   package let isAsync: Bool
   package let stack: StackArguments
@@ -208,7 +206,7 @@ package final class CallPlan: @unchecked Sendable {
   package let consumesArguments: Bool
 
   init(
-    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, isEnterOnly: Bool, stack: StackArguments,
+    arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, stack: StackArguments,
     isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
     opaqueBecause: String? = nil, selfUse: SelfUse = .unknown, of declaration: Declaration
   ) {
@@ -223,7 +221,6 @@ package final class CallPlan: @unchecked Sendable {
     self.selfPlan = selfPlan
     self.result = result
     self.thrown = thrown
-    self.isEnterOnly = isEnterOnly
     isAsync = declaration.functionType.isAsync
     self.stack = stack
     self.isExact = isExact
@@ -289,7 +286,7 @@ package final class CallPlan: @unchecked Sendable {
   /// The result comes on the x87 stack, or may: nothing else looks there.
   package var mayUseX87: Bool {
     switch result.location {
-    case .unknown, .optimizedOut: !isAsync && !isEnterOnly
+    case .unknown, .optimizedOut: !isAsync
     case .pieces, .address, .parts: result.location.isOnX87
     }
   }
@@ -355,7 +352,7 @@ package final class CallPlan: @unchecked Sendable {
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
-      thrown: thrown ?? self.thrown, isEnterOnly: isEnterOnly, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
+      thrown: thrown ?? self.thrown, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
       thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause,
       selfUse: selfUse ?? self.selfUse, of: declaration)
   }
@@ -385,7 +382,7 @@ package final class CallPlan: @unchecked Sendable {
   static func ofNothing(_ declaration: Declaration, thrown: Thrown) -> CallPlan {
     CallPlan(
       arguments: [], selfPlan: .none, result: ResultPlan(type: .tuple([]), info: nil, location: .pieces([])), thrown: thrown,
-      isEnterOnly: false, stack: unknownStack(declaration.functionType), isExact: false, of: declaration)
+      stack: unknownStack(declaration.functionType), isExact: false, of: declaration)
   }
 
   private static func unknownStack(_ function: FunctionType) -> StackArguments {
@@ -393,7 +390,7 @@ package final class CallPlan: @unchecked Sendable {
   }
 
   /// Nothing is known but that the function exists.
-  static func opaque(_ declaration: Declaration, reason: String, isEnterOnly: Bool, thrown: Thrown? = nil) -> CallPlan {
+  static func opaque(_ declaration: Declaration, reason: String, thrown: Thrown? = nil) -> CallPlan {
     let function = declaration.functionType
     return CallPlan(
       arguments: function.parameters.map {
@@ -401,7 +398,7 @@ package final class CallPlan: @unchecked Sendable {
       },
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
-      thrown: thrown ?? function.thrown, isEnterOnly: isEnterOnly,
+      thrown: thrown ?? function.thrown,
       stack: unknownStack(function), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }

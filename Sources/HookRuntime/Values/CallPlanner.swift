@@ -15,16 +15,15 @@ package struct CallPlanner {
   ///   - evidence: what the body's code shows; without it private functions are opaque, and all others are believed to be passed
   ///     even what they do not read.
   package func plan(_ declaration: Declaration, sharing conflict: String? = nil, evidence: (any BodyEvidence)? = nil) -> CallPlan {
-    let isEnterOnly = declaration.yieldsInCaller
     // Callers of another function, or those of a private one, may not look for an error.
     let thrown = evidence?.error == .reported && conflict == nil ? declaration.functionType.thrown : .never
     if conflict == nil, declaration.kind.isClosure, declaration.functionType.hasNothingToDecode {
       return .ofNothing(declaration, thrown: thrown)
     }
     if let reason = conflict ?? Self.distrust(declaration, evidence: evidence) {
-      return .opaque(declaration, reason: reason, isEnterOnly: isEnterOnly, thrown: thrown)
+      return .opaque(declaration, reason: reason, thrown: thrown)
     }
-    let planned = planned(declaration, evidence, isEnterOnly: isEnterOnly)
+    let planned = planned(declaration, evidence)
     // Metadata that nobody reads, callers that know the body need not pass.
     let sources = planned.sources.filter { source in evidence?.arePassed(source.value.place) ?? true }
     if sources.isEmpty || planned.plan.opaqueBecause != nil { return planned.plan }
@@ -38,7 +37,7 @@ package struct CallPlanner {
     let environment = try GenericEnvironment(declaration, types: types)
     if environment.isEmpty { return nil }
     // A call made here passes what the signature says, also what the body does not read.
-    let planned = planned(declaration, evidence, isEnterOnly: declaration.yieldsInCaller, isChecked: false)
+    let planned = planned(declaration, evidence, isChecked: false)
     return GenericPlan(environment: environment, plan: planned.plan, hiddenAreKnown: planned.hiddenAreKnown, replan: planned.replan)
   }
 
@@ -52,7 +51,7 @@ package struct CallPlanner {
   }
 
   private func planned(
-    _ declaration: Declaration, _ evidence: (any BodyEvidence)?, isEnterOnly: Bool, isChecked: Bool = true
+    _ declaration: Declaration, _ evidence: (any BodyEvidence)?, isChecked: Bool = true
   ) -> Planned {
     var lowering = SILTypeLowering(types: types)
     var problem: TypeProblem?
@@ -64,7 +63,7 @@ package struct CallPlanner {
     var signature = SILSignature(declaration, lowering: lowering)
     for step in declaration.specialization { signature.apply(step, of: declaration, lowering: lowering) }
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
-    let made = assembly.plan(isEnterOnly: isEnterOnly)
+    let made = assembly.plan()
     let checked = isChecked ? evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } : nil
     let plan = checked ?? made
     return Planned(
@@ -72,7 +71,7 @@ package struct CallPlanner {
     ) { [declaration, lowering, signature, assembly, plan, made] actual in
       var known = lowering
       known.actual = actual
-      return CallAssembly(declaration, signature, known, placing: assembly).plan(isEnterOnly: isEnterOnly).located(like: plan, not: made)
+      return CallAssembly(declaration, signature, known, placing: assembly).plan().located(like: plan, not: made)
     }
   }
 
@@ -100,10 +99,11 @@ extension Declaration {
   /// It, or a type around it, has generic parameters; whether types do, only their descriptors tell.
   fileprivate var mayBeGeneric: Bool { isGeneric || !genericParameterCounts.isEmpty || context != nil }
 
-  /// The newer form of coroutine keeps its frame on its caller's stack: its entry does not return before the access ends.
-  package var yieldsInCaller: Bool { kind == .modify2 || kind == .read2 }
+  /// Coroutine accessors of the newer form, whose callers bring a frame as large as a record says (`…Twc`): tables have that record's
+  /// address, not the code's.
+  package var hasCoroutineRecord: Bool { kind == .modify2 || kind == .read2 }
 
-  /// `modify` and `read` yield in the middle: of the older form the entry returns what they yield, and who goes on.
+  /// `modify` and `read` yield in the middle: the entry returns who goes on, and what they yield.
   package var isCoroutine: Bool {
     switch kind {
     case .modify, .read, .modify2, .read2: true

@@ -108,7 +108,7 @@ private struct FunctionPlanner {
     let plan = CallPlan(
       arguments: arguments, selfPlan: .none, result: result,
       thrown: !shape.isThrowing ? .never : shape.thrown.map { .typed(.unknown(_typeName($0.type, qualified: true))) } ?? .any,
-      isEnterOnly: false, stack: StackArguments(bytes: 8 * places.slots, isKnown: true), isExact: true,
+      stack: StackArguments(bytes: 8 * places.slots, isKnown: true), isExact: true,
       of: Declaration(kind: .function, module: "", name: "closure"))
     return FunctionPlan(type: type, shape: shape, call: plan, error: error)
   }

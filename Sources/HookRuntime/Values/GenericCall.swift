@@ -84,7 +84,7 @@ extension GenericSource {
     switch self {
     case .metadata(let place), .argument(let place, _), .object(let place, _, _, _), .metatype(let place, _, _):
       // What cannot be followed is never said to be taken.
-      Places(argument: place) ?? Places(rawValue: 1 << 63)
+      Places(argument: place) ?? .untold
     }
   }
   /// What the parameter stands for in the call; nil where it cannot be told any more.

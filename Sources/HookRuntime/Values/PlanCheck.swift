@@ -27,7 +27,7 @@ struct PlanCheck {
     // A function that cannot fail leaves its caller's value in the error register. (Async functions report elsewhere.)
     let thrown = isKept || plan.isAsync || plan.thrown != .any || evidence.error == .reported ? plan.thrown : .never
     if !isKept, let reason = uncertainty() {
-      return .opaque(declaration, reason: reason, isEnterOnly: plan.isEnterOnly, thrown: thrown)
+      return .opaque(declaration, reason: reason, thrown: thrown)
     }
     var result = plan.result
     if !isKept {

@@ -116,7 +116,7 @@ package final class Tracer: @unchecked Sendable {
       let declaration = family.declaration
       let isAsync = declaration.functionType.isAsync || declaration.isAsyncAccessor
       // A call of an async function ends on another thread than it began: it notes its own time.
-      let phases = declaration.yieldsInCaller || family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
+      let phases = family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (isAsync ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
         phases: UInt32(phases), readsValues: !settings.summaryOnly, owner: "trace"

@@ -40,17 +40,18 @@ package enum EntityKind: Hashable, Sendable {
   }
 
   /// A body that reads or writes a property or subscript.
-  package var isAccessor: Bool {
-    switch self {
-    case .getter, .setter, .modify, .read, .modify2, .read2, .willSet, .didSet, .initAccessor,
-      .globalGetter, .materializeForSet, .unsafeAddressor, .unsafeMutableAddressor,
-      .owningAddressor, .owningMutableAddressor, .nativeOwningAddressor,
-      .nativeOwningMutableAddressor, .nativePinningAddressor, .nativePinningMutableAddressor,
-      .borrowAccessor, .mutateAccessor:
-      true
-    default: false
-    }
-  }
+  package var isAccessor: Bool { !accessorWord.isEmpty }
+
+  private static let accessors: [EntityKind] = [
+    .getter, .setter, .modify, .read, .modify2, .read2, .willSet, .didSet, .initAccessor,
+    .globalGetter, .materializeForSet, .unsafeAddressor, .unsafeMutableAddressor,
+    .owningAddressor, .owningMutableAddressor, .nativeOwningAddressor,
+    .nativeOwningMutableAddressor, .nativePinningAddressor, .nativePinningMutableAddressor,
+    .borrowAccessor, .mutateAccessor,
+  ]
+
+  /// What accessors are called behind their property: `get`, `modify`, … (`init` is an initialiser's name as well.)
+  package static let accessorWords = Set(accessors.map(\.accessorWord))
 
   package var isClosure: Bool {
     switch self {

@@ -1,6 +1,8 @@
 import CHookTrampoline
 import Testing
 
+@testable import HookRuntime
+
 /// The flow reader on code of a few instructions: what is written in `code` was assembled to `bytes`.
 @Suite("flow of values")
 struct FlowTests {
@@ -62,6 +64,17 @@ struct FlowTests {
     }
   }
 
+  @Test("slots far out are followed when they are asked about") func farSlots() {
+    var flow = HKTFlow()
+    var code = Self.code("488b842448010000c3")  // mov rax, [rsp+328]; ret
+    #expect(hkt_read_flow(&code, .max, nil, &flow) && flow.reads >> 32 == 0, "slot 40 is none of the first 32")
+    code.first_slot = 32
+    #expect(hkt_read_flow(&code, .max, nil, &flow) && flow.reads >> 32 == 1 << 8)
+    let places = Places(word: flow.reads, from: 32)
+    #expect(places.isSuperset(of: Places(argument: .stack(40))!) && places.isDisjoint(with: Places(argument: .stack(8))!))
+    #expect(places.word(from: 32) == flow.reads && places.word() >> 32 == 0)
+  }
+
   @Test("a function that pushes r12 reports no error in it") func errorRegister() {
     var flow = HKTFlow()
     for (text, saves, uses) in [("4154415cc3", true, false), ("4989c4c3", false, true), ("c3", false, false)] {
@@ -106,6 +119,6 @@ struct FlowTests {
     let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
     _ = copy.initialize(from: bytes)
-    return HKTCode(bytes: copy.baseAddress, size: UInt64(bytes.count), address: 0x1000)
+    return HKTCode(bytes: copy.baseAddress, size: UInt64(bytes.count), address: 0x1000, first_slot: 0)
   }
 }

@@ -15,8 +15,8 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
   case foreignWord(address: UInt64, found: UInt64, expected: UInt64)
   /// What the back end changes is not what the scope asks for.
   case scope(String)
-  /// The entries hold records of a form not handled here (callee-allocated coroutines).
-  case unknownEntry
+  /// The entries are records that are not handled here: those of coroutine accessors of the newer form.
+  case coroutineRecord
   /// Code may compare objects' classes with this one.
   case mayBeFinal(String)
   case actor(String)
@@ -40,7 +40,7 @@ package enum BackEndRefusal: Error, Equatable, Sendable {
     case .noHeir: "no-heir"
     case .foreignWord: "foreign-bytes"
     case .scope: "scope"
-    case .unknownEntry: "unknown-entry"
+    case .coroutineRecord: "coroutine-record"
     case .mayBeFinal: "final-class"
     case .actor: "actor"
     case .noWitness: "no-witness"
@@ -67,7 +67,7 @@ extension BackEndRefusal: CustomStringConvertible {
     case .foreignWord(let address, let found, let expected):
       "the table's word at 0x\(String(address, radix: 16)) was changed by someone else (expected 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))); left as it is"
     case .scope(let advice): "it \(advice)"
-    case .unknownEntry: "its entries in tables have a form that is not known"
+    case .coroutineRecord: "tables have a record of it and not its code, as of all coroutine accessors of the newer form; hook it by entry"
     case .mayBeFinal(let name):
       "'\(name)' may be final, and code compares objects' classes with a final one: casts of a switched object would fail; hook it by entry"
     case .actor(let name): "'\(name)' is an actor, whose class the runtime looks at; hook it by entry"

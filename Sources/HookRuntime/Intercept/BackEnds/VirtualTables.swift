@@ -11,7 +11,7 @@ enum VirtualTables {
   /// The words to be changed for calls of the family's method on its class and heirs, or on `subclass` and its heirs.
   static func plan(_ family: Family, in image: ImageCatalog, subclass: Metadata? = nil) -> Result<SlotPlan, BackEndRefusal> {
     do throws(BackEndRefusal) {
-      if family.declaration.yieldsInCaller { throw .unknownEntry }
+      if family.declaration.hasCoroutineRecord { throw .coroutineRecord }
       let slots: [MethodSlot]
       do throws(NoSlot) { slots = try image.methodSlots(of: family).get() } catch { throw .noSlot(error) }
       let owner = try metadata(of: family, in: image)
@@ -29,7 +29,7 @@ enum VirtualTables {
   static func words(
     of family: Family, in image: ImageCatalog, for type: Metadata
   ) throws(BackEndRefusal) -> [(index: Int, planned: SlotPlan.Entry)] {
-    if family.declaration.yieldsInCaller { throw .unknownEntry }
+    if family.declaration.hasCoroutineRecord { throw .coroutineRecord }
     let slots: [MethodSlot]
     do throws(NoSlot) { slots = try image.methodSlots(of: family).get() } catch { throw .noSlot(error) }
     return try slots.map { slot throws(BackEndRefusal) in

@@ -8,7 +8,7 @@ enum WitnessTables {
   static func plan(_ family: Family, in image: ImageCatalog) -> Result<SlotPlan, BackEndRefusal> {
     let witnesses = image.witnesses(of: family)
     if witnesses.isEmpty { return .failure(.noWitness) }
-    if family.declaration.yieldsInCaller { return .failure(.unknownEntry) }
+    if family.declaration.hasCoroutineRecord { return .failure(.coroutineRecord) }
     var plan = SlotPlan(backEnd: .witness)
     for witness in witnesses {
       let entry = image.asyncEntries.record(at: witness.address - image.bias).map { $0.address + image.bias }

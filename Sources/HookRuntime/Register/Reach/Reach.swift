@@ -106,7 +106,7 @@ package struct Reach {
 
   /// The class that has the slot, and its heirs.
   private func tables() -> Result<(name: String, heirs: [TypeRecord]), BackEndRefusal> {
-    if family.declaration.yieldsInCaller { return .failure(.unknownEntry) }
+    if family.declaration.hasCoroutineRecord { return .failure(.coroutineRecord) }
     let slots: [MethodSlot]
     do throws(NoSlot) { slots = try image.methodSlots(of: family).get() } catch { return .failure(.noSlot(error)) }
     guard !slots.isEmpty, let record = image.classRecord(of: family) else { return .failure(.noSlot(.notVirtual)) }
@@ -145,7 +145,7 @@ package struct Reach {
         .filter { $0.1.requirement.typedName(qualified: true) == requirement.typedName(qualified: true) }
     }
     if witnesses.isEmpty { return BackEndReach(.witness, .noWitness) }
-    if family.declaration.yieldsInCaller { return BackEndReach(.witness, .unknownEntry) }
+    if family.declaration.hasCoroutineRecord { return BackEndReach(.witness, .coroutineRecord) }
     let generic = witnesses.filter { $0.0.isTableInstantiated($0.1) }
     if generic.count == witnesses.count {
       return BackEndReach(.witness, .genericConformance("\(generic[0].1.conformer)", to: generic[0].1.protocolName))

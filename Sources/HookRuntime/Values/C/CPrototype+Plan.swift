@@ -106,7 +106,7 @@ extension CPrototype {
     let location: Location = result == .void ? .pieces([]) : .pieces([Piece(place: place, offset: 0, size: result.size)])
     return CallPlan(
       arguments: arguments, selfPlan: .none, result: ResultPlan(type: result.syntax, info: result.info, location: location),
-      thrown: .never, isEnterOnly: false, stack: StackArguments(bytes: 8 * slots, isKnown: !form.isVariadic), isExact: true,
+      thrown: .never, stack: StackArguments(bytes: 8 * slots, isKnown: !form.isVariadic), isExact: true,
       of: declaration)
   }
 
@@ -139,7 +139,6 @@ extension CallPlan {
   /// A C function whose prototype nobody told.
   package static func unknownFunction(_ declaration: Declaration) -> CallPlan {
     .opaque(
-      declaration, reason: "its prototype is not known; spell it, such as C.\(declaration.name)(int32, cstring) -> int32",
-      isEnterOnly: false)
+      declaration, reason: "its prototype is not known; spell it, such as C.\(declaration.name)(int32, cstring) -> int32")
   }
 }

@@ -41,12 +41,12 @@ struct CallAssembly: Sendable {
     self.lowering = lowering
   }
 
-  func plan(isEnterOnly: Bool) -> CallPlan {
+  func plan() -> CallPlan {
     let function = declaration.functionType
     let selfPlan = selfPlan()
     return CallPlan(
       arguments: function.parameters.indices.map { argument($0, function.parameters[$0]) }, selfPlan: selfPlan,
-      result: result(function), thrown: function.thrown, isEnterOnly: isEnterOnly, stack: stack(function, selfPlan),
+      result: result(function), thrown: function.thrown, stack: stack(function, selfPlan),
       isExact: isExact, hidden: hidden, thrownValue: thrownValue(function), of: declaration)
   }
 
@@ -443,13 +443,12 @@ struct CallAssembly: Sendable {
     return tupleResult(info)
   }
 
-  /// What a coroutine accessor of the older form yields follows the continuation in the result registers: of `modify` the
+  /// What a coroutine accessor yields, of either form, follows the continuation in the result registers: of `modify` the
   /// address of a variable; of `read` the values, element by element, or the addresses of those that do not go in registers.
   private func yielded(_ type: TypeSyntax, _ whole: TypeInfo?) -> Location {
     switch declaration.kind {
-    case .modify: return .address(.yielded(1))
-    case .read: break
-    default: return .unknown("it yields within its caller's frame")
+    case .modify, .modify2: return .address(.yielded(1))
+    default: break
     }
     var registers = YieldRegisters()
     guard case .tuple(let elements) = type, !elements.isEmpty else { return yield(type, &registers) }
