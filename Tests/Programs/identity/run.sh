@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# Tests/Programs/identity/run.sh [SEED]: of this project's own files every third or so, by the seed; IDENTITY_FILES=10000 takes them all.
 # A program under ScriptHost does, byte by byte, what it does alone: swift-format over many files,
 # without patches, with an empty handler on all of its formatter, and with one on everything in it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
@@ -9,12 +10,15 @@ mkdir -p "$files" "$work/none"
 
 # MARK: Files
 
-number=0
-while IFS= read -r file; do
-  number=$((number + 1))
-  cp "$file" "$files/$(printf '%03d' $number)-$(basename "$file")"
-done < <(find "$root/Sources" "$root/Tests" "$root/Examples" -name '*.swift' -type f 2>/dev/null | LC_ALL=C sort)
-own=$number
+mapfile -t sources < <(find "$root/Sources" "$root/Tests" "$root/examples" -name '*.swift' -type f | LC_ALL=C sort)
+most=${IDENTITY_FILES:-160} seed=${1:-${SCRIPTHOST_SEED:-$(date +%j)}}
+step=$(((${#sources[@]} + most - 1) / most))
+own=0
+for ((index = seed % step; index < ${#sources[@]}; index += step)); do
+  own=$((own + 1))
+  cp "${sources[index]}" "$files/$(printf '%03d' $own)-$(basename "${sources[index]}")"
+done
+echo "seed $seed: $own of the project's ${#sources[@]} files"
 
 odd() { cat >"$files/odd-$1.swift"; }
 odd empty </dev/null

@@ -35,23 +35,30 @@ example() {
   guide "$1/Sources/guide"
 }
 
-# runs NAME COMMAND…: builds and runs both programs with `swift COMMAND…`.
+# built NAME COMMAND…: builds both programs with `swift build COMMAND…`; what it says is in NAME-build.err.
+built() { capture "$1-build" swift build "${@:2}" -q; }
+
+# runs NAME COMMAND…: runs both with `swift run COMMAND…`.
 runs() {
   local name=$1
   shift
+  check "$name: the example is built" grep -qx 0 "$name-build.status"
   capture "$name" swift run "$@" -q till
-  check "$name: the example builds and runs" grep -qx 0 "$name.status"
+  check "$name: the example runs" grep -qx 0 "$name.status"
   same "$name: what it says" "$root/examples/library/expected.txt" "$name.out"
   capture "$name-guide" swift run "$@" -q guide
-  check "$name: the code of the documentation builds and runs" grep -qx 0 "$name-guide.status"
+  check "$name: the code of the documentation runs" grep -qx 0 "$name-guide.status"
   same "$name: what it prints is what it says it prints" guide.expected "$name-guide.out"
-  [ "$wrong" -eq 0 ] || grep -h 'error:\|crash' "$name.err" "$name-guide.err" | sort -u | head -20 >&2 || true
+  [ "$wrong" -eq 0 ] || grep -h 'error:\|crash' "$name-build.err" "$name.err" "$name-guide.err" | sort -u | head -20 >&2 || true
 }
 
 # Kept, so that the next run only builds what changed.
 kept=$root/.build/library-example
 example "$kept/package" ".package(name: \"ScriptHost\", path: \"$root\")"
-runs debug --package-path "$kept/package" --scratch-path "$kept/build"
+debug=(--package-path "$kept/package" --scratch-path "$kept/build")
+# Beside the release build, which the compiler makes on one core for the most part.
+built debug "${debug[@]}" &
+building=$!
 
 # A repository of the sources as they are, with a version.
 mkdir -p ScriptHost
@@ -62,7 +69,11 @@ git -C ScriptHost -c user.name=test -c user.email=test@example.invalid commit -q
 git -C ScriptHost tag 1.0.0
 example byurl ".package(url: \"file://$work/ScriptHost\", from: \"1.0.0\")"
 check 'the example depends on a URL and a version' grep -q 'url: "file://.*from: "1.0.0"' byurl/Package.swift
-runs release --package-path byurl -c release
+release=(--package-path byurl -c release)
+built release "${release[@]}"
+wait $building
+runs debug "${debug[@]}"
+runs release "${release[@]}"
 
 # The documentation itself: every link leads somewhere.
 modules=$(find "$kept/build" -type d -name Modules | head -n 1)
