@@ -103,24 +103,35 @@ static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase ph
   return outcome;
 }
 
-/// Bytes of stack arguments to copy for the original: all that can be arguments where their number is not known.
-///
-/// Arguments lie in the caller's frame, below the place its rbp points at: Swift keeps frame pointers (rbp is the caller's, or
-/// that of the function it jumped out of, whose frame holds the arguments then). The trampoline has pushed it. For callers
-/// that use rbp otherwise there is no bound but the stack's end, and a round number.
+/// Frame records lie one above the other: {the next one's address, return address}. The last has 0, those of async functions bit 60.
+static bool is_frame_record(uint64_t at, uint64_t stack_high) {
+  uint64_t next = *(const uint64_t *)at & ~(UINT64_C(1) << 60);
+  return next == 0 || (next > at && next < stack_high && next % 8 == 0);
+}
+
+size_t hkt_argument_bytes(const uint64_t *stack, uint64_t end, uint64_t stack_high, uint64_t rbp, size_t least) {
+  enum { NO_FRAME_POINTER = 8192 };
+  uint64_t from = (uint64_t)stack, all = end - from;
+  bool is_inside = rbp % 8 == 0 && rbp > from && rbp < end && end - rbp >= 16;
+  uint64_t bytes = is_inside && is_frame_record(rbp, stack_high) ? rbp - from : NO_FRAME_POINTER;
+  if (bytes < least) bytes = least;
+  return (bytes < all ? bytes : all) & ~(uint64_t)7;
+}
+
+/// Bytes of stack arguments to copy for the original.
 static size_t stack_bytes_of(const HKTCall *call) {
   const HKTBodyRecord *body = call->body;
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_STACK_KNOWN, 1)) return body->stack_bytes;
-  enum { NO_FRAME_POINTER = 8192, HEADROOM = 64 * 1024 };
+  enum { HEADROOM = 64 * 1024 };
   const HKTThread *t = call->thread;
-  uint64_t from = (uint64_t)call->frame->stack, rbp = call->frame->stack[-2];
-  bool is_own_stack = from >= t->stack_low && from < t->stack_high;
-  uint64_t end = is_own_stack ? t->stack_high : from + body->stack_bytes;
-  uint64_t bytes = rbp > from && rbp <= end && rbp % 8 == 0 ? rbp - from : end - from < NO_FRAME_POINTER ? end - from : NO_FRAME_POINTER;
+  const uint64_t *stack = call->frame->stack;
+  uint64_t from = (uint64_t)stack, rbp = stack[-2];  // the trampoline has pushed it
+  // Where a stack ends that is not the thread's own is not known: reading too far is worse there than an unlikely frame pointer.
+  if (from < t->stack_low || from >= t->stack_high) return hkt_argument_bytes(stack, from + body->stack_bytes, UINT64_MAX, rbp, 0);
+  size_t bytes = hkt_argument_bytes(stack, t->stack_high, t->stack_high, rbp, body->stack_bytes);
   // A frame of that size is no list of arguments; the copy must not use up the stack.
-  uint64_t room = is_own_stack ? (uint64_t)__builtin_frame_address(0) - t->stack_low : 0;
-  if (bytes > body->stack_bytes && bytes + HEADROOM > room) bytes = body->stack_bytes < bytes ? body->stack_bytes : bytes;
-  return bytes & ~(uint64_t)7;
+  uint64_t room = (uint64_t)__builtin_frame_address(0) - t->stack_low;
+  return bytes > body->stack_bytes && bytes + HEADROOM > room ? body->stack_bytes : bytes;
 }
 
 static void run_original(HKTCall *call) {

@@ -312,6 +312,13 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
 
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
+/// How many bytes above `stack` to copy so that a function has all its stack arguments, where their number is not known.
+///
+/// They lie in the caller's frame, below the record its rbp points at; at least `least` are copied, as rbp may hold any value in
+/// optimised code. Where it leads to no record of a frame, a round number.
+/// @param end where nothing can be read any more  @param stack_high the end of the stack, at `end` or above
+size_t hkt_argument_bytes(const uint64_t *stack, uint64_t end, uint64_t stack_high, uint64_t rbp, size_t least);
+
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type; once, however many layers do.
