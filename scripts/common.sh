@@ -3,6 +3,8 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 products=$root/.build/release
+# Debug builds of the tests have a place of their own, so that they can be made beside the release products.
+tests_scratch=$root/.build/tests
 
 # One line of progress on stderr.
 step() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
@@ -28,4 +30,12 @@ toolchain_bin() {
   fi
   [ -x "$directory/clang" ] || fail "the toolchain of '$(command -v swift)' has no clang; install a complete Swift toolchain"
   printf '%s\n' "$directory"
+}
+
+# built_product LEVEL PRODUCT: builds one of the package's programs, debug or release, and prints where it is.
+built_product() {
+  local scratch=$root/.build
+  [ "$1" = release ] || scratch=$tests_scratch
+  swift build --package-path "$root" --scratch-path "$scratch" -c "$1" --product "$2" >&2
+  printf '%s\n' "$scratch/$1/$2"
 }

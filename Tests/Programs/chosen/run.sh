@@ -50,6 +50,12 @@ else
   printf 'skipped: system calls cannot be refused here\n'
 fi
 
+# A library's own program: groups of hooks, which scripts do not have.
+for level in debug release; do
+  capture group "$(built_product $level hook-cases)" --twins ./libTwins.so
+  check "$level: two functions of a pattern that have one body do not keep a group from landing: $(tail -n 1 group.out)" grep -qx 0 group.status
+done
+
 explains() { capture explain "$scripthost" explain "$2" "$3" && says "explain: $1" explain.out "$4"; }
 explains 'what is too short, by the virtual table' ./libKit.so 'Kit.Plain.quiet()' '  chosen     vtable: it cannot be hooked by entry, the function at'
 explains 'what is too short, by the witness' ./libKit.so 'Kit.Calm.rest()' '  chosen     witness: it cannot be hooked by entry'

@@ -21,8 +21,8 @@ for level in debug release; do
   swiftc -swift-version 6 $optimise -parse-as-library -emit-library -emit-module -module-name Base "$here/late/Base.swift" -o cases/libBase.so
   swiftc -swift-version 6 $optimise -parse-as-library -emit-library -module-name Plugin -I cases -L cases -lBase -Xlinker -rpath \
     -Xlinker '$ORIGIN' "$here/late/Plugin.swift" -o cases/libPlugin.so
-  swift build --package-path "$root" -c "$level" --product import-cases >&2
-  capture cases timeout 300 "$root/.build/$level/import-cases" "$work/cases"
+  program=$(built_product $level import-cases)
+  capture cases timeout 300 "$program" "$work/cases"
   sed -n "s/^ok      /ok      $level: /p" cases.out
   checks=$((checks + $(grep -c '^ok ' cases.out)))
   check "$level: all cases hold" grep -qx 0 cases.status

@@ -13,8 +13,7 @@ kept-closure|a non-escaping closure of type '(HookSubjects.Line) -> Swift.Bool' 
 target-gone|'HookSubjects.TicketOffice.ticket(_:)' was called on an object whose target is gone, and nothing can be returned instead"
 
 for level in debug release; do
-  swift build --package-path "$root" -c "$level" --product misuse-cases >&2
-  cases=$root/.build/$level/misuse-cases
+  cases=$(built_product $level misuse-cases)
   check "$level: every case has a message" diff <("$cases") <(cut -d'|' -f1 <<<"$messages")
   while IFS='|' read -r name message; do
     capture case timeout 60 "$cases" "$name"

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # Which calls hooks of each back end see, in -Onone and in -O, against what the explanation claimed: Tests/Support/ReachCases.
 # The tables of docs/hooks.md are made by it: `run.sh --update` writes them, without it they are compared.
-set -eu
+. "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/common.sh"
+need_swift
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-root=$(cd "$here/../../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-swift build --package-path "$root" --product reach-cases >&2
-swift build --package-path "$root" -c release --product reach-cases >&2
 status=0
 for level in debug release; do
+  program=$(built_product $level reach-cases)
   echo "== $level"
-  "$root/.build/$level/reach-cases" >"$work/$level" || status=1
+  "$program" >"$work/$level" || status=1
   grep -B1 OVERCLAIMED "$work/$level" || true
   tail -n 1 "$work/$level"
 done

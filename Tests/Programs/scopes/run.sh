@@ -21,8 +21,7 @@ random() {
 }
 
 for level in debug release; do
-  swift build --package-path "$root" -c "$level" --product engine-cases >&2
-  cases=$root/.build/$level/engine-cases
+  cases=$(built_product $level engine-cases)
   capture "$level" timeout 300 "$cases"
   cat "$level.out"
   check "$level: all cases hold" grep -qx 0 "$level.status"

@@ -3,16 +3,15 @@
 #     . "$(dirname "${BASH_SOURCE[0]}")/../support/cases.sh"
 #     run_cases hook-cases
 
-set -eu
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/../../../scripts/common.sh"
+need_swift
 
 # run_cases PRODUCT ARGUMENT…
 run_cases() {
-  local level
-  swift build --package-path "$root" --product "$1" >&2
-  swift build --package-path "$root" -c release --product "$1" >&2
+  local level program
   for level in debug release; do
+    program=$(built_product $level "$1")
     echo "== $level"
-    "$root/.build/$level/$1" "${@:2}"
+    "$program" "${@:2}"
   done
 }

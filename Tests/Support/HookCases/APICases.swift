@@ -28,7 +28,7 @@ private func failures(_ body: () throws -> Void) rethrows -> [String] {
   return told
 }
 
-private let cartAdd = "\(module).Cart.add(_:price:quantity:)"
+let cartAdd = "\(module).Cart.add(_:price:quantity:)"
 private let cartTotal = "\(module).Cart.total(tax:)"
 
 @discardableResult

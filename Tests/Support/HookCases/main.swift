@@ -389,6 +389,7 @@ final class Thread {
 }
 
 let wanted = CommandLine.arguments.dropFirst()
+if wanted.first == "--twins" { exit(twinsLand(library: wanted.last!) ? 0 : 1) }
 var ran = 0
 for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + straightCases + messageCases
 where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {

@@ -64,6 +64,26 @@ extension HookGroup {
 
     func install(_ name: String) throws(HookError) -> [Hook] {
       for index in plans.indices { plans[index].settlePattern() }
+      var (report, order) = attempt(name)
+      while !report.refused.isEmpty {
+        // That functions of patterns have one body is only known of all together: one of them is hooked then.
+        var gone: Set<String> = []
+        for (selector, reason) in report.refused where !leaveOut(selector, reason, &gone) { throw HookError(selector, reason) }
+        (report, order) = attempt(name)
+      }
+      // All were installed, in the order in which their layers were made.
+      let tokens = zip(order, report.tokens.map(\.token))
+      for (wish, plan) in plans.enumerated() {
+        plan.record.become(
+          tokens.filter { $0.0 == wish }.map(\.1),
+          HookEngine.Report(partial: report.partial, chosen: report.chosen, mayMiss: report.mayMiss))
+      }
+      for plan in plans { plan.waitForMore(group: name) }
+      return plans.map { Hook(record: $0.record) }
+    }
+
+    /// Installs all or nothing; answers whose the layers are, in the order in which they were made.
+    private func attempt(_ name: String) -> (HookEngine.Report, order: [Int]) {
       var order: [Int] = []
       let requests = plans.enumerated().flatMap { wish, plan in
         plan.requests.map { request in
@@ -76,17 +96,24 @@ extension HookGroup {
           return request
         }
       }
-      let report = HookEngine.shared.installWanted(requests, atomically: true) { _ in nil }
-      if let (selector, reason) = report.refused.first { throw HookError(selector, reason) }
-      // All were installed, in the order in which their layers were made.
-      let tokens = zip(order, report.tokens.map(\.token))
-      for (wish, plan) in plans.enumerated() {
-        plan.record.become(
-          tokens.filter { $0.0 == wish }.map(\.1),
-          HookEngine.Report(partial: report.partial, chosen: report.chosen, mayMiss: report.mayMiss))
+      return (HookEngine.shared.installWanted(requests, atomically: true) { _ in nil }, order)
+    }
+
+    /// Leaves one of two functions with one body out of the patterns that match it, if possible one that nobody spelled out; false
+    /// where none does, or that is not the matter.
+    /// - Parameter gone: what was left out since the attempt, which may have been in the way of others.
+    private func leaveOut(_ selector: String, _ reason: HookRefusal, _ gone: inout Set<String>) -> Bool {
+      guard case .sharedBody(let other) = reason else { return false }
+      if gone.contains(selector) || gone.contains(other) { return true }
+      let pair = [(selector, reason), (other, HookRefusal.sharedBody(with: selector))]
+      for (name, reason) in plans.contains(where: { $0.spells(selector) }) ? pair.reversed() : pair {
+        let found = plans.indices.filter { plans[$0].leaveOut(name, reason) }
+        if !found.isEmpty {
+          gone.insert(name)
+          return true
+        }
       }
-      for plan in plans { plan.waitForMore(group: name) }
-      return plans.map { Hook(record: $0.record) }
+      return false
     }
   }
 }

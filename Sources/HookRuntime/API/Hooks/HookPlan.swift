@@ -75,4 +75,15 @@ struct HookPlan {
     }
     record.state.withLock { $0.refused = refused }
   }
+
+  /// It is for this function by name.
+  func spells(_ selector: String) -> Bool { !isPattern && requests.contains { $0.family.selector == selector } }
+
+  /// Leaves one function of a pattern out; false where there is no such.
+  mutating func leaveOut(_ selector: String, _ reason: HookRefusal) -> Bool {
+    guard isPattern, let index = requests.firstIndex(where: { $0.family.selector == selector }) else { return false }
+    requests.remove(at: index)
+    record.state.withLock { $0.refused.append("\(selector): \(reason)") }
+    return true
+  }
 }

@@ -4,3 +4,9 @@ open class Left {
   public init() {}
   @inline(never) open func turn(_ n: Int) { turns = turns &* 3 &+ n }
 }
+
+/// No table leads to its method, which has the same code as that of Down.
+public struct Up {
+  public var turns = 0
+  @inline(never) public mutating func spin(_ n: Int) { turns = turns &* 5 &- n }
+}

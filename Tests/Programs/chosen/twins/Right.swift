@@ -4,3 +4,9 @@ open class Right {
   public init() {}
   @inline(never) open func turn(_ n: Int) { turns = turns &* 3 &+ n }
 }
+
+/// See Up.
+public struct Down {
+  public var turns = 0
+  @inline(never) public mutating func spin(_ n: Int) { turns = turns &* 5 &- n }
+}
