@@ -138,6 +138,8 @@ package struct ValueSelfPlan: Sendable {
 package struct StackArguments: Hashable, Sendable {
   package var bytes: Int
   package var isKnown: Bool
+  /// Where only a bound is known, no more than these are copied.
+  static let mostWords = 1024
   /// How many integer registers the function takes, where everything it takes is known.
   package var integers: Int?
 }
@@ -382,11 +384,13 @@ package final class CallPlan: @unchecked Sendable {
   static func ofNothing(_ declaration: Declaration, thrown: Thrown) -> CallPlan {
     CallPlan(
       arguments: [], selfPlan: .none, result: ResultPlan(type: .tuple([]), info: nil, location: .pieces([])), thrown: thrown,
-      stack: unknownStack(declaration.functionType), isExact: false, of: declaration)
+      stack: unknownStack(declaration), isExact: false, of: declaration)
   }
 
-  private static func unknownStack(_ function: FunctionType) -> StackArguments {
-    StackArguments(bytes: min(2048, 8 * (16 + 4 * function.parameters.count)), isKnown: false)
+  private static func unknownStack(_ declaration: Declaration) -> StackArguments {
+    // What a local function captures comes last, and no name tells how much that is.
+    let captured = declaration.localContext.isEmpty ? 0 : 128
+    return StackArguments(bytes: 8 * min(declaration.mostStackWords + captured, StackArguments.mostWords), isKnown: false)
   }
 
   /// Nothing is known but that the function exists.
@@ -399,11 +403,17 @@ package final class CallPlan: @unchecked Sendable {
       selfPlan: .unknown(reason),
       result: ResultPlan(type: function.result, info: nil, location: .unknown(reason)),
       thrown: thrown ?? function.thrown,
-      stack: unknownStack(function), isExact: false, opaqueBecause: reason, of: declaration)
+      stack: unknownStack(declaration), isExact: false, opaqueBecause: reason, of: declaration)
   }
 }
 
 extension Declaration {
+  /// More words on the stack than it can take: a value that goes by itself has at most four, and each element of a tuple goes by
+  /// itself; the rest is for self, an error and metadata.
+  var mostStackWords: Int {
+    16 + 4 * functionType.parameters.reduce(0) { $0 + $1.type.elementCount } + 4 * genericParameterCounts.reduce(0, +)
+  }
+
   /// The declaration as a function: accessors take a setter's new value, then the index parameters.
   package var functionType: FunctionType {
     switch kind {
@@ -441,5 +451,12 @@ extension EntityKind {
     case .`deinit`, .deallocatingDeinit, .isolatedDeinit: true
     default: false
     }
+  }
+}
+
+extension TypeSyntax {
+  /// How many values a tuple is passed as; 1 of all else.
+  fileprivate var elementCount: Int {
+    if case .tuple(let elements) = self { elements.reduce(0) { $0 + $1.type.elementCount } } else { 1 }
   }
 }

@@ -297,7 +297,8 @@ struct CallAssembly: Sendable {
     if isExact, isLocated, fits {
       return StackArguments(bytes: 8 * allocator.slots, isKnown: true, integers: more == 0 ? allocator.integers : nil)
     }
-    return StackArguments(bytes: 8 * min(allocator.slots + more + (isExact ? 0 : 16 + 4 * function.parameters.count), 512), isKnown: false)
+    let words = allocator.slots + more + (isExact ? 0 : declaration.mostStackWords)
+    return StackArguments(bytes: 8 * min(words, StackArguments.mostWords), isKnown: false)
   }
 
   /// At most so many words travel behind the arguments.
