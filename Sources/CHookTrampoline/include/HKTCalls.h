@@ -312,6 +312,7 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
 
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
+
 /// How many bytes above `stack` to copy so that a function has all its stack arguments, where their number is not known.
 ///
 /// They lie in the caller's frame, below the record its rbp points at; at least `least` are copied, as rbp may hold any value in

@@ -552,6 +552,20 @@ private func filled() -> Cart {
     }
   ),
   (
+    "api: self of a struct is found behind forty arguments, where only the code tells that it is there",
+    {
+      nonisolated(unsafe) var seen: Any?
+      let hook = try Hooks.before("\(module).Point.far(" + String(repeating: "_:", count: 40) + ")") { call in seen = call.instance }
+      let point = Point(Int(CommandLine.argc) + 6, 2)
+      let result = point.far(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+        20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39)
+      check(result, (point.x - 2) * (0 + 7 + 39), "the call")
+      check(seen as? Point, point, "self")
+      hook.remove()
+    }
+  ),
+  (
     "api: a call that is kept answers that it is over",
     {
       nonisolated(unsafe) var kept: Call<Positions.Around, Any, Double, Double>?

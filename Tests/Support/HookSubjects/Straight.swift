@@ -4,6 +4,16 @@ public struct Point: Equatable, Sendable {
   public var x, y: Int
   public init(_ x: Int, _ y: Int) { (self.x, self.y) = (x, y) }
 }
+extension Point {
+  /// Six arguments are in registers, the others in slots 0 to 33 of the stack, and self in the two behind them.
+  @inline(never) public func far(
+    _ a0: Int, _ a1: Int, _ a2: Int, _ a3: Int, _ a4: Int, _ a5: Int, _ a6: Int, _ a7: Int,
+    _ a8: Int, _ a9: Int, _ a10: Int, _ a11: Int, _ a12: Int, _ a13: Int, _ a14: Int, _ a15: Int,
+    _ a16: Int, _ a17: Int, _ a18: Int, _ a19: Int, _ a20: Int, _ a21: Int, _ a22: Int, _ a23: Int,
+    _ a24: Int, _ a25: Int, _ a26: Int, _ a27: Int, _ a28: Int, _ a29: Int, _ a30: Int, _ a31: Int,
+    _ a32: Int, _ a33: Int, _ a34: Int, _ a35: Int, _ a36: Int, _ a37: Int, _ a38: Int, _ a39: Int
+  ) -> Int { (x &- y) &* (a0 &+ a7 &+ a39) }
+}
 public struct Small: Equatable, Sendable {
   public var a: Int32, b: Int16, c: Bool
   public init(_ a: Int32, _ b: Int16, _ c: Bool) { (self.a, self.b, self.c) = (a, b, c) }
