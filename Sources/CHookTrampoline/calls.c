@@ -362,7 +362,9 @@ static inline __attribute__((always_inline)) HKTAction deliver(
 
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
-  if (__builtin_expect(!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed), 0)) return HKT_CONTINUE;
+  // No __builtin_expect where the rare way is a return: the compiler takes the function that all ways leave by it for cold, and
+  // makes it small instead of fast (Tests/Programs/warnings).
+  if (!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed)) return HKT_CONTINUE;
   HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
   if (__builtin_expect(body->guard_count != 0, 0)) {
     while (body && !is_call_of(body, frame)) body = body->next;

@@ -22,10 +22,10 @@ static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record)
   for (;;) {
     HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
     if (!layers) return NULL;
-    if (__builtin_expect(slot < HKT_HAZARDS, 1)) {
+    if (slot < HKT_HAZARDS) {
       atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
       hkt_hazard_fence();
-      if (__builtin_expect(layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE), 1)) return layers;
+      if (layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE)) return layers;
     } else {
       // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
       // under the lock that retiring takes.
@@ -40,7 +40,7 @@ static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record)
 
 static inline void hkt_release_layers(HKTThread *t, HKTLayers *layers) {
   uint32_t slot = --t->protected_count;
-  if (__builtin_expect(slot < HKT_HAZARDS, 1)) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+  if (slot < HKT_HAZARDS) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
   else if (layers) atomic_fetch_sub(&layers->kept.deep_users, 1);
 }
 

@@ -167,7 +167,7 @@ SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   if (!shl_lock(S, -1)) return SHL_POISONED;
   restore(S, (uint32_t)u.reserved[0], run, (lua_State *)(uintptr_t)u.reserved[2]);
   if (u.reserved[3]) run->away_ticks += shl_ticks() - u.reserved[3];
-  return shl_is_poisoned(S) ? SHL_POISONED : SHL_OK;
+  return SHL_READ(S->poisoned) ? SHL_POISONED : SHL_OK;
 }
 
 int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
@@ -329,22 +329,49 @@ static int push_named(lua_State *L, SHLState *S, int index) {
   return 1;
 }
 
-/// index and newindex of handles and calls. Upvalues: class record, members.
-static int access_member(lua_State *L, bool writing) {
-  SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
-  SHLState *S = shl_state_of(L);
+enum { UPVALUE_CLASS = 1, UPVALUE_MEMBERS, UPVALUE_RECENT };
+
+static inline int recent_place(const char *name) { return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 8) & (RECENT_MEMBERS - 1); }
+
+/// [-0, +1, e] What the members table has for the string at index 2: a function or an id; nil for none. Remembers it.
+static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, const char *name, size_t length) {
+  lua_pushvalue(L, 2);
+  int type = lua_rawget(L, lua_upvalueindex(UPVALUE_MEMBERS));
+  if (type == LUA_TNIL || length > SHORT_NAME) return type;
+  int place = recent_place(name);
+  c->recent[place] = (SHLMember){name, type == LUA_TNUMBER ? (int32_t)lua_tointeger(L, -1) : -1};
+  lua_copy(L, -1, lua_upvalueindex(UPVALUE_RECENT + place));
+  return type;
+}
+
+/// index and newindex of handles and calls. Upvalues: class record, members, what was found of the recent members.
+static inline int access_member(lua_State *L, bool writing) {
+  SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(UPVALUE_CLASS));
   Frame f;
   f.cb.field = -1;
   f.cb.name = NULL;
   f.cb.name_length = 0;
   if (lua_type(L, 2) == LUA_TSTRING) {
-    lua_pushvalue(L, 2);
-    int type = lua_rawget(L, lua_upvalueindex(2));
-    if (type == LUA_TFUNCTION && !writing) return 1;  // it checks its receiver itself
-    if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
-    lua_settop(L, writing ? 3 : 2);
-    f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
+    const char *name = f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
+    int place = recent_place(name);
+    if (!writing && c->recent[place].name == name) {
+      if (c->recent[place].field < 0) {
+        lua_pushvalue(L, lua_upvalueindex(UPVALUE_RECENT + place));
+        return 1;  // it checks its receiver itself
+      }
+      f.cb.field = c->recent[place].field;
+    } else if (writing) {
+      lua_pushvalue(L, 2);
+      if (lua_rawget(L, lua_upvalueindex(UPVALUE_MEMBERS)) == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
+      lua_settop(L, 3);
+    } else {
+      int type = find_member(L, c, name, f.cb.name_length);
+      if (type == LUA_TFUNCTION) return 1;
+      if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
+      lua_settop(L, 2);
+    }
   }
+  SHLState *S = shl_state_of(L);
   f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {
@@ -572,7 +599,8 @@ static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
   for (int writing = 0; writing < 2; writing++) {
     lua_pushlightuserdata(L, c);
     lua_pushvalue(L, -2);
-    lua_pushcclosure(L, writing ? handle_newindex : handle_index, 2);
+    for (int i = 0; i < RECENT_MEMBERS && !writing; i++) lua_pushnil(L);
+    lua_pushcclosure(L, writing ? handle_newindex : handle_index, writing ? 2 : 2 + RECENT_MEMBERS);
     lua_setfield(L, -3, writing ? "__newindex" : "__index");
   }
   lua_settop(L, -2);
@@ -671,6 +699,7 @@ static int member_body(lua_State *L) {
     lua_pushinteger(L, r->id);
   }
   lua_rawset(L, -3);
+  memset(r->record->recent, 0, sizeof r->record->recent);
   return 0;
 }
 

@@ -56,6 +56,9 @@ enum {
   RESERVE_BYTES = 128,      // a handle, or a string of up to RESERVE_STRING bytes
   RESERVE_STRING = 96,
   RESERVE_BLOCKS = 16,
+  RECENT_MEMBERS = 8,       // of one class: a power of two
+  SHORT_NAME = 40,          // longest string that Lua keeps once
+  MOST_PUSHED = 14,         // arguments that fit a coroutine's stack as it is
 };
 
 /// One running call into a state. Lives in the SHLInvocation on the host's stack.
@@ -103,11 +106,15 @@ typedef struct SHLHostFunction {
   char name[];
 } SHLHostFunction;
 
+/// A name looked up in `members` before, by the address of its string: short strings are kept once, and this one for ever.
+typedef struct SHLMember { const char *name; int32_t field; } SHLMember;
+
 typedef struct SHLClassRecord {
   SHLClass ops;
   uint32_t id;
   SHLRef metatable;
   SHLRef members;           // name -> function or integer id
+  SHLMember recent[RECENT_MEMBERS];
   SHLRef unique;            // weak values: first word -> userdata
   int32_t unique_count;     // made since the table is new
   uint32_t stand_in;        // the class whose live handles are given out instead, 0: none
@@ -183,7 +190,7 @@ typedef struct SHLThread {
   uintptr_t stack_size;         // 0: not looked up yet
   int32_t reentry;
 } SHLThread;
-extern _Thread_local SHLThread shl_thread;
+extern _Thread_local SHLThread shl_thread __attribute__((tls_model("initial-exec")));
 
 /// What an SHLInvocation's reserved words hold.
 typedef struct SHLInner {
@@ -265,7 +272,17 @@ static inline void shl_charge(lua_State *L, int64_t units) {
 
 // ---- shl_state.c
 SHLEntry *shl_entry_make(SHLState *S, lua_State *L);
-void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed);
+void shl_entry_drop(SHLState *S, SHLEntry *entry);
+/// [-0, +0, -] Back to the pool, or away when it failed or the pool is full. The lock is held.
+static inline void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed) {
+  if (failed || S->idle_count >= S->limits.pool) {
+    shl_entry_drop(S, entry);
+    return;
+  }
+  entry->next = S->idle;
+  S->idle = entry;
+  S->idle_count++;
+}
 uint32_t shl_slot_make(SHLState *S);
 void shl_drain(SHLState *S);
 void shl_drain_forgotten(SHLState *S);

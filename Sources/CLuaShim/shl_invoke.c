@@ -234,15 +234,15 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   inv->count = 0;
   inv->open = 0;
   inv->error = NULL;
-  if (SHL_UNLIKELY(SHL_READ(S->poisoned))) return SHL_POISONED;
+  // No SHL_UNLIKELY where the rare way is a return: the compiler takes a function that all ways leave by it for cold, and makes
+  // it small instead of fast (Tests/Programs/warnings).
+  if (SHL_READ(S->poisoned)) return SHL_POISONED;
   SHLThread *t = &shl_thread;
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0), room = sp - t->stack_low;
-  if (SHL_UNLIKELY(room < S->limits.stack_bytes || room >= t->stack_size) && stack_low(t, sp, S->limits.stack_bytes))
-    return SHL_STACK_LOW;
-  if (SHL_UNLIKELY(t->reentry >= S->limits.reentry)) return SHL_TOO_DEEP;
-  if (SHL_UNLIKELY(!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)))
-    return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
-  if (SHL_UNLIKELY(SHL_READ(S->poisoned))) {
+  if ((room < S->limits.stack_bytes || room >= t->stack_size) && stack_low(t, sp, S->limits.stack_bytes)) return SHL_STACK_LOW;
+  if (t->reentry >= S->limits.reentry) return SHL_TOO_DEEP;
+  if (!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)) return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
+  if (SHL_READ(S->poisoned)) {
     shl_unlock(S);
     return SHL_POISONED;
   }
@@ -296,12 +296,13 @@ static SHL_NOINLINE void mend(SHLState *S, SHLInner *in) {
   free(in->run.error);
 }
 
-static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool failed) {
+/// - empty: nothing lies on the coroutine's stack but the message handler.
+static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool failed, bool empty) {
   SHLState *S = inv->scope.state;
   SHLInner *in = shl_inner(inv);
   SHLEntry *entry = in->entry;
   bool doomed = entry->doomed;
-  if (SHL_LIKELY(!doomed)) lua_settop(entry->L, 1);  // no to-be-closed slot is ever made at this level
+  if (!empty && !doomed) lua_settop(entry->L, 1);  // no to-be-closed slot is ever made at this level
   if (SHL_UNLIKELY(failed || in->run.kill || in->run.error)) mend(S, in);
   if (in->here) {
     S->slots[entry->slot].host = NULL;
@@ -317,7 +318,7 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && S->owner != shl_self()) shl_drain(S);
 }
 
-void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false); }
+void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false, false); }
 
 SHLStatus shl_enter(SHLState *S, const SHLBudget *budget, SHLInvocation *inv) {
   SHLStatus status = enter(S, budget, false, inv, NULL);
@@ -330,7 +331,7 @@ SHLStatus shl_enter(SHLState *S, const SHLBudget *budget, SHLInvocation *inv) {
 SHLStatus shl_enter_with(SHLState *S, const SHLBudget *budget, SHLEntry *given, SHLInvocation *inv) {
   return enter(S, budget, false, inv, given);
 }
-void shl_leave(SHLInvocation *inv, bool failed) { leave(inv, failed); }
+void shl_leave(SHLInvocation *inv, bool failed) { leave(inv, failed, false); }
 
 void shl_leave_waiting(SHLInvocation *inv) {
   SHLState *S = inv->scope.state;
@@ -373,11 +374,18 @@ static int push_body(lua_State *L) {
   return 1;
 }
 
-/// [-0, +nargs, -] false: a value needs a protected call; what was pushed is dropped by the caller.
-///
 /// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
 /// `unfailing` is set, since as many as there can be arguments lie ready. A collection that such an allocation
 /// starts runs only our own __gc, which allocates nothing of Lua's.
+static inline bool push_text(lua_State *L, SHLState *S, const char *bytes, size_t length) {
+  if (length > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
+  S->unfailing = true;
+  lua_pushlstring(L, bytes ? bytes : "", length);
+  S->unfailing = false;
+  return true;
+}
+
+/// [-0, +nargs, -] false: a value needs a protected call; what was pushed is dropped by the caller.
 static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int32_t nargs, uint64_t here) {
   for (int32_t i = 0; i < nargs; i++) {
     const SHLValue *v = &args[i];
@@ -387,10 +395,7 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
       case SHL_INT: lua_pushinteger(L, v->i); break;
       case SHL_NUMBER: lua_pushnumber(L, v->n); break;
       case SHL_STRING:
-        if (v->s.n > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
-        S->unfailing = true;
-        lua_pushlstring(L, v->s.p ? v->s.p : "", v->s.n);
-        S->unfailing = false;
+        if (!push_text(L, S, v->s.p, v->s.n)) return false;
         break;
       case SHL_HANDLE: {
         if (v->cls == 0 || v->cls >= S->class_count || (S->classes[v->cls]->ops.flags & SHL_UNIQUE) ||
@@ -418,46 +423,60 @@ static SHL_NOINLINE SHLStatus failed_call(SHLState *S, SHLInvocation *inv, int s
   lua_State *L = inv->scope.L;
   SHLStatus result = shl_classify(S, &shl_inner(inv)->run, status);
   inv->error = shl_error_make(S, L, result, lua_gettop(L) > 1 ? lua_gettop(L) : 0);
-  leave(inv, true);
+  leave(inv, true, false);
   return result;
 }
 
-static SHL_NOINLINE int slow_call(SHLState *S, lua_State *L, const SHLValue *fn, const SHLValue *args, int32_t nargs) {
-  Pushing p = {S, fn, args, nargs};
-  lua_settop(L, 1);
-  lua_pushcfunction(L, push_and_call);
-  lua_pushlightuserdata(L, &p);
-  return lua_pcall(L, 1, LUA_MULTRET, 1);
+/// The token of the entry's own call, which stands for `host` until the call is left.
+static inline uint64_t begin_here(SHLState *S, SHLInner *in, void *host) {
+  SHLSlot *slot = &S->slots[in->entry->slot];
+  slot->host = host;
+  in->here = true;
+  return shl_token(slot->generation, in->entry->slot);
+}
+
+/// Calls what was pushed above the message handler, reads the results and leaves, unless one of them needs the scope.
+static inline __attribute__((always_inline)) SHLStatus call_pushed(
+    SHLState *S, lua_State *L, int32_t nargs, SHLValue *results, int32_t max_results, SHLInvocation *inv) {
+  SHLInner *in = shl_inner(inv);
+  in->run.frame = __builtin_frame_address(0);
+  int outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
+  if (outcome != LUA_OK || in->run.kill) return failed_call(S, inv, outcome != LUA_OK ? outcome : LUA_ERRRUN);
+  int32_t count = lua_gettop(L) - 1;
+  inv->count = count;
+  if (count == 0) {
+    leave(inv, false, true);
+    return SHL_OK;
+  }
+  bool plain = true;
+  int32_t read = count < max_results ? count : max_results;
+  for (int32_t i = 0; i < read; i++) {
+    shl_read_to(L, i + 2, &results[i]);
+    plain &= shl_is_plain(results[i].tag);
+  }
+  if (plain) leave(inv, false, false);
+  else inv->open = 1;
+  return SHL_OK;
 }
 
 SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
                      const SHLBudget *budget, SHLInvocation *inv) {
   SHLStatus status = enter(S, budget, false, inv, NULL);
-  if (SHL_UNLIKELY(status != SHL_OK)) return status;
+  if (status != SHL_OK) return status;
   SHLInner *in = shl_inner(inv);
   lua_State *L = inv->scope.L;
   uint64_t here = 0;
   for (int32_t i = 0; i < nargs; i++) {
     SHLTag tag = args[i].tag;
-    if (SHL_UNLIKELY(tag >= SHL_TABLE && tag <= SHL_OTHER)) {  // bound to another stack
-      leave(inv, false);
+    if (tag >= SHL_TABLE && tag <= SHL_OTHER) {  // bound to another stack
+      leave(inv, false, true);
       return SHL_BAD_ARGUMENT;
     }
-    if (tag == SHL_CALL_HERE) {
-      SHLSlot *slot = &S->slots[in->entry->slot];
-      slot->host = args[i].host;
-      here = shl_token(slot->generation, in->entry->slot);
-      in->here = true;
-    }
+    if (tag == SHL_CALL_HERE) here = begin_here(S, in, args[i].host);
   }
-  int outcome;
-  if (SHL_LIKELY(nargs <= 14)) {
+  if (nargs <= MOST_PUSHED) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
-    if (SHL_LIKELY(push_all(L, S, args, nargs, here))) {
-      in->run.frame = __builtin_frame_address(0);
-      outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
-      goto called;
-    }
+    if (push_all(L, S, args, nargs, here)) return call_pushed(S, L, nargs, results, max_results, inv);
     // The handles pushed so far are pushed again: only one of two equal ones may give back what it holds.
     for (int i = lua_gettop(L); i > 2; i--) {
       if (lua_type(L, i) != LUA_TUSERDATA) continue;
@@ -466,21 +485,66 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
     }
   }
   SHLValue target = shl_ref_value(fn);
-  outcome = slow_call(S, L, &target, args, nargs);
-called:
-  if (SHL_UNLIKELY(outcome != LUA_OK)) return failed_call(S, inv, outcome);
-  if (SHL_UNLIKELY(in->run.kill)) return failed_call(S, inv, LUA_ERRRUN);
-  int32_t count = lua_gettop(L) - 1;
-  inv->count = count;
-  bool plain = true;
-  int32_t read = count < max_results ? count : max_results;
-  for (int32_t i = 0; i < read; i++) {
-    shl_read_to(L, i + 2, &results[i]);
-    plain &= shl_is_plain(results[i].tag);
+  Pushing p = {S, &target, args, nargs};
+  lua_settop(L, 1);
+  lua_pushcfunction(L, push_and_call);
+  lua_pushlightuserdata(L, &p);
+  return call_pushed(S, L, 1, results, max_results, inv);
+}
+
+/// [-0, +1, -] A Swift String's two words. false: a form that only Swift reads, or one too long to be pushed unprotected.
+static inline bool push_swift_text(lua_State *L, SHLState *S, const uint64_t *words) {
+  // As StringBits reads them: small ones are in the words themselves, native ones 32 bytes behind the object's address.
+  if (words[1] >> 61 & 1) return push_text(L, S, (const char *)words, words[1] >> 56 & 0xF);
+  if ((words[1] >> 60 & 3) || !(words[0] >> 60 & 1) || !(words[1] << 4)) return false;
+  return push_text(L, S, (const char *)(words[1] & 0x0FFFFFFFFFFFFFFF) + 32, words[0] & 0xFFFFFFFFFFFF);
+}
+
+/// [-0, +1, -] What is at the place. false: nothing was pushed.
+_Static_assert(SHL_MOST_PLACES < MOST_PUSHED, "the call token comes first");
+static inline bool push_place(lua_State *L, SHLState *S, const SHLPlaces *from, int32_t i) {
+  SHLPlace place = from->places[i];
+  const char *base = place.offset & SHL_ON_STACK ? from->stack : from->frame;
+  const void *at = base + (place.offset & ~SHL_ON_STACK);
+  switch (place.kind) {
+    case SHL_PLACE_INT64: lua_pushinteger(L, *(const int64_t *)at); return true;
+    case SHL_PLACE_DOUBLE: lua_pushnumber(L, *(const double *)at); return true;
+    case SHL_PLACE_BOOL: lua_pushboolean(L, *(const uint8_t *)at & 1); return true;
+    case SHL_PLACE_TEXT: return push_swift_text(L, S, at);
+    case SHL_PLACE_INT8: lua_pushinteger(L, *(const int8_t *)at); return true;
+    case SHL_PLACE_INT16: lua_pushinteger(L, *(const int16_t *)at); return true;
+    case SHL_PLACE_INT32: lua_pushinteger(L, *(const int32_t *)at); return true;
+    case SHL_PLACE_UINT8: lua_pushinteger(L, *(const uint8_t *)at); return true;
+    case SHL_PLACE_UINT16: lua_pushinteger(L, *(const uint16_t *)at); return true;
+    case SHL_PLACE_UINT32: lua_pushinteger(L, *(const uint32_t *)at); return true;
+    case SHL_PLACE_UINT64:
+      if (*(const int64_t *)at < 0) return false;
+      lua_pushinteger(L, *(const int64_t *)at);
+      return true;
+    case SHL_PLACE_FLOAT: lua_pushnumber(L, *(const float *)at); return true;
+    default: return false;
   }
-  if (SHL_LIKELY(plain)) leave(inv, false);
-  else inv->open = 1;
-  return SHL_OK;
+}
+
+SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, const SHLBudget *budget,
+                            SHLInvocation *inv) {
+  int32_t count = from->count;
+  if (count > SHL_MOST_PLACES) {
+    inv->open = 0;
+    inv->error = NULL;
+    return SHL_BAD_ARGUMENT;
+  }
+  SHLStatus status = enter(S, budget, false, inv, NULL);
+  if (status != SHL_OK) return status;
+  lua_State *L = inv->scope.L;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
+  lua_pushlightuserdata(L, (void *)begin_here(S, shl_inner(inv), host));
+  for (int32_t i = 0; i < count; i++) {
+    if (push_place(L, S, from, i)) continue;
+    leave(inv, false, false);
+    return SHL_BAD_ARGUMENT;
+  }
+  return call_pushed(S, L, count + 1, result, 1, inv);
 }
 
 SHLStatus shl_call(SHLScope *scope, SHLValue fn, const SHLValue *args, int32_t nargs, SHLValue *results,
@@ -570,7 +634,7 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
       snprintf(inv.error->source, sizeof inv.error->source, "%s", name);
       if (*why == ':') inv.error->line = (int32_t)strtol(why + 1, NULL, 10);
     }
-    leave(&inv, false);
+    leave(&inv, false, false);
     goto done;
   }
   lua_State *L = inv.scope.L;
@@ -593,7 +657,7 @@ static SHLStatus load(SHLState *S, const char *name, const char *bytes, size_t l
     }
   } else {
     *ref = c.ref;
-    leave(&inv, false);
+    leave(&inv, false, false);
   }
 done:
   if (error != &dummy) *error = inv.error;

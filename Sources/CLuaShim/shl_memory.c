@@ -73,7 +73,7 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
   size_t now = used - old + nsize;
   if (nsize > old) {
     SHL_WRITE(S->allocations, SHL_READ(S->allocations) + 1);
-    if (SHL_UNLIKELY(must_fail(S, ptr, osize, nsize, now))) return NULL;
+    if (must_fail(S, ptr, osize, nsize, now)) return NULL;
     if (now > SHL_READ(S->peak)) SHL_WRITE(S->peak, now);
   }
   void *block = ptr ? realloc(ptr, nsize) : malloc(nsize);

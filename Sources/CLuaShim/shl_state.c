@@ -175,14 +175,8 @@ SHLEntry *shl_entry_make(SHLState *S, lua_State *L) {
   return entry;
 }
 
-/// [-0, +0, -] Back to the pool, or away when it failed or the pool is full. The lock is held.
-void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed) {
-  if (SHL_LIKELY(!failed && S->idle_count < S->limits.pool)) {
-    entry->next = S->idle;
-    S->idle = entry;
-    S->idle_count++;
-    return;
-  }
+/// [-0, +0, -] Away with a coroutine that failed, or has no place in the pool. The lock is held.
+void shl_entry_drop(SHLState *S, SHLEntry *entry) {
   luaL_unref(S->main, LUA_REGISTRYINDEX, entry->anchor);
   SHLSlot *slot = &S->slots[entry->slot];
   slot->host = NULL;

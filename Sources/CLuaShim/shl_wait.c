@@ -74,7 +74,7 @@ SHLStatus shl_start(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs,
                     const SHLBudget *budget, SHLInvocation *inv, SHLWaiting **waiting) {
   *waiting = NULL;
   SHLStatus status = shl_enter_with(S, budget, NULL, inv);
-  if (SHL_UNLIKELY(status != SHL_OK)) return status;
+  if (status != SHL_OK) return status;
   SHLInner *in = shl_inner(inv);
   enum { MOST = 32 };
   SHLValue all[MOST + 1];

@@ -8,7 +8,13 @@ let mode = arguments.count > 1 ? arguments[1] : "exit"
 let repetitions = arguments.count > 2 ? Int(arguments[2]) ?? 5 : 5
 
 switch mode {
-case "calls": measureCalls(repetitions)
+case "calls":
+  var bench = callBench()
+  bench.run(repetitions)
+case "only":
+  // For what counts instructions: NAME ROUNDS.
+  let name = arguments.count > 3 ? arguments[2] : ""
+  if !callBench().run(only: name, rounds: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1) { fatalError("there is no '\(name)'") }
 case "threads": measureThreads(repetitions)
 case "loop": measureLoop(repetitions)
 case "memory":
@@ -18,7 +24,7 @@ default: break
 }
 
 /// Every kind of hook, and the same Lua functions called from native code in the same process.
-func measureCalls(_ repetitions: Int) {
+func callBench() -> Bench {
   let counter = Counter()
   let text = "a text of 24 characters."
   var bench = Bench()
@@ -36,8 +42,7 @@ func measureCalls(_ repetitions: Int) {
     bench.add("lua pcall, callback") { lua.callWithCallback($0) }
     bench.add("lua pcall, text and callback") { lua.callWithText($0, text) }
   }
-  if arguments.count > 3 { bench.keep(only: arguments[3]) }
-  bench.run(repetitions)
+  return bench
 }
 
 /// How much more two threads get done than one, by the processor time they take: it grows when they share what they write.

@@ -208,6 +208,30 @@ typedef struct SHLInvocation {
 SHLStatus shl_invoke(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
                      SHLValue *results, int32_t max_results, const SHLBudget *budget,
                      SHLInvocation *invocation);
+/// Where a scalar or a String of a native call is: a register or a slot of its stack arguments. The kinds have the raw values
+/// of HookRuntime's ValueSlot.Kind, the offsets its meaning, so that its slots can be read as these (a unit test compares).
+typedef struct SHLPlace {
+  uint8_t kind;             ///< SHL_PLACE_…; others are refused
+  uint8_t reserved;
+  uint16_t offset;          ///< bytes from the start of the frame; with SHL_ON_STACK, of the stack arguments
+} SHLPlace;
+enum {
+  SHL_PLACE_BOOL = 2, SHL_PLACE_INT8, SHL_PLACE_INT16, SHL_PLACE_INT32, SHL_PLACE_INT64, SHL_PLACE_UINT8, SHL_PLACE_UINT16,
+  SHL_PLACE_UINT32, SHL_PLACE_UINT64, SHL_PLACE_FLOAT, SHL_PLACE_DOUBLE, SHL_PLACE_TEXT,
+  SHL_ON_STACK = 1 << 15,
+};
+/// The arguments of a native call, in the order Lua gets them.
+typedef struct SHLPlaces {
+  const char *frame, *stack;
+  const SHLPlace *places;
+  int32_t count;            ///< at most SHL_MOST_PLACES
+} SHLPlaces;
+enum { SHL_MOST_PLACES = 13 };
+
+/// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is at each place, without
+/// a detour. SHL_BAD_ARGUMENT: one of them is not to be had this way; nothing ran, and shl_invoke does it.
+SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,
+                            const SHLBudget *budget, SHLInvocation *invocation);
 /// The slow half of shl_invoke_end.
 void shl_invoke_finish(SHLInvocation *invocation);
 static inline void shl_invoke_end(SHLInvocation *invocation) {

@@ -186,6 +186,8 @@ package final class CallPlan: @unchecked Sendable {
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
   package let slots: UnsafePointer<ValueSlot>
+  /// How many of the first arguments have slots that hold numbers, Bools or Strings.
+  package let plainSlots: Int
   /// One per argument, none where each call tells what the values are; lives as long as the plan.
   package let recipes: UnsafePointer<ValueRecipe>
   /// One per argument; lives as long as the plan.
@@ -233,6 +235,7 @@ package final class CallPlan: @unchecked Sendable {
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)
+    plainSlots = (0..<arguments.count).first { !slots[$0].isPlain } ?? arguments.count
     let recipes = UnsafeMutablePointer<ValueRecipe>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (recipes + index).initialize(to: generics == nil ? ValueRecipe(argument) : .none) }
     self.recipes = UnsafePointer(recipes)

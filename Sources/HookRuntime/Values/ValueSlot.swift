@@ -24,6 +24,14 @@ package struct ValueSlot: Sendable {
 
   package static let none = ValueSlot(kind: .none, offset: 0)
 
+  /// A number, a Bool or a String is there.
+  var isPlain: Bool {
+    switch kind {
+    case .none, .void, .object: false
+    default: true
+    }
+  }
+
   private init(kind: Kind, offset: Int) {
     self.kind = kind
     self.offset = UInt16(offset)

@@ -26,6 +26,8 @@ final class LuaHook: @unchecked Sendable {
   let source: String
   let line: Int32
   let waitsForever: Bool
+  /// nil: the state's own.
+  private let budget: UnsafePointer<SHLBudget>?
   /// What there is to go on to.
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
@@ -33,6 +35,12 @@ final class LuaHook: @unchecked Sendable {
   var token: HookToken?
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
+  /// Never freed, never written again.
+  nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
+    let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
+    budget.initialize(to: SHLBudget(instructions: 0, wall_ns: 0, lock_ns: -1))
+    return UnsafePointer(budget)
+  }()
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
@@ -50,6 +58,7 @@ final class LuaHook: @unchecked Sendable {
     line = info.line
     source = patch.fileName
     waitsForever = options.waitsWhenBusy
+    budget = waitsForever ? Self.waiting : nil
     self.behind = behind
     let declaration = family.declaration
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
@@ -131,8 +140,29 @@ final class LuaHook: @unchecked Sendable {
 
   @inline(__always)
   private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    let count = min(wanted, script.pointee.view.withPlan { $0.argumentCount })
+    let (count, plain, slots) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots, $0.slots) }
+    if count <= plain, script.pointee.argumentsAreInFrame, let outcome = invokeStraight(script, slots, count) { return outcome }
     return count <= Self.usualArguments ? invoke(script, count, room: Self.usualArguments) : invokeWithMany(script, count)
+  }
+
+  /// The arguments go from the registers to Lua without a detour; nil where one of them does not.
+  @inline(__always)
+  private func invokeStraight(
+    _ script: UnsafeMutablePointer<ScriptCall>, _ slots: UnsafePointer<ValueSlot>, _ count: Int
+  ) -> HKTOutcome? {
+    let frame = script.pointee.view.call.pointee.frame!
+    // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
+    let places = UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self)
+    var from = SHLPlaces(
+      frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
+      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self), places: places, count: Int32(truncatingIfNeeded: count))
+    return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
+      withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
+        let status = shl_invoke_places(
+          patch.state, function, UnsafeMutableRawPointer(script), &from, result.baseAddress!, budget, invocation.baseAddress!)
+        return status == SHL_BAD_ARGUMENT ? nil : ended(script, status, result.baseAddress!, invocation.baseAddress!)
+      }
+    }
   }
 
   @inline(never)
@@ -160,8 +190,7 @@ final class LuaHook: @unchecked Sendable {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial)
     values[0] = shl_call_here(UnsafeMutableRawPointer(script))
     for index in 0..<count { values[index + 1] = CallValues.argument(index, script, bridge, scratch + index) }
-    var budget = SHLBudget(instructions: 0, wall_ns: 0, lock_ns: waitsForever ? -1 : 0)
-    let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, &budget, invocation)
+    let status = shl_invoke(patch.state, function, values, Int32(count + 1), values, 1, budget, invocation)
     return ended(script, status, values, invocation)
   }
 

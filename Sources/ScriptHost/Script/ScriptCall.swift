@@ -5,7 +5,7 @@ private import Glibc
 internal import HookRuntime
 private import SwiftMangling
 
-/// Lives on the stack of the layer function. Handles that scripts got from it carry its serial and are valid while it
+/// Lives on the stack of the layer function, and is plain: what it owns the layer function ends. Handles that scripts got from it carry its serial and are valid while it
 /// is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
   let view: CallView
@@ -18,8 +18,6 @@ struct ScriptCall {
   let serial: UInt64
   var up: UnsafeMutablePointer<ScriptCall>?
   var originalRuns = 0
-  /// Self, where the original uses it up: from before its first run until the handler ends.
-  private(set) var keptSelf: KeptSelf?
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0
@@ -83,15 +81,18 @@ struct ScriptCall {
     return made
   }
 
-  mutating func keepSelf() { keptSelf = KeptSelf(view.call, plan) }
+  /// Self, where the original uses it up: from before its first run until the handler ends.
+  var keptSelf: KeptSelf? { loans?.takeUnretainedValue().keptSelf }
+  mutating func keepSelf() {
+    if let kept = KeptSelf(view.call, plan) { lend().keptSelf = kept }
+  }
 
-  var lends: Bool { loans != nil || keptSelf != nil }
+  var lends: Bool { loans != nil }
 
   /// Gives back what the handler was lent: no handle to it is valid any more.
   mutating func endLoans() {
     loans?.release()
     loans = nil
-    keptSelf = nil
   }
 
   /// Ends the record of changes; the values in it were given away or destroyed before.
