@@ -89,7 +89,7 @@ uint64_t hkt_call_duration_ns(const HKTCall *call) {
 
 // MARK: Running a call
 
-static inline HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
+static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
   uint32_t is_host_work = layer->is_host_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER);
@@ -175,24 +175,24 @@ static void run_from(HKTCall *call, uint32_t index) {
 void hkt_call_proceed(HKTCall *call) {
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   call->thread->at_work--;
-  run_from(call, call->index + 1);
+  if (call->index + 1 == call->layers->count) run_original(call);
+  else run_from(call, call->index + 1);
   call->thread->at_work++;
   hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
 }
 
-/// The layers of a call that is left by a jump; true when all is done and the jump may happen.
-static inline bool run_enter_only(HKTCall *call) {
-  HKTLayer *only = call->layers->layer;
-  if (__builtin_expect(call->layers->count == 1 && call->first == 0 && !only->is_conditional, 1)) {
-    if (only->phases & HKT_ON_ENTER) run_handler(call, only, HKT_ENTER);
-    return !hkt_is_set(call, HKT_CALL_MUST_RETURN);
-  }
+/// The call runs one layer, whatever it is on.
+static inline bool has_one_layer(const HKTCall *call) {
+  return call->layers->count == 1 && call->first == 0 && !call->layers->layer[0].is_conditional;
+}
+
+/// The layers of a call that is left by a jump.
+static void run_entering(HKTCall *call) {
   for (uint32_t i = call->first; (i = hkt_next_layer(call, i)) < call->layers->count; i++) {
     HKTLayer *layer = &call->layers->layer[i];
     call->index = i;
     if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
   }
-  return !hkt_is_set(call, HKT_CALL_MUST_RETURN);
 }
 
 static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
@@ -338,7 +338,10 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   bool may_jump = !running || (hkt_record_flags(body) & HKT_BODY_ENTER_ONLY);
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
-    if (!run_enter_only(&call) && !(hkt_record_flags(body) & HKT_BODY_ENTER_ONLY)) {
+    HKTLayer *only = layers->layer;
+    if (!has_one_layer(&call)) run_entering(&call);
+    else if (only->phases & HKT_ON_ENTER) run_handler(&call, only, HKT_ENTER);
+    if (hkt_is_set(&call, HKT_CALL_MUST_RETURN) && !(hkt_record_flags(body) & HKT_BODY_ENTER_ONLY)) {
       run_original(&call);
       by_jump = false;
     }

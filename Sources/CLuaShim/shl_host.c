@@ -238,7 +238,8 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   if (SHL_UNLIKELY(f->waits)) return shl_yield_host(L);
   int32_t n = f->nresults;
   if (n == 0) return 0;
-  luaL_checkstack(L, n + 2, NULL);
+  // A C function has room for LUA_MINSTACK values beyond its arguments.
+  if (n > 1 || lua_gettop(L) > f->cb.argc + LUA_MINSTACK / 2) luaL_checkstack(L, n + 2, NULL);
   for (int32_t i = 0; i < n; i++) shl_push(L, S, &f->results[i]);
   return n;
 }

@@ -248,7 +248,7 @@ static inline bool shl_lock(SHLState *S, int64_t wait_ns) {
   return shl_lock_slow(S, me, wait_ns);
 }
 /// Gives one level back. A waiter that went to sleep between our store and our look is woken by its own timer.
-static inline void shl_unlock(SHLState *S) {
+static inline __attribute__((always_inline)) void shl_unlock(SHLState *S) {
   if (--S->depth) return;
   SHL_WRITE(S->owner, 0);
   atomic_store_explicit(&S->word, 0, memory_order_release);
@@ -274,7 +274,7 @@ static inline void shl_charge(lua_State *L, int64_t units) {
 SHLEntry *shl_entry_make(SHLState *S, lua_State *L);
 void shl_entry_drop(SHLState *S, SHLEntry *entry);
 /// [-0, +0, -] Back to the pool, or away when it failed or the pool is full. The lock is held.
-static inline void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed) {
+static inline __attribute__((always_inline)) void shl_entry_give(SHLState *S, SHLEntry *entry, bool failed) {
   if (failed || S->idle_count >= S->limits.pool) {
     shl_entry_drop(S, entry);
     return;

@@ -266,7 +266,26 @@ enum CallAPI {
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
     if let problem { return callback.fail(problem.description) }
+    if !catching, answerStraight(script, callback.raw) { return 0 }
     return answerOriginal(script, patch, callback, catching: catching)
+  }
+
+  /// A result that is a number or a Bool in a register. False, with nothing done, for all others, and after an error.
+  @inline(__always)
+  private static func answerStraight(_ script: UnsafeMutablePointer<ScriptCall>, _ raw: UnsafeMutablePointer<SHLCallback>) -> Bool {
+    let view = script.pointee.view
+    guard script.pointee.changesNothing, !view.didThrow else { return false }
+    let slot = view.withPlan { $0.resultSlot }
+    let address = slot.address(in: view.call)
+    let result: SHLValue
+    switch slot.kind {
+    case .int64: result = shl_int(address.load(as: Int64.self))
+    case .double: result = shl_number(address.load(as: Double.self))
+    case .bool: result = shl_bool(address.load(as: UInt8.self) & 1 == 1)
+    default: return false
+    }
+    script.pointee.typedErrorBox = 0
+    return shl_return(raw, result) == SHL_OK
   }
 
   /// The original has run: its result, or its error.

@@ -142,7 +142,7 @@ final class LuaHook: @unchecked Sendable {
   private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
     let (count, plain, slots) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots, $0.slots) }
     if count <= plain, script.pointee.argumentsAreInFrame, let outcome = invokeStraight(script, slots, count) { return outcome }
-    return count <= Self.usualArguments ? invoke(script, count, room: Self.usualArguments) : invokeWithMany(script, count)
+    return count <= Self.usualArguments ? invokeWithUsual(script, count) : invokeWithMany(script, count)
   }
 
   /// The arguments go from the registers to Lua without a detour; nil where one of them does not.
@@ -160,9 +160,19 @@ final class LuaHook: @unchecked Sendable {
       withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
         let status = shl_invoke_places(
           patch.state, function, UnsafeMutableRawPointer(script), &from, result.baseAddress!, budget, invocation.baseAddress!)
-        return status == SHL_BAD_ARGUMENT ? nil : ended(script, status, result.baseAddress!, invocation.baseAddress!)
+        if status == SHL_BAD_ARGUMENT { return nil }
+        if !isAround, status == SHL_OK, script.pointee.changesNothing {
+          shl_invoke_end(invocation.baseAddress!)
+          return HKT_HANDLED
+        }
+        return ended(script, status, result.baseAddress!, invocation.baseAddress!)
       }
     }
+  }
+
+  @inline(never)
+  private func invokeWithUsual(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int) -> HKTOutcome {
+    invoke(script, count, room: Self.usualArguments)
   }
 
   @inline(never)
