@@ -332,13 +332,14 @@ static int push_named(lua_State *L, SHLState *S, int index) {
 
 enum { UPVALUE_CLASS = 1, UPVALUE_MEMBERS, UPVALUE_RECENT };
 
-static inline int recent_place(const char *name) { return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 8) & (RECENT_MEMBERS - 1); }
+static inline int recent_place(const void *name) { return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 8) & (RECENT_MEMBERS - 1); }
 
 /// [-0, +1, e] What the members table has for the string at index 2: a function or an id; nil for none. Remembers it.
-static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, const char *name, size_t length) {
+static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, size_t length) {
   lua_pushvalue(L, 2);
   int type = lua_rawget(L, lua_upvalueindex(UPVALUE_MEMBERS));
   if (type == LUA_TNIL || length > SHORT_NAME) return type;
+  const void *name = lua_topointer(L, 2);
   int place = recent_place(name);
   c->recent[place] = (SHLMember){name, type == LUA_TNUMBER ? (int32_t)lua_tointeger(L, -1) : -1};
   lua_copy(L, -1, lua_upvalueindex(UPVALUE_RECENT + place));
@@ -352,25 +353,23 @@ static inline int access_member(lua_State *L, bool writing) {
   f.cb.field = -1;
   f.cb.name = NULL;
   f.cb.name_length = 0;
-  if (lua_type(L, 2) == LUA_TSTRING) {
-    const char *name = f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
-    int place = recent_place(name);
-    if (!writing && c->recent[place].name == name) {
-      if (c->recent[place].field < 0) {
-        lua_pushvalue(L, lua_upvalueindex(UPVALUE_RECENT + place));
-        return 1;  // it checks its receiver itself
-      }
-      f.cb.field = c->recent[place].field;
-    } else if (writing) {
-      lua_pushvalue(L, 2);
-      if (lua_rawget(L, lua_upvalueindex(UPVALUE_MEMBERS)) == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
-      lua_settop(L, 3);
-    } else {
-      int type = find_member(L, c, name, f.cb.name_length);
-      if (type == LUA_TFUNCTION) return 1;
-      if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
-      lua_settop(L, 2);
+  const void *key = writing ? NULL : lua_topointer(L, 2);
+  const SHLMember *known = &c->recent[recent_place(key)];
+  if (key && known->name == key) {
+    if (known->field < 0) {
+      lua_pushvalue(L, lua_upvalueindex(UPVALUE_RECENT + (int)(known - c->recent)));
+      return 1;  // it checks its receiver itself
     }
+    f.cb.field = known->field;
+    f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
+  } else if (lua_type(L, 2) == LUA_TSTRING) {
+    f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
+    int type;
+    if (writing) lua_pushvalue(L, 2), type = lua_rawget(L, lua_upvalueindex(UPVALUE_MEMBERS));
+    else type = find_member(L, c, f.cb.name_length);
+    if (type == LUA_TFUNCTION && !writing) return 1;
+    if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
+    lua_settop(L, writing ? 3 : 2);
   }
   SHLState *S = shl_state_of(L);
   f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
@@ -757,6 +756,7 @@ void shl_host_open(lua_State *L, SHLState *S) {
   S->methods = luaL_ref(L, LUA_REGISTRYINDEX);
   lua_createtable(L, 0, 0);
   S->constants = luaL_ref(L, LUA_REGISTRYINDEX);
+  shl_texts_open(L, S);
   SHLClass calls = {.name = "call"};
   SHLClassRecord *c = record_make(&calls, SHL_CLASS_CALL);
   if (!c) luaL_error(L, "no memory");

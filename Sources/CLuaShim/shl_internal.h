@@ -58,6 +58,7 @@ enum {
   RESERVE_BLOCKS = 16,
   RECENT_MEMBERS = 8,       // of one class: a power of two
   SHORT_NAME = 40,          // longest string that Lua keeps once
+  RECENT_TEXTS = 8,         // a power of two
   MOST_PUSHED = 14,         // arguments that fit a coroutine's stack as it is
 };
 
@@ -106,8 +107,8 @@ typedef struct SHLHostFunction {
   char name[];
 } SHLHostFunction;
 
-/// A name looked up in `members` before, by the address of its string: short strings are kept once, and this one for ever.
-typedef struct SHLMember { const char *name; int32_t field; } SHLMember;
+/// A name looked up in `members` before, by its string object: short ones are there once, and this one for ever. `field` -1: a function.
+typedef struct SHLMember { const void *name; int32_t field; } SHLMember;
 
 typedef struct SHLClassRecord {
   SHLClass ops;
@@ -125,6 +126,9 @@ typedef struct SHLPending { struct SHLPending *next; SHLRef ref; } SHLPending;
 
 /// Payload of a handle's userdata. The only full userdata a script can hold.
 typedef struct SHLHandle { uint64_t a, b, c; uint32_t cls; uint32_t reserved; } SHLHandle;
+
+/// A short string that came twice in a row, in the place that its bytes choose. Kept by `ref`, so that `bytes` stay.
+typedef struct SHLText { uint64_t mark; const char *bytes; size_t length; SHLRef ref; } SHLText;
 
 struct SHLState {
   // lock
@@ -173,6 +177,7 @@ struct SHLState {
   const void *call_string;      // the interned name_call
   SHLRef main_stand_in;         // what coroutine.running answers outside script coroutines
   SHLRef constants;             // id -> shown text
+  SHLText texts[RECENT_TEXTS];
   uint64_t scramble;            // hides addresses in tostring
   int32_t reset_depth;
   SHLSink sink;
@@ -314,6 +319,10 @@ int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host);
 // ---- shl_value.c
 /// [-0, +1, -] Pushes what needs no memory; false: it needs some, or cannot be pushed.
 bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v);
+/// [-0, +1, m] Pushes a string. One of the program's that comes again and again, as names and states do, is not made anew.
+void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length);
+/// [-0, +0, m] Called once while opening.
+void shl_texts_open(lua_State *L, SHLState *S);
 /// [-0, +1, m] Pushes any value; a bad one is an error.
 void shl_push(lua_State *L, SHLState *S, const SHLValue *v);
 SHLValue shl_read(lua_State *L, int index);

@@ -380,7 +380,7 @@ static int push_body(lua_State *L) {
 static inline bool push_text(lua_State *L, SHLState *S, const char *bytes, size_t length) {
   if (length > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
   S->unfailing = true;
-  lua_pushlstring(L, bytes ? bytes : "", length);
+  shl_push_bytes(L, S, bytes, length);
   S->unfailing = false;
   return true;
 }

@@ -34,10 +34,49 @@ bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v) {
 }
 _Static_assert(offsetof(SHLInner, run) == 0, "a run is found in its invocation");
 
+// ---------------------------------------------------------------- strings
+
+void shl_texts_open(lua_State *L, SHLState *S) {
+  for (int i = 0; i < RECENT_TEXTS; i++) {
+    lua_pushboolean(L, 0);
+    S->texts[i].ref = luaL_ref(L, LUA_REGISTRYINDEX);
+  }
+}
+
+/// What tells most strings of at least eight bytes apart.
+static inline uint64_t text_mark(const char *bytes, size_t length) {
+  uint64_t first, last;
+  memcpy(&first, bytes, sizeof first);
+  memcpy(&last, bytes + length - sizeof last, sizeof last);
+  return (first ^ (last << 21 | last >> 43) ^ length) * 0x9E3779B97F4A7C15;
+}
+
+void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length) {
+  // Lua hashes each byte of a short string; longer ones it only copies.
+  if (length < sizeof(uint64_t) || length > SHORT_NAME) {
+    lua_pushlstring(L, bytes ? bytes : "", length);
+    return;
+  }
+  uint64_t mark = text_mark(bytes, length);
+  SHLText *text = &S->texts[mark >> 32 & (RECENT_TEXTS - 1)];
+  if (text->length == length && memcmp(text->bytes, bytes, length) == 0) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, text->ref);
+    return;
+  }
+  lua_pushlstring(L, bytes, length);
+  if (text->mark == mark) {
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, LUA_REGISTRYINDEX, text->ref);  // the key is there: needs no memory
+    text->bytes = lua_tolstring(L, -1, NULL);
+    text->length = length;
+  }
+  text->mark = mark;
+}
+
 void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->tag == SHL_STRING) {
     if (v->s.n > S->limits.string_bytes) luaL_error(L, "string of %I bytes is longer than the limit of %I", (LUAI_UACINT)v->s.n, (LUAI_UACINT)S->limits.string_bytes);
-    lua_pushlstring(L, v->s.p ? v->s.p : "", v->s.n);
+    shl_push_bytes(L, S, v->s.p, v->s.n);
   } else if (v->tag == SHL_HANDLE) {
     shl_push_handle(L, S, v);
   } else if (!shl_push_plain(L, S, v)) {

@@ -68,8 +68,11 @@ package struct CallView {
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
   }
   /// The class of that instance, or what it was when the call began; 0 where that is not told.
+  @inline(__always)
   var selfClass: UInt {
-    if withPlan(\.consumesSelf), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
-    return selfObject?.load(as: UInt.self) ?? 0
+    let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
+    if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
+    guard case .object = slot.kind else { return selfObject?.load(as: UInt.self) ?? 0 }
+    return slot.address(in: frame).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
   }
 }

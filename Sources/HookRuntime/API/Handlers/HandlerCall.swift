@@ -13,6 +13,8 @@ struct HandlerCall: ~Copyable {
   /// Outlives the call: the layer's context, which the layer set keeps.
   unowned(unsafe) let handler: Handler
   private(set) var originalRuns = 0
+  /// How many arguments the closure has been given.
+  var taken = 0
   /// Self, where the original uses it up: from before its first run.
   private var keptSelf: KeptSelf?
   /// New values that are one word each, of which nothing is to be ended.

@@ -158,8 +158,8 @@ extension Hooks {
     _ body: @escaping @Sendable (BeforeCall<repeat each Argument>, repeat each Argument) throws -> Void
   ) -> HandlerBody {
     HandlerBody(HandlerSignature(.before, types(repeat (each Argument).self))) { running, state in
-      var index = 0
-      try body(BeforeCall(running), repeat next((each Argument).self, state, &index))
+      state.pointee.taken = 0
+      try body(BeforeCall(running), repeat next((each Argument).self, state))
     }
   }
 
@@ -167,8 +167,8 @@ extension Hooks {
     _ body: @escaping @Sendable (AroundCall<Output, repeat each Argument>, repeat each Argument) throws -> Output
   ) -> HandlerBody {
     HandlerBody(HandlerSignature(.around, types(repeat (each Argument).self), result: Output.self)) { running, state in
-      var index = 0
-      let output = try body(AroundCall(running), repeat next((each Argument).self, state, &index))
+      state.pointee.taken = 0
+      let output = try body(AroundCall(running), repeat next((each Argument).self, state))
       if Output.self != Void.self { try state.pointee.setResult(to: output) }
     }
   }
@@ -177,8 +177,8 @@ extension Hooks {
     _ body: @escaping @Sendable (AsyncAroundCall<Output, repeat each Argument>, repeat each Argument) async throws -> Output
   ) -> HandlerBody {
     HandlerBody(waiting: HandlerSignature(.around, types(repeat (each Argument).self), result: Output.self)) { run in
-      var index = 0
-      let output = try await body(AsyncAroundCall(RunningHandler(run)), repeat next((each Argument).self, run.state, &index))
+      run.state.pointee.taken = 0
+      let output = try await body(AsyncAroundCall(RunningHandler(run)), repeat next((each Argument).self, run.state))
       if Output.self != Void.self { try run.state.pointee.setResult(to: output) }
     }
   }
@@ -193,9 +193,9 @@ extension Hooks {
     // Asked once, for a conformance is looked up. A type never changes, and belongs to no thread.
     nonisolated(unsafe) let outcome = Output.self as? any Outcome.Type
     return HandlerBody(HandlerSignature(.after, types(repeat (each Argument).self), result: Output.self)) { running, state in
-      var index = 0
+      state.pointee.taken = 0
       let result: Output = if let outcome { try state.pointee.outcome(outcome) } else { try state.pointee.output() }
-      try body(AfterCall(running), result, repeat next((each Argument).self, state, &index))
+      try body(AfterCall(running), result, repeat next((each Argument).self, state))
     }
   }
 
@@ -205,10 +205,10 @@ extension Hooks {
     return all
   }
 
-  private static func next<T>(
-    _: T.Type, _ state: UnsafeMutablePointer<HandlerCall>, _ index: inout Int
-  ) throws(HandlerError) -> T {
-    defer { index += 1 }
-    return try state.pointee.argument(index)
+  /// The arguments one after the other. The count is kept in `state`: of a variable that the parts of a pack share, each use would be
+  /// checked for exclusive access.
+  private static func next<T>(_: T.Type, _ state: UnsafeMutablePointer<HandlerCall>) throws(HandlerError) -> T {
+    defer { state.pointee.taken += 1 }
+    return try state.pointee.argument(state.pointee.taken)
   }
 }
