@@ -80,7 +80,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
-      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI"],
+      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "CLuaShim"],
       swiftSettings: swift),
   ]
 )
