@@ -186,6 +186,17 @@ static inline bool has_one_layer(const HKTCall *call) {
   return call->layers->count == 1 && call->first == 0 && !call->layers->layer[0].is_conditional;
 }
 
+/// The same as run_from for the call of one layer.
+static inline __attribute__((always_inline)) void run_around_original(HKTCall *call, HKTLayer *layer) {
+  if (layer->phases & HKT_ON_AROUND) {
+    if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !hkt_is_set(call, HKT_CALL_ORIGINAL_RAN)) run_original(call);
+    return;
+  }
+  if (layer->phases & HKT_ON_ENTER) run_handler(call, layer, HKT_ENTER);
+  run_original(call);
+  if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
+}
+
 /// The layers of a call that is left by a jump.
 static void run_entering(HKTCall *call) {
   for (uint32_t i = call->first; (i = hkt_next_layer(call, i)) < call->layers->count; i++) {
@@ -348,7 +359,8 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   } else {
     if (layers->phases & HKT_TIMED) call.began_ticks = __rdtsc();
     // A replaced call returns r12 and r13 as a callee would, as they came in: the trampoline has put them there.
-    run_from(&call, call.first);
+    if (has_one_layer(&call)) run_around_original(&call, layers->layer);
+    else run_from(&call, call.first);
   }
   t->depth--;
   t->top = top;

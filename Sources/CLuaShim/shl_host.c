@@ -259,6 +259,13 @@ static void *call_target(lua_State *L, SHLState *S, int index) {
 
 static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
 
+/// The live host pointer of a call token; NULL for all else. The address of a handle is no live token: their generations are small.
+static inline void *live_call(lua_State *L, SHLState *S, int index) {
+  uint64_t token = (uint64_t)lua_touserdata(L, index);
+  uint32_t slot = token & 0xFFFF;
+  return slot < S->slot_count && S->slots[slot].generation == token >> 16 ? S->slots[slot].host : NULL;
+}
+
 /// Checks the receiver of a method of class `cls` and answers its host pointer (calls) or NULL (handles).
 static void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) {
   int type = lua_type(L, 1);
@@ -277,7 +284,8 @@ static int call_function(lua_State *L) {
   SHLHostFunction *h = lua_touserdata(L, lua_upvalueindex(1));
   SHLState *S = shl_state_of(L);
   Frame f;
-  f.cb.host = h->cls < 0 ? NULL : receiver(L, S, h->cls, h->name);
+  f.cb.host = h->cls == SHL_CLASS_CALL ? live_call(L, S, 1) : NULL;
+  if (h->cls >= 0 && !f.cb.host) f.cb.host = receiver(L, S, h->cls, h->name);
   f.cb.argc = lua_gettop(L);
   f.cb.field = -1;
   f.cb.name = NULL;

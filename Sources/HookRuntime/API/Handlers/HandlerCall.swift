@@ -15,8 +15,6 @@ struct HandlerCall: ~Copyable {
   private(set) var originalRuns = 0
   /// How many arguments the closure has been given.
   var taken = 0
-  /// Self, where the original uses it up: from before its first run.
-  private var keptSelf: KeptSelf?
   /// New values that are one word each, of which nothing is to be ended.
   private var words = StagedWords()
   /// Made at the first change that is more: most calls change nothing.
@@ -37,6 +35,8 @@ struct HandlerCall: ~Copyable {
     var held: [Int: OwnedValue]?
     /// Of closures that must not escape.
     var loan: ClosureLoan?
+    /// Self, where the original uses it up: from before its first run.
+    var keptSelf: KeptSelf?
   }
 
   private mutating func made() -> Changes {
@@ -305,7 +305,7 @@ struct HandlerCall: ~Copyable {
     let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
     if originalRuns == 0, !owned.isEmpty { hold(owned, plan) }
     let writer = ValueWriter(view.call)
-    if originalRuns == 0 { keptSelf = KeptSelf(view.call, plan) }
+    if originalRuns == 0, let kept = KeptSelf(view.call, plan) { made().keptSelf = kept }
     if originalRuns > 0 {
       // The argument area of an async function is taken apart when the thread is left.
       guard plan.canRunAgain, !plan.isAsync || plan.stack.isKnown, !view.didThrow || canReplaceError,
@@ -313,7 +313,7 @@ struct HandlerCall: ~Copyable {
       else {
         throw .runsOnce(selector: selector)
       }
-      keptSelf?.lendAgain()
+      changes?.keptSelf?.lendAgain()
       retireOutcome(plan)
     }
     changes?.result?.destroy()
