@@ -41,14 +41,13 @@ done
 swiftc -swift-version 6 -O -sanitize=address -parse-as-library -emit-module -emit-object -module-name Subject "$here/Subject.swift" -o Subject.o
 swiftc -swift-version 6 -O -sanitize=address -module-name Caller "$here/main.swift" Subject.o -I. -o sanitized 2>sanitized.log || bad 'the sanitized program is built' "$(tail -n 5 sanitized.log)"
 # What is made at installation is kept for ever, which the leak checker does not know.
-export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+options=verify_asan_link_order=0:detect_leaks=0
 for mode in watch args result instead twice failing await; do
-  capture "$mode" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./sanitized "$mode" 300
+  capture "$mode" env ASAN_OPTIONS="$options" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./sanitized "$mode" 300
   check "sanitized $mode: exits as alone" [ "$(cat "$mode.status")" = 0 ]
   # Arguments may be refused there: code that checks each store does not show that it takes them.
   check "sanitized $mode: nothing is wrong" sh -c "! grep -a AddressSanitizer $mode.err"
 done
-unset ASAN_OPTIONS
 
 # Foundation's own: a request over a real connection.
 python3 -u "$here/server.py" >port &
