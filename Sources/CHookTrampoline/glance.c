@@ -135,7 +135,7 @@ static const uint8_t immediate_sizes[8][4] = {
 
 static inline uint32_t prefix_bit(uint8_t byte) { return byte == 0x66 ? P66 : byte == 0xf3 ? PF3 : byte == 0xf2 ? PF2 : 0; }
 
-static inline bool glance(const uint8_t *code, uint64_t left, HKTGlance *seen) {
+__attribute__((always_inline)) static inline bool glance(const uint8_t *code, uint64_t left, HKTGlance *seen) {
   const uint32_t limit = left < 15 ? (uint32_t)left : 15;
   uint32_t at = 0, prefixes = 0, entry;
   bool is_wide = false;

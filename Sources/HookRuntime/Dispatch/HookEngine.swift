@@ -390,6 +390,8 @@ public final class HookEngine: @unchecked Sendable {
     if candidate.layer.spec.isOnce { onceHooks.insert(layer.token) }
     report.tokens.append((layer.token, hooked.family.key))
     if let detour = candidate.detour { tell(detour, of: hooked, &report) }
+    // All calls of all bodies, mostly.
+    if candidate.detour == nil, hooked.refused.isEmpty { return }
     if candidate.detour?.diversion != nil { return }
     let reached = hooked.reach(of: layer.scope)
     let bodies = hooked.bodies.count + hooked.refused.count

@@ -83,9 +83,7 @@ private enum KeptRecord {
 
   /// A record that says nothing yet. Never freed: a thread may be about to enter its site.
   static func make() -> UnsafeMutablePointer<HKTBodyRecord> {
-    let whole = size + MemoryLayout<UnsafeMutableRawPointer>.size
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: MemoryLayout<HKTBodyRecord>.alignment)
-    memset(memory, 0, whole)
+    guard let memory = calloc(1, size + MemoryLayout<UnsafeMutableRawPointer>.size) else { fatalError("out of memory") }
     return memory.bindMemory(to: HKTBodyRecord.self, capacity: 1)
   }
 
