@@ -23,6 +23,10 @@
 #include "stub_space.h"
 #include "transaction.h"
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
 int hkt_probe_subject(void);
 
 static void *system_map(void *address, size_t length, int protection, int flags, int fd, off_t offset) {
@@ -84,11 +88,24 @@ static bool reopen(HKTRefusal *refusal) {
   return true;
 }
 
+/// A byte that the kernel clears in a forked copy, however it was made. NULL where it cannot.
+static volatile uint8_t *make_mark(void) {
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return NULL;
+  if (madvise(page, 4096, MADV_WIPEONFORK) == 0) return page;
+  munmap(page, 4096);
+  return NULL;
+}
+
 bool hkt_is_forked_copy(void) {
   static pid_t process;
+  static volatile uint8_t *mark;
+  if (mark && *mark) return false;
+  if (!process) mark = make_mark();
   pid_t now = getpid();
   bool forked = process && process != now;
   process = now;
+  if (mark) *mark = 1;
   return forked;
 }
 

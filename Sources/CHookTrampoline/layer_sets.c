@@ -59,6 +59,14 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
   return true;
 }
 
+bool hkt_record_share_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count) {
+  if (record->forwarder_count) return false;
+  // In this order, as above.
+  __atomic_store_n(&record->forwarder, forwarders, __ATOMIC_RELEASE);
+  __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);
+  return true;
+}
+
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record) {
   record->next = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
   __atomic_store_n((HKTBodyRecord **)&site->owner, record, __ATOMIC_RELEASE);

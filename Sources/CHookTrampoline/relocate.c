@@ -33,52 +33,48 @@ static ZydisDecoder quick_decoder(void) {
   return decoder;
 }
 
-typedef enum Flow {
-  FLOW_NEXT,           // goes on with the next instruction
-  FLOW_JUMP,           // jmp rel8/rel32
-  FLOW_CONDITIONAL,    // jcc rel8/rel32
-  FLOW_COUNTER,        // loop, loope, loopne, jrcxz: rel8 only
-  FLOW_CALL,           // call rel32
-  FLOW_CALL_INDIRECT,  // call reg/mem
-  FLOW_JUMP_INDIRECT,  // jmp reg/mem
-  FLOW_RETURN,         // ret
-  FLOW_TRAP,           // ud2, hlt: never goes on
-  FLOW_BREAKPOINT,     // int3
-  FLOW_UNMOVABLE,      // xbegin, far transfers: no equivalent here
-} Flow;
-
-/// What an instruction does to the program counter, from opcode bytes alone (true in minimal mode, too).
-static Flow flow_of(const ZydisDecodedInstruction *i) {
-  if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return FLOW_NEXT;
+/// From opcode bytes alone (true in minimal mode, too).
+static HKTCourse course_of(const ZydisDecodedInstruction *i) {
+  if (i->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return HKT_COURSE_NEXT;
   uint8_t op = i->opcode, reg = i->raw.modrm.reg;
   if (i->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT) {
-    if (op >= 0x70 && op <= 0x7f) return FLOW_CONDITIONAL;
-    if (op >= 0xe0 && op <= 0xe3) return FLOW_COUNTER;
+    if (op >= 0x70 && op <= 0x7f) return HKT_COURSE_CONDITIONAL;
+    if (op >= 0xe0 && op <= 0xe3) return HKT_COURSE_COUNTER;
     switch (op) {
-      case 0xe8: return FLOW_CALL;
-      case 0xe9: case 0xeb: return FLOW_JUMP;
-      case 0xc2: case 0xc3: return FLOW_RETURN;
-      case 0xca: case 0xcb: case 0xcf: return FLOW_UNMOVABLE;
-      case 0xcc: return FLOW_BREAKPOINT;
-      case 0xf4: return FLOW_TRAP;
-      case 0xc7: return i->raw.modrm.offset && reg == 7 && i->raw.modrm.mod == 3 ? FLOW_UNMOVABLE : FLOW_NEXT;  // xbegin
+      case 0xe8: return HKT_COURSE_CALL;
+      case 0xe9: case 0xeb: return HKT_COURSE_JUMP;
+      case 0xc2: case 0xc3: return HKT_COURSE_RETURN;
+      case 0xca: case 0xcb: case 0xcf: return HKT_COURSE_UNMOVABLE;
+      case 0xcc: return HKT_COURSE_BREAKPOINT;
+      case 0xf4: return HKT_COURSE_TRAP;
+      case 0xc7: return i->raw.modrm.offset && reg == 7 && i->raw.modrm.mod == 3 ? HKT_COURSE_UNMOVABLE : HKT_COURSE_NEXT;  // xbegin
       case 0xff:
-        if (reg == 2) return FLOW_CALL_INDIRECT;
-        if (reg == 4) return FLOW_JUMP_INDIRECT;
-        return reg == 3 || reg == 5 ? FLOW_UNMOVABLE : FLOW_NEXT;
-      default: return FLOW_NEXT;
+        if (reg == 2) return HKT_COURSE_CALL_INDIRECT;
+        if (reg == 4) return HKT_COURSE_JUMP_INDIRECT;
+        return reg == 3 || reg == 5 ? HKT_COURSE_UNMOVABLE : HKT_COURSE_NEXT;
+      default: return HKT_COURSE_NEXT;
     }
   }
   if (i->opcode_map == ZYDIS_OPCODE_MAP_0F) {
-    if (op >= 0x80 && op <= 0x8f) return FLOW_CONDITIONAL;
-    if (op == 0x0b) return FLOW_TRAP;
+    if (op >= 0x80 && op <= 0x8f) return HKT_COURSE_CONDITIONAL;
+    if (op == 0x0b) return HKT_COURSE_TRAP;
   }
-  return FLOW_NEXT;
+  return HKT_COURSE_NEXT;
 }
 
-static bool is_direct(Flow f) { return f == FLOW_JUMP || f == FLOW_CONDITIONAL || f == FLOW_COUNTER || f == FLOW_CALL; }
-static bool ends_flow(Flow f) {
-  return f == FLOW_JUMP || f == FLOW_JUMP_INDIRECT || f == FLOW_RETURN || f == FLOW_TRAP;
+static bool is_direct(HKTCourse f) { return f == HKT_COURSE_JUMP || f == HKT_COURSE_CONDITIONAL || f == HKT_COURSE_COUNTER || f == HKT_COURSE_CALL; }
+static bool ends(HKTCourse f) {
+  return f == HKT_COURSE_JUMP || f == HKT_COURSE_JUMP_INDIRECT || f == HKT_COURSE_RETURN || f == HKT_COURSE_TRAP;
+}
+
+/// Length and course of one instruction: mostly a glance will do. False for what is none.
+static bool look(const ZydisDecoder *decoder, const uint8_t *code, uint64_t left, HKTGlance *seen) {
+  if (hkt_glance(code, left, seen)) return true;
+  ZydisDecodedInstruction i;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code, left, &i))) return false;
+  HKTCourse course = course_of(&i);
+  *seen = (HKTGlance){.length = i.length, .course = course, .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
+  return true;
 }
 
 // MARK: Writing moved code
@@ -143,19 +139,19 @@ static void remember_inner(Moving *m, uint32_t target) {
 }
 
 /// jmp rel, jcc rel, loop and jrcxz, with a wide displacement.
-static void move_branch(Moving *m, Flow flow, uint64_t target, uint32_t window) {
+static void move_branch(Moving *m, HKTCourse course, uint64_t target, uint32_t window) {
   Writer *w = &m->writer;
   bool inner = target >= m->body && target - m->body < window;
   int64_t distance = (int64_t)(target - (here(w) + 6));
-  if (flow == FLOW_CONDITIONAL && (inner || fits32(distance))) {
+  if (course == HKT_COURSE_CONDITIONAL && (inner || fits32(distance))) {
     put8(w, 0x0f);
     put8(w, (uint8_t)(0x80 | (m->instruction->opcode & 0xf)));
     put32(w, (uint32_t)distance);
   } else {
-    if (flow == FLOW_CONDITIONAL) {  // out of reach: the opposite condition steps over an absolute jump
+    if (course == HKT_COURSE_CONDITIONAL) {  // out of reach: the opposite condition steps over an absolute jump
       put8(w, (uint8_t)(0x70 | ((m->instruction->opcode & 0xf) ^ 1)));
       put8(w, 14);
-    } else if (flow == FLOW_COUNTER) {  // these have no wide form: step over "not taken"
+    } else if (course == HKT_COURSE_COUNTER) {  // these have no wide form: step over "not taken"
       if (m->instruction->address_width == 32) put8(w, 0x67);  // counts in ecx
       put8(w, m->instruction->opcode);
       put8(w, 2);
@@ -249,19 +245,19 @@ static bool move_indirect_call(Moving *m) {
   return true;
 }
 
-static bool move_one(Moving *m, Flow flow, uint32_t window) {
+static bool move_one(Moving *m, HKTCourse course, uint32_t window) {
   const ZydisDecodedInstruction *i = m->instruction;
-  if (flow == FLOW_CALL || flow == FLOW_CALL_INDIRECT) {
+  if (course == HKT_COURSE_CALL || course == HKT_COURSE_CALL_INDIRECT) {
     if (m->offset + i->length < HKT_DIVERSION_SIZE) return refuse_here(m, HKT_CALL_RETURNS_INTO_WINDOW, next_of(m));
     if (hkt_shadow_stack()) return refuse_here(m, HKT_SHADOW_STACK, 0);
   }
-  if (is_direct(flow) && i->raw.imm[0].size == 16) return refuse_here(m, HKT_UNMOVABLE, 0);
-  uint64_t target = next_of(m) + (is_direct(flow) ? (uint64_t)i->raw.imm[0].value.s : 0);
-  switch (flow) {
-    case FLOW_JUMP: case FLOW_CONDITIONAL: case FLOW_COUNTER: move_branch(m, flow, target, window); return true;
-    case FLOW_CALL: return move_call(m, target);
-    case FLOW_CALL_INDIRECT: return move_indirect_call(m);
-    case FLOW_BREAKPOINT: case FLOW_UNMOVABLE: return refuse_here(m, HKT_UNMOVABLE, 0);
+  if (is_direct(course) && i->raw.imm[0].size == 16) return refuse_here(m, HKT_UNMOVABLE, 0);
+  uint64_t target = next_of(m) + (is_direct(course) ? (uint64_t)i->raw.imm[0].value.s : 0);
+  switch (course) {
+    case HKT_COURSE_JUMP: case HKT_COURSE_CONDITIONAL: case HKT_COURSE_COUNTER: move_branch(m, course, target, window); return true;
+    case HKT_COURSE_CALL: return move_call(m, target);
+    case HKT_COURSE_CALL_INDIRECT: return move_indirect_call(m);
+    case HKT_COURSE_BREAKPOINT: case HKT_COURSE_UNMOVABLE: return refuse_here(m, HKT_UNMOVABLE, 0);
     default: return move_copy(m, 0);
   }
 }
@@ -302,16 +298,14 @@ static bool measure(const ZydisDecoder *decoder, const uint8_t *code, const HKTB
         return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_TOO_SHORT, .body = body->address, .value = available});
       break;
     }
-    ZydisDecodedInstruction i;
-    uint64_t left = body->size - window->moved;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code + window->moved, left, &i)))
+    HKTGlance i;
+    if (!look(decoder, code + window->moved, body->size - window->moved, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address,
                                               .address = body->address + window->moved});
     if (ended) window->code_after_end = true;
-    Flow flow = flow_of(&i);
-    ended = ends_flow(flow);
+    ended = ends(i.course);
     // A moved call does not come back to the copy: its return address is the original one.
-    window->falls_through = !ended && flow != FLOW_CALL && flow != FLOW_CALL_INDIRECT;
+    window->falls_through = !ended && i.course != HKT_COURSE_CALL && i.course != HKT_COURSE_CALL_INDIRECT;
     window->moved += i.length;
     window->count++;
   }
@@ -323,16 +317,15 @@ static bool measure(const ZydisDecoder *decoder, const uint8_t *code, const HKTB
 static bool scan_body(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
   ZydisDecoder decoder = quick_decoder();
   bool indirect = false;
-  for (uint64_t offset = window->moved; offset < body->size;) {
-    ZydisDecodedInstruction i;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + offset, body->size - offset, &i)))
+  for (uint64_t offset = window->moved; (offset = hkt_glance_over(code, offset, body->size)) < body->size;) {
+    HKTGlance i;
+    if (!look(&decoder, code + offset, body->size - offset, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = body->address + offset});
-    Flow flow = flow_of(&i);
-    if (flow == FLOW_JUMP_INDIRECT) indirect = true;
-    if (is_direct(flow)) {
-      uint64_t target = offset + i.length + (uint64_t)i.raw.imm[0].value.s;  // from the body; wraps when before it
+    if (i.course == HKT_COURSE_JUMP_INDIRECT) indirect = true;
+    if (is_direct(i.course)) {
+      uint64_t target = offset + i.length + (uint64_t)(int64_t)i.distance;  // from the body; wraps when before it
       HKTReason reason = HKT_OK;
-      if (target == 0 && flow != FLOW_CALL) reason = HKT_JUMP_TO_ENTRY;
+      if (target == 0 && i.course != HKT_COURSE_CALL) reason = HKT_JUMP_TO_ENTRY;
       if (target > 0 && target < window->size) reason = HKT_JUMP_INTO_WINDOW;
       if (reason)
         return hkt_refuse(refusal, (HKTRefusal){.reason = reason, .body = body->address,
@@ -354,23 +347,40 @@ static bool same_as_file(const uint8_t *code, const HKTBody *body, const Window 
   return true;
 }
 
+/// The instruction at the moving's place does the same anywhere, and goes on; its length. 0: that is for the decoder to say.
+static uint32_t plain_length(const Moving *m, const uint8_t *code, uint32_t window) {
+  HKTGlance seen;
+  bool is_plain = hkt_glance(code + m->offset, window - m->offset, &seen) && seen.course == HKT_COURSE_NEXT && !seen.is_relative;
+  return is_plain ? seen.length : 0;
+}
+
+/// Moves the instruction at the moving's place as it has to be; its length, 0 when it cannot be.
+static uint32_t move_decoded(const ZydisDecoder *decoder, Moving *m, const uint8_t *code, uint32_t window) {
+  ZydisDecodedInstruction instruction;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + m->offset, window - m->offset, &instruction, operands))) {
+    hkt_refuse(m->refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = m->body, .address = address_of(m)});
+    return 0;
+  }
+  m->bytes = code + m->offset;
+  m->instruction = &instruction;
+  m->operands = operands;
+  return move_one(m, course_of(&instruction), window) ? instruction.length : 0;
+}
+
 /// Moves the instructions one by one, then joins the jumps among them.
 static bool move_all(const ZydisDecoder *decoder, const uint8_t *code, const HKTBody *body, const Window *window,
                      uint64_t destination, HKTMovedWindow *out, HKTRefusal *refusal) {
   *out = (HKTMovedWindow){.window = window->size};
   Moving m = {.writer = {.out = out, .destination = destination}, .body = body->address, .refusal = refusal};
   while (m.offset < window->moved) {
-    ZydisDecodedInstruction instruction;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + m.offset, window->moved - m.offset, &instruction, operands)))
-      return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = address_of(&m)});
-    m.bytes = code + m.offset;
-    m.instruction = &instruction;
-    m.operands = operands;
     out->from[out->count] = (uint8_t)m.offset;
     out->to[out->count++] = (uint8_t)out->length;
-    if (!move_one(&m, flow_of(&instruction), window->moved)) return false;
-    m.offset += instruction.length;
+    uint32_t length = plain_length(&m, code, window->moved);
+    if (length) put(&m.writer, code + m.offset, length);
+    else length = move_decoded(decoder, &m, code, window->moved);
+    if (!length) return false;
+    m.offset += length;
   }
   if (window->falls_through) put_jump(&m.writer, body->address + window->moved);
   for (uint32_t j = 0; j < m.inner_count; j++) {

@@ -310,6 +310,9 @@ static inline void hkt_site_give(HKTSite *site, HKTBodyRecord *record) {
 /// Adds bodies that hand calls on to this one. False: no memory.
 bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
 
+/// Makes a list that several bodies have in common this one's; it is never freed. False: the body has one already.
+bool hkt_record_share_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count);
+
 /// Adds a selector's record to a body. Records are never taken out; without layers they are passed by.
 void hkt_site_add_record(HKTSite *site, HKTBodyRecord *record);
 

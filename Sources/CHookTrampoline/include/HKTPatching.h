@@ -169,6 +169,36 @@ typedef struct HKTTotals {
 } HKTTotals;
 void hkt_totals(HKTTotals *totals);
 
+/// What an instruction does to the program counter.
+typedef enum HKTCourse : uint8_t {
+  HKT_COURSE_NEXT,           // goes on with the next instruction
+  HKT_COURSE_JUMP,           // jmp rel8/rel32
+  HKT_COURSE_CONDITIONAL,    // jcc rel8/rel32
+  HKT_COURSE_COUNTER,        // loop, loope, loopne, jrcxz: rel8 only
+  HKT_COURSE_CALL,           // call rel32
+  HKT_COURSE_CALL_INDIRECT,  // call reg/mem
+  HKT_COURSE_JUMP_INDIRECT,  // jmp reg/mem
+  HKT_COURSE_RETURN,         // ret
+  HKT_COURSE_TRAP,           // ud2, hlt: never goes on
+  HKT_COURSE_BREAKPOINT,     // int3
+  HKT_COURSE_UNMOVABLE,      // xbegin, far transfers: no equivalent at another place
+} HKTCourse;
+
+/// An instruction's length and where it goes.
+typedef struct HKTGlance {
+  uint8_t length;
+  HKTCourse course;
+  bool is_relative;   // an operand lies at a distance from rip
+  int32_t distance;   // of direct jumps and calls: from the next instruction
+} HKTGlance;
+
+/// Looks at an instruction of which `left` bytes may be read: a fraction of what decoding costs. False where it is for the decoder:
+/// what compilers rarely write, and everything that may be no instruction.
+bool hkt_glance(const uint8_t *code, uint64_t left, HKTGlance *seen);
+/// Where the first instruction from offset `from` on is that does something else to the program counter than to go on, or that a
+/// glance does not tell; `size` where there is none.
+uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size);
+
 /// A window moved to another place, for tools and tests that check the relocator: nothing is written anywhere.
 typedef struct HKTMovedWindow {
   uint32_t window;            // bytes of the body that were moved (or overwritten padding)

@@ -8,19 +8,14 @@ extension HookEngine {
   /// written is written at the next try. To be called under the lock.
   func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
-    let key = FamilyKey(family)
-    let known = families[key]
-    let hooked = known ?? HookedFamily(family: family, image: image, siblings: familiesByName[family.key] ?? [])
+    let (known, siblings) = families.find(family)
+    let hooked = known ?? HookedFamily(family: family, image: image, siblings: siblings)
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
       if let other = hooked.siteUser() { return .failure(.sharedBody(with: other.family.selector)) }
     }
-    if known == nil {
-      families[key] = hooked
-      familiesByName[family.key, default: []].append(hooked)
-      hooked.join()
-    }
+    if known == nil { families.add(hooked) }
     return .success(hooked)
   }
 
@@ -54,9 +49,11 @@ extension HookEngine {
   /// Diverts the bodies, all or none.
   /// - Returns: nil, or why not, and the families that stand in the way; none where it is nobody's fault.
   func write(_ families: [HookedFamily]) -> (HookRefusal, [HookedFamily])? {
-    var seen = Set<ObjectIdentifier>(minimumCapacity: families.count)
+    let round = nextRound()
     var sites: [CodePatcher.Site] = []
-    for hooked in families where seen.insert(ObjectIdentifier(hooked)).inserted {
+    sites.reserveCapacity(families.count)
+    for hooked in families where hooked.installing.written != round {
+      hooked.installing.written = round
       if let other = hooked.claimSites() { return (.sharedBody(with: other.family.selector), [hooked]) }
       // A merged body serves several selectors: the transaction takes it once.
       for body in hooked.bodies { sites.append(body.site) }
@@ -100,57 +97,54 @@ final class TablePlans: Sendable {
   }
 }
 
-extension HookedBody {
-  /// The body as the selector's calls enter it: once, or, where it was merged with others, once for each thunk.
-  fileprivate static func all(
-    of body: Body, in family: Family, at site: UnsafeMutablePointer<HKTSite>
-  ) -> [Result<HookedBody, HookRefusal>] {
-    if body.thunks.isEmpty {
-      if let other = HookedFamily.user(of: site) { return [.failure(.sharedBody(with: other.family.selector))] }
-      return [.success(HookedBody(body: body, site: site, as: body.declaration))]
-    }
-    return body.thunks.map { thunk in
-      if let other = HookedFamily.owner(of: site, guardedLike: thunk) { return .failure(.sharedBody(with: other.family.selector)) }
-      return .success(HookedBody(body: body, site: site, as: thunk.source(in: family)?.declaration ?? body.declaration, guardedBy: thunk))
-    }
-  }
-}
-
-/// A selector of one image.
-struct FamilyKey: Hashable {
-  private let name: String, imagePath: String
-  init(_ family: Family) { (name, imagePath) = (family.key, family.imagePath) }
-  /// Few images have bodies of the same selector.
-  func hash(into hasher: inout Hasher) { hasher.combine(name) }
-}
-
 extension HookedFamily {
   /// Makes those bodies ready that are not: a requirement's selector means witnesses besides the method's own.
   fileprivate func prepareEntries(_ wanted: [Body]) {
-    var made: [HookedBody] = []
-    var refused: [(Body, HookRefusal)] = []
+    if isPrepared(for: wanted) { return }
     // Who had the code may have given it back.
-    forgetRefusals { if case .sharedBody = $0 { true } else { false } }
-    for body in wanted where !knows(body) {
-      if body.isUntold { refused.append((body, .mergedBody)) }
+    if !refused.isEmpty { forgetRefusals { if case .sharedBody = $0 { true } else { false } } }
+    let known = bodies.isEmpty && refused.isEmpty ? [] : Set((bodies.map(\.body) + refused.map(\.body)).map(\.address))
+    var made: [HookedBody] = []
+    var refusals: [(Body, HookRefusal)] = []
+    made.reserveCapacity(wanted.count)
+    for body in wanted where !known.contains(body.address) {
+      if body.isUntold { refusals.append((body, .mergedBody)) }
       if body.form == .merged, body.thunks.isEmpty { continue }
       let bytes = image.fileBytes(of: body, count: body.size)
-      switch CodePatcher.prepare(body: body.address, size: body.size, available: body.available, fileBytes: bytes) {
-      case .success(let site):
-        for each in HookedBody.all(of: body, in: family, at: site) {
-          switch each {
-          case .success(let body): made.append(body)
-          case .failure(let reason): refused.append((body, reason))
-          }
-        }
-      case .failure(let reason): refused.append((body, HookRefusal.code(reason)))
-      }
+      do throws(InterceptRefusal) {
+        let site = try CodePatcher.site(of: body.address, size: body.size, available: body.available, fileBytes: bytes)
+        enter(body, at: site, &made, &refusals)
+      } catch { refusals.append((body, HookRefusal.code(error))) }
     }
-    add(made, refused: refused)
+    add(made, refused: refusals)
   }
 
-  private func knows(_ body: Body) -> Bool {
-    bodies.contains { $0.body.address == body.address } || refused.contains { $0.body.address == body.address }
+  /// All of them are ready, and none is refused.
+  private func isPrepared(for wanted: [Body]) -> Bool {
+    guard refused.isEmpty, bodies.count == wanted.count else { return false }
+    return bodies.indices.allSatisfy { bodies[$0].body.address == wanted[$0].address }
+  }
+
+  /// The body as the selector's calls enter it: once, or, where it was merged with others, once for each thunk.
+  private func enter(
+    _ body: Body, at site: UnsafeMutablePointer<HKTSite>, _ made: inout [HookedBody], _ refusals: inout [(Body, HookRefusal)]
+  ) {
+    if body.thunks.isEmpty {
+      if let other = Self.user(of: site) {
+        refusals.append((body, .sharedBody(with: other.family.selector)))
+      } else {
+        made.append(HookedBody(body: body, site: site, isAsync: body.isAsync))
+      }
+      return
+    }
+    for thunk in body.thunks {
+      if let other = Self.owner(of: site, guardedLike: thunk) {
+        refusals.append((body, .sharedBody(with: other.family.selector)))
+      } else {
+        let source = thunk.source(in: family) ?? body
+        made.append(HookedBody(body: body, site: site, isAsync: source.isAsync, guardedBy: thunk))
+      }
+    }
   }
 
   /// The selector with layers at the entry of the same code: equal addresses. Nil when it is free.
@@ -165,13 +159,17 @@ extension HookedFamily {
   /// does use one.
   fileprivate func claimSites() -> HookedFamily? {
     if let other = siteUser() { return other }
-    for body in bodies where !body.isShared { hkt_site_give(body.site, body.record) }
+    for body in bodies where !body.isShared && body.neighbours != nil { hkt_site_give(body.site, body.record) }
     return nil
   }
 
   /// Another selector that uses the site of a body.
   fileprivate func siteUser() -> HookedFamily? {
-    bodies.lazy.filter { !$0.isShared }.compactMap { Self.user(of: $0.site, besides: self) }.first
+    // A body that was nobody else's ever is its record's.
+    for body in bodies where !body.isShared && body.neighbours != nil {
+      if let other = Self.user(of: body.site, besides: self) { return other }
+    }
+    return nil
   }
 
   /// Sites take part while there is a layer for them.
@@ -194,9 +192,9 @@ extension HookedFamily {
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
       if family.declaration.isCoroutine { return .aroundCoroutine }
-      if !spec.canWait, family.declaration.functionType.isAsync { return .cannotWait }
+      if !spec.canWait, family.declaration.isAsync { return .cannotWait }
     }
-    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.functionType.isAsync,
+    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.isAsync,
       family.declaration.returnsExtendedFloat
     {
       return .resultNotObservable("an async function passes a Float80 on the stack")

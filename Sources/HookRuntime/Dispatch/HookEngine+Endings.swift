@@ -40,7 +40,7 @@ extension HookEngine {
   /// It had its one call, or its object is gone, and it was not taken out yet. Under the lock.
   func isOver(_ hook: InstalledHook) -> Bool {
     if hook.layer.lifetime.isSpent { return true }
-    guard case .object(let object) = hook.layer.scope else { return false }
+    guard let object = hook.layer.object else { return false }
     return object.alive(&kept) == nil
   }
 
@@ -55,6 +55,6 @@ extension HookEngine {
 
   /// Under the lock.
   func takeSpent() {
-    for token in onceHooks where hooks[token]?.layer.lifetime.isSpent == true { _ = take(token) }
+    for token in onceHooks where hooks[token.id]?.layer.lifetime.isSpent == true { _ = take(token) }
   }
 }

@@ -3,7 +3,7 @@ private import CHookTrampoline
 
 extension HookedFamily {
   /// Calls of the selector that were delivered to layers, ever.
-  fileprivate var deliveredCalls: UInt64 {
+  var deliveredCalls: UInt64 {
     bodies.reduce(0) { $0 + hkt_record_calls($1.record) } + arrivals.reduce(0) { $0 + hkt_record_calls($1.record) }
   }
 }
@@ -23,7 +23,7 @@ extension HookEngine {
   package func remove(_ tokens: [HookToken]) -> Int {
     locked {
       tokens.count { token in
-        guard let hook = hooks[token] else { return false }
+        guard let hook = hooks[token.id] else { return false }
         let wasThere = !isOver(hook)
         return take(token) && wasThere
       }
@@ -39,7 +39,7 @@ extension HookEngine {
 
   /// Takes a hook out, under the lock.
   func take(_ token: HookToken) -> Bool {
-    guard let hook = hooks.removeValue(forKey: token) else { return false }
+    guard let hook = hooks.removeValue(forKey: token.id) else { return false }
     onceHooks.remove(token)
     guard let change = hook.family.sets.remove(hook.layer) else { return false }
     if !hook.family.publish(change) { hook.family.sets.mute(hook.layer) }
@@ -60,10 +60,10 @@ extension HookEngine {
     locked { tokens(owner, group).count { set(isEnabled, $0) } }
   }
 
-  package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token]?.layer.isEnabled } }
+  package func isEnabled(_ token: HookToken) -> Bool? { lock.withLock { hooks[token.id]?.layer.isEnabled } }
 
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
-    guard let hook = hooks[token], !isOver(hook) else { return false }
+    guard let hook = hooks[token.id], !isOver(hook) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
     guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
       _ = hook.family.sets.set(!isEnabled, hook.layer)
@@ -92,7 +92,7 @@ extension HookEngine {
 
   /// Nil when the hook is not installed any more.
   package func info(_ token: HookToken) -> HookInfo? {
-    locked { hooks[token].flatMap { isOver($0) ? nil : info($0) } }
+    locked { hooks[token.id].flatMap { isOver($0) ? nil : info($0) } }
   }
 
   private func info(_ hook: InstalledHook) -> HookInfo {
@@ -125,18 +125,18 @@ extension HookEngine {
 
   /// Calls of the hooked selector that were delivered to its layers since the hook was made, those that its scope lets it see; nil
   /// when the hook was removed.
-  package func deliveredCalls(_ token: HookToken) -> UInt64? { lock.withLock { hooks[token].map(calls) } }
+  package func deliveredCalls(_ token: HookToken) -> UInt64? { lock.withLock { hooks[token.id].map(calls) } }
 
   /// Why calls may no longer come to the hook: someone else has changed the code it diverts, which is left as it is. Empty
   /// when all is as it was, or the hook is not installed.
   package func changesElsewhere(_ token: HookToken) -> [InterceptRefusal] {
-    lock.withLock { hooks[token].map(changes) ?? [] }
+    lock.withLock { hooks[token.id].map(changes) ?? [] }
   }
 
   /// Calls that entered a hooked body with a `self` of another type, by selector; they passed through unseen.
   package func foreignCalls() -> [(selector: String, calls: UInt64)] {
     lock.withLock {
-      families.values.compactMap { hooked in
+      everyFamily.compactMap { hooked in
         let calls = (hooked.bodies + hooked.arrivals).reduce(0) { $0 + hkt_record_foreign($1.record) }
         return calls == 0 ? nil : (hooked.family.selector, calls)
       }.sorted { $0.selector < $1.selector }

@@ -14,7 +14,7 @@ extension HookEngine {
 
   /// Tables of classes and conformances that were not there when the hooks were made.
   private func divertNewTables() {
-    for family in families.values {
+    for family in everyFamily {
       for diversion in family.diversions {
         if let reason = diversion.refresh() { tellMissed(family, reason) }
       }
@@ -40,7 +40,7 @@ extension HookEngine {
 
   /// The images that hooks on C functions have not been told of. To be called under the lock.
   private func unseenImporters(_ imports: Imports) -> [(HookedFamily, ImportedFunction, [Importer])] {
-    families.values.compactMap { family in
+    importFamilies.values.compactMap { family in
       guard let function = family.family.imported else { return nil }
       let unseen = family.diversions.reduce(into: Set<String>()) { $0.formUnion(imports.places.subtracting($1.lookedAt)) }
       return unseen.isEmpty ? nil : (family, function, imports.importers.filter { unseen.contains($0.place) })

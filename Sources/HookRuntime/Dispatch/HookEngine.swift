@@ -18,13 +18,15 @@ public final class HookEngine: @unchecked Sendable {
   public static let shared = HookEngine()
 
   let lock = RecursiveLock()
-  var families: [FamilyKey: HookedFamily] = [:]
+  var families = HookedFamilies()
+  /// C functions, by name.
+  var importFamilies: [String: HookedFamily] = [:]
   /// C functions that were hooked without a prototype before they were hooked with one: families are never freed.
   var replacedFamilies: [HookedFamily] = []
-  /// One selector may have bodies in several images: specialisations that each of them needed.
-  var familiesByName: [String: [HookedFamily]] = [:]
-  var hooks: [HookToken: InstalledHook] = [:]
+  /// By their tokens' ids.
+  var hooks: [UInt64: InstalledHook] = [:]
   private var nextToken: UInt64 = 1
+  private var round: UInt64 = 0
   /// References that were taken under the lock; dropping one may run the program's code.
   var kept: [AnyObject] = []
   /// Object hooks made since the last sweep, and those it left.
@@ -73,34 +75,33 @@ public final class HookEngine: @unchecked Sendable {
 
   // MARK: Installing
 
-  /// A request that nothing speaks against so far.
-  private final class Candidate {
-    // An object: candidates of a thousand hooks go from list to list.
-    let request: HookRequest
-    let hooked: HookedFamily
-    /// As it was asked for.
-    var selector: String { request.family.selector }
-    let scope: LayerScope
-    let backEnd: BackEnd
-    let diversion: (any Diversion)?
-    let spec: LayerSpec
-    /// Why the entries are not used, where nobody asked for another back end.
-    let instead: HookRefusal?
+  /// All selectors that hooks were made on. To be called under the lock.
+  var everyFamily: [HookedFamily] { families.all + importFamilies.values }
 
-    init(_ request: HookRequest, _ place: Place, _ spec: LayerSpec) {
-      self.request = request
-      (hooked, scope, backEnd, diversion, instead) = (place.hooked, place.scope, place.backEnd, place.diversion, place.instead)
-      self.spec = spec
+  /// Tells what families note now from what they noted before. To be called under the lock.
+  func nextRound() -> UInt64 {
+    round += 1
+    return round
+  }
+
+  /// A request that nothing speaks against so far.
+  private struct Candidate {
+    /// Which of the requests.
+    let request: Int
+    let hooked: HookedFamily
+    let detour: Detour?
+    let layer: LayerLifetime
+
+    var object: HookedObject? {
+      if case .object(let object)? = detour?.scope { object } else { nil }
     }
   }
 
   /// What diverts the calls that a request is for.
   private struct Place {
     let hooked: HookedFamily
-    let scope: LayerScope
-    let backEnd: BackEnd
-    let diversion: (any Diversion)?
-    var instead: HookRefusal?
+    /// Nil: every call, by the entries.
+    var detour: Detour?
   }
 
   /// Hooks every family for which it is possible. The code changes are one transaction.
@@ -113,8 +114,8 @@ public final class HookEngine: @unchecked Sendable {
 
   /// The same where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
-    let hasImports = requests.contains { $0.family.isImported }
-    if hasImports || requests.contains(where: { $0.backEnd?.hasMoreLater == true }) { watchImages() }
+    let hasImports = requests.indices.contains { requests[$0].family.isImported }
+    if hasImports || requests.indices.contains(where: { requests[$0].backEnd?.hasMoreLater == true }) { watchImages() }
     var requests = HookRequest.byTable(requests)
     // Before the lock is taken: an image's constructors may hook, too, while the loader waits for them.
     let gone = pinImages(of: requests)
@@ -129,19 +130,21 @@ public final class HookEngine: @unchecked Sendable {
     return report
   }
 
-  /// Keeps the images of the requests in memory; answers the requests of those that are gone.
-  private func pinImages(of requests: [HookRequest]) -> [HookRequest] {
-    var last: (image: ImageCatalog, isThere: Bool)?
-    return requests.filter { request in
-      if let last, last.image === request.image { return !last.isThere }
-      let isThere = ImagePins.pin(request.image)
-      last = (request.image, isThere)
-      return !isThere
+  /// Keeps the images of the requests in memory; answers those that are gone.
+  private func pinImages(of requests: [HookRequest]) -> [ImageCatalog] {
+    var gone: [ImageCatalog] = []
+    var last: ImageCatalog?
+    for index in requests.indices {
+      let image = requests[index].image
+      if image === last { continue }
+      last = image
+      if !ImagePins.pin(image) { gone.append(image) }
     }
+    return gone
   }
 
   private func installNow(
-    _ requests: [HookRequest], _ gone: [HookRequest], atomically: Bool, layer: (Family) -> LayerSpec?
+    _ requests: [HookRequest], _ gone: [ImageCatalog], atomically: Bool, layer: (Family) -> LayerSpec?
   ) -> Report {
     locked {
       var report = Report()
@@ -150,30 +153,29 @@ public final class HookEngine: @unchecked Sendable {
         return report
       }
       takeSpent()
-      report.refused = gone.map { ($0.family.selector, .imageGone($0.image.path)) }
       var candidates: [Candidate] = []
-      var taken = TakenEntries(requests.count)
       candidates.reserveCapacity(requests.count)
-      for request in requests where gone.isEmpty || !gone.contains(where: { $0.image === request.image }) {
-        switch check(request, taken, { if let own = request.layer { own($0) } else { layer($0) } }) {
+      let round = nextRound()
+      if requests.count > 1 { families.reserve(requests.count) }
+      let isGone = { (image: ImageCatalog) in !gone.isEmpty && gone.contains { $0 === image } }
+      for request in requests where isGone(request.image) {
+        report.refused.append((request.family.selector, .imageGone(request.image.path)))
+      }
+      for index in requests.indices where !isGone(requests[index].image) {
+        switch check(requests[index], index, round, layer) {
         case .success(let candidate):
           guard let candidate else { continue }
-          if candidate.backEnd == .entry { taken.add(candidate.hooked) }
+          if candidate.detour?.backEnd ?? .entry == .entry { candidate.hooked.take(in: round, at: candidates.count) }
           candidates.append(candidate)
-        case .failure(let reason): report.refused.append((request.family.selector, reason))
+        case .failure(let reason): report.refused.append((requests[index].family.selector, reason))
         }
       }
-      if !(atomically && !report.refused.isEmpty) { divert(&candidates, atomically, &report) }
+      if !(atomically && !report.refused.isEmpty) { divert(&candidates, requests, atomically, &report) }
       if atomically, !report.refused.isEmpty {
         candidates.forEach(drop)
         return report
       }
-      var places = OrderPlaces()
-      if candidates.count > 1 {
-        hooks.reserveCapacity(hooks.count + candidates.count)
-        report.tokens.reserveCapacity(candidates.count)
-      }
-      for candidate in candidates { add(candidate, &places, &report) }
+      add(candidates, requests, &report)
       if atomically, !report.refused.isEmpty {
         for (token, _) in report.tokens { _ = take(token) }
         report.tokens = []
@@ -186,18 +188,22 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Asks everything that can speak against a request; changes nothing of the program.
-  private func check(_ request: HookRequest, _ taken: TakenEntries, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
-    if request.family.isImported { return checkImport(request, layer) }
+  private func check(
+    _ request: HookRequest, _ index: Int, _ round: UInt64, _ layer: (Family) -> LayerSpec?
+  ) -> Result<Candidate?, HookRefusal> {
+    if request.family.isImported { return checkImport(request, index, layer) }
     let place: Place
-    switch choose(request, taken) {
+    switch choose(request, round) {
     case .success(let found): place = found
     case .failure(let reason): return .failure(reason)
     }
-    guard let spec = layer(place.hooked.family) else {
-      if case .object(let object) = place.scope { place.hooked.sets.forget(object) }
+    guard let spec = request.layer.map({ $0(place.hooked.family) }) ?? layer(place.hooked.family) else {
+      if case .object(let object)? = place.detour?.scope { place.hooked.sets.forget(object) }
       return .success(nil)
     }
-    let candidate = Candidate(request, place, spec)
+    let candidate = Candidate(
+      request: index, hooked: place.hooked, detour: place.detour,
+      layer: LayerLifetime(spec, countsCalls: place.detour?.countsCalls ?? false))
     if let reason = place.hooked.refusal(of: spec) {
       drop(candidate)
       return .failure(reason)
@@ -207,8 +213,8 @@ public final class HookEngine: @unchecked Sendable {
 
   /// Where a request's calls can be diverted: by the back end that was asked for; otherwise by the entries, or by what reaches
   /// most of those that are possible.
-  private func choose(_ request: HookRequest, _ taken: TakenEntries) -> Result<Place, HookRefusal> {
-    let entries = place(request, by: request.backEnd ?? .entry, taken)
+  private func choose(_ request: HookRequest, _ round: UInt64) -> Result<Place, HookRefusal> {
+    let entries = place(request, by: request.backEnd ?? .entry, round)
     guard case .failure(let reason) = entries, request.backEnd == nil else { return entries }
     return places(request, insteadOfEntriesBecause: reason).first { _ in true }.map { .success($0) } ?? entries
   }
@@ -217,13 +223,15 @@ public final class HookEngine: @unchecked Sendable {
   private func places(_ request: HookRequest, insteadOfEntriesBecause reason: HookRefusal) -> some Sequence<Place> {
     let backEnds = request.mayChoose && reason.isOfEntries ? BackEnd.besideEntry(for: request.scope) : []
     return backEnds.lazy.compactMap { backEnd -> Place? in
-      guard case .success(var place) = self.place(request, by: backEnd, TakenEntries()) else { return nil }
-      place.instead = reason
+      guard case .success(let place) = self.place(request, by: backEnd, nil, instead: reason) else { return nil }
       return place
     }
   }
 
-  private func place(_ request: HookRequest, by backEnd: BackEnd, _ taken: TakenEntries) -> Result<Place, HookRefusal> {
+  /// - Parameter round: of an installation that may have taken entries already.
+  private func place(
+    _ request: HookRequest, by backEnd: BackEnd, _ round: UInt64?, instead: HookRefusal? = nil
+  ) -> Result<Place, HookRefusal> {
     let hooked: HookedFamily
     switch prepare(request.family, in: request.image, by: backEnd) {
     case .success(let prepared): hooked = prepared
@@ -231,7 +239,8 @@ public final class HookEngine: @unchecked Sendable {
     }
     var diversion: (any Diversion)?
     if backEnd == .entry {
-      if let other = taken.user(besides: hooked) { return .failure(.sharedBody(with: other.family.selector)) }
+      if let round, let other = hooked.rival(in: round) { return .failure(.sharedBody(with: other.family.selector)) }
+      if case .type = request.scope { return .success(Place(hooked: hooked)) }
     } else {
       switch hooked.diversion(backEnd, request.scope) {
       case .success(let made): diversion = made
@@ -239,13 +248,14 @@ public final class HookEngine: @unchecked Sendable {
       }
     }
     switch hooked.scope(request.scope, by: backEnd, { entry(of: $0, in: hooked) }) {
-    case .success(let scope): return .success(Place(hooked: hooked, scope: scope, backEnd: backEnd, diversion: diversion))
+    case .success(let scope):
+      return .success(Place(hooked: hooked, detour: Detour(scope: scope, backEnd: backEnd, diversion: diversion, instead: instead)))
     case .failure(let reason): return .failure(.scope(reason))
     }
   }
 
   /// The same for a C function, whose words depend on what the layer does.
-  private func checkImport(_ request: HookRequest, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+  private func checkImport(_ request: HookRequest, _ index: Int, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
     guard case .type = request.scope else { return .failure(.scope(.noObject)) }
     if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
     let hooked: HookedFamily
@@ -253,12 +263,14 @@ public final class HookEngine: @unchecked Sendable {
     case .success(let prepared): hooked = prepared
     case .failure(let reason): return .failure(reason)
     }
-    guard let spec = layer(request.family) else { return .success(nil) }
+    guard let spec = request.layer.map({ $0(request.family) }) ?? layer(request.family) else { return .success(nil) }
     var reason = hooked.refusal(of: spec)
     if reason == nil {
       switch hooked.importDiversion(request.family, for: spec) {
       case .success(let diversion):
-        return .success(Candidate(request, Place(hooked: hooked, scope: .type, backEnd: .importSlot, diversion: diversion), spec))
+        let detour = Detour(scope: .type, backEnd: .importSlot, diversion: diversion, instead: nil)
+        return .success(
+          Candidate(request: index, hooked: hooked, detour: detour, layer: LayerLifetime(spec, countsCalls: detour.countsCalls)))
       case .failure(let refusal): reason = refusal
       }
     }
@@ -266,42 +278,38 @@ public final class HookEngine: @unchecked Sendable {
     return .failure(reason ?? .noBody)
   }
 
-  /// What was made for a request that is not carried out.
+  /// What was made for a request that is not carried out; its layer ends with the candidate.
   private func drop(_ candidate: Candidate) {
-    candidate.spec.release?(candidate.spec.context)
-    if case .object(let object) = candidate.scope { candidate.hooked.sets.forget(object) }
+    if let object = candidate.object { candidate.hooked.sets.forget(object) }
   }
 
   /// Writes the words and the code of all candidates; takes those out that cannot be written. Nothing is written in the end
   /// when one cannot and none should be then.
-  private func divert(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
-    var written: [Candidate] = []
-    for candidate in candidates {
-      guard let reason = candidate.diversion?.acquire() else {
-        written.append(candidate)
-        continue
-      }
-      report.refused.append((candidate.selector, .code(reason)))
+  private func divert(_ candidates: inout [Candidate], _ requests: [HookRequest], _ atomically: Bool, _ report: inout Report) {
+    candidates.removeAll { candidate in
+      guard let reason = candidate.detour?.diversion?.acquire() else { return false }
+      report.refused.append((requests[candidate.request].family.selector, .code(reason)))
       drop(candidate)
+      return true
     }
-    candidates = written
     // Code comes last: its bytes stay as they are written.
-    if !(atomically && !report.refused.isEmpty) { divertEntries(&candidates, atomically, &report) }
-    if atomically, !report.refused.isEmpty { for candidate in candidates { candidate.diversion?.release() } }
+    if !(atomically && !report.refused.isEmpty) { divertEntries(&candidates, requests, atomically, &report) }
+    if atomically, !report.refused.isEmpty { for candidate in candidates { candidate.detour?.diversion?.release() } }
   }
 
-  private func divertEntries(_ candidates: inout [Candidate], _ atomically: Bool, _ report: inout Report) {
-    while let (reason, culprits) = write(candidates.filter { $0.diversion == nil }.map(\.hooked)) {
+  private func divertEntries(_ candidates: inout [Candidate], _ requests: [HookRequest], _ atomically: Bool, _ report: inout Report) {
+    while let (reason, culprits) = write(candidates.compactMap { $0.detour?.diversion == nil ? $0.hooked : nil }) {
       let isCulprit = { (candidate: Candidate) in
-        candidate.diversion == nil && (culprits.isEmpty || culprits.contains { $0 === candidate.hooked })
+        candidate.detour?.diversion == nil && (culprits.isEmpty || culprits.contains { $0 === candidate.hooked })
       }
       let others = candidates.filter(isCulprit)
       candidates.removeAll(where: isCulprit)
       for candidate in others {
-        if let other = redirected(candidate, reason) {
+        let request = requests[candidate.request]
+        if let other = redirected(candidate, request, reason) {
           candidates.append(other)
         } else {
-          report.refused.append((candidate.selector, reason))
+          report.refused.append((request.family.selector, reason))
           drop(candidate)
         }
       }
@@ -310,64 +318,92 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// The candidate with its words written, where its code cannot be and nobody asked for that; nil where no other back end can.
-  private func redirected(_ candidate: Candidate, _ reason: HookRefusal) -> Candidate? {
-    guard candidate.request.backEnd == nil else { return nil }
-    return places(candidate.request, insteadOfEntriesBecause: reason).first { place in
-      place.hooked.refusal(of: candidate.spec) == nil && place.diversion?.acquire() == nil
-    }.map { Candidate(candidate.request, $0, candidate.spec) }
+  private func redirected(_ candidate: Candidate, _ request: HookRequest, _ reason: HookRefusal) -> Candidate? {
+    guard request.backEnd == nil else { return nil }
+    return places(request, insteadOfEntriesBecause: reason).first { place in
+      place.hooked.refusal(of: candidate.layer.spec) == nil && place.detour?.diversion?.acquire() == nil
+    }.map { Candidate(request: candidate.request, hooked: $0.hooked, detour: $0.detour, layer: candidate.layer) }
   }
 
-  private func add(_ candidate: Candidate, _ places: inout OrderPlaces, _ report: inout Report) {
-    let hooked = candidate.hooked
-    if candidate.spec.readsValues { hooked.planAll() }
-    let token = HookToken(id: nextToken, selector: candidate.selector)
-    nextToken += 1
-    let layer = InstalledLayer(
-      candidate.spec, scope: candidate.scope, backEnd: candidate.backEnd, diversion: candidate.diversion, instead: candidate.instead,
-      token: token,
-      sequence: hooked.hasSiblings ? places.take(hooked, token) : nil)
-    let change = hooked.sets.insert(layer)
-    guard hooked.publish(change) else {
+  // MARK: Adding
+
+  /// Puts the candidates' layers in their places, then lets calls run through them: a selector's all at once.
+  private func add(_ candidates: [Candidate], _ requests: [HookRequest], _ report: inout Report) {
+    if candidates.count > 1 {
+      hooks.reserveCapacity(hooks.count + candidates.count)
+      report.tokens.reserveCapacity(candidates.count)
+    }
+    let round = nextRound()
+    var places = OrderPlaces()
+    var layers: [InstalledLayer] = []
+    layers.reserveCapacity(candidates.count)
+    var changes: [(hooked: HookedFamily, change: LayerSets.Change)] = []
+    changes.reserveCapacity(candidates.count)
+    for candidate in candidates {
+      let hooked = candidate.hooked
+      if candidate.layer.spec.readsValues { hooked.planAll() }
+      let token = HookToken(id: nextToken, selector: requests[candidate.request].family.selector)
+      nextToken += 1
+      let layer = InstalledLayer(
+        candidate.layer, by: candidate.detour, token: token, sequence: hooked.hasSiblings ? places.take(hooked, token) : nil)
+      layers.append(layer)
+      let change = hooked.sets.insert(layer)
+      if case .type = change {
+        if hooked.installing.changed == round { continue }
+        hooked.installing.changed = round
+      }
+      changes.append((hooked, change))
+    }
+    for (hooked, change) in changes {
+      if !hooked.publish(change) { leaveOut(hooked, change, candidates, layers) }
+      hooked.updateSites()
+    }
+    for (candidate, layer) in zip(candidates, layers) { enter(candidate, layer, &report) }
+    for (hooked, _) in changes { hooked.wasHooked = true }
+  }
+
+  /// There is no memory for what the selector's layers are with the new ones: without those that came last there may be.
+  private func leaveOut(_ hooked: HookedFamily, _ change: LayerSets.Change, _ candidates: [Candidate], _ layers: [InstalledLayer]) {
+    for (candidate, layer) in zip(candidates, layers).reversed() where candidate.hooked === hooked {
+      switch change {
+      case .type: if layer.object != nil { continue }
+      case .object(let object): if layer.object !== object { continue }
+      }
       _ = hooked.sets.remove(layer)
-      _ = candidate.diversion?.release()
-      if case .object(let object) = candidate.scope { hooked.sets.forget(object) }
+      layer.isLeftOut = true
+      if hooked.publish(change) { return }
+    }
+  }
+
+  /// Enters a layer that calls run through in the books.
+  private func enter(_ candidate: Candidate, _ layer: InstalledLayer, _ report: inout Report) {
+    let hooked = candidate.hooked
+    if layer.isLeftOut {
+      _ = candidate.detour?.diversion?.release()
+      drop(candidate)
       report.refused.append((hooked.family.selector, .noMemory))
       return
     }
-    hooked.updateSites()
-    let installed = InstalledHook(layer: layer, family: hooked)
-    // Of a selector that was never hooked there were none.
-    hooks[token] = hooked.wasHooked ? InstalledHook(layer: layer, family: hooked, callsBefore: calls(installed)) : installed
-    hooked.wasHooked = true
-    if candidate.spec.isOnce { onceHooks.insert(token) }
-    report.tokens.append((token, hooked.family.key))
-    if let reason = candidate.instead {
-      report.chosen.append(.init(selector: hooked.family.selector, backEnd: candidate.backEnd, instead: reason))
-    }
-    for sentence in candidate.diversion?.mayMiss ?? [] { report.mayMiss.append((hooked.family.selector, sentence)) }
-    if candidate.diversion != nil { return }
-    let reached = hooked.reach(of: candidate.scope)
+    // Of a selector that was never hooked there were none; others count for themselves.
+    let before = hooked.wasHooked && candidate.layer.state == nil ? hooked.deliveredCalls : 0
+    hooks[layer.token.id] = InstalledHook(layer: layer, family: hooked, callsBefore: before)
+    if candidate.layer.spec.isOnce { onceHooks.insert(layer.token) }
+    report.tokens.append((layer.token, hooked.family.key))
+    if let detour = candidate.detour { tell(detour, of: hooked, &report) }
+    // All calls of all bodies, mostly.
+    if candidate.detour == nil, hooked.refused.isEmpty { return }
+    if candidate.detour?.diversion != nil { return }
+    let reached = hooked.reach(of: layer.scope)
     let bodies = hooked.bodies.count + hooked.refused.count
     if reached < bodies { report.partial.append((hooked.family.selector, reached, bodies)) }
   }
-}
 
-/// The code that requests of one installation are going to divert: two selectors of the same code cannot both have it.
-private struct TakenEntries {
-  private var users: [CodePatcher.Site: (family: HookedFamily, isTold: Bool)] = [:]
-
-  init(_ count: Int = 0) { if count > 1 { users.reserveCapacity(2 * count) } }
-
-  /// Who has an entry of the family's, whose calls nothing tells from the family's own.
-  func user(besides hooked: HookedFamily) -> HookedFamily? {
-    if users.isEmpty { return nil }
-    for body in hooked.bodies {
-      if let user = users[body.site], user.family !== hooked, !(user.isTold && body.isShared) { return user.family }
+  private func tell(_ detour: Detour, of hooked: HookedFamily, _ report: inout Report) {
+    if let reason = detour.instead {
+      report.chosen.append(.init(selector: hooked.family.selector, backEnd: detour.backEnd, instead: reason))
     }
-    return nil
+    for sentence in detour.diversion?.mayMiss ?? [] { report.mayMiss.append((hooked.family.selector, sentence)) }
   }
-
-  mutating func add(_ hooked: HookedFamily) { for body in hooked.bodies { users[body.site] = (hooked, body.isShared) } }
 }
 
 /// What a selector means in several images is one hook, and has one place in the order.

@@ -5,25 +5,29 @@
 internal import CHookTrampoline
 private import Glibc
 internal import SwiftMangling
-private import Synchronization
 
 /// One diverted body, or one word that leads to it.
 final class HookedBody: @unchecked Sendable {
-  // Nothing here changes; what calls read and write of the record is atomic or under a lock of C's.
+  // Nothing here changes but `handOver` and `neighbours`, which the engine's lock guards; what calls read and write of the record is
+  // atomic or under a lock of C's.
   let body: Body
-  fileprivate let handOver: HandOver
-  /// Of it, apart: these two answer nearly always, and copy nothing.
-  fileprivate let isReached: Bool, passesAddresses: Bool
   let site: UnsafeMutablePointer<HKTSite>
   /// Other selectors use this body too; switching the site off would take it from them.
   let isShared: Bool
   let record: UnsafeMutablePointer<HKTBodyRecord>
   let thunk: MergeThunk?
   let isAsync: Bool
+  /// All records of the site; nil where this body's is the only one.
+  fileprivate(set) var neighbours: Neighbours?
+  /// Most bodies are never asked for it.
+  private(set) lazy var handOver = HandOver(body)
   /// It may get one from another thread at any time.
   var hasPlan: Bool { record.pointee.plan != nil }
   /// Its calls tell whom they are on. Once there is a plan.
   var knowsSelf: Bool { record.pointee.self_at != UInt16(HKT_SELF_UNKNOWN) }
+
+  /// Whose calls it takes, once it was added. Families are never freed, so the record's is there.
+  var family: HookedFamily { Unmanaged<HookedFamily>.fromOpaque(record.pointee.owner).takeUnretainedValue() }
 
   /// Calls of the site are for this selector.
   var hasSite: Bool { site.pointee.owner == UnsafeMutableRawPointer(record) }
@@ -33,20 +37,15 @@ final class HookedBody: @unchecked Sendable {
 
   /// - Parameter declaration: whose calls enter the body.
   init(
-    body: Body, site: UnsafeMutablePointer<HKTSite>, as declaration: Declaration, guardedBy thunk: MergeThunk? = nil,
-    by backEnd: BackEnd = .entry
+    body: Body, site: UnsafeMutablePointer<HKTSite>, isAsync: Bool, guardedBy thunk: MergeThunk? = nil, by backEnd: BackEnd = .entry
   ) {
     self.body = body
-    handOver = HandOver(body)
-    (isReached, passesAddresses) = (handOver.isReached, handOver.passesAddresses)
     self.backEnd = backEnd
     isShared = thunk != nil
     self.thunk = thunk
     self.site = site
-    isAsync = declaration.functionType.isAsync
-    record = .allocate(capacity: 1)
-    // Sites and records are never freed: a thread may be about to enter one.
-    memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
+    self.isAsync = isAsync
+    record = KeptRecord.make()
     record.pointee.flags = UInt32(body.isLeftByJump ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.route = backEnd.route.rawValue
     if backEnd != .entry { becomeSlotRecord() }
@@ -59,6 +58,7 @@ final class HookedBody: @unchecked Sendable {
       record.pointee.guard = UnsafePointer(guards.baseAddress)
       record.pointee.guard_count = UInt32(guards.count)
     }
+    KeptRecord.setBody(of: record, self)
   }
 
   func give(_ plan: CallPlan) {
@@ -71,57 +71,54 @@ final class HookedBody: @unchecked Sendable {
   }
 }
 
+/// Selectors' bodies that are one piece of code: no two of them can be hooked whose calls nothing tells apart.
+final class Neighbours {
+  fileprivate(set) var all: [HookedBody]
+  init(_ all: [HookedBody]) { self.all = all }
+}
+
+/// A record with the body that it is of: calls bring the record alone.
+private enum KeptRecord {
+  private static let size = MemoryLayout<HKTBodyRecord>.stride
+
+  /// A record that says nothing yet. Never freed: a thread may be about to enter its site.
+  static func make() -> UnsafeMutablePointer<HKTBodyRecord> {
+    guard let memory = calloc(1, size + MemoryLayout<UnsafeMutableRawPointer>.size) else { fatalError("out of memory") }
+    return memory.bindMemory(to: HKTBodyRecord.self, capacity: 1)
+  }
+
+  /// The body stays as long as the record.
+  static func setBody(of record: UnsafeMutablePointer<HKTBodyRecord>, _ body: HookedBody) {
+    UnsafeMutableRawPointer(record).storeBytes(
+      of: Unmanaged.passRetained(body).toOpaque(), toByteOffset: size, as: UnsafeMutableRawPointer.self)
+  }
+
+  static func body(of record: UnsafeMutablePointer<HKTBodyRecord>) -> HookedBody {
+    let body = UnsafeMutableRawPointer(record).load(fromByteOffset: size, as: UnsafeMutableRawPointer.self)
+    // Retained when the record was made.
+    return Unmanaged<HookedBody>.fromOpaque(body).takeUnretainedValue()
+  }
+}
+
 extension MergeThunk {
   fileprivate var guards: [HKTGuard] {
     constants.map { HKTGuard(place: UInt32($0.place), reserved: 0, mask: $0.mask, value: $0.value) }
   }
 }
 
-extension HookedBody {
-  /// A base that hands its calls on to a clone, and an allocating initialiser that calls the initialising one, wherever its
-  /// image: the second entry is the same call. Recognised by the return address lying in the first body, or by a tail call.
-  fileprivate func link(from others: HandingOn) {
-    let sources = others.candidates(for: self).filter {
-      (isReached || $0.passesAddresses) && $0.site != site && $0.handOver.goes(to: handOver)
-    }
-    if sources.isEmpty { return }
-    for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
-    let forwarders = sources.map { source in
-      let caller = source.callerCode(of: handOver)
-      return HKTForwarder(begin: caller.lowerBound, end: caller.upperBound, record: source.record)
-    }
-    // Without memory for the list a call is seen twice.
-    _ = hkt_record_add_forwarders(record, forwarders, UInt32(forwarders.count))
-  }
-
-  /// Where calls of `other` return to when this body hands them on.
-  private func callerCode(of other: HandOver) -> Range<UInt64> {
-    if let passage = handOver.passage, handOver.passes(other) { return passage.code }
-    return body.address..<body.address + UInt64(body.size)
-  }
+/// What one installation notes of a selector. Numbers are of `HookEngine.nextRound`: what an earlier one noted is over.
+struct Installing {
+  /// It is going to divert the selector's entries.
+  var taken: UInt64 = 0
+  /// How many did before.
+  var place = 0
+  /// The entries are among those that are written.
+  var written: UInt64 = 0
+  /// Its layers are to be published.
+  var changed: UInt64 = 0
 }
 
-/// Bodies of a selector that may hand their calls on to others: a generic function may have hundreds, of which few do.
-private struct HandingOn {
-  private let all: [HookedBody]
-  private let passing: [HookedBody]
-  /// Those of families that are large; empty for others.
-  private let byName: [String: [HookedBody]]
-
-  init(_ bodies: [HookedBody]) {
-    all = bodies
-    passing = bodies.filter(\.passesAddresses)
-    byName = bodies.count > 8 ? Dictionary(grouping: bodies, by: \.body.mangledName) : [:]
-  }
-
-  /// All that HandOver.goes can be true for, and others.
-  func candidates(for target: HookedBody) -> [HookedBody] {
-    if byName.isEmpty || target.handOver.isReachedByOtherNames { return all }
-    return passing + target.handOver.origins.flatMap { byName[$0] ?? [] }.filter { !$0.passesAddresses }
-  }
-}
-
-/// Guarded by the engine's lock, but for `family` and `image`, which never change, and `everyBody`.
+/// Guarded by the engine's lock, but for `family` and `image`, which never change.
 final class HookedFamily {
   let family: Family
   let image: ImageCatalog
@@ -140,40 +137,43 @@ final class HookedFamily {
   private(set) lazy var importers = ImporterBits()
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
-  /// Bodies and arrivals, for callers that make a plan without the lock.
-  private let everyBody = Mutex<[HookedBody]>([])
 
   /// The same selector's families in other images.
+  private(set) var siblings: [HookedFamily]  // families are never freed, so cycles are no loss
   var hasSiblings: Bool { !siblings.isEmpty }
-  private var siblings: [HookedFamily]  // families are never freed, so cycles are no loss
   /// What the calls of the selector have in common, in whatever image: it only stands for itself.
-  private let identity: UnsafeMutableRawPointer
+  private var identity: UnsafeMutableRawPointer { Unmanaged.passUnretained(first ?? self).toOpaque() }
+  /// The sibling that was hooked before all others; nil for that one.
+  private let first: HookedFamily?
+  /// What installing notes while it is at it.
+  var installing = Installing()
 
   /// - Parameter siblings: the same selector's families in other images.
   init(family: Family, image: ImageCatalog, siblings: [HookedFamily]) {
     self.family = family
     self.image = image
     self.siblings = siblings
-    sets = LayerSets([])
-    identity = siblings.first?.identity ?? .allocate(byteCount: 1, alignment: 1)
+    first = siblings.first.map { $0.first ?? $0 }
+    sets = LayerSets()
   }
 
   /// Hooks are made on it from now on: it is never freed. Without this it leaves nothing.
   func join() { for other in siblings { other.siblings.append(self) } }
 
-  deinit { if siblings.isEmpty { identity.deallocate() } }
-
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
-    let known = self.bodies + siblings.flatMap(\.bodies)
-    self.refused += refused
-    self.bodies += bodies
+    let known = siblings.isEmpty ? self.bodies : self.bodies + siblings.flatMap(\.bodies)
+    if !refused.isEmpty { self.refused += refused }
+    if self.bodies.isEmpty { self.bodies = bodies } else { self.bodies += bodies }
     for each in bodies { adopt(each) }
+    sets.add(bodies.map(\.record))
     // Alone it has nobody to hand calls on to.
     if known.count + bodies.count < 2 { return }
-    let all = HandingOn(known + bodies), new = HandingOn(bodies)
-    for target in bodies { target.link(from: all) }
-    for target in known { target.link(from: new) }
+    var all = HandingOn(known.isEmpty ? bodies : known + bodies)
+    for target in bodies { all.link(to: target) }
+    if known.isEmpty { return }
+    var new = HandingOn(bodies)
+    for target in known { new.link(to: target) }
   }
 
   /// Their bodies are looked at again.
@@ -183,6 +183,7 @@ final class HookedFamily {
   func add(arrival: HookedBody) {
     arrivals.append(arrival)
     adopt(arrival)
+    sets.add([arrival.record])
     for each in bodies { hkt_record_add_flags(each.record, UInt32(HKT_BODY_HAS_SLOTS)) }
   }
 
@@ -190,10 +191,18 @@ final class HookedFamily {
     body.record.pointee.family = identity
     body.record.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     if !arrivals.isEmpty, body.backEnd == .entry { hkt_record_add_flags(body.record, UInt32(HKT_BODY_HAS_SLOTS)) }
-    everyBody.withLock { $0.append(body) }
+    if body.backEnd == .entry { meetNeighbours(body) }
     hkt_site_add_record(body.site, body.record)
     body.site.pointee.handler = hkt_dispatch
-    sets.add(body.record)
+  }
+
+  /// Before the body's record is the site's first.
+  private func meetNeighbours(_ body: HookedBody) {
+    guard let first = body.site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self) else { return }
+    let other = KeptRecord.body(of: first)
+    let neighbours = other.neighbours ?? Neighbours([other])
+    neighbours.all.append(body)
+    (other.neighbours, body.neighbours) = (neighbours, neighbours)
   }
 
   /// The family whose calls of a merged body are told by the same constants.
@@ -211,12 +220,24 @@ final class HookedFamily {
 
   // MARK: Plans
 
+  /// The selector's entries are going to be diverted in this round, after so many others'.
+  func take(in round: UInt64, at place: Int) { (installing.taken, installing.place) = (round, place) }
+
+  /// Who is going to divert an entry of the selector's in this round, whose calls nothing tells from its own.
+  func rival(in round: UInt64) -> HookedFamily? {
+    for body in bodies {
+      guard let neighbours = body.neighbours else { continue }
+      let rivals = neighbours.all.filter { $0.family !== self && $0.family.installing.taken == round && !($0.isShared && body.isShared) }
+      if let last = rivals.max(by: { $0.family.installing.place < $1.family.installing.place }) { return last.family }
+    }
+    return nil
+  }
+
   /// Makes the plans of records at their first call.
   static func planAtFirstCall() {
     hkt_set_planner { record in
-      // Families are never freed, so the record's is there.
-      let family = Unmanaged<HookedFamily>.fromOpaque(record!.pointee.owner).takeUnretainedValue()
-      if let body = family.everyBody.withLock({ $0.first { $0.record == record } }) { family.plan(body) }
+      let body = KeptRecord.body(of: record!)
+      body.family.plan(body)
     }
   }
 

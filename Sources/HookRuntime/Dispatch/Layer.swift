@@ -79,62 +79,76 @@ enum LayerScope {
   case object(HookedObject)
 }
 
-/// A layer in its place. Guarded by the engine's lock.
-final class InstalledLayer {
-  let token: HookToken
-  let lifetime: LayerLifetime
+/// How calls come to a layer that does not see all of its selector's, or not by the entries: of most layers there is nothing to say.
+final class Detour {
   let scope: LayerScope
   let backEnd: BackEnd
-  let order: LayerOrder
   /// The words that are written for it; nil where it needs none.
   let diversion: (any Diversion)?
   /// Why it is not by the entries, which nobody asked to leave alone.
   let instead: HookRefusal?
+
+  init(scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)?, instead: HookRefusal?) {
+    (self.scope, self.backEnd, self.diversion, self.instead) = (scope, backEnd, diversion, instead)
+  }
+
+  /// Where calls have to be told apart by the layer, they are counted for it.
+  var countsCalls: Bool {
+    if case .type = scope { return diversion?.importers != nil }
+    return true
+  }
+}
+
+/// A layer in its place. Guarded by the engine's lock.
+final class InstalledLayer {
+  let token: HookToken
+  let lifetime: LayerLifetime
+  let order: LayerOrder
+  /// Nil: every call that comes by the entries.
+  private let detour: Detour?
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
   var isEnabled = true
+  /// There was no memory for a set with it.
+  var isLeftOut = false
 
   var spec: LayerSpec { lifetime.spec }
+  var scope: LayerScope { detour?.scope ?? .type }
+  var backEnd: BackEnd { detour?.backEnd ?? .entry }
+  var diversion: (any Diversion)? { detour?.diversion }
+  var instead: HookRefusal? { detour?.instead }
+  /// The object it is for alone.
+  var object: HookedObject? {
+    if case .object(let object)? = detour?.scope { object } else { nil }
+  }
 
   /// - Parameter sequence: its place among layers of the same priority; the token's when nil.
-  init(
-    _ spec: LayerSpec, scope: LayerScope, backEnd: BackEnd, diversion: (any Diversion)? = nil, instead: HookRefusal? = nil,
-    token: HookToken,
-    sequence: UInt64? = nil
-  ) {
+  init(_ lifetime: LayerLifetime, by detour: Detour?, token: HookToken, sequence: UInt64? = nil) {
     self.token = token
-    self.diversion = diversion
-    self.instead = instead
-    self.scope = scope
-    self.backEnd = backEnd
+    self.lifetime = lifetime
+    self.detour = detour
     var isObject = false
-    var countsCalls = true
-    switch scope {
-    case .type: countsCalls = diversion?.importers != nil
-    case .subclass: break
-    case .object: isObject = true
-    }
-    lifetime = LayerLifetime(spec, countsCalls: countsCalls)
-    order = LayerOrder(isObject: isObject, priority: spec.priority, sequence: sequence ?? token.id)
+    if case .object? = detour?.scope { isObject = true }
+    order = LayerOrder(isObject: isObject, priority: lifetime.spec.priority, sequence: sequence ?? token.id)
   }
 
   /// As the dispatcher reads it.
   var entry: HKTLayer {
     var filter = HKT_FILTER_NONE
     var value: UInt64 = 0
-    if case .subclass(let metadata) = scope {
+    if case .subclass(let metadata)? = detour?.scope {
       filter = HKT_FILTER_CLASS
       value = UInt64(UInt(bitPattern: metadata.pointer))
     }
-    if let importers = diversion?.importers {
+    if let importers = detour?.diversion?.importers {
       filter = HKT_FILTER_IMPORTER
       value = importers
     }
     return HKTLayer(
-      function: spec.function, context: spec.context, phases: spec.phases, is_host_work: spec.isHostWork ? 1 : 0, is_conditional: 0,
-      filter: filter.rawValue, route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value,
-      order: order.rawValue)
+      function: lifetime.spec.function, context: lifetime.spec.context, phases: lifetime.spec.phases,
+      is_host_work: lifetime.spec.isHostWork ? 1 : 0, is_conditional: 0, filter: filter.rawValue,
+      route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
   }
 }
 

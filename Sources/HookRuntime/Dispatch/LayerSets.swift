@@ -15,25 +15,28 @@ final class LayerSets {
   private var published: Set?
   private var table: UnsafeMutablePointer<HKTObjects>?
 
-  init(_ records: [UnsafeMutablePointer<HKTBodyRecord>]) { self.records = records }
+  init(_ records: [UnsafeMutablePointer<HKTBodyRecord>] = []) { self.records = records }
 
   var isEmpty: Bool { layers.isEmpty && objects.isEmpty }
   /// Calls have something to run through.
   var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
   /// How many enabled layers there are, by how their calls have to come.
-  private var enabled = SIMD8<Int32>()  // by route
+  private var enabled = InlineArray<8, Int32>(repeating: 0)  // by route
   func isEnabled(_ backEnd: BackEnd) -> Bool { enabled[Int(backEnd.route.rawValue)] > 0 }
   /// Those whose calls come by the entries, and would again if they were switched on.
   private var entryLayers = 0
   var needsEntries: Bool { entryLayers > 0 }
   var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
 
-  /// A place where the selector's calls arrive from now on.
-  func add(_ record: UnsafeMutablePointer<HKTBodyRecord>) {
-    records.append(record)
-    _ = hkt_record_publish_objects(record, table)
-    _ = hkt_record_publish(record, published)
+  /// Places where the selector's calls arrive from now on.
+  func add(_ new: [UnsafeMutablePointer<HKTBodyRecord>]) {
+    if records.isEmpty { records = new } else { records += new }
+    if published == nil, table == nil { return }
+    for record in new {
+      _ = hkt_record_publish_objects(record, table)
+      _ = hkt_record_publish(record, published)
+    }
   }
 
   // MARK: Changing
@@ -44,7 +47,7 @@ final class LayerSets {
   func insert(_ layer: InstalledLayer) -> Change {
     count(layer, 1)
     if layer.backEnd == .entry { entryLayers += 1 }
-    guard case .object(let object) = layer.scope else {
+    guard let object = layer.object else {
       layers.insert(layer)
       return .type
     }
@@ -55,7 +58,7 @@ final class LayerSets {
   /// Nil when it is not there.
   func remove(_ layer: InstalledLayer) -> Change? {
     var change: Change?
-    if case .object(let object) = layer.scope {
+    if let object = layer.object {
       if object.layers.remove(layer) { change = .object(object) }
     } else if layers.remove(layer) {
       change = .type
@@ -80,7 +83,7 @@ final class LayerSets {
   }
 
   private static func change(of layer: InstalledLayer) -> Change {
-    if case .object(let object) = layer.scope { .object(object) } else { .type }
+    layer.object.map { .object($0) } ?? .type
   }
 
   /// An object that is about to get its first layer here.
@@ -185,8 +188,10 @@ enum LayerSet {
   static func make(_ layers: [InstalledLayer]) -> LayerSets.Set? {
     guard let set = hkt_layers_new(UInt32(layers.count)) else { return nil }
     for (index, layer) in layers.enumerated() { hkt_layers_set(set, UInt32(index), layer.entry) }
-    set.pointee.kept.owner = Unmanaged.passRetained(Owner(layers.map(\.lifetime))).toOpaque()
-    set.pointee.kept.on_free = { Unmanaged<Owner>.fromOpaque($0!).release() }
+    // A layer that is alone needs nothing around it.
+    let owner: AnyObject = layers.count == 1 ? layers[0].lifetime : Owner(layers.map(\.lifetime))
+    set.pointee.kept.owner = Unmanaged.passRetained(owner).toOpaque()
+    set.pointee.kept.on_free = { Unmanaged<AnyObject>.fromOpaque($0!).release() }
     return set
   }
 
@@ -206,6 +211,10 @@ enum LayerSet {
 extension [InstalledLayer] {
   /// Keeps the nesting order.
   fileprivate mutating func insert(_ layer: InstalledLayer) {
+    if isEmpty {
+      self = [layer]
+      return
+    }
     insert(layer, at: firstIndex { $0.order < layer.order } ?? endIndex)
   }
   fileprivate mutating func remove(_ layer: InstalledLayer) -> Bool {

@@ -32,12 +32,17 @@ package enum CodePatcher {
   package static func prepare(
     body: UInt64, size: Int, available: Int, fileBytes: UnsafeRawPointer?
   ) -> Result<Site, InterceptRefusal> {
+    Result { () throws(InterceptRefusal) in try site(of: body, size: size, available: available, fileBytes: fileBytes) }
+  }
+
+  /// The same for many bodies: what a refusal takes is only made for one.
+  static func site(of body: UInt64, size: Int, available: Int, fileBytes: UnsafeRawPointer?) throws(InterceptRefusal) -> Site {
     var facts = HKTRefusal()
     var request = HKTBody(
       address: body, size: UInt64(max(size, 0)), available: UInt64(max(available, size, 0)),
       file_bytes: fileBytes?.assumingMemoryBound(to: UInt8.self))
-    guard let site = hkt_prepare(&request, &facts) else { return .failure(InterceptRefusal(facts)) }
-    return .success(site)
+    guard let site = hkt_prepare(&request, &facts) else { throw InterceptRefusal(facts) }
+    return site
   }
 
   /// Whether a body could be diverted, judged by its bytes alone: for files that nothing runs.
@@ -114,8 +119,11 @@ package enum CodePatcher {
   ) throws(InterceptRefusal) -> TransactionReport {
     var facts = HKTRefusal()
     var report = HKTTransactionReport()
-    let pointers: [UnsafeMutablePointer<HKTSite>?] = sites
-    guard change(pointers, pointers.count, &facts, &report) else { throw InterceptRefusal(facts) }
+    let isDone = sites.withUnsafeBytes {
+      // A pointer is where it may be none as it is here.
+      change($0.assumingMemoryBound(to: UnsafeMutablePointer<HKTSite>?.self).baseAddress, sites.count, &facts, &report)
+    }
+    guard isDone else { throw InterceptRefusal(facts) }
     return TransactionReport(report)
   }
 }

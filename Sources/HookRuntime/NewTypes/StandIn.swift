@@ -66,7 +66,7 @@ package final class StandIn: @unchecked Sendable {
     return lock.withLock {
       let former = layer
       if let former { _ = sets.remove(former) }
-      layer = spec.map { InstalledLayer($0, scope: .type, backEnd: .entry, token: HookToken(id: 0, selector: "")) }
+      layer = spec.map { InstalledLayer(LayerLifetime($0, countsCalls: false), by: nil, token: HookToken(id: 0, selector: "")) }
       if let layer { _ = sets.insert(layer) }
       if sets.publish(.type) { return true }
       if let layer { _ = sets.remove(layer) }

@@ -35,22 +35,33 @@ package struct Body: Sendable {
   }
 
   private struct Facts: Sendable {
-    var form: Form
-    var declaration: Declaration
-    var mangledName: String
+    // What each installation reads comes first: the rest may be far from it.
     var address: UInt64
     var size: Int
     var available: Int
     var thunks: [MergeThunk] = []
-    var passage: MergePassage?
     var isUntold = false
+    /// Of `declaration` and `mangledName`.
+    var isAsync = false, isReachedByKind = false, isReachedByName = false
+    var form: Form
+    var passage: MergePassage?
+    var mangledName: String
+    var declaration: Declaration
     var untoldSource: UntoldSource?
     var place: ImportPlace?
+
+    mutating func see() {
+      isAsync = declaration.isAsync
+      isReachedByKind = declaration.kind.isOtherForm
+      isReachedByName = mangledName.hasSuffix("Tm") || mangledName.holds("Tf4")
+    }
   }
 
   package init(form: Form, declaration: Declaration, mangledName: String, address: UInt64, size: Int, available: Int) {
-    kept = Kept(
-      Facts(form: form, declaration: declaration, mangledName: mangledName, address: address, size: size, available: available))
+    var facts = Facts(
+      address: address, size: size, available: available, form: form, mangledName: mangledName, declaration: declaration)
+    facts.see()
+    kept = Kept(facts)
   }
 
   private mutating func change(_ body: (inout Facts) -> Void) {
@@ -65,11 +76,21 @@ package struct Body: Sendable {
   }
   package var declaration: Declaration {
     _read { yield kept.value.declaration }
-    set { change { $0.declaration = newValue } }
+    set {
+      change {
+        $0.declaration = newValue
+        $0.see()
+      }
+    }
   }
   package var mangledName: String {
     _read { yield kept.value.mangledName }
-    set { change { $0.mangledName = newValue } }
+    set {
+      change {
+        $0.mangledName = newValue
+        $0.see()
+      }
+    }
   }
   /// In this process (biased); the file's virtual address when nothing is running.
   package var address: UInt64 {
@@ -110,10 +131,32 @@ package struct Body: Sendable {
     set { change { $0.place = newValue } }
   }
   /// Nothing may stand on the stack while it runs: hooks come before it only.
-  var isLeftByJump: Bool { place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false }
+  var isLeftByJump: Bool {
+    guard case .importSlot = kept.value.form else { return false }
+    return place.map { ImportedFunction.beforeOnly($0.slot.symbol) != nil } ?? false
+  }
+  /// Its calls are async, as `declaration` has it.
+  var isAsync: Bool { kept.value.isAsync }
+  /// Others may hand their calls on to it, besides those that pass its address. Of a generic function's many clones, none does.
+  var isReached: Bool { kept.value.isReachedByKind || kept.value.isReachedByName || !thunks.isEmpty }
 
   /// Whether an entry of `other` from this body is this body's own call.
   package func handsOn(to other: Body) -> Bool { HandOver(self).goes(to: HandOver(other)) }
+}
+
+extension Body {
+  /// Others may be handed its calls by the addresses that it passes.
+  var passesAddresses: Bool { !thunks.isEmpty || passage != nil }
+}
+
+extension EntityKind {
+  /// What an allocating initialiser or a deallocating deinit ends in.
+  var isOtherForm: Bool {
+    switch self {
+    case .`init`, .`deinit`: true
+    default: false
+    }
+  }
 }
 
 /// What of a body tells whether it hands its calls on: of many bodies each is held against each, and a whole one is dear to copy.
@@ -124,36 +167,26 @@ final class HandOver: Sendable {
   let thunks: [MergeThunk]
   let passage: MergePassage?
   private let length: Int
-  /// The other form of an allocating initialiser or a deallocating deinit.
-  private let isInitialiser: Bool
 
   init(_ body: Body) {
     (mangledName, address, kind, thunks) = (body.mangledName, body.address, body.declaration.kind, body.thunks)
     passage = body.passage
     length = mangledName.utf8.count
-    isInitialiser = kind == .`init` || kind == .`deinit`
   }
 
-  /// Others may be handed its calls by the addresses that it passes.
-  var passesAddresses: Bool { !thunks.isEmpty || passage != nil }
-
-  /// Others may hand their calls on to it, besides thunks that pass its address. Of a generic function's many clones, none does.
-  var isReached: Bool {
-    switch kind {
-    case .`init`, .`deinit`: true
-    default: !thunks.isEmpty || mangledName.hasSuffix("Tm") || mangledName.holds("Tf4")
+  /// The names of bodies that may hand their calls on to it, as `goes` has it, besides those that pass its address or end in it.
+  var sourceNames: [String] {
+    var names = thunks.flatMap(\.callers)
+    var own = mangledName
+    own.withUTF8 { name in
+      for end in name.indices.dropLast(2) where name[end] == 0x54 && name[end + 1] == 0x66 && name[end + 2] == 0x34 {  // Tf4
+        names.append(String(decoding: UnsafeBufferPointer(rebasing: name[..<end]), as: UTF8.self))
+      }
+      if name.count >= 2, name[name.count - 2] == 0x54, name[name.count - 1] == 0x6D {  // Tm
+        names.append(String(decoding: UnsafeBufferPointer(rebasing: name[..<(name.count - 2)]), as: UTF8.self))
+      }
     }
-  }
-
-  /// More than the names in `origins`, and what passes its address, may hand their calls on to it.
-  var isReachedByOtherNames: Bool { isInitialiser || !thunks.isEmpty }
-
-  /// The names of bodies whose clone it may be, as `goes` has it.
-  var origins: [String] {
-    let name = Array(mangledName.utf8)
-    var ends = name.indices.dropLast(2).filter { name[$0] == 0x54 && name[$0 + 1] == 0x66 && name[$0 + 2] == 0x34 }  // Tf4
-    if name.suffix(2) == [0x54, 0x6D] { ends.append(name.count - 2) }  // Tm
-    return ends.map { String(decoding: name[..<$0], as: UTF8.self) }
+    return names
   }
 
   /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
@@ -163,14 +196,22 @@ final class HandOver: Sendable {
     if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
     // Merged thunks differ in the clone they call: its address is one of the constants.
     if thunks.contains(where: { $0.passes(other.address) }) || passes(other) { return true }
-    switch (kind, other.kind) {
-    case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): return true
-    default: break
-    }
+    if ends(in: other) { return true }
     guard other.length > length, other.mangledName.hasPrefix(mangledName) else { return false }
     let step = other.mangledName.utf8.dropFirst(length)
     return step.starts(with: "Tf4".utf8) || step.elementsEqual("Tm".utf8)
   }
+
+  /// An allocating initialiser ends in the initialising one, a deallocating deinit in what destroys.
+  func ends(in other: HandOver) -> Bool {
+    switch (kind, other.kind) {
+    case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): true
+    default: false
+    }
+  }
+
+  /// What it passes: addresses of bodies are among it.
+  var passedValues: Set<UInt64> { Set((thunks + (passage.map { [$0.thunk] } ?? [])).flatMap { $0.constants.map(\.value) }) }
 
   /// The merged body that this one goes through is told to call the other.
   func passes(_ other: HandOver) -> Bool { passage?.thunk.passes(other.address) ?? false }
@@ -185,28 +226,45 @@ package struct UntoldSource: Sendable {
 
 /// A selector: what a name means, and the bodies that carry it out.
 package struct Family: Sendable {
-  /// `Shop.Cart.add(_:price:quantity:)`
-  package var selector: String
-  /// Equal for all bodies; unique in the image.
-  package var key: String
-  package var imagePath: String
   package var bodies: [Body]
   // Requests are copied from list to list, a thousand at once.
-  private var declared: Kept<Declaration>
+  private var told: Kept<Facts>
   private var required: Kept<Declaration>?
   private var importing: Kept<ImportedFunction>?
 
-  package init(selector: String, declaration: Declaration, key: String, imagePath: String, bodies: [Body]) {
-    self.selector = selector
-    self.key = key
-    self.imagePath = imagePath
-    self.bodies = bodies
-    declared = Kept(declaration)
+  private struct Facts: Sendable {
+    var selector: String, key: String, imagePath: String
+    var declaration: Declaration
   }
 
+  package init(selector: String, declaration: Declaration, key: String, imagePath: String, bodies: [Body]) {
+    told = Kept(Facts(selector: selector, key: key, imagePath: imagePath, declaration: declaration))
+    self.bodies = bodies
+  }
+
+  private mutating func change(_ body: (inout Facts) -> Void) {
+    var facts = told.value
+    body(&facts)
+    told = Kept(facts)
+  }
+
+  /// `Shop.Cart.add(_:price:quantity:)`
+  package var selector: String {
+    _read { yield told.value.selector }
+    set { change { $0.selector = newValue } }
+  }
+  /// Equal for all bodies; unique in the image.
+  package var key: String {
+    _read { yield told.value.key }
+    set { change { $0.key = newValue } }
+  }
+  package var imagePath: String {
+    _read { yield told.value.imagePath }
+    set { change { $0.imagePath = newValue } }
+  }
   package var declaration: Declaration {
-    _read { yield declared.value }
-    set { declared = Kept(newValue) }
+    _read { yield told.value.declaration }
+    set { change { $0.declaration = newValue } }
   }
   /// The protocol's requirement that it was asked for as one of.
   package var requirement: Declaration? {

@@ -2,16 +2,20 @@
 //
 // The standard library's search goes by characters, which costs a thousand times as much; names and patterns are looked through for
 // every hook.
+private import Glibc
 
 extension StringProtocol {
   /// The bytes of `part`, which is ASCII, are among the text's.
   func holds(_ part: StaticString) -> Bool {
-    let wanted = UnsafeBufferPointer(start: part.utf8Start, count: part.utf8CodeUnitCount)
+    let size = part.utf8CodeUnitCount
     func search(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-      bytes.count >= wanted.count
-        && (0...bytes.count - wanted.count).contains { start in
-          bytes[start] == wanted[0] && wanted.indices.allSatisfy { bytes[start + $0] == wanted[$0] }
-        }
+      guard size > 0, var rest = UnsafeRawPointer(bytes.baseAddress) else { return size == 0 }
+      let end = rest + bytes.count
+      while end - rest >= size, let found = memchr(rest, Int32(part.utf8Start[0]), end - rest - size + 1) {
+        if memcmp(found, part.utf8Start, size) == 0 { return true }
+        rest = UnsafeRawPointer(found) + 1
+      }
+      return false
     }
     return utf8.withContiguousStorageIfAvailable(search) ?? Array(utf8).withUnsafeBufferPointer(search)
   }

@@ -442,6 +442,17 @@ extension Declaration {
     }
   }
 
+  /// Its calls are async, as `functionType` has it, which is dear to make.
+  package var isAsync: Bool {
+    switch kind {
+    case .getter, .read, .read2, .modify, .modify2, .willSet, .didSet, .setter: return isAsyncAccessor
+    case .deinit, .deallocatingDeinit, .isolatedDeinit: return false
+    default:
+      if case .function(let function)? = type { return function.isAsync }
+      return false
+    }
+  }
+
   /// The enclosing type is private, or a function encloses the declaration: its convention may be changed like a private one's.
   package var isEffectivelyPrivate: Bool {
     isPrivate || !localContext.isEmpty || (context?.steps.contains { $0.privateDiscriminator != nil } ?? false)

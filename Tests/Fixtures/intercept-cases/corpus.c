@@ -219,11 +219,71 @@ static bool jumps_into(const HKTBody *body, uint32_t window, bool *to_entry) {
   return found;
 }
 
+// MARK: Glances
+
+static long glances;
+
+/// What a branch type is, as far as both readings tell it.
+static HKTCourse course(const Read *r) {
+  bool is_direct = r->o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  switch (r->i.mnemonic) {
+    case ZYDIS_MNEMONIC_CALL: return is_direct ? HKT_COURSE_CALL : HKT_COURSE_CALL_INDIRECT;
+    case ZYDIS_MNEMONIC_JMP: return is_direct ? HKT_COURSE_JUMP : HKT_COURSE_JUMP_INDIRECT;
+    case ZYDIS_MNEMONIC_RET: return HKT_COURSE_RETURN;
+    case ZYDIS_MNEMONIC_UD2: return HKT_COURSE_TRAP;
+    case ZYDIS_MNEMONIC_INT3: return HKT_COURSE_BREAKPOINT;
+    default: return r->i.meta.category == ZYDIS_CATEGORY_COND_BR ? HKT_COURSE_CONDITIONAL : HKT_COURSE_NEXT;
+  }
+}
+
+/// A glance that answers says what the decoder says.
+static bool glance_holds(const uint8_t *code, uint64_t left) {
+  HKTGlance seen;
+  if (!hkt_glance(code, left, &seen)) return true;
+  glances++;
+  Read r;
+  if (!read_at(code, left, &r) || r.i.length != seen.length || course(&r) != seen.course) return false;
+  bool is_relative = false;
+  for (int k = 0; k < r.i.operand_count; k++)
+    is_relative |= r.o[k].type == ZYDIS_OPERAND_TYPE_MEMORY && r.o[k].mem.base == ZYDIS_REGISTER_RIP;
+  bool is_direct = r.o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && r.o[0].imm.is_relative;
+  return is_relative == seen.is_relative && seen.distance == (is_direct ? r.o[0].imm.value.s : 0);
+}
+
+static void check_glances(const HKTBody *body) {
+  for (uint64_t offset = 0; offset < body->size;) {
+    Read r;
+    const uint8_t *code = (const uint8_t *)body->address + offset;
+    if (!glance_holds(code, body->size - offset)) return complain(body, "a glance says something else than the decoder");
+    if (!read_at(code, body->size - offset, &r)) return;
+    offset += r.i.length;
+  }
+}
+
 static uint64_t next_random(uint64_t *state) {
   *state ^= *state << 13;
   *state ^= *state >> 7;
   *state ^= *state << 17;
   return *state;
+}
+
+/// Bytes that nobody compiled, with and without prefixes, whole and cut off.
+static void check_glances_at_random(uint64_t *state, int count) {
+  static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x3e, 0x64, 0x40, 0x41, 0x44, 0x48, 0x4c, 0xf0};
+  for (int k = 0; k < count; k++) {
+    uint64_t words[3] = {next_random(state), next_random(state), next_random(state)};
+    uint8_t code[24];
+    memcpy(code, words, 24);
+    uint32_t at = code[23] & 3;
+    for (uint32_t i = 0; i < at; i++) code[i] = prefixes[code[20 + i % 3] % sizeof prefixes];
+    if (code[22] & 1) code[at] = 0x0f;
+    uint64_t left = code[19] & 7 ? 15 : code[18] % 15 + 1;
+    if (glance_holds(code, left)) continue;
+    wrong++;
+    printf("wrong glance at");
+    for (uint64_t i = 0; i < left; i++) printf(" %02x", code[i]);
+    printf("\n");
+  }
 }
 
 int corpus(int argc, char **argv) {
@@ -247,6 +307,7 @@ int corpus(int argc, char **argv) {
     clock_gettime(CLOCK_MONOTONIC, &b);
     nanoseconds += (uint64_t)((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec);
     bytes += f->size;
+    check_glances(&body);
     bool to_entry;
     if (ok) {
       moved++;
@@ -259,8 +320,9 @@ int corpus(int argc, char **argv) {
     }
     if (count >= function_count && k + 1 == function_count) break;
   }
-  printf("%s: seed %lu, functions %zu, moved %d (relative %d, branch %d, call %d), wrong %d, %.1f ns per body byte; refused:", argv[1], seed,
-         function_count, moved, seen.relative, seen.branch, seen.call, wrong, (double)nanoseconds / (double)bytes);
+  check_glances_at_random(&state, 1000000);
+  printf("%s: seed %lu, functions %zu, moved %d (relative %d, branch %d, call %d), glances %ld, wrong %d, %.1f ns per body byte; refused:", argv[1], seed,
+         function_count, moved, seen.relative, seen.branch, seen.call, glances, wrong, (double)nanoseconds / (double)bytes);
   static const char *const names[] = {"ok", "too short", "undecodable", "jump into window", "jump to entry", "differs from file", "operand out of reach",
                                       "call returns into window", "unmovable", "hidden jump target", "shadow stack"};
   for (int i = 0; i < 11; i++) if (refused[i]) printf(" %s %d", names[i], refused[i]);

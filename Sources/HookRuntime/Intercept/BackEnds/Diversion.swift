@@ -210,7 +210,7 @@ extension HookedFamily {
     return SlotPatcher.prepare(entry.word, group: group(backEnd)).map { slot in
       slots[key] = slot
       if !arrivals.contains(where: { $0.site == slot.site }) {
-        add(arrival: HookedBody(body: entry.body, site: slot.site, as: entry.body.declaration, by: backEnd))
+        add(arrival: HookedBody(body: entry.body, site: slot.site, isAsync: entry.body.isAsync, by: backEnd))
         linkArrivals()
       }
       return slot

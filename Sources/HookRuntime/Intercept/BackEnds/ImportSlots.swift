@@ -7,8 +7,7 @@ private import CHookTrampoline
 extension HookEngine {
   /// The function's family; its words are looked for with each hook. To be called under the lock.
   func prepareImport(_ family: Family, in image: ImageCatalog) -> Result<HookedFamily, HookRefusal> {
-    let key = FamilyKey(family)
-    if let known = families[key] {
+    if let known = importFamilies[family.key] {
       guard let asked = family.imported?.prototype, asked != known.family.imported?.prototype else { return .success(known) }
       if let there = known.family.imported?.prototype { return .failure(.otherPrototype(there.description)) }
       // Its records cannot tell values. Calls may still be in them.
@@ -16,7 +15,7 @@ extension HookEngine {
       replacedFamilies.append(known)
     }
     let hooked = HookedFamily(family: family, image: image, siblings: [])
-    families[key] = hooked
+    importFamilies[family.key] = hooked
     return .success(hooked)
   }
 }
@@ -94,7 +93,7 @@ extension HookedFamily {
       slots[key] = slot
       slot.importer = place.importer
       if !arrivals.contains(where: { $0.site == slot.site }) {
-        let arrival = HookedBody(body: body, site: slot.site, as: body.declaration, by: .importSlot)
+        let arrival = HookedBody(body: body, site: slot.site, isAsync: body.isAsync, by: .importSlot)
         if let function = family.imported {
           // Before the first call: where calls allocate memory, no plan can be made.
           arrival.give(function.plan(at: place))

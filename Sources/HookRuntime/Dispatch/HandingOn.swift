@@ -1,0 +1,107 @@
+// HandingOn — which bodies of a selector hand their calls on to others: what such a one calls is the same call.
+//
+// A base hands its calls on to a clone, and an allocating initialiser to the initialising one, wherever its image: recognised by
+// the return address lying in the first body, or by a tail call. A generic function may have hundreds of bodies, of which few do;
+// a generic initialiser may have hundreds of either form, each of which may go to each.
+internal import CHookTrampoline
+internal import SwiftMangling
+
+/// Bodies that may hand their calls on.
+struct HandingOn {
+  private let all: [HookedBody]
+  /// Those that pass an address, by the address.
+  private let passing: [UInt64: [HookedBody]]
+  private lazy var byName = Dictionary(grouping: all, by: \.body.mangledName)
+  private lazy var initialisers = EndingBodies(all) { $0 == .allocatingInit }
+  private lazy var deinitialisers = EndingBodies(all) { $0 == .deallocatingDeinit || $0 == .isolatedDeinit }
+
+  init(_ bodies: [HookedBody]) {
+    all = bodies
+    var passing: [UInt64: [HookedBody]] = [:]
+    for body in bodies where body.body.passesAddresses {
+      for address in body.handOver.passedValues { passing[address, default: []].append(body) }
+    }
+    self.passing = passing
+  }
+
+  /// Notes what of them hands its calls on to the body.
+  mutating func link(to target: HookedBody) {
+    if !target.body.isReached {
+      if !passing.isEmpty, let passing = passing[target.body.address] { link(passing, to: target) }
+      return
+    }
+    switch target.body.declaration.kind {
+    case .`init`: initialisers.link(to: target)
+    case .`deinit`: deinitialisers.link(to: target)
+    default: break
+    }
+    link(candidates(for: target), to: target)
+  }
+
+  /// All that HandOver.goes can be true for but for those that end in the body, and others.
+  private mutating func candidates(for target: HookedBody) -> [HookedBody] {
+    if all.count <= Self.few { return all }
+    var found = passing[target.body.address] ?? []
+    for name in target.handOver.sourceNames {
+      for each in byName[name] ?? [] where !found.contains(where: { $0 === each }) { found.append(each) }
+    }
+    return found
+  }
+
+  private func link(_ candidates: [HookedBody], to target: HookedBody) {
+    let sources = candidates.filter {
+      $0.site != target.site && !$0.handOver.ends(in: target.handOver) && $0.handOver.goes(to: target.handOver)
+    }
+    if sources.isEmpty { return }
+    for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
+    let forwarders = sources.map { $0.forwarder(to: target) }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(target.record, forwarders, UInt32(forwarders.count))
+  }
+
+  /// So many are looked at one by one.
+  private static let few = 8
+}
+
+/// Those that end in any body of the other form.
+private struct EndingBodies {
+  private let bodies: [HookedBody]
+  private let sites: Set<UnsafeMutablePointer<HKTSite>>
+  /// The same for every body that they end in. Never freed; empty where the target matters.
+  private let shared: UnsafeBufferPointer<HKTForwarder>
+  private var isTold = false
+
+  init(_ all: [HookedBody], _ isEnding: (EntityKind) -> Bool) {
+    bodies = all.filter { isEnding($0.body.declaration.kind) }
+    sites = Set(bodies.map(\.site))
+    let isAlike = bodies.count > 1 && bodies.allSatisfy { $0.body.passage == nil }
+    let list = UnsafeMutableBufferPointer<HKTForwarder>.allocate(capacity: isAlike ? bodies.count : 0)
+    if isAlike { _ = list.initialize(from: bodies.map { $0.forwarder(to: $0) }) }
+    shared = UnsafeBufferPointer(list)
+  }
+
+  mutating func link(to target: HookedBody) {
+    if bodies.isEmpty { return }
+    let isApart = !sites.contains(target.site)
+    if !isTold {
+      for body in bodies where body.site != target.site { hkt_record_add_flags(body.record, UInt32(HKT_BODY_FORWARDS)) }
+      isTold = isApart
+    }
+    if isApart, !shared.isEmpty, hkt_record_share_forwarders(target.record, shared.baseAddress, UInt32(shared.count)) {
+      return
+    }
+    let forwarders = bodies.filter { $0.site != target.site }.map { $0.forwarder(to: target) }
+    if forwarders.isEmpty { return }
+    // Without memory for the list a call is seen twice.
+    _ = hkt_record_add_forwarders(target.record, forwarders, UInt32(forwarders.count))
+  }
+}
+
+extension HookedBody {
+  /// Where calls of `other` return to when this body hands them on.
+  fileprivate func forwarder(to other: HookedBody) -> HKTForwarder {
+    var code = body.address..<body.address + UInt64(body.size)
+    if let passage = body.passage, handOver.passes(other.handOver) { code = passage.code }
+    return HKTForwarder(begin: code.lowerBound, end: code.upperBound, record: record)
+  }
+}
