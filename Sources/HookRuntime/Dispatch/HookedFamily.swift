@@ -83,7 +83,9 @@ private enum KeptRecord {
 
   /// A record that says nothing yet. Never freed: a thread may be about to enter its site.
   static func make() -> UnsafeMutablePointer<HKTBodyRecord> {
-    guard let memory = calloc(1, size + MemoryLayout<UnsafeMutableRawPointer>.size) else { fatalError("out of memory") }
+    guard let memory = calloc(1, size + MemoryLayout<UnsafeMutableRawPointer>.size) else {
+      fatalError("internal error: no memory for a record")
+    }
     return memory.bindMemory(to: HKTBodyRecord.self, capacity: 1)
   }
 
