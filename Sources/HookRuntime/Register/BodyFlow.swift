@@ -25,7 +25,7 @@ final class Flows {
   let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
   /// What methods do with their self; unknown while they are being read. For SelfBalance.
-  var balances: [Balancing: HKTBalance] = [:]
+  var balances: [Balancing: Balance] = [:]
   var callees: [UInt64: HKTCallee] = [:]
   private var depth = 0
 
