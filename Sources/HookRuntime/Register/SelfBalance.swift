@@ -8,7 +8,9 @@ extension Flows {
 
   /// What the method at `address` does with the object in a register.
   func balance(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTBalance {
-    balance(at: address, size: size, of: FollowedSelf(reference: object), results: results, named: functionName(at: address), depth: 0).use
+    let name = functionName(at: address)
+    if isDeclaredToKeepSelf(name, at: address) { return HKT_BALANCE_KEPT }
+    return balance(at: address, size: size, of: FollowedSelf(reference: object), results: results, named: name, depth: 0).use
   }
 
   func functionName(at address: UInt64) -> String {
@@ -144,6 +146,8 @@ extension Flows {
     for argument in plan.arguments where argument.isConsumed {
       for place in argument.location.places { callee.takes |= Places(argument: place)?.word() ?? 0 }
     }
+    // The self of these is nobody's to take.
+    if isDeclaredToKeepSelf(name, at: address) { return callee.leavingSelf }
     if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
@@ -243,6 +247,13 @@ extension Flows {
 }
 
 extension HKTCallee {
+  /// The same of a method that keeps its self.
+  fileprivate var leavingSelf: HKTCallee {
+    var callee = self
+    callee.unread = 0
+    return callee
+  }
+
   fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil) {
     let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.word() : 0
     self.init(

@@ -13,6 +13,7 @@ extension Flows {
   func use(
     of value: ValueSelfPlan, at address: UInt64, size: Int, results: OwnedResults?, named name: String, depth: Int
   ) -> SelfUse {
+    if isDeclaredToKeepSelf(name, at: address) { return .kept }
     let references = value.info?.references
     func ask(_ followed: FollowedSelf) -> Balance {
       balance(at: address, size: size, of: followed, results: results, named: name, depth: depth)

@@ -5,7 +5,7 @@
 // address), `-` (removed), `?` (unknown), `[0+8=…,8+8=…]` (by parts); `!` marks an owned one. With --evidence the bodies'
 // machine code is asked as well, as it is for a hook: `!object` is used up by its method, of `~object` that is not known. A column before the arguments says whether the call can throw.
 // With --self: of each method whose self holds references, whether it uses that up: name, how self is passed, `kept`, `consumed` or
-// `unknown`, where the code first leaves it open, selector, kind of body. Tests/Programs/consuming/share.py counts them.
+// `unknown`, where the code first leaves it open, selector, kind of body. Tests/Programs/consuming/share.py counts them. With --code-alone what the toolchain's interfaces declare is not believed.
 private import Glibc
 private import HookRuntime
 private import SwiftMangling
@@ -35,6 +35,7 @@ private let wanted = Set(arguments.map { String($0.split(separator: "/").last ??
 private let planner = CallPlanner()
 private let tellsSelf = CommandLine.arguments.contains("--self")
 for image in ProcessCatalog.shared.current() where wanted.contains(String(image.path.split(separator: "/").last ?? "")) {
+  if CommandLine.arguments.contains("--code-alone") { image.askCodeAlone() }
   for family in image.families(where: { _ in true }) {
     for body in family.bodies {
       if tellsSelf {
