@@ -283,6 +283,12 @@ package struct OwnedResults {
   package var possible = Places.nothing
   /// Beside an error none of them means anything: kept26P of Tests/Programs/consuming, seed 1183377844, leaves its self there.
   package var mayFail = false
+
+  /// Nothing but that results come in registers is known.
+  fileprivate var open: OwnedResults {
+    let registers = Places.resultRegisters.reduce(into: Places.nothing) { $0.formUnion(Places(rawValue: 1 << UInt128($1))) }
+    return OwnedResults(possible: registers, mayFail: mayFail)
+  }
 }
 
 extension HKTOwnedResults {
@@ -300,13 +306,13 @@ extension CallPlan {
     return found
   }
 
-  /// nil where that is not known.
-  package var ownedResults: OwnedResults? {
-    // Result registers hold a typed error on some ways out only.
-    if let error = thrownValue, !(error.info?.isTrivial ?? false), error.location.registers?.isEmpty != true { return nil }
+  /// Where that is not known, any register of results may hold one.
+  package var ownedResults: OwnedResults {
     var found = OwnedResults(mayFail: mayReturnError)
+    // Result registers hold a typed error on some ways out only.
+    if let error = thrownValue, !(error.info?.isTrivial ?? false), error.location.registers?.isEmpty != true { return found.open }
     if !result.isOwned || resultIsVoid || result.info?.isTrivial ?? false { return found }
-    guard let registers = result.location.registers else { return nil }
+    guard let registers = result.location.registers else { return found.open }
     let objects = result.info?.returnedObjects ?? []
     for register in registers {
       if register.size == 8, objects.contains(register.offset) { found.certain.formUnion(register.place) }
