@@ -24,7 +24,11 @@ typedef struct Walk {
 } Walk;
 
 static bool is_same(const State *a, const State *b) {
-  return a->registers == b->registers && a->doubtful == b->doubtful && a->classes == b->classes && a->slots == b->slots &&
+  return a->exact == b->exact && a->masks == b->masks && a->inside == b->inside && a->exact_slots == b->exact_slots && a->inside_slots == b->inside_slots &&
+         a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1] && a->doubtful_halves[0] == b->doubtful_halves[0] &&
+         a->doubtful_halves[1] == b->doubtful_halves[1] && memcmp(a->witnesses, b->witnesses, sizeof a->witnesses) == 0 &&
+         memcmp(a->types, b->types, sizeof a->types) == 0 && memcmp(a->values, b->values, sizeof a->values) == 0 &&
+         a->registers == b->registers && a->doubtful == b->doubtful && a->classes == b->classes && a->slots == b->slots &&
          a->doubtful_slots == b->doubtful_slots && a->fresh == b->fresh && a->is_prologue == b->is_prologue &&
          a->may_fail == b->may_fail && a->fails == b->fails && a->tests_error == b->tests_error &&
          a->rsp == b->rsp && a->rbp == b->rbp && a->least == b->least && a->most == b->most;
@@ -39,6 +43,20 @@ static void arrive(Walk *w, uint64_t offset, const State *state) {
     joined.slots &= before->slots;
     joined.doubtful |= before->doubtful;
     joined.classes &= before->classes;
+    joined.masks &= before->masks;
+    joined.exact &= before->exact;
+    joined.inside |= before->inside;
+    joined.exact_slots &= before->exact_slots;
+    joined.inside_slots |= before->inside_slots;
+    for (int half = 0; half < 2; half++) {
+      joined.halves[half] &= before->halves[half];
+      joined.doubtful_halves[half] |= before->doubtful_halves[half];
+    }
+    for (int reg = 0; reg < 16; reg++) {
+      if (joined.witnesses[reg] != before->witnesses[reg] || joined.types[reg] != before->types[reg]) joined.witnesses[reg] = NO_WITNESS;
+      if (joined.witnesses[reg] == NO_WITNESS) joined.types[reg] = 0;
+      if (joined.values[reg] != before->values[reg]) joined.values[reg] = 0;
+    }
     joined.doubtful_slots |= before->doubtful_slots;
     joined.fresh |= before->fresh;
     joined.is_prologue &= before->is_prologue;
@@ -76,6 +94,8 @@ static void end_at(Walk *w, const State *s) {
 static int64_t shown_place(const Instruction *i, const State *s) {
   const ZydisDecodedOperand *to = &i->op[0], *from = &i->op[1];
   if (self_is_register(to, ZYDIS_REGISTER_RSP) || self_is_register(to, ZYDIS_REGISTER_RBP)) return 1;
+  // Memory whose size was computed lies below all that a frame pointer leads to.
+  if (s->rsp == NO_OFFSET && s->rbp != NO_OFFSET && !(i->in.mnemonic == ZYDIS_MNEMONIC_LEA && from->mem.base == ZYDIS_REGISTER_RBP)) return 1;
   if (i->in.mnemonic == ZYDIS_MNEMONIC_MOV && self_is_register(from, ZYDIS_REGISTER_RSP)) return s->rsp;
   if (i->in.mnemonic != ZYDIS_MNEMONIC_LEA) return 1;
   if (from->mem.base == ZYDIS_REGISTER_RSP) return s->rsp == NO_OFFSET ? NO_OFFSET : s->rsp + from->mem.disp.value;
@@ -114,15 +134,20 @@ static void find_shown(Walk *w) {
   show(w, first);
 }
 
-static State entry_state(HKTPlaces object) {
-  return (State){.registers = (uint16_t)object, .doubtful = (uint16_t)object, .rbp = NO_OFFSET, .is_prologue = true};
+static State entry_state(HKTSelf self) {
+  uint16_t place = (uint16_t)self.place;
+  State entry = {.rbp = NO_OFFSET, .is_prologue = true};
+  if (self.is_address) entry.exact = entry.inside = place;
+  else entry.registers = entry.doubtful = place;
+  for (uint32_t reg = 0; reg < 16; reg++) entry.values[reg] = UINT32_MAX - reg;
+  return entry;
 }
 
-static void walk_all(Walk *w, HKTPlaces object) {
+static void walk_all(Walk *w, HKTSelf self) {
   memset(w->states, 0, w->reader.code->size * sizeof *w->states);
   w->queued = 0;
   w->ends = false;
-  State entry = entry_state(object);
+  State entry = entry_state(self);
   arrive(w, 0, &entry);
   while (w->queued) {
     uint32_t offset = w->queue[--w->queued];
@@ -155,8 +180,8 @@ typedef struct Paths {
 
 static uint32_t hash_of(const Visit *visit) {
   const State *s = &visit->state;
-  const uint64_t words[] = {visit->offset,    s->registers,      s->slots,    s->fresh, (uint32_t)s->rsp,
-                            (uint32_t)s->rbp, (uint8_t)s->least, s->may_fail, s->fails};
+  const uint64_t words[] = {visit->offset, s->registers,     s->slots,         s->fresh,          s->exact,   s->exact_slots,
+                            s->halves[0],  (uint32_t)s->rsp, (uint32_t)s->rbp, (uint8_t)s->least, s->may_fail, s->fails};
   uint64_t hash = 0;
   for (size_t k = 0; k < sizeof words / sizeof *words; k++) hash = (hash ^ words[k]) * UINT64_C(0x9e3779b97f4a7c15);
   return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
@@ -176,12 +201,12 @@ static void come(Paths *p, uint64_t offset, const State *state) {
 }
 
 /// What the paths say on which all is certain.
-static HKTBalance read_paths(const Reader *reader, HKTPlaces object) {
+static HKTBalance read_paths(const Reader *reader, HKTSelf self) {
   Paths p = {.reader = reader, .is_whole = true};
   p.visits = malloc(MOST_STATES * sizeof *p.visits);
   p.table = calloc(2 * MOST_STATES, sizeof *p.table);
   if (p.visits && p.table) {
-    State entry = entry_state(object);
+    State entry = entry_state(self);
     come(&p, 0, &entry);
     while (p.followed < p.found) {
       Visit visit = p.visits[p.followed++];
@@ -213,25 +238,72 @@ static HKTBalance joined_balance(const Walk *w) {
   return w->least >= 0 ? HKT_BALANCE_KEPT : HKT_BALANCE_UNKNOWN;
 }
 
-HKTBalance hkt_read_balance(const HKTCode *code, HKTPlaces object, HKTOwnedResults results, const HKTBalanceHost *host) {
-  Walk w = {.reader = {.code = code, .host = host, .results = results}, .is_understood = true};
-  if (code->size == 0 || code->size > LARGEST) return HKT_BALANCE_UNREAD;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&w.reader.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return HKT_BALANCE_UNREAD;
-  w.states = calloc(code->size, sizeof *w.states);
-  w.queue = malloc(code->size * sizeof *w.queue);
-  bool has_memory = w.states && w.queue;
-  if (has_memory) {
-    // First for the stack pointer's ways, which tell the addresses that are taken.
-    walk_all(&w, object);
-    find_shown(&w);
-    walk_all(&w, object);
+/// Prepares the walk and follows all paths; false where the code is not to be read.
+static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host) {
+  *w = (Walk){.reader = {.code = code, .host = host, .results = results, .word = self.is_address ? self.word : HKT_NO_WORD}, .is_understood = true};
+  // What else is called on an address may be consuming as well: of that nothing is taken for granted.
+  w->reader.is_strict = self.is_address;
+  if (code->size == 0 || code->size > LARGEST) return false;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&w->reader.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  w->states = calloc(code->size, sizeof *w->states);
+  w->queue = malloc(code->size * sizeof *w->queue);
+  if (!w->states || !w->queue) return false;
+  // First for the stack pointer's ways, which tell the addresses that are taken.
+  walk_all(w, self);
+  find_shown(w);
+  walk_all(w, self);
+  return true;
+}
+
+static void end(Walk *w) {
+  free(w->states);
+  free(w->queue);
+}
+
+/// The 8-byte words that the code takes out of the value at self's address.
+static uint64_t words_of(const Walk *w) {
+  uint64_t words = 0;
+  for (uint64_t offset = 0; offset < w->reader.code->size; offset++) {
+    if (!w->states[offset].is_reached) continue;
+    Instruction i;
+    if (self_decode(&w->reader, offset, &i)) words |= self_words_read(&i, &w->states[offset].state);
   }
-  free(w.states);
-  free(w.queue);
-  if (!has_memory) return HKT_BALANCE_UNREAD;
+  return words;
+}
+
+HKTBalance hkt_read_balance(
+  const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host, uint64_t *words
+) {
+  Walk w;
+  bool is_read = begin(&w, code, self, results, host);
+  if (words) *words = is_read ? words_of(&w) : UINT64_MAX;
+  end(&w);
+  if (!is_read) return HKT_BALANCE_UNREAD;
   HKTBalance joined = joined_balance(&w);
-  if (joined == HKT_BALANCE_KEPT || joined == HKT_BALANCE_CONSUMED) return joined;
+  if (joined == HKT_BALANCE_KEPT || joined == HKT_BALANCE_CONSUMED || !self.is_certain) return joined;
   w.reader.is_strict = true;
-  HKTBalance found = read_paths(&w.reader, object);
+  HKTBalance found = read_paths(&w.reader, self);
   return found == HKT_BALANCE_UNKNOWN ? joined : found;
+}
+
+HKTDoubt hkt_find_doubt(const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host) {
+  Walk w;
+  HKTDoubt found = {0};
+  bool is_read = begin(&w, code, self, results, host);
+  for (uint64_t offset = 0; is_read && !found.is_found && offset < code->size; offset++) {
+    if (!w.states[offset].is_reached) continue;
+    State s = w.states[offset].state;
+    int least = s.least, doubt = s.most - s.least;
+    Instruction i;
+    Step step = self_step(&w.reader, offset, &s);
+    if ((s.least >= least || s.most - s.least <= doubt) && !step.is_unknown) continue;
+    if (!self_decode(&w.reader, offset, &i)) continue;
+    bool branches = i.in.meta.category == ZYDIS_CATEGORY_CALL || i.in.meta.category == ZYDIS_CATEGORY_UNCOND_BR;
+    bool is_direct = branches && i.op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+    uint64_t target = is_direct ? code->address + offset + i.in.length + (uint64_t)i.op[0].imm.value.s : 0;
+    found = (HKTDoubt){.offset = offset, .target = target, .is_found = true, .calls = branches,
+                       .name = ZydisMnemonicGetString(i.in.mnemonic)};
+  }
+  end(&w);
+  return found;
 }

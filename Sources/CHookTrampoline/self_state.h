@@ -5,6 +5,10 @@
 // or a callee that may keep it, it may have been given up: the least sinks. So it does where self lies in a slot at the end of the
 // frame that was filled since the last call: a callee that is not known may take it from there. self_balance.c follows states
 // through the code.
+//
+// Of a self that is passed by address, registers and slots with that address are followed, and those that may have the address of a
+// part of it; "self" is then one word of the value, wherever it was read to. What ends or moves what is at the address, or writes
+// there, counts like a release, for certain where it is certain that the word is among it.
 #ifndef SELF_STATE_H
 #define SELF_STATE_H
 
@@ -16,10 +20,25 @@
 
 enum { NO_OFFSET = INT32_MIN, SLOTS = 64 };
 
+/// Value witnesses by their places in the table; and what is none of them, the first one included.
+enum {
+  NO_WITNESS = 0, DESTROY = 1, INITIALIZE_WITH_COPY = 2, ASSIGN_WITH_COPY = 3, INITIALIZE_WITH_TAKE = 4, ASSIGN_WITH_TAKE = 5,
+  GET_ENUM_TAG_OF_PAYLOAD = 6, STORE_ENUM_TAG_OF_PAYLOAD = 7, GET_ENUM_TAG = 11, WITNESS_TABLE = 255,
+};
+
 typedef struct State {
   uint16_t registers;    // that hold self
   uint16_t doubtful;     // that do so on some ways here, these too
   uint16_t classes;      // that hold self's class
+  uint16_t exact;        // that hold self's address
+  uint16_t inside;       // that may hold it, or one of a part of self; these too
+  uint16_t masks;        // that hold a number with which no reference is left of one
+  uint16_t halves[2];    // vectors whose lower, whose upper 8 bytes hold self
+  uint16_t doubtful_halves[2];
+  uint8_t witnesses[16]; // of each register: the number of the value witness that it holds
+  uint32_t types[16];    // and the value that is the metadata of that witness's type
+  uint32_t values[16];   // equal ones in registers whose contents are equal; 0: not known
+  uint64_t exact_slots, inside_slots;
   uint64_t slots;        // bit i: the 8 bytes at (i + 1) * 8 below the return address
   uint64_t doubtful_slots;
   uint64_t fresh;        // slots that may be stack arguments of the next call
@@ -45,6 +64,7 @@ typedef struct Reader {
   uint64_t shown;        // own stack slots whose addresses are taken
   uint64_t near;         // and those right above them, which may be parts of the same value
   uint64_t prologue;     // offset of the first call or jump: up to there debuggers' copies of arguments are made
+  int32_t word;          // of a self that is passed by address: where the word is that is followed
   bool is_strict;        // a method whose code is out of reach may use up the self it is called on
 } Reader;
 
@@ -66,5 +86,7 @@ Step self_step(const Reader *r, uint64_t offset, State *s);
 /// Whom a call or jump at `offset` goes to; unknown where a register or a word says.
 HKTCallee self_callee(const Reader *r, uint64_t offset, const Instruction *i);
 bool self_is_register(const ZydisDecodedOperand *op, ZydisRegister reg);
+/// Bit i: the instruction reads the 8 bytes at 8 * i of the value at self's address; all: they cannot be told.
+uint64_t self_words_read(const Instruction *i, const State *s);
 
 #endif

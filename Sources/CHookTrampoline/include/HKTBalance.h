@@ -22,17 +22,26 @@ typedef enum HKTCalleeKind {
   HKT_CALLEE_RELEASES_SEVERAL,
   /// memset: debuggers' copies of arguments begin so.
   HKT_CALLEE_CLEARS,
+  /// Outlined copies and ends of values: of what lies at the address in rdi, in memory at rsi where there is a second one …
+  HKT_CALLEE_COPIES,
+  HKT_CALLEE_MOVES,
+  HKT_CALLEE_ENDS,
+  /// … and of the words in the argument registers.
+  HKT_CALLEE_COPIES_WORDS,
+  HKT_CALLEE_ENDS_WORDS,
 } HKTCalleeKind;
 
 typedef struct HKTCallee {
   HKTCalleeKind kind;
-  /// Bits of HKTPlaces: argument registers, r13 and stack slots whose references the callee uses up.
+  /// Bits of HKTPlaces: argument registers, r13 and stack slots whose references the callee uses up; of an address, what lies there.
   HKTPlaces takes;
   /// Those whose references it may use up.
   HKTPlaces may_take;
   /// Those that a callee whose code is out of reach leaves alone, as all but a few do.
   HKTPlaces unread;
   bool never_returns;
+  /// The result is an address in what the first argument points to.
+  bool projects;
   /// The error register may come back with an error, or is about to be given one.
   bool may_fail;
 } HKTCallee;
@@ -64,9 +73,37 @@ typedef struct HKTOwnedResults {
   bool may_fail;
 } HKTOwnedResults;
 
-/// What the function does with the object that a general register refers to at its entry.
+/// A method's self: the reference in a general register, or a value whose address is there.
+typedef struct HKTSelf {
+  HKTPlaces place;
+  bool is_address;
+  /// Which 8 bytes of the value at the address are followed.
+  int32_t word;
+  /// Every value has a reference there, so that one path tells of all.
+  bool is_certain;
+} HKTSelf;
+
+/// No word of the value: what is done through its address counts, and what is read from where it cannot be told.
+#define HKT_NO_WORD (1 << 24)
+
+/// What the function does with its self.
 /// - Parameters:
-///   - object: that register.
-HKTBalance hkt_read_balance(const HKTCode *code, HKTPlaces object, HKTOwnedResults results, const HKTBalanceHost *host);
+///   - words: may be null; bit i: the code takes the 8 bytes at 8 * i out of the value at the address. All bits: it cannot be told.
+HKTBalance hkt_read_balance(
+  const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host, uint64_t *words);
+
+/// An instruction behind which it is open whether a reference was given up.
+typedef struct HKTDoubt {
+  /// From the start of the code.
+  uint64_t offset;
+  /// Where it goes; 0: where a register or a word says, or nowhere.
+  uint64_t target;
+  bool is_found, calls;
+  /// What the instruction is.
+  const char *name;
+} HKTDoubt;
+
+/// The first such instruction, for reports on what is not known.
+HKTDoubt hkt_find_doubt(const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host);
 
 #endif

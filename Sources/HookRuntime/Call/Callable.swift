@@ -153,7 +153,9 @@ package final class Callable: @unchecked Sendable {
     for (index, argument) in plan.arguments.enumerated() { try layout.add(argument, index) }
     hasInout = layout.arguments.contains(where: \.isInout)
     if case .value(let value) = selfPlan {
-      mayChangeSelf = value.access == .unknown
+      // No name tells what is mutating: a method that takes its self by address may be, whatever becomes of the copy.
+      let isAddressed = if case .address = value.location { declaration.kind == .function } else { false }
+      mayChangeSelf = isAddressed || value.access == .unknown
       let (offset, info) = try layout.add(value)
       receiver = .value(info)
       selfOffset = offset
@@ -249,7 +251,9 @@ package final class Callable: @unchecked Sendable {
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
       // A method may be consuming, which its name does not tell: it then has ended the copy, which is better not ended than twice.
-      if plan.access == .borrowed, !info.isTrivial { lent.append((offset, info)) }
+      // (The end of what holds a weak reference changes its bits, which would look like the work of a mutating method.)
+      let isSeen = if case .address = plan.location { info.metadata.isBitwiseTakable } else { true }
+      if plan.access == .borrowed, isSeen, !info.isTrivial { lent.append((offset, info)) }
       return (offset, info)
     }
 

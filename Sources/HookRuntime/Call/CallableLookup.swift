@@ -72,7 +72,8 @@ package final class CallableLookup: @unchecked Sendable {
     if let generic = try genericPlan(body, image) {
       return .generic(
         try GenericFunction(
-          body.declaration, selector: family.selector, generic, entry: UInt(body.address),
+          body.declaration, selector: family.selector, generic, selfPlan: image.selfPlan(of: body, by: generic.plan),
+          entry: UInt(body.address),
           asyncPointer: try asyncPointer(body, generic.plan, image)))
     }
     let (plan, selfPlan) = try plan(body, family, image)

@@ -19,13 +19,14 @@ package final class GenericFunction: Sendable {
 
   package var argumentCount: Int { generic.plan.argumentCount }
 
+  /// - Parameter selfPlan: with what the code says of a copy's end.
   init(
-    _ declaration: Declaration, selector: String, _ generic: GenericPlan, entry: UInt, asyncPointer: UInt? = nil
+    _ declaration: Declaration, selector: String, _ generic: GenericPlan, selfPlan: SelfPlan, entry: UInt, asyncPointer: UInt? = nil
   ) throws(CallRefusal) {
     self.declaration = declaration
     self.selector = selector
     self.generic = generic
-    selfPlan = generic.plan.selfPlan
+    self.selfPlan = selfPlan
     self.entry = entry
     self.asyncPointer = asyncPointer
     if generic.environment.hasPacks { throw .generic("it takes a parameter pack") }
@@ -93,7 +94,8 @@ package final class GenericFunction: Sendable {
     let made: Callable
     do throws(CallRefusal) {
       made = try Callable(
-        declaration, selector: selector, plan: plan, selfPlan: plan.selfPlan, entry: entry, asyncPointer: asyncPointer, hidden: hidden,
+        declaration, selector: selector, plan: plan, selfPlan: plan.selfPlan.ending(like: selfPlan), entry: entry,
+        asyncPointer: asyncPointer, hidden: hidden,
         ownType: ownType.flatMap { arguments.metadata($0, generic.environment) })
     } catch { throw .refused(selector: selector, reason: error.description) }
     return known.withLock {
@@ -116,4 +118,13 @@ package final class GenericFunction: Sendable {
 
   /// The type it is a member of, with that type's generic parameters.
   private var ownType: TypeSyntax? { SILTypeLowering(types: .shared, environment: generic.environment).selfType(of: declaration) }
+}
+
+extension SelfPlan {
+  /// This plan, which is of known types, with what is known of the end of the generic one's self.
+  fileprivate func ending(like generic: SelfPlan) -> SelfPlan {
+    guard case .value(var own) = self, case .value(let known) = generic, own.access == .unknown else { return self }
+    own.access = known.access
+    return .value(own)
+  }
 }

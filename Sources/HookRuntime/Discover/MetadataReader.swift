@@ -128,15 +128,25 @@ final class MetadataReader: @unchecked Sendable {  // constants; the memory is n
 
   /// The symbol an import stub at `address` jumps to; nil when there is no such stub.
   func importStub(at address: UInt64) -> UnsafeBufferPointer<UInt8>? {
-    guard let code = view(at: address), let relocations else { return nil }
+    // Lazy binding leaves no trace of the symbol in memory before the first call: the file tells in both cases.
+    if let slot = importSlot(ofStub: address), case .symbol(let name) = relocations?[slot] { return name }
+    return nil
+  }
+
+  /// The function of this very image that a stub at `address` jumps to.
+  func stubTarget(at address: UInt64) -> UInt64? {
+    if let slot = importSlot(ofStub: address), case .address(let target) = relocations?[slot] { return target &+ bias }
+    return nil
+  }
+
+  /// The word, as the file counts, by which the stub at `address` jumps.
+  private func importSlot(ofStub address: UInt64) -> UInt64? {
+    guard let code = view(at: address) else { return nil }
     var at = 0
     if code.load(at) == UInt32(0xfa1e_0ff3) { at += 4 }  // endbr64
     if code.load(at) == UInt8(0xf2) { at += 1 }  // bnd
     guard code.load(at) == UInt16(0x25ff), let offset: Int32 = code.load(at + 2) else { return nil }  // jmp *offset(%rip)
-    let slot = address &+ UInt64(at + 6) &+ UInt64(bitPattern: Int64(offset))
-    // Lazy binding leaves no trace of the symbol in memory before the first call: the file tells in both cases.
-    if case .symbol(let name) = relocations[slot &- bias] { return name }
-    return nil
+    return address &+ UInt64(at + 6) &+ UInt64(bitPattern: Int64(offset)) &- bias
   }
 
   /// Start address and size of a metadata section.

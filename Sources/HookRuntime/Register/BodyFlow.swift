@@ -25,8 +25,10 @@ final class Flows {
   let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
   /// What methods do with their self; unknown while they are being read. For SelfBalance.
-  var balances: [Balancing: HKTBalance] = [:]
+  var balances: [Balancing: Balance] = [:]
   var callees: [UInt64: HKTCallee] = [:]
+  /// What the toolchain's libraries declare of their methods counts: see ToolchainMethods.
+  var believesInterfaces = true
   private var depth = 0
 
   /// The image's records, under the same lock.

@@ -22,7 +22,7 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
-  private lazy var flows = Flows(file, symbols, records: { [unowned self] in metadataSymbols })
+  lazy var flows = Flows(file, symbols, records: { [unowned self] in metadataSymbols })
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   let lock = RecursiveLock()
@@ -228,7 +228,7 @@ package final class ImageCatalog: @unchecked Sendable {
   }
 
   /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
-  func planToCall(_ body: Body, in family: Family) -> CallPlan {
+  package func planToCall(_ body: Body, in family: Family) -> CallPlan {
     guard body.thunks.isEmpty else { return plan(of: body, in: family) }
     return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
   }
@@ -249,13 +249,14 @@ package final class ImageCatalog: @unchecked Sendable {
   /// The self of a struct's or enum's method, with what its code says of a copy's end.
   package func selfPlan(of body: Body, by plan: CallPlan) -> SelfPlan {
     guard case .value(var value) = plan.selfPlan, value.access == .unknown, !plan.isAsync else { return plan.selfPlan }
-    // What becomes of one of its references becomes of all.
-    for object in value.objectRegisters where value.access == .unknown {
-      switch lock.withLock({ evidence(body).selfUse(of: object, results: plan.ownedResults) }) {
-      case .kept: value.access = .borrowed
-      case .consumed: value.access = .owned
-      case .unknown: break
-      }
+    let use = lock.withLock {
+      let address = body.address - bias
+      return flows.use(of: value, at: address, size: body.size, results: plan.ownedResults, named: body.mangledName, depth: 0)
+    }
+    switch use {
+    case .kept: value.access = .borrowed
+    case .consumed: value.access = .owned
+    case .unknown: break
     }
     return .value(value)
   }

@@ -8,35 +8,65 @@ extension Flows {
 
   /// What the method at `address` does with the object in a register.
   func balance(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTBalance {
-    let name = symbols.symbols(at: address).first { $0.isFunction && $0.size > 0 }?.nameText
-    return balance(at: address, size: size, of: object, results: results, named: name ?? "", depth: 0)
+    let name = functionName(at: address)
+    if isDeclaredToKeepSelf(name, at: address) { return HKT_BALANCE_KEPT }
+    return balance(at: address, size: size, of: FollowedSelf(reference: object), results: results, named: name, depth: 0).use
   }
 
-  private func balance(
-    at address: UInt64, size: Int, of object: Places, results: OwnedResults?, named name: String, depth: Int
-  ) -> HKTBalance {
-    let question = Balancing(address: address, object: object)
+  func functionName(at address: UInt64) -> String {
+    symbols.symbols(at: address).first { $0.isFunction && $0.size > 0 }.map(\.nameText) ?? ""
+  }
+
+  func balance(
+    at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, named name: String, depth: Int
+  ) -> Balance {
+    let question = Balancing(address: address, followed: followed)
     if let known = balances[question] { return known }
-    guard let results, depth < Self.deepest, var code = code(address, size) else { return HKT_BALANCE_UNREAD }
+    guard let results, depth < Self.deepest, var code = code(address, size) else { return .unread }
     // A method that calls itself: what the rest of it does tells.
-    balances[question] = HKT_BALANCE_UNREAD
+    balances[question] = .unread
+    var found = Balance.unread
+    found.use = withHost(of: name, depth) {
+      hkt_read_balance(&code, HKTSelf(followed), HKTOwnedResults(results), $0, &found.words)
+    }
+    balances[question] = found
+    return found
+  }
+
+  private func withHost<T>(of name: String, _ depth: Int, _ body: (UnsafePointer<HKTBalanceHost>) -> T) -> T {
     let asked = Asked(flows: self, method: name, depth: depth)
     var host = HKTBalanceHost(
       context: Unmanaged.passUnretained(asked).toOpaque(),
       // The context is the object above, which outlives the call that hands it over.
       callee: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().callee($1) },
       method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) })
-    let found = withExtendedLifetime(asked) {
-      hkt_read_balance(&code, object.word(), HKTOwnedResults(results), &host)
-    }
-    balances[question] = found
-    return found
+    return withExtendedLifetime(asked) { body(&host) }
   }
 
-  /// What is asked of a function: of which object.
+  /// Where the code first leaves open what becomes of the object, in words for a report.
+  func doubt(at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?) -> String {
+    guard let results else { return "results are not known" }
+    guard var code = code(address, size) else { return "no code" }
+    let found = withHost(of: functionName(at: address), 0) { hkt_find_doubt(&code, HKTSelf(followed), HKTOwnedResults(results), $0) }
+    guard found.is_found else { return "no single step" }
+    let place = "+\(String(found.offset, radix: 16)) "
+    guard found.calls else { return place + (found.name.map { String(cString: $0) } ?? "instruction") }
+    guard found.target != 0 else { return place + "indirect" }
+    if let callee = symbols.symbols(at: found.target).first(where: \.isFunction) { return place + callee.nameText }
+    return place + (reader.importStub(at: found.target).map { String(decoding: $0, as: UTF8.self) } ?? "unnamed")
+  }
+
+  /// What is asked of a function.
   struct Balancing: Hashable {
     let address: UInt64
-    let object: Places
+    let followed: FollowedSelf
+  }
+
+  /// What the code says, and which words it takes out of a self that is passed by address.
+  struct Balance {
+    var use: HKTBalance
+    var words: UInt64
+    static let unread = Balance(use: HKT_BALANCE_UNREAD, words: .max)
   }
 
   /// One reading's questions.
@@ -75,6 +105,8 @@ extension Flows {
       found = callee(named: symbol.nameText, at: target, size: Int(symbol.size), depth: depth)
     } else if let name = reader.importStub(at: target) {
       found = callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
+    } else if let own = reader.stubTarget(at: target), own != target {
+      return callee(own, depth: depth)
     } else {
       // Of no name, as stubs of functions of this very image are: it may be C.
       found = Self.foreign
@@ -91,11 +123,15 @@ extension Flows {
     // A closure's context may be the object itself.
     if name.hasPrefix("swift_task") || name.hasPrefix("swift_asyncLet") { return Self.unknown }
     if name.hasPrefix("swift_willThrow") { return HKTCallee(HKT_CALLEE_KNOWN, mayFail: true) }
-    if name.hasPrefix("swift_") || name.hasPrefix("__swift_") { return HKTCallee(HKT_CALLEE_KNOWN) }
+    if name.hasPrefix("swift_") || name.hasPrefix("__swift_") { return runtime(name) }
     if name == "memset" { return HKTCallee(HKT_CALLEE_CLEARS) }
     // C keeps objects by hand: Foundation's OperationQueue._schedule(_:) releases what _CFThreadSpecificSet retained.
     guard name.hasPrefix("$s") else { return Self.foreign }
     guard var declaration = parser.declaration(name) else { return Self.unknown }
+    if let kind = Self.outlined(name) { return HKTCallee(kind, mayFail: false) }
+    // Whoever the call is handed on to has the convention that is declared.
+    if name.hasSuffix("Tj") { return callee(named: String(name.dropLast(2)), at: nil, size: 0, depth: depth) }
+    if Self.findsMetadata(name) { return HKTCallee(HKT_CALLEE_KNOWN) }
     // Among them are copies of values, which retain.
     if case .compilerMade = declaration.kind { return HKTCallee(HKT_CALLEE_FOREIGN, mayFail: true) }
     let isMerged = declaration.isMerged
@@ -110,11 +146,18 @@ extension Flows {
     for argument in plan.arguments where argument.isConsumed {
       for place in argument.location.places { callee.takes |= Places(argument: place)?.word() ?? 0 }
     }
+    // The self of these is nobody's to take.
+    if isDeclaredToKeepSelf(name, at: address) { return callee.leavingSelf }
     if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
-    if !declaration.kind.keepsSelf {
-      switch address.map({ balance(at: $0, size: size, of: .selfRegister, results: plan.ownedResults, named: name, depth: depth + 1) }) {
+    if declaration.isOnValue {
+      // Told above, where it is a method.
+    } else if !declaration.kind.keepsSelf {
+      switch address.map({
+        balance(at: $0, size: size, of: FollowedSelf(reference: .selfRegister), results: plan.ownedResults, named: name, depth: depth + 1)
+          .use
+      }) {
       case HKT_BALANCE_CONSUMED: callee.takes |= Places.selfRegister.word()
       case HKT_BALANCE_UNKNOWN: callee.may_take |= Places.selfRegister.word()
       // It is this method's own code, and may go where a register says.
@@ -149,13 +192,38 @@ extension Flows {
     case .borrowed, .inPlace: return
     case .owned: callee.takes |= all.word()
     case .unknown:
-      let object = value.objectRegisters.first
-      let use = address.flatMap { address in
-        object.map { balance(at: address, size: size, of: $0, results: plan.ownedResults, named: name, depth: depth + 1) }
-      }
-      if use == HKT_BALANCE_KEPT { return }
-      if use == HKT_BALANCE_CONSUMED { callee.takes |= all.word() } else { callee.may_take |= all.word() }
+      let use =
+        address.map { self.use(of: value, at: $0, size: size, results: plan.ownedResults, named: name, depth: depth + 1) } ?? .unknown
+      if use == .kept { return }
+      if use == .consumed { callee.takes |= all.word() } else { callee.may_take |= all.word() }
     }
+  }
+
+  /// A function of the runtime that counts no references, as far as it is known. Some end or move what lies at an address.
+  private func runtime(_ name: String) -> HKTCallee {
+    var callee = HKTCallee(HKT_CALLEE_KNOWN)
+    if ["estroy", "ake", "ssign", "ove", "tore"].contains(where: name.contains) {
+      callee.may_take = Places(argument: .integer(0))!.union(Places(argument: .integer(1))!).word()
+    }
+    callee.projects = name.contains("project")
+    return callee
+  }
+
+  /// Functions that look for metadata and witness tables, and take nothing else.
+  private static func findsMetadata(_ name: String) -> Bool {
+    ["Ma", "Wl", "WL", "Mr", "Mi"].contains { name.hasSuffix($0) || name.hasSuffix($0 + "Tm") }
+  }
+
+  /// What the compiler put into functions of their own: copies, moves and ends of values, of which the name's end tells.
+  private static func outlined(_ name: String) -> HKTCalleeKind? {
+    let whole = name.hasSuffix("Tm") ? name.dropLast(2) : name[...]
+    if whole.hasSuffix("WOc") { return HKT_CALLEE_COPIES }
+    if whole.hasSuffix("WOb") { return HKT_CALLEE_MOVES }
+    if whole.hasSuffix("WOh") { return HKT_CALLEE_ENDS }
+    // Merged ones take more than the words.
+    if whole.endIndex != name.endIndex { return nil }
+    if whole.hasSuffix("WOy") { return HKT_CALLEE_COPIES_WORDS }
+    return whole.hasSuffix("WOe") ? HKT_CALLEE_ENDS_WORDS : nil
   }
 
   /// Besides those whose type says so.
@@ -179,12 +247,23 @@ extension Flows {
 }
 
 extension HKTCallee {
+  /// The same of a method that keeps its self.
+  fileprivate var leavingSelf: HKTCallee {
+    var callee = self
+    callee.unread = 0
+    return callee
+  }
+
   fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil) {
     let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.word() : 0
     self.init(
-      kind: kind, takes: 0, may_take: 0, unread: unread, never_returns: neverReturns,
+      kind: kind, takes: 0, may_take: 0, unread: unread, never_returns: neverReturns, projects: false,
       may_fail: mayFail ?? (kind == HKT_CALLEE_UNKNOWN))
   }
+}
+
+extension Declaration {
+  fileprivate var isOnValue: Bool { hasInstance && (contextKind == .structure || contextKind == .enumeration) }
 }
 
 extension EntityKind {
@@ -204,6 +283,12 @@ package struct OwnedResults {
   package var possible = Places.nothing
   /// Beside an error none of them means anything: kept26P of Tests/Programs/consuming, seed 1183377844, leaves its self there.
   package var mayFail = false
+
+  /// Nothing but that results come in registers is known.
+  fileprivate var open: OwnedResults {
+    let registers = Places.resultRegisters.reduce(into: Places.nothing) { $0.formUnion(Places(rawValue: 1 << UInt128($1))) }
+    return OwnedResults(possible: registers, mayFail: mayFail)
+  }
 }
 
 extension HKTOwnedResults {
@@ -221,13 +306,13 @@ extension CallPlan {
     return found
   }
 
-  /// nil where that is not known.
-  package var ownedResults: OwnedResults? {
-    // Result registers hold a typed error on some ways out only.
-    if let error = thrownValue, !(error.info?.isTrivial ?? false), error.location.registers?.isEmpty != true { return nil }
+  /// Where that is not known, any register of results may hold one.
+  package var ownedResults: OwnedResults {
     var found = OwnedResults(mayFail: mayReturnError)
+    // Result registers hold a typed error on some ways out only.
+    if let error = thrownValue, !(error.info?.isTrivial ?? false), error.location.registers?.isEmpty != true { return found.open }
     if !result.isOwned || resultIsVoid || result.info?.isTrivial ?? false { return found }
-    guard let registers = result.location.registers else { return nil }
+    guard let registers = result.location.registers else { return found.open }
     let objects = result.info?.returnedObjects ?? []
     for register in registers {
       if register.size == 8, objects.contains(register.offset) { found.certain.formUnion(register.place) }
@@ -257,33 +342,9 @@ extension Location {
   }
 }
 
-extension ValueSelfPlan {
-  /// The registers that hold references to objects, and nothing but the references. Self ends whole, or not at all: what happens to one
-  /// of its references happens to self.
-  var objectRegisters: [Places] {
-    guard let offsets = info?.objectOffsets, case .pieces(let pieces) = location else { return [] }
-    return pieces.filter { $0.size == 8 && offsets.contains($0.offset) }.compactMap { Places(argument: $0.place) }
-      .filter { $0.rawValue < 1 << 16 }
-  }
-}
-
 extension TypeInfo {
-  /// Where in a value references to objects are that the value holds.
-  fileprivate var objectOffsets: [Int] {
-    switch kind {
-    case .object: return [0]
-    // The second word refers to the text's storage, or to none.
-    case .string: return [8]
-    case .structure, .tuple:
-      return members.fields.flatMap { field in
-        field.reference == .value ? ((try? field.type.get())?.objectOffsets ?? []).map { field.offset + $0 } : []
-      }
-    default: return []
-    }
-  }
-
   /// The same of a result; `nil` is told by the reference's own word.
   fileprivate var returnedObjects: [Int] {
-    if case .optional(let payload) = kind, case .object = payload.kind { [0] } else { objectOffsets }
+    if case .optional(let payload) = kind, case .object = payload.kind { [0] } else { references.certain.sorted() }
   }
 }

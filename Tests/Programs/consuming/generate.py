@@ -3,7 +3,8 @@
 #   generate.py SEED COUNT LIBRARY MAIN
 #
 # Names tell what code has to show: `kept7I(_:)` gives its self back, `used7I(_:)` uses it up; the letter stands for the result. The program calls each on an object of its
-# own, prints what comes of it, and at the end how many objects are alive. Then come methods of a struct, which scripts call on copies.
+# own, prints what comes of it, and at the end how many objects are alive. Then come methods of structs and of an enum, passed by their
+# words and by address, which scripts call on copies: the letters B, G, D and E stand for whose they are.
 import random
 import sys
 
@@ -42,7 +43,12 @@ nonisolated(unsafe) var pairs: [Pair] = []
 nonisolated(unsafe) var boxes: [Box] = []
 /// Scripts call the methods of boxes here.
 @inline(never) public func offer(_ box: Box, _ n: Int) { boxes.append(box) }
-public func forget() { kept = []; last = nil; later = []; pairs = []; choices = []; boxes = [] }
+nonisolated(unsafe) var bigs: [Big] = []
+nonisolated(unsafe) var anything: [Any] = []
+@inline(never) public func offerBig(_ big: Big, _ n: Int) { bigs.append(big) }
+@inline(never) public func offerDuo(_ duo: Duo<Thing>, _ n: Int) { anything.append(duo) }
+@inline(never) public func offerCase(_ some: Some, _ n: Int) { anything.append(some) }
+public func forget() { bigs = []; anything = [];  kept = []; last = nil; later = []; pairs = []; choices = []; boxes = [] }
 public struct Box {
   public var number: Int
   public var thing: Thing
@@ -50,6 +56,46 @@ public struct Box {
   public init(_ n: Int) { number = n; thing = Thing(n); text = "text of more than fifteen bytes \\(n)" }
   @inline(never) __consuming func finished() -> Int { number &+ thing.number }
   @inline(never) func looked() -> Int { number &+ thing.number }
+}
+public struct Big {
+  public var number: Int
+  public var thing: Thing
+  public var text: String
+  public var more: [Thing]
+  public var spare: Thing?
+  public var tail: Int
+  public init(_ n: Int) {
+    (number, thing, text, tail) = (n, Thing(n), "text of more than fifteen bytes \\(n)", n)
+    (more, spare) = ([Thing(n), Thing(n)], n % 3 == 0 ? nil : Thing(n))
+  }
+  @inline(never) __consuming func finished() -> Int { number &+ thing.number }
+  @inline(never) func looked() -> Int { number &+ thing.number &+ more.count }
+  @inline(never) mutating func changed(_ n: Int) { number = n; thing = Thing(n) }
+}
+public struct Duo<E> {
+  public var number: Int
+  public var thing: Thing
+  public var first: E
+  public var second: [E]
+  public init(_ n: Int, _ first: E) { (number, thing, self.first, second) = (n, Thing(n), first, [first]) }
+  @inline(never) __consuming func finished() -> Int { number &+ thing.number }
+  @inline(never) func looked() -> Int { number &+ thing.number &+ second.count }
+}
+public indirect enum Deep { case leaf(Thing), node(Deep, Int) }
+public enum Some {
+  case none, thing(Thing), text(String), both(Thing, Int), box(Deep)
+  public init(_ n: Int) {
+    switch n % 5 {
+    case 0: self = .none
+    case 1: self = .thing(Thing(n))
+    case 2: self = .text("text of more than fifteen bytes \\(n)")
+    case 3: self = .both(Thing(n), n)
+    default: self = .box(.node(.leaf(Thing(n)), n))
+    }
+  }
+  var number: Int { switch self { case .none: 0; case .thing(let t): t.number; case .text(let t): t.utf8.count; case .both(let t, let n): t.number &+ n; case .box: 7 } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
 }
 @inline(never) func risky(_ n: Int) throws -> Int { if n == 3 { throw Problem() }; return n &+ 1 }
 @inline(never) func swallow<T>(_ value: consuming T) -> Int { any(value) }
@@ -148,20 +194,63 @@ ON_VALUES = [
     "if n == 5 { return %s }",
     "guard n != 7 else { boxes.append(self); return %s }",
 ]
-VALUE_RESULTS = [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("String", "text", "\"\""), ("Box", "self", "Box(n)")]
 
 
-def on_values():
+# What else values of the other types do, and what they return.
+OF_ALL = [
+    "sum &+= any(self)",
+    "sum &+= swallow(self)",
+    "anything.append(self)",
+    "sum &+= finished()",
+    "sum &+= looked()",
+    "if n & 1 == 0 { anything.append(self) }",
+    "later.append { [self] in any(self) }",
+    "var copy = self; sum &+= copy.looked(); copy = self",
+    "let both = (self, n); sum &+= any(both)",
+    "let list = [self, self]; sum &+= list.count",
+    "sum &+= (self as Any is Thing) ? 1 : 2",
+    "withExtendedLifetime(self) { sum &+= $0.looked() }",
+    "if n == 5 { return %s }",
+    "guard n != 7 else { anything.append(self); return %s }",
+]
+OF_PARTS = [
+    "sum &+= number",
+    "sum &+= thing.number",
+    "sum &+= take(thing)",
+    "sum &+= drop(thing)",
+    "kept.append(thing)",
+    "last = thing",
+    "for i in 0..<(n & 3) { kept.append(thing); sum &+= i }",
+    "later.append { thing.number }",
+]
+OF_BIG = ["sum &+= text.utf8.count", "sum &+= more.count", "sum &+= more.first?.number ?? 1", "kept += more", "for each in more { sum &+= each.number }",
+          "sum &+= spare?.number ?? 2", "if let spare { sum &+= take(spare) }", "var another = self; another.changed(n); sum &+= another.finished()",
+          "sum &+= text.hasPrefix(\"t\") ? 1 : 2", "sum &+= tail"]
+OF_DUO = ["sum &+= any(first)", "sum &+= swallow(first)", "sum &+= second.count", "anything.append(second)", "for each in second { sum &+= any(each) }"]
+OF_SOME = ["if case .thing(let thing) = self { sum &+= take(thing) }", "if case .text(let text) = self { sum &+= text.utf8.count }",
+           "switch self { case .none: sum &+= 1; case .both(let thing, let n): sum &+= take(thing) &+ n; default: sum &+= number }",
+           "sum &+= number", "if case .box(.node(let deep, _)) = self { anything.append(deep) }"]
+TYPES = [
+    ("Box", "B", ON_VALUES, [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("String", "text", "\"\""), ("Box", "self", "Box(n)")]),
+    ("Big", "G", OF_ALL + OF_PARTS + OF_BIG,
+     [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("Thing?", "spare", "nil"), ("[Thing]", "more", "[]"), ("Big", "self", "Big(n)")]),
+    ("Duo", "D", OF_ALL + OF_PARTS + OF_DUO,
+     [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("E", "first", "second[0]"), ("[E]", "second", "[]"), ("Duo", "self", "Duo(n, first)")]),
+    ("Some", "E", OF_ALL + OF_SOME, [("Int", "sum", "sum"), ("Void", "()", "()"), ("Some", "self", "Some(n)"), ("Some?", "n > 2 ? self : nil", "nil")]),
+]
+
+
+def on_values(letter, statements, results):
     made = []
     for index in range(count // 2):
         for used in (False, True):
-            result, last, early = chance.choice(VALUE_RESULTS)
-            lines = ["var sum = n"] + [each % early if "%s" in each else each for each in chance.sample(ON_VALUES, chance.randrange(1, 5))]
+            result, last, early = chance.choice(results)
+            lines = ["var sum = n"] + [each % early if "%s" in each else each for each in chance.sample(statements, chance.randrange(1, 5))]
             throws = chance.random() < 0.2
             if throws:
                 lines.insert(chance.randrange(1, len(lines) + 1), "if n == 2 { throw Problem() }")
-            made.append("  @inline(never) public %sfunc %s%dB(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
-                "__consuming " if used else "", "used" if used else "kept", index, " throws" if throws else "", result, "\n    ".join(lines), last))
+            made.append("  @inline(never) public %sfunc %s%d%s(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
+                "__consuming " if used else "", "used" if used else "kept", index, letter, " throws" if throws else "", result, "\n    ".join(lines), last))
     return "\n".join(made)
 
 
@@ -185,7 +274,9 @@ for index in range(count):
             name, result, '"%s"' % shown.replace("$0", "r"), "try " if throws else "", name))
 
 with open(library, "w") as out:
-    out.write(HEAD + "\n".join(methods) + "\n}\nextension Box {\n" + on_values() + "\n}\n")
+    out.write(HEAD + "\n".join(methods) + "\n}\n")
+    for name, letter, statements, results in TYPES:
+        out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results)))
 with open(main, "w") as out:
     out.write("""import Things
 let numbers = [0, 1, 2, 3, 5, 7, 9]
@@ -197,10 +288,16 @@ let numbers = [0, 1, 2, 3, 5, 7, 9]
 }
 @main struct Main { static func main() {
 %s
-  offer(Box(1), 1)
+  func offerAll(_ n: Int) {
+    offer(Box(n), n)
+    offerBig(Big(n), n)
+    offerDuo(Duo(n, Thing(n)), n)
+    offerCase(Some(n), n)
+  }
+  for n in 1..<6 { offerAll(n) }
   forget()
   let before = live
-  for n in 1..<20 { offer(Box(n), n) }
+  for n in 1..<20 { offerAll(n) }
   forget()
   print("boxes left: \\(live - before)")
   print("the end")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests/Programs/consuming/run.sh [SEED]: methods of classes that use up their self, which no name tells.
 #
-# The code's verdict is never wrong, and handlers that run such originals twice, once or never leave the program
+# The code's verdict is never wrong, of classes, structs and enums, and handlers that run such originals twice, once or never leave the program
 # with the results and the number of living objects that it has alone.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 seed=${1:-${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}}
@@ -37,6 +37,17 @@ for level in -Onone -O -Osize; do
     # Objects that were used up twice, with a reference for each time.
     [ "$mode" != twice ] || check "$level twice: it is tried" grep -q 'info: ran used' hooked.err
     check "$level $mode: no handler fails" bash -c "! grep -e failed: -e ' failed' hooked.err"
+  done
+done
+
+# What is told of the toolchain's own libraries is what they declare: by their interfaces, and by their code alone.
+libraries=$(dirname "$(toolchain_bin)")/lib/swift/linux
+for module in Swift _Concurrency Foundation FoundationEssentials; do
+  case $module in Swift) library=libswiftCore ;; _Concurrency) library=libswift_Concurrency ;; *) library=lib$module ;; esac
+  swift-api-digester -dump-sdk -module "$module" -target x86_64-unknown-linux-gnu -I "$libraries" -avoid-location -o declared.json 2>digester.err || :
+  for way in --self --code-alone; do
+    "$products/call-plans" --self "$way" "$libraries/$library.so" >told.toolchain
+    if python3 -B "$here/share.py" declared.json <told.toolchain >share; then good "$module, $way: $(tail -n 1 share)"; else bad "$module, $way" "$(cat share digester.err)"; fi
   done
 done
 finish

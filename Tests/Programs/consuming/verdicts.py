@@ -1,7 +1,7 @@
 # verdicts — is what the plans say of self true, and how often do they say something?
 #
 #   verdicts.py PLANS UNKNOWN     as call-plans --evidence prints them, of generate.py's library; where to write what nothing is said of
-# Of the struct's methods it writes those that are told to the file `told`, for the script that calls them.
+# Of the methods of structs and enums it writes those that are told to the file `told`, for the script that calls them.
 import re
 import sys
 from collections import Counter
@@ -9,13 +9,15 @@ from collections import Counter
 count, wrong, unknown, told_ones = Counter(), 0, [], []
 for line in open(sys.argv[1]):
     columns = line.rstrip("\n").split("\t")
-    name = re.fullmatch(r"\$s6Things(?:5ThingC|3BoxV)\d+((?:kept|used)\d+[ITOVCPB])y.*F", columns[0])
-    if not name or "L_" in columns[0]:
+    name = re.fullmatch(r"\$s6Things(?:5ThingC|3BoxV|3BigV|3DuoV|4SomeO)\d+((?:kept|used)\d+[ITOVCPBGDE])y.*F", columns[0])
+    # Local functions carry the name of the one they are in.
+    if not name or re.search(r"L\d*_", columns[0]):
         continue
     mark = columns[3].removeprefix("value:")[0]
     use, told = name[1][:4], {"!": "used", "~": "unknown"}.get(mark, "kept")
     on_value = columns[3].startswith("value:")
-    count[use + (" by value" if on_value else ""), told] += 1
+    kind = {"B": " by words", "G": " by address", "D": " generic", "E": " of an enum"}.get(name[1][-1], "")
+    count[use + kind, told] += 1
     if on_value and told == "unknown":
         continue
     if on_value:
