@@ -35,7 +35,9 @@ enum ToolchainMethods {
 extension Flows {
   /// The function at `address`, or the imported one, is a method that is declared to keep its self.
   func isDeclaredToKeepSelf(_ name: String, at address: UInt64?) -> Bool {
-    guard believesInterfaces, name.hasPrefix("$s"), let declaration = parser.declaration(name), ToolchainMethods.keepsSelf(declaration) else { return false }
+    guard believesInterfaces, name.hasPrefix("$s"), let declaration = parser.declaration(name),
+      ToolchainMethods.keepsSelf(declaration)
+    else { return false }
     // What is a module's own is not in its interface.
     guard let address else { return true }
     return symbols.symbols(at: address).contains { !$0.isLocal && $0.nameText == name }
