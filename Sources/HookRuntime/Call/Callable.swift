@@ -81,6 +81,8 @@ package final class Callable: @unchecked Sendable {
   private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
   package let mayChangeSelf: Bool
+  /// The copy of `self` that a call works on may be left behind: whether the function uses its self up is not told.
+  package let mayLeaveSelf: Bool
 
   /// What no argument of the declaration is.
   struct Hidden {
@@ -159,8 +161,9 @@ package final class Callable: @unchecked Sendable {
       let (offset, info) = try layout.add(value)
       receiver = .value(info)
       selfOffset = offset
+      mayLeaveSelf = !info.isTrivial && value.access != .owned && !layout.lent.contains { $0.offset == offset }
     } else {
-      mayChangeSelf = false
+      (mayChangeSelf, mayLeaveSelf) = (false, false)
       if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration, ownType) }
       selfOffset = 0
     }
@@ -208,7 +211,8 @@ package final class Callable: @unchecked Sendable {
     argumentCount = generic.argumentCount
     (arguments, moves, returns) = (Self.table([]), Self.table([]), Self.table([]))
     (moveCount, returnCount, stackSlots, blockBytes, selfOffset, packedOffset) = (0, 0, 0, 16, 0, 0)
-    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, isOnX87, mayChangeSelf) = (false, false, false, false, false, false)
+    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, isOnX87) = (false, false, false, false, false)
+    (mayChangeSelf, mayLeaveSelf) = (false, false)
     (result, resultKind, receiverOffset, thrown) = (nil, .none, nil, nil)
     (lent, constants, resultAddresses, packed) = ([], [], [], [])
   }

@@ -7,7 +7,11 @@ package final class HostLog: Sendable {
   private let recorder: Recorder?
   private let isVerbose: Bool
   private let standardError = StandardError()
-  private let skips = Mutex<[String: Int]>([:])
+  private let counts = Mutex(Counts())
+  private struct Counts {
+    var skips: [String: Int] = [:]
+    var leaks: [String: Int] = [:]
+  }
 
   package init(recorder: Recorder?, isVerbose: Bool) {
     self.recorder = recorder
@@ -69,11 +73,21 @@ package final class HostLog: Sendable {
 
   /// Counted; told when the program ends.
   package func skipped(patch: String, selector: String, reason: String) {
-    skips.withLock { $0["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }
+    counts.withLock { $0.skips["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }
+  }
+
+  /// The same for calls of methods that may have left the copy of their self behind.
+  package func leftSelf(patch: String, selector: String) {
+    counts.withLock { $0.leaks["\(patch): calls of '\(selector)'", default: 0] += 1 }
   }
 
   package func finish() {
-    let counts = skips.withLock { $0 }
-    for (text, count) in counts.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
+    let counts = counts.withLock { $0 }
+    for (text, count) in counts.skips.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
+    for (text, count) in counts.leaks.sorted(by: { $0.key < $1.key }) {
+      note(
+        "left behind",
+        "\(text) may have left a copy of the value behind, \(count) so far: its code does not tell whether it uses its self up (docs/values.md)")
+    }
   }
 }

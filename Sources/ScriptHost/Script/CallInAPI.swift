@@ -61,6 +61,7 @@ enum CallInAPI {
       let unlocked = shl_unlock_all(callback.scope)
       let error = callable.run(block, receiver: receiver, entry: bound.entry, result: result)
       if kept != nil { ProgramCall.release(receiver) }
+      if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
       if error == 0, callable.mayChangeSelf, bits(callable, block) != before {
         // Its results speak of a value that is gone.
