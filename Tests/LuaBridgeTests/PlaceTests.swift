@@ -42,7 +42,11 @@ struct PlaceTests {
         return (status, nil)
       }
       defer { shl_invoke_end(invocation) }
-      return (status, invocation.pointee.count == 0 ? nil : LuaValue(result, in: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self), of: state))
+      return (
+        status,
+        invocation.pointee.count == 0
+          ? nil : LuaValue(result, in: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self), of: state)
+      )
     }
   }
 
@@ -150,7 +154,8 @@ struct PlaceTests {
     var cls: UInt32 = 0
     description.index = { _, cb in
       let cb = cb!
-      let name = cb.pointee.name.map { String(decoding: UnsafeRawBufferPointer(start: $0, count: cb.pointee.name_length), as: UTF8.self) } ?? "-"
+      let name =
+        cb.pointee.name.map { String(decoding: UnsafeRawBufferPointer(start: $0, count: cb.pointee.name_length), as: UTF8.self) } ?? "-"
       return LuaCallback(cb).done("\(name) \(cb.pointee.field)")
     }
     "thing".withCString {

@@ -87,7 +87,8 @@ package final class HostLog: Sendable {
     for (text, count) in counts.leaks.sorted(by: { $0.key < $1.key }) {
       note(
         "left behind",
-        "\(text) may have left a copy of the value behind, \(count) so far: its code does not tell whether it uses its self up (docs/values.md)")
+        "\(text) may have left a copy of the value behind, \(count) so far: its code does not tell whether it uses its self up (docs/values.md)"
+      )
     }
   }
 }

@@ -155,7 +155,8 @@ final class LuaHook: @unchecked Sendable {
     let places = UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self)
     var from = SHLPlaces(
       frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
-      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self), places: places, count: Int32(truncatingIfNeeded: count))
+      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self), places: places,
+      count: Int32(truncatingIfNeeded: count))
     return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
       withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
         let status = shl_invoke_places(
