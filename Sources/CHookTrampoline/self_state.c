@@ -516,9 +516,10 @@ static void pass_to(const Reader *r, HKTCallee callee, uint64_t offset, State *s
       break;
     case HKT_CALLEE_ENDS: end_at_address(r, RDI, s); break;
     case HKT_CALLEE_COPIES_WORDS: case HKT_CALLEE_ENDS_WORDS: {
-      int by = callee.kind == HKT_CALLEE_COPIES_WORDS ? 1 : -1;
+      // Perhaps: how many words their type has is not told, and self may still be in the registers behind them.
+      int least = callee.kind == HKT_CALLEE_ENDS_WORDS ? -1 : 0;
       for (int reg = 0; reg < 16; reg++)
-        if (ARGUMENTS & HKT_GPR(reg)) count(s, hold_of(s, reg), by, by);
+        if (ARGUMENTS & HKT_GPR(reg)) count(s, hold_of(s, reg), least, least + 1);
       break;
     }
     default:

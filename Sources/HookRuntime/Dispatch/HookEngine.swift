@@ -370,6 +370,8 @@ public final class HookEngine: @unchecked Sendable {
       case .object(let object): if layer.object !== object { continue }
       }
       _ = hooked.sets.remove(layer)
+      // An object's set may have it and be published.
+      hooked.sets.mute(layer)
       layer.isLeftOut = true
       if hooked.publish(change) { return }
     }

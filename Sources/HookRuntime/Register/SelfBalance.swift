@@ -199,11 +199,14 @@ extension Flows {
     }
   }
 
-  /// A function of the runtime that counts no references, as far as it is known. Some end or move what lies at an address.
+  /// A function of the runtime that counts no strong references, as far as it is known. Some end or move what lies at an address, or
+  /// end an unowned reference.
   private func runtime(_ name: String) -> HKTCallee {
     var callee = HKTCallee(HKT_CALLEE_KNOWN)
     if ["estroy", "ake", "ssign", "ove", "tore"].contains(where: name.contains) {
       callee.may_take = Places(argument: .integer(0))!.union(Places(argument: .integer(1))!).word()
+    } else if name.contains("elease") {
+      callee.may_take = Places(argument: .integer(0))!.word()
     }
     callee.projects = name.contains("project")
     return callee

@@ -40,6 +40,33 @@ for level in -Onone -O -Osize; do
   done
 done
 
+# The end of an unowned reference is no retain and no release, and still an end.
+cat >Unowned.swift <<'SWIFT'
+public final class Thing { public var number = 1; public init() {} }
+public var sink = 0
+public struct Alone {
+  var n: Int
+  unowned let thing: Thing
+  public init(_ thing: Thing) { (n, self.thing) = (1, thing) }
+  @inline(never) public __consuming func used() -> Int { sink &+= n; return n &+ thing.number }
+  @inline(never) public func kept() -> Int { sink &+= n; return n &+ thing.number }
+}
+public struct Beside {
+  var n: Int
+  var other: Thing?
+  unowned let thing: Thing
+  public init(_ thing: Thing) { (n, other, self.thing) = (1, nil, thing) }
+  @inline(never) public __consuming func used() -> Int { sink &+= n; return n &+ thing.number }
+  @inline(never) public func kept() -> Int { sink &+= n; return n &+ thing.number }
+}
+SWIFT
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 5 "$level" -suppress-warnings -emit-library -module-name Unowned -o libUnowned.so Unowned.swift
+  "$products/call-plans" --self ./libUnowned.so | cut -f 3,5 >unowned
+  check "$level unowned: both methods of both structs are judged" [ "$(grep -c -e 'used()' -e 'kept()' unowned)" -eq 4 ]
+  check "$level unowned: what is used up is not kept" bash -c "! grep -e '^kept.*used()' -e '^consumed.*kept()' unowned"
+done
+
 # What is told of the toolchain's own libraries is what they declare: by their interfaces, and by their code alone.
 libraries=$(dirname "$(toolchain_bin)")/lib/swift/linux
 for module in Swift _Concurrency Foundation FoundationEssentials; do
