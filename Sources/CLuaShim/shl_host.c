@@ -244,27 +244,23 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   return n;
 }
 
-/// The live host pointer of a call token, or an error that tells what is wrong with it.
-static void *call_target(lua_State *L, SHLState *S, int index) {
-  uint64_t token = (uint64_t)lua_touserdata(L, index);
-  uint32_t slot = token & 0xFFFF;
-  if (SHL_LIKELY(slot < S->slot_count)) {
-    SHLSlot *s = &S->slots[slot];
-    if (SHL_LIKELY(s->generation == token >> 16 && s->host)) return s->host;
-  }
-  if (slot == SLOT_CONSTANT) luaL_error(L, "this value has no fields");
-  luaL_error(L, "this call is over; take what is needed from 'call' while the handler runs");
-  return NULL;
-}
-
-static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
-
 /// The live host pointer of a call token; NULL for all else. The address of a handle is no live token: their generations are small.
 static inline void *live_call(lua_State *L, SHLState *S, int index) {
   uint64_t token = (uint64_t)lua_touserdata(L, index);
   uint32_t slot = token & 0xFFFF;
   return slot < S->slot_count && S->slots[slot].generation == token >> 16 ? S->slots[slot].host : NULL;
 }
+
+/// The same, or an error that tells what is wrong with the token.
+static void *call_target(lua_State *L, SHLState *S, int index) {
+  void *host = live_call(L, S, index);
+  if (SHL_LIKELY(host != NULL)) return host;
+  if (((uint64_t)lua_touserdata(L, index) & 0xFFFF) == SLOT_CONSTANT) luaL_error(L, "this value has no fields");
+  luaL_error(L, "this call is over; take what is needed from 'call' while the handler runs");
+  return NULL;
+}
+
+static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
 
 /// Checks the receiver of a method of class `cls` and answers its host pointer (calls) or NULL (handles).
 static void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) {

@@ -374,9 +374,7 @@ static int push_body(lua_State *L) {
   return 1;
 }
 
-/// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
-/// `unfailing` is set, since as many as there can be arguments lie ready. A collection that such an allocation
-/// starts runs only our own __gc, which allocates nothing of Lua's.
+/// [-0, +1, -] A short string, without a protected call; false for a longer one.
 static inline bool push_text(lua_State *L, SHLState *S, const char *bytes, size_t length) {
   if (length > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
   S->unfailing = true;
@@ -386,6 +384,10 @@ static inline bool push_text(lua_State *L, SHLState *S, const char *bytes, size_
 }
 
 /// [-0, +nargs, -] false: a value needs a protected call; what was pushed is dropped by the caller.
+///
+/// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
+/// `unfailing` is set, since as many as there can be arguments lie ready. A collection that such an allocation
+/// starts runs only our own __gc, which allocates nothing of Lua's.
 static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int32_t nargs, uint64_t here) {
   for (int32_t i = 0; i < nargs; i++) {
     const SHLValue *v = &args[i];
@@ -500,8 +502,8 @@ static inline bool push_swift_text(lua_State *L, SHLState *S, const uint64_t *wo
   return push_text(L, S, (const char *)(words[1] & 0x0FFFFFFFFFFFFFFF) + 32, words[0] & 0xFFFFFFFFFFFF);
 }
 
-/// [-0, +1, -] What is at the place. false: nothing was pushed.
 _Static_assert(SHL_MOST_PLACES < MOST_PUSHED, "the call token comes first");
+/// [-0, +1, -] What is at the place. false: nothing was pushed.
 static inline bool push_place(lua_State *L, SHLState *S, const SHLPlaces *from, int32_t i) {
   SHLPlace place = from->places[i];
   const char *base = place.offset & SHL_ON_STACK ? from->stack : from->frame;

@@ -5,6 +5,12 @@ package import SwiftMangling
 final class Kept<Value: Sendable>: Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
+
+  func changed(_ body: (inout Value) -> Void) -> Kept {
+    var value = value
+    body(&value)
+    return Kept(value)
+  }
 }
 
 /// One machine-code body of a selector.
@@ -64,11 +70,7 @@ package struct Body: Sendable {
     kept = Kept(facts)
   }
 
-  private mutating func change(_ body: (inout Facts) -> Void) {
-    var facts = kept.value
-    body(&facts)
-    kept = Kept(facts)
-  }
+  private mutating func change(_ body: (inout Facts) -> Void) { kept = kept.changed(body) }
 
   package var form: Form {
     _read { yield kept.value.form }
@@ -242,11 +244,7 @@ package struct Family: Sendable {
     self.bodies = bodies
   }
 
-  private mutating func change(_ body: (inout Facts) -> Void) {
-    var facts = told.value
-    body(&facts)
-    told = Kept(facts)
-  }
+  private mutating func change(_ body: (inout Facts) -> Void) { told = told.changed(body) }
 
   /// `Shop.Cart.add(_:price:quantity:)`
   package var selector: String {

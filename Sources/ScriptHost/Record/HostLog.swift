@@ -10,8 +10,9 @@ package final class HostLog: Sendable {
   private let counts = Mutex(Counts())
   private struct Counts {
     var skips: [String: Int] = [:]
-    var leaks: [String: Int] = [:]
+    var leaks: [Leak: Int] = [:]
   }
+  private struct Leak: Hashable { let patch: String, selector: String }
 
   package init(recorder: Recorder?, isVerbose: Bool) {
     self.recorder = recorder
@@ -78,16 +79,16 @@ package final class HostLog: Sendable {
 
   /// The same for calls of methods that may have left the copy of their self behind.
   package func leftSelf(patch: String, selector: String) {
-    counts.withLock { $0.leaks["\(patch): calls of '\(selector)'", default: 0] += 1 }
+    counts.withLock { $0.leaks[Leak(patch: patch, selector: selector), default: 0] += 1 }
   }
 
   package func finish() {
     let counts = counts.withLock { $0 }
     for (text, count) in counts.skips.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
-    for (text, count) in counts.leaks.sorted(by: { $0.key < $1.key }) {
+    for (call, count) in counts.leaks.sorted(by: { ($0.key.patch, $0.key.selector) < ($1.key.patch, $1.key.selector) }) {
       note(
         "left behind",
-        "\(text) may have left a copy of the value behind, \(count) so far: its code does not tell whether it uses its self up (docs/values.md)"
+        "\(call.patch): \(count) call\(count == 1 ? "" : "s") of '\(call.selector)' may each have left a copy of the value behind: its code does not tell whether it uses its self up"
       )
     }
   }

@@ -274,15 +274,8 @@ enum CallAPI {
   @inline(__always)
   private static func answerStraight(_ script: UnsafeMutablePointer<ScriptCall>, _ raw: UnsafeMutablePointer<SHLCallback>) -> Bool {
     let view = script.pointee.view
-    guard script.pointee.changesNothing, !view.didThrow else { return false }
-    let slot = view.withPlan { $0.resultSlot }
-    let address = slot.address(in: view.call)
-    let result: SHLValue
-    switch slot.kind {
-    case .int64: result = shl_int(address.load(as: Int64.self))
-    case .double: result = shl_number(address.load(as: Double.self))
-    case .bool: result = shl_bool(address.load(as: UInt8.self) & 1 == 1)
-    default: return false
+    guard script.pointee.changesNothing, !view.didThrow, let result = CallValues.scalar(view.withPlan { $0.resultSlot }, view) else {
+      return false
     }
     script.pointee.typedErrorBox = 0
     return shl_return(raw, result) == SHL_OK

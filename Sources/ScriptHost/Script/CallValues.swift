@@ -18,14 +18,24 @@ enum CallValues {
     return argumentByRecipe(index, script, bridge, scratch) ?? argumentByPlan(index, script, bridge, scratch)
   }
 
-  /// What the slot holds; nil when it has to be read by plan.
+  /// The same of the numbers and Bools that most slots hold; nil for all else.
   @inline(__always)
-  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+  static func scalar(_ slot: ValueSlot, _ view: CallView) -> SHLValue? {
     let address = slot.address(in: view.call)
     switch slot.kind {
     case .int64: return shl_int(address.load(as: Int64.self))
     case .double: return shl_number(address.load(as: Double.self))
     case .bool: return shl_bool(address.load(as: UInt8.self) & 1 == 1)
+    default: return nil
+    }
+  }
+
+  /// What the slot holds; nil when it has to be read by plan.
+  @inline(__always)
+  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    if let scalar = scalar(slot, view) { return scalar }
+    let address = slot.address(in: view.call)
+    switch slot.kind {
     case .string: return ValueBridge.string(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self), scratch)
     case .object: return bridge.object(address.load(as: UInt.self))
     case .float: return shl_number(Double(address.load(as: Float.self)))

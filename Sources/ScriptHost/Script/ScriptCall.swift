@@ -5,8 +5,8 @@ private import Glibc
 internal import HookRuntime
 private import SwiftMangling
 
-/// Lives on the stack of the layer function, and is plain: what it owns the layer function ends. Handles that scripts got from it carry its serial and are valid while it
-/// is in the chain of its thread: no lock, no dangling.
+/// Lives on the stack of the layer function, and is plain: what it owns the layer function ends. Handles that scripts got from it
+/// carry its serial and are valid while it is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
   let view: CallView
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.

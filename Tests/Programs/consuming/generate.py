@@ -170,14 +170,18 @@ STATEMENTS = [
 RESULTS = [("Int", "sum", "sum"), ("Int", "sum", "sum"), ("Thing", "self", "Thing(n)"), ("Thing?", "n > 2 ? self : nil", "nil"), ("Void", "()", "()"), ("Choice", ".thing(self)", ".none"),
            ("(Thing, Pair, Int)", "(self, Pair(number: n, thing: Thing(n)), 1)", "(Thing(n), Pair(number: 1, thing: Thing(n)), 2)")]
 
-# The same of the struct Box, whose words are passed by themselves.
-ON_VALUES = [
+# With the parts of a value that has a number and an object.
+PARTS = [
     "sum &+= number",
     "sum &+= thing.number",
     "sum &+= take(thing)",
     "sum &+= drop(thing)",
     "kept.append(thing)",
     "last = thing",
+]
+
+# The same of the struct Box, whose words are passed by themselves.
+ON_VALUES = PARTS + [
     "sum &+= any(self)",
     "sum &+= swallow(self)",
     "boxes.append(self)",
@@ -213,13 +217,7 @@ OF_ALL = [
     "if n == 5 { return %s }",
     "guard n != 7 else { anything.append(self); return %s }",
 ]
-OF_PARTS = [
-    "sum &+= number",
-    "sum &+= thing.number",
-    "sum &+= take(thing)",
-    "sum &+= drop(thing)",
-    "kept.append(thing)",
-    "last = thing",
+OF_PARTS = PARTS + [
     "for i in 0..<(n & 3) { kept.append(thing); sum &+= i }",
     "later.append { thing.number }",
 ]
