@@ -272,7 +272,8 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const
 
 /// Unlinks records of frames that were left without returning (longjmp, a foreign exception).
 static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
-  while (__builtin_expect(t->top && (uint64_t)t->top < (uint64_t)frame, 0)) {
+  // No record is at 0, which is greater than any when one is taken away.
+  while (__builtin_expect((uint64_t)t->top - 1 < (uint64_t)frame - 1, 0)) {
     uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
     if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
     hkt_release_layers(t, t->top->layers);
@@ -331,10 +332,15 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   *t->errno_place = saved_errno;
 }
 
+/// Of bits: the call kept nothing, and no layer took part in it that does so once.
+static inline bool leaves(const HKTCall *call, uint32_t bits) {
+  uintptr_t kept = (uintptr_t)call->releases | (uintptr_t)call->scratch;
+  return __builtin_expect((kept | (call->state & bits)) != 0, 0);
+}
+
 /// Runs the call's layers and the original. `layers` are protected, and released here.
 /// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
-static inline __attribute__((always_inline)) HKTAction deliver(
-    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
+static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
   HKTCall *top = t->top;
   HKTCall call = {
     .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .gap = UINT32_MAX,
@@ -349,9 +355,7 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   bool may_jump = !running || (hkt_record_flags(body) & HKT_BODY_ENTER_ONLY);
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
-    HKTLayer *only = layers->layer;
-    if (!has_one_layer(&call)) run_entering(&call);
-    else if (only->phases & HKT_ON_ENTER) run_handler(&call, only, HKT_ENTER);
+    run_entering(&call);
     if (hkt_is_set(&call, HKT_CALL_MUST_RETURN) && !(hkt_record_flags(body) & HKT_BODY_ENTER_ONLY)) {
       run_original(&call);
       by_jump = false;
@@ -365,7 +369,7 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   t->depth--;
   t->top = top;
   hkt_release_layers(t, layers);
-  if (__builtin_expect(call.releases != NULL || call.scratch != NULL || (call.state & HKT_CALL_SPENT), 0)) hkt_release_kept(&call);
+  if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
   if (!by_jump) {
     // Nothing but the way back to the caller comes after it.
     if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) hkt_x87_give(frame);
@@ -375,13 +379,61 @@ static inline __attribute__((always_inline)) HKTAction deliver(
   return HKT_CONTINUE;
 }
 
-HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread_here();
+/// The rest of such a call that its handler changed, or which goes on to another body of the selector.
+static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call) {
+  HKTThread *t = call->thread;
+  hkt_clear_state(call, HKT_CALL_IN_HANDLER);
+  bool by_jump = !hkt_is_set(call, HKT_CALL_MUST_RETURN) || (hkt_record_flags(call->body) & HKT_BODY_ENTER_ONLY);
+  if (!by_jump) run_original(call);
+  t->depth = call->depth;
+  t->top = call->up;
+  hkt_release_layers(t, call->layers);
+  hkt_release_kept(call);
+  if (by_jump && (hkt_record_flags(call->body) & HKT_BODY_FORWARDS)) note_forwarded(t, call->body, call->frame);
+  return by_jump ? HKT_CONTINUE : HKT_RETURN;
+}
+
+/// What `deliver_single` leaves to `deliver`: there is something to note of the call before it begins, or it was made by a handler.
+static inline bool is_single(const HKTThread *t, const HKTBodyRecord *body, const HKTLayers *layers) {
+  return layers->is_single && t->at_work == 0 && !(hkt_record_flags(body) & (HKT_BODY_X87 | HKT_BODY_ENDS_SELF));
+}
+
+/// The same as `deliver` for what most calls are: of one layer, which is over before the original, outside of all handlers. What is counted
+/// up and down is written, not read again: each reading would wait for the writing before it.
+/// - slot: the hazard slot that protects the layers.
+static inline __attribute__((always_inline)) HKTAction deliver_single(
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot) {
+  HKTLayer *only = layers->layer;
+  uint32_t depth = t->depth;
+  HKTCall call = {
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = depth, .gap = UINT32_MAX,
+    .error_number = *t->errno_place, .state = HKT_CALL_IN_HANDLER,
+  };
+  t->top = &call;
+  t->depth = depth + 1;
+  t->at_work = 1;
+  t->host = only->is_host_work;
+  count_call(t, body);
+  if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) only->function(&call, only->context, HKT_ENTER);
+  t->host = 0;
+  t->at_work = 0;
+  *t->errno_place = call.error_number;
+  if (leaves(&call, HKT_CALL_SPENT | HKT_CALL_MUST_RETURN) || (hkt_record_flags(body) & HKT_BODY_FORWARDS)) return deliver_changed(&call);
+  t->depth = depth;
+  t->top = call.up;
+  hkt_release_slot(t, slot);
+  return HKT_CONTINUE;
+}
+
+static bool passes_through(const HKTThread *t) {
   // No __builtin_expect where the rare way is a return: the compiler takes the function that all ways leave by it for cold, and
   // makes it small instead of fast (Tests/Programs/warnings).
-  if (!t || t->host || atomic_load_explicit(&passive, memory_order_relaxed)) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(body->guard_count != 0, 0)) {
+  return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed);
+}
+
+/// Calls at bodies of which there is more to ask.
+static __attribute__((noinline)) HKTAction dispatch_asking(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body) {
+  if (body->guard_count != 0) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }
@@ -391,8 +443,26 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
   // A replacement that was loaded later hands its calls on armed: what handlers call must not take that.
-  if (__builtin_expect(body->route == HKT_ROUTE_DYNAMIC, 0)) hkt_disarm();
+  if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
   hkt_need_plan(t, body);
+  uint32_t slot = t->protected_count - 1;
+  if (slot < HKT_HAZARDS && is_single(t, body, layers)) return deliver_single(t, frame, site, body, layers, slot);
+  return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
+}
+
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread_here();
+  if (passes_through(t)) return HKT_CONTINUE;
+  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  // A record that has no plan yet may get other flags with it.
+  bool has_plan = __atomic_load_n(&body->plan, __ATOMIC_ACQUIRE);
+  if (!has_plan || (hkt_record_flags(body) & (HKT_BODY_IS_ASKED | HKT_BODY_HAS_SLOTS))) return dispatch_asking(t, frame, site, body);
+  drop_abandoned(t, frame);
+  uint32_t slot = t->protected_count;
+  if (slot >= HKT_HAZARDS) return dispatch_asking(t, frame, site, body);
+  HKTLayers *layers = hkt_protect_in_slot(t, body, slot);
+  if (!layers) { hkt_release_slot(t, slot); return HKT_CONTINUE; }
+  if (is_single(t, body, layers)) return deliver_single(t, frame, site, body, layers, slot);
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
@@ -408,7 +478,7 @@ HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
 
 // MARK: For async.c
 
-bool hkt_passes_through(HKTThread *t) { return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed); }
+bool hkt_passes_through(HKTThread *t) { return passes_through(t); }
 bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }

@@ -32,9 +32,11 @@ void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) {
   layers->layer[index] = layer;
   layers->phases |= layer.phases;
   if (layer.order & HKT_ORDER_OBJECT) layers->objects++;
+  layers->is_single = layers->count == 1 && (layer.phases & (HKT_ON_ENTER | HKT_ON_AROUND | HKT_ON_EXIT)) == HKT_ON_ENTER;
 }
 
 void hkt_layers_mute(HKTLayers *layers, uint64_t order) {
+  __atomic_store_n(&layers->is_single, 0, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < layers->count; i++)
     if (layers->layer[i].order == order) __atomic_store_n(&layers->layer[i].phases, 0, __ATOMIC_RELAXED);
 }
@@ -44,6 +46,7 @@ HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers) {
 }
 
 HKTObjects *hkt_record_publish_objects(HKTBodyRecord *record, HKTObjects *objects) {
+  if (objects) hkt_record_add_flags(record, HKT_BODY_IS_ASKED);
   return __atomic_exchange_n(&record->objects, objects, __ATOMIC_ACQ_REL);
 }
 
@@ -53,6 +56,7 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
   if (!list) return false;
   if (before) memcpy(list, record->forwarder, before * sizeof *list);
   memcpy(list + before, forwarders, count * sizeof *list);
+  hkt_record_add_flags(record, HKT_BODY_IS_ASKED);
   // Calls read the number first: what they see of the list is never shorter. The old list may be in use.
   __atomic_store_n(&record->forwarder, list, __ATOMIC_RELEASE);
   __atomic_store_n(&record->forwarder_count, before + count, __ATOMIC_RELEASE);
@@ -61,6 +65,7 @@ bool hkt_record_add_forwarders(HKTBodyRecord *record, const HKTForwarder *forwar
 
 bool hkt_record_share_forwarders(HKTBodyRecord *record, const HKTForwarder *forwarders, uint32_t count) {
   if (record->forwarder_count) return false;
+  hkt_record_add_flags(record, HKT_BODY_IS_ASKED);
   // In this order, as above.
   __atomic_store_n(&record->forwarder, forwarders, __ATOMIC_RELEASE);
   __atomic_store_n(&record->forwarder_count, count, __ATOMIC_RELEASE);

@@ -16,32 +16,43 @@ static inline void hkt_hazard_fence(void) {
   else atomic_signal_fence(memory_order_seq_cst);
 }
 
-/// Takes the published set of `record` so that it cannot be freed before `hkt_release_layers`.
-static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record) {
-  uint32_t slot = t->protected_count++;
+/// Takes the published set of `record` by a hazard slot, the thread's next one, so that it cannot be freed before
+/// `hkt_release_slot`. NULL: there is none, and the slot is taken.
+static inline HKTLayers *hkt_protect_in_slot(HKTThread *t, HKTBodyRecord *record, uint32_t slot) {
+  t->protected_count = slot + 1;
   for (;;) {
     HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
     if (!layers) return NULL;
-    if (slot < HKT_HAZARDS) {
-      atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
-      hkt_hazard_fence();
-      if (layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE)) return layers;
-    } else {
-      // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted
-      // under the lock that retiring takes.
-      pthread_mutex_lock(&hkt_retire_lock);
-      layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
-      if (layers) atomic_fetch_add(&layers->kept.deep_users, 1);
-      pthread_mutex_unlock(&hkt_retire_lock);
-      return layers;
-    }
+    atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
+    hkt_hazard_fence();
+    if (layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE)) return layers;
   }
 }
 
+static inline void hkt_release_slot(HKTThread *t, uint32_t slot) {
+  t->protected_count = slot;
+  atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+}
+
+/// The same by a slot, or without one, until `hkt_release_layers`.
+static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record) {
+  uint32_t slot = t->protected_count;
+  if (slot < HKT_HAZARDS) return hkt_protect_in_slot(t, record, slot);
+  t->protected_count = slot + 1;
+  // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted under the lock that
+  // retiring takes.
+  pthread_mutex_lock(&hkt_retire_lock);
+  HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
+  if (layers) atomic_fetch_add(&layers->kept.deep_users, 1);
+  pthread_mutex_unlock(&hkt_retire_lock);
+  return layers;
+}
+
 static inline void hkt_release_layers(HKTThread *t, HKTLayers *layers) {
-  uint32_t slot = --t->protected_count;
-  if (slot < HKT_HAZARDS) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
-  else if (layers) atomic_fetch_sub(&layers->kept.deep_users, 1);
+  uint32_t slot = t->protected_count - 1;
+  if (slot < HKT_HAZARDS) return hkt_release_slot(t, slot);
+  t->protected_count = slot;
+  if (layers) atomic_fetch_sub(&layers->kept.deep_users, 1);
 }
 
 /// The word of the call that names self, 0 where the body does not tell.

@@ -101,6 +101,7 @@ typedef struct HKTLayers {
   uint32_t count;
   uint32_t phases;   // all layers' phases, or-ed
   uint32_t objects;  // how many of them, the first ones, are for one object
+  uint32_t is_single;  // one layer, which is over before the original; set by hkt_layers_set
   HKTLayer layer[];
 } HKTLayers;
 
@@ -177,6 +178,9 @@ enum {
   HKT_BODY_RUNS_DYNAMIC = 128,
   /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
+  /// Calls have more to ask than these flags tell: there are guards, forwarders or objects' sets, or the route is
+  /// HKT_ROUTE_DYNAMIC. Set before the first of these is, and kept.
+  HKT_BODY_IS_ASKED = 512,
 };
 
 enum { HKT_SELF_UNKNOWN = UINT16_MAX };
@@ -198,16 +202,18 @@ typedef struct HKTCall {
   HKTLayers *layers;
   struct HKTThread *thread;  // the one it runs on
   struct HKTCall *up;      // the hooked call around this one, same thread
-  uint32_t index;          // layer being run
-  uint32_t state;          // HKT_CALL_*
   uint32_t depth;          // hooked calls around this one on the thread
+  int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
+  uint32_t gap;            // first of the layers it leaves out: type layers, further out than the handler's own
+  uint32_t state;          // HKT_CALL_*
+  // From here on 0 at the start of most calls, and cleared in few stores: a load that takes its bytes from two of them would wait.
+  uint32_t gap_end;        // the first behind them
+  uint32_t index;          // layer being run
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
-  uint32_t gap, gap_end;   // and these it leaves out: type layers, further out than the handler's own
   uint32_t is_async;       // part of an HKTAsyncCall; on no stack
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
-  int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
   uint64_t self_class;     // of an HKT_BODY_ENDS_SELF body: the class of self when the call began; 0 where that is not known
   uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
@@ -220,10 +226,10 @@ enum { HKT_COUNTS = 64 };
 typedef struct HKTThread {
   HKTCall *top;
   uint32_t depth;
-  uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
-  uint32_t unseen;         // > 0: so they do in program code that ScriptHost calls
-  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t protected_count;
+  uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
+  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
+  uint32_t unseen;         // > 0: ScriptHost is at work in program code that it calls, too
   int32_t tid;
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;

@@ -48,6 +48,7 @@ final class HookedBody: @unchecked Sendable {
     record = KeptRecord.make()
     record.pointee.flags = UInt32(body.isLeftByJump ? HKT_BODY_ENTER_ONLY : 0)
     record.pointee.route = backEnd.route.rawValue
+    if thunk != nil || backEnd.route == HKT_ROUTE_DYNAMIC { record.pointee.flags |= UInt32(HKT_BODY_IS_ASKED) }
     if backEnd != .entry { becomeSlotRecord() }
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
