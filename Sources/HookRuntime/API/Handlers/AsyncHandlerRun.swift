@@ -28,6 +28,7 @@ final class AsyncHandlerRun: @unchecked Sendable {
 
   deinit {
     hkt_async_callee_free(callee)
+    state.pointee.end()
     state.deinitialize(count: 1)
     state.deallocate()
   }

@@ -8,9 +8,9 @@ private import CHookTrampoline
 /// `Position` says what the handler may do with it, `Output` what an `around` handler returns, `Argument` which arguments it takes.
 public struct Call<Position: CallPosition, Instance, Output, each Argument> {
   // Copyable: swiftc 6.3 crashes on closures that take another closure beside a value that is not.
-  private let running: RunningHandler
+  @usableFromInline let running: RunningHandler
 
-  init(_ running: RunningHandler) { self.running = running }
+  @inlinable init(_ running: RunningHandler) { self.running = running }
 
   /// What the handler sees and changes.
   private func state() throws(HandlerError) -> UnsafeMutablePointer<HandlerCall> { try running.state() }
@@ -88,21 +88,19 @@ extension Call where Position == Positions.Around {
   /// Runs the handlers inside this one and the original, with the arguments as they are now. Throws what they throw.
   ///
   /// It can run any number of times, but where it consumes what it is given and cannot be given a copy.
-  @discardableResult
+  @discardableResult @inlinable
   public func original() throws -> Output {
-    let state = try state()
-    try state.pointee.runOriginal()
-    if let error = state.pointee.error { throw error }
-    return try state.pointee.output()
+    try running.runOriginal()
+    // Output is Void then, and leaves the result alone.
+    return Output.self == Void.self ? unsafeBitCast((), to: Output.self) : try running.output()
   }
 
   /// The same with these arguments, which are the first ones of the function; those behind them stay as they are.
-  @discardableResult
+  @discardableResult @inlinable
   public func original(_ arguments: repeat each Argument) throws -> Output {
-    let state = try state()
     var index = 0
     for argument in repeat each arguments {
-      try state.pointee.setArgument(index, to: argument, forNextRun: true)
+      try running.setArgument(index, to: argument)
       index += 1
     }
     return try original()
@@ -144,6 +142,7 @@ public struct ArgumentKey: ExpressibleByStringLiteral, ExpressibleByIntegerLiter
 }
 
 /// A handler at work, and the proof that it still is.
+@usableFromInline
 struct RunningHandler {
   // In the frame of the layer function: to be touched while the thread says that this handler runs. Or the task's.
   private let pointer: UnsafeMutablePointer<HandlerCall>
@@ -180,6 +179,66 @@ struct RunningHandler {
     do throws(HandlerError) { return try state() } catch { fatalError("\(error)") }
   }
 
+  // MARK: For closures, which name the types of values
+
+  /// The arguments one after the other. The count is kept in the state: of a variable that the parts of a pack share, each use would be
+  /// checked for exclusive access.
+  @inlinable
+  func next<T>(_: T.Type) throws(HandlerError) -> T {
+    if let memory = nextPlace(T.self) { return memory.assumingMemoryBound(to: T.self).pointee }
+    return try taken()
+  }
+
+  /// Where the next argument lies, if it is of exactly this type and nobody has changed it.
+  @usableFromInline
+  func nextPlace(_ type: Any.Type) -> UnsafeRawPointer? {
+    pointer.pointee.taken += 1
+    return pointer.pointee.straight(pointer.pointee.taken - 1, Metadata(type))
+  }
+
+  /// The argument that was the next one, by its plan.
+  @usableFromInline
+  func taken<T>() throws(HandlerError) -> T { try pointer.pointee.argumentByPlan(pointer.pointee.taken - 1) }
+
+  /// What an `around` handler declares to return, or an `after` handler takes; Void leaves the result alone.
+  @inlinable
+  func output<T>() throws(HandlerError) -> T {
+    // T is Void.
+    if T.self == Void.self { return unsafeBitCast((), to: T.self) }
+    if let memory = resultPlace(T.self) { return memory.assumingMemoryBound(to: T.self).pointee }
+    return try result()
+  }
+
+  @usableFromInline
+  func resultPlace(_ type: Any.Type) -> UnsafeRawPointer? { pointer.pointee.straightResult(Metadata(type)) }
+
+  @usableFromInline
+  func result<T>() throws(HandlerError) -> T { try state().pointee.result() }
+
+  /// How the call ended, as an `after` handler declares it that takes a Result.
+  @usableFromInline
+  func outcome<T>(_ outcome: OutcomeType) throws(HandlerError) -> T {
+    // T is that Result.
+    try outcome.type.init(of: &pointer.pointee) as! T
+  }
+
+  @usableFromInline
+  func setResult<T>(to value: T) throws(HandlerError) { try pointer.pointee.setResult(to: value) }
+
+  /// For the next run of the original.
+  @usableFromInline
+  func setArgument<T>(_ index: Int, to value: T) throws(HandlerError) {
+    try state().pointee.setArgument(index, to: value, forNextRun: true)
+  }
+
+  /// Runs the handlers inside and the original; throws what they threw.
+  @usableFromInline
+  func runOriginal() throws {
+    let state = try state()
+    try state.pointee.runOriginal()
+    if let error = state.pointee.error { throw error }
+  }
+
   /// Runs `body` as the innermost handler of the call's thread; answers what it threw.
   @inline(__always)
   static func run(_ state: UnsafeMutablePointer<HandlerCall>, _ body: Handler.Run) -> (any Error)? {
@@ -189,7 +248,7 @@ struct RunningHandler {
     thread.pointee.handler = thread.pointee.handlers
     defer { thread.pointee.handler = outer }
     do {
-      try body(RunningHandler(state, thread), state)
+      try body(RunningHandler(state, thread))
       return nil
     } catch { return error }
   }

@@ -18,7 +18,7 @@ final class Handler: @unchecked Sendable {
   private let failed = Atomic<Int>(0)
 
   /// Hands the closure its call.
-  typealias Run = @Sendable (RunningHandler, UnsafeMutablePointer<HandlerCall>) throws -> Void
+  typealias Run = @Sendable (RunningHandler) throws -> Void
 
   init(_ family: Family, _ position: HookPosition, site: String, run: @escaping Run, asyncBody: AsyncHandlerRun.Body?) {
     self.asyncBody = asyncBody
@@ -32,31 +32,34 @@ final class Handler: @unchecked Sendable {
 
   var failures: Int { failed.load(ordering: .relaxed) }
 
+  @inline(never)
   fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    if isForeign(call) {
-      // Below an `around` layer that failed, the original runs as if the layer were not there.
-      return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED
-    }
+    // Below an `around` layer that failed, the original runs as if the layer were not there.
+    if isForeign(call) { return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED }
     var state = HandlerCall(call, phase, self)
     return withUnsafeMutablePointer(to: &state) { state in
       let thrown = RunningHandler.run(state, run)
-      do throws(HandlerError) {
-        if let thrown { try state.pointee.finish(throwing: thrown) } else { try state.pointee.finish() }
-        return HKT_HANDLED
-      } catch {
-        let outcome = state.pointee.abandon()
-        report(error)
-        return outcome
-      }
+      return thrown == nil && state.pointee.leavesAllAsItIs ? HKT_HANDLED : finish(state, thrown)
+    }
+  }
+
+  // Not where calls pass that change nothing: it would take a large frame from each of them.
+  @inline(never)
+  private func finish(_ state: UnsafeMutablePointer<HandlerCall>, _ thrown: (any Error)?) -> HKTOutcome {
+    defer { state.pointee.end() }
+    do throws(HandlerError) {
+      if let thrown { try state.pointee.finish(throwing: thrown) } else { try state.pointee.finish() }
+      return HKT_HANDLED
+    } catch {
+      let outcome = state.pointee.abandon()
+      report(error)
+      return outcome
     }
   }
 
   /// The call is another class's, of which the handler knows nothing; it is counted.
-  func isForeign(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
-    guard receiver.isForeign(CallView(call)) else { return false }
-    hkt_count_foreign(call)
-    return true
-  }
+  @inline(__always)
+  func isForeign(_ call: UnsafeMutablePointer<HKTCall>) -> Bool { receiver.passesBy(CallView(call)) }
 
   func report(_ error: HandlerError) {
     let number = failed.wrappingAdd(1, ordering: .relaxed).newValue
@@ -87,6 +90,8 @@ package final class ReceiverCheck: Sendable {
   private let expected: Atomic<UInt>
   private static let unknown: UInt = 0
   private static let any: UInt = 1
+  /// Metadata of the heir that was seen last; 0 for none.
+  private let heir = Atomic<UInt>(0)
 
   init(_ declaration: Declaration) {
     let looks = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
@@ -103,21 +108,28 @@ package final class ReceiverCheck: Sendable {
   }
 
   /// The call is another class's: counted once, to be passed by.
+  @inline(__always)
   package func passesBy(_ view: CallView) -> Bool {
-    guard isForeign(view) else { return false }
-    hkt_count_foreign(view.call)
-    return true
+    isForeign(view) && count(view.call)
   }
 
   @inline(__always)
   func isForeign(_ view: CallView) -> Bool {
     let wanted = expected.load(ordering: .relaxed)
-    if wanted == Self.any { return false }
-    let found = view.selfClass
-    return found != wanted && found != 0 && isOther(found)
+    return wanted != Self.any && view.classAtEntry != wanted && isOther(view)
   }
 
-  private func isOther(_ type: UInt) -> Bool {
+  /// True.
+  @inline(never)
+  private func count(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    hkt_count_foreign(call)
+    return true
+  }
+
+  @inline(never)
+  private func isOther(_ view: CallView) -> Bool {
+    let type = view.selfClass
+    if type == 0 || type == expected.load(ordering: .relaxed) || type == heir.load(ordering: .relaxed) { return false }
     if expected.load(ordering: .relaxed) == Self.unknown {
       var found = Self.any
       if let context, case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])) {
@@ -126,8 +138,10 @@ package final class ReceiverCheck: Sendable {
       expected.store(found, ordering: .relaxed)
     }
     let wanted = expected.load(ordering: .relaxed)
-    guard wanted != Self.any, let type = UnsafeRawPointer(bitPattern: type), let wanted = UnsafeRawPointer(bitPattern: wanted)
+    guard wanted != Self.any, let found = UnsafeRawPointer(bitPattern: type), let wanted = UnsafeRawPointer(bitPattern: wanted)
     else { return false }
-    return !Metadata(type).isSubclass(of: Metadata(wanted))
+    guard Metadata(found).isSubclass(of: Metadata(wanted)) else { return true }
+    heir.store(type, ordering: .relaxed)
+    return false
   }
 }

@@ -17,8 +17,9 @@ struct HandlerCall: ~Copyable {
   var taken = 0
   /// New values that are one word each, of which nothing is to be ended.
   private var words = StagedWords()
-  /// Made at the first change that is more: most calls change nothing.
-  private var changes: Changes?
+  /// Made at the first change that is more: most calls change nothing. Owned; not counted by the compiler, so that those have nothing to
+  /// end either.
+  private var ownedChanges: Unmanaged<Changes>?
 
   init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, _ handler: Handler) {
     view = CallView(call)
@@ -39,11 +40,19 @@ struct HandlerCall: ~Copyable {
     var keptSelf: KeptSelf?
   }
 
+  private var changes: Changes? { ownedChanges?.takeUnretainedValue() }
+
   private mutating func made() -> Changes {
     if let changes { return changes }
     let made = Changes()
-    changes = made
+    ownedChanges = .passRetained(made)
     return made
+  }
+
+  /// Nothing is asked of it any more. Of a call that left all as it is, that is nothing to do.
+  mutating func end() {
+    ownedChanges?.release()
+    ownedChanges = nil
   }
 
   var selector: String { handler.selector }
@@ -61,9 +70,8 @@ struct HandlerCall: ~Copyable {
   }
 
   /// Where an argument of exactly this type lies that nobody has changed; nil where that takes more than a look.
-  @inline(__always)
-  private func straight(_ index: Int, _ wanted: Metadata) -> UnsafeRawPointer? {
-    guard changes == nil, words.isEmpty else { return nil }
+  func straight(_ index: Int, _ wanted: Metadata) -> UnsafeRawPointer? {
+    guard ownedChanges == nil, words.isEmpty else { return nil }
     let hasRun = hasRun
     return view.withPlan { plan in
       guard index >= 0, index < plan.argumentCount else { return nil }
@@ -71,7 +79,7 @@ struct HandlerCall: ~Copyable {
     }
   }
 
-  private mutating func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
+  mutating func argumentByPlan<T>(_ index: Int) throws(HandlerError) -> T {
     settleWords()
     let argument = try plan(ofArgument: index)
     func notReadable(_ reason: String) -> HandlerError {
@@ -126,7 +134,7 @@ struct HandlerCall: ~Copyable {
   /// Makes `value` what the original, and the handlers inside, get as argument `index`.
   /// - Parameter forNextRun: the original runs again, with it.
   mutating func setArgument<T>(_ index: Int, to value: T, forNextRun: Bool = false) throws(HandlerError) {
-    if changes == nil, !hasRun || forNextRun, takesWord(index, Metadata(T.self)) { return words.stage(value, at: index) }
+    if ownedChanges == nil, !hasRun || forNextRun, takesWord(index, Metadata(T.self)) { return words.stage(value, at: index) }
     settleWords()
     let argument = try plan(ofArgument: index)
     if hasRun, !argument.isInout, !forNextRun { throw .tooLate(selector: selector) }
@@ -223,9 +231,8 @@ struct HandlerCall: ~Copyable {
   }
 
   /// Where a result of exactly this type lies that nobody has changed.
-  @inline(__always)
-  private func straightResult(_ wanted: Metadata) -> UnsafeRawPointer? {
-    guard hasRun, changes == nil, words.isEmpty, !view.didThrow else { return nil }
+  func straightResult(_ wanted: Metadata) -> UnsafeRawPointer? {
+    guard hasRun, ownedChanges == nil, words.isEmpty, !view.didThrow else { return nil }
     return view.withPlan { $0.straightResult.memory(wanted.pointer, in: view.frame, hasRun: true) }
   }
 
@@ -252,7 +259,7 @@ struct HandlerCall: ~Copyable {
 
   /// Makes `value` what the call returns, also where the original threw.
   mutating func setResult<T>(to value: T) throws(HandlerError) {
-    if changes == nil, phase != HKT_ENTER, !(hasRun && view.didThrow),
+    if ownedChanges == nil, phase != HKT_ENTER, !(hasRun && view.didThrow),
       view.withPlan({ $0.straightResult.takesWord(Metadata(T.self).pointer) })
     {
       return words.stage(value, at: StagedWords.result)
@@ -296,7 +303,7 @@ struct HandlerCall: ~Copyable {
   mutating func prepareOriginal() throws(HandlerError) {
     let consumes = view.withPlan { $0.consumesArguments || $0.selfUse == .consumed }
     words.dropResult()
-    guard originalRuns > 0 || changes != nil || consumes else {
+    guard originalRuns > 0 || ownedChanges != nil || consumes else {
       putWords()
       originalRuns = 1
       return
@@ -378,6 +385,10 @@ struct HandlerCall: ~Copyable {
 
   // MARK: The end
 
+  /// The handler returned and changed nothing that has not taken effect.
+  @inline(__always)
+  var leavesAllAsItIs: Bool { ownedChanges == nil && words.isEmpty && (phase != HKT_AROUND || originalRuns > 0) }
+
   /// The handler returned: what it changed takes effect.
   mutating func finish() throws(HandlerError) {
     if phase == HKT_AROUND, originalRuns == 0 { try standIn(needsResult: true) }
@@ -408,7 +419,7 @@ struct HandlerCall: ~Copyable {
     guard owned.allSatisfy({ plan.arguments[$0].isReplaceable }), !plan.isAsync || plan.stack.isKnown else {
       throw .mustRun(selector: selector)
     }
-    if changes != nil { settleArguments(plan) }
+    if ownedChanges != nil { settleArguments(plan) }
     if !owned.isEmpty { hold(owned, plan, copyable: false) }
     ValueWriter(view.call).useUpSelf(plan)
   }

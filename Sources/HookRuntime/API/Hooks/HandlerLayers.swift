@@ -2,20 +2,24 @@
 private import Synchronization
 
 /// A closure: what it takes, and how it is run. One that waits has an async body.
+@usableFromInline
 struct HandlerBody: Sendable {
   let signature: HandlerSignature
   let run: Handler.Run
   let asyncBody: AsyncHandlerRun.Body?
 
-  init(_ signature: HandlerSignature, _ run: @escaping Handler.Run) {
-    self.signature = signature
+  @usableFromInline
+  init(
+    _ position: HookPosition, _ arguments: [Any.Type], result: Any.Type? = nil, _ run: @escaping @Sendable (RunningHandler) throws -> Void
+  ) {
+    signature = HandlerSignature(position, arguments, result: result)
     self.run = run
     asyncBody = nil
   }
 
   init(waiting signature: HandlerSignature, _ body: @escaping AsyncHandlerRun.Body) {
     self.signature = signature
-    run = { _, _ in }
+    run = { _ in }
     asyncBody = body
   }
 }

@@ -88,8 +88,21 @@ struct HandlerSignature: Sendable {
   }
 }
 
+/// A type that is an Outcome.
+@usableFromInline
+struct OutcomeType: Sendable {
+  let type: any Outcome.Type
+
+  /// nil: it is none. To be asked once, for a conformance is looked up.
+  @usableFromInline
+  init?<T>(_ type: T.Type) {
+    guard let type = type as? any Outcome.Type else { return nil }
+    self.type = type
+  }
+}
+
 /// `Result<Success, any Error>`: how a call ended, as an `after` handler may take it.
-protocol Outcome {
+protocol Outcome: SendableMetatype {
   static var success: Any.Type { get }
   init(of call: inout HandlerCall) throws(HandlerError)
 }

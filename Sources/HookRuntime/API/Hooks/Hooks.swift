@@ -55,6 +55,8 @@ extension Hookable {
 }
 
 extension Hooks where Instance == Any {
+  @usableFromInline static var program: Self { Self(.program) }
+
   /// The selectors that hooks wait for, and what has appeared of them, one line each.
   public static var waiting: [String] { HookEngine.shared.waits().map(\.description) }
 
