@@ -341,14 +341,13 @@ static inline bool leaves(const HKTCall *call, uint32_t bits) {
 /// Runs the call's layers and the original. `layers` are protected, and released here.
 /// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
 static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
-  HKTCall *top = t->top;
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = top, .depth = t->depth, .gap = UINT32_MAX,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = t->depth, .gap = UINT32_MAX,
     .error_number = *t->errno_place, .self_class = hkt_class_to_note(body, frame),
   };
   if (running) hkt_start_below(&call, running);
   t->top = &call;
-  t->depth++;
+  t->depth = call.depth + 1;
   count_call(t, body);
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
   // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
@@ -366,8 +365,8 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
     if (has_one_layer(&call)) run_around_original(&call, layers->layer);
     else run_from(&call, call.first);
   }
-  t->depth--;
-  t->top = top;
+  t->depth = call.depth;
+  t->top = call.up;
   hkt_release_layers(t, layers);
   if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
   if (!by_jump) {

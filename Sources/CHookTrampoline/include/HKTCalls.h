@@ -225,12 +225,13 @@ enum { HKT_COUNTS = 64 };
 /// One thread that has entered a hooked function. Never freed; reused after the thread ends.
 typedef struct HKTThread {
   HKTCall *top;
+  // Of two counters side by side that are counted together, compilers make one: a load that waits for two stores.
   uint32_t depth;
-  uint32_t protected_count;
-  uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
-  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t unseen;         // > 0: ScriptHost is at work in program code that it calls, too
+  uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
   int32_t tid;
+  uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
+  uint32_t protected_count;
   int *errno_place;        // this thread's errno: asking for it is a call
   uint64_t stack_low, stack_high;
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
