@@ -25,16 +25,20 @@ enum {
   MEMORY = 1 << 5 | MODRM,    // no register operand
   REGISTER = 1 << 6 | MODRM,  // no memory operand
 
-  IMM8 = 1 << 8,
-  IMM16 = 2 << 8,
-  IMMZ = 3 << 8,  // as wide as the operand, four bytes at most
-  IMMV = 4 << 8,  // as wide as the operand
+  // Kinds of immediates, with how long they are without prefixes.
+  SIZE_SHIFT = 24,
+  IMM8 = 1 << 8 | 1 << SIZE_SHIFT,
+  IMM16 = 2 << 8 | 2 << SIZE_SHIFT,
+  IMMZ = 3 << 8 | 4 << SIZE_SHIFT,  // as wide as the operand, four bytes at most
+  IMMV = 4 << 8 | 4 << SIZE_SHIFT,  // as wide as the operand
   IMM_TEST = 5 << 8,  // of the first form of the group only: one byte
   IMM_TESTZ = 6 << 8, // the same, as wide as the operand, four bytes at most
   IMM_MASK = 7 << 8,
 
   COURSE_SHIFT = 12,
+  COURSE_MASK = 0xf << COURSE_SHIFT,
   GROUP_SHIFT = 16,
+  GROUP_MASK = 0xf << GROUP_SHIFT,
   PREFIX = 1 << 20,
   REX = 1 << 21,
   ESCAPE = 1 << 22,
@@ -48,6 +52,7 @@ static const uint8_t group_forms[] = {
     [CALLS] = 0x57, [BITS] = 0xf0, [WORD_SHIFTS] = 0x54, [LONG_SHIFTS] = 0xcc, [HINTS] = 0x0f,
 };
 #define GROUP(g) ((g) << GROUP_SHIFT)
+#define KIND(entry) (((entry) & IMM_MASK) >> 8)
 
 #define ARITHMETIC(op) \
   [op] = BARE | MODRM, [op + 1] = SIZED | MODRM, [op + 2] = BARE | MODRM, [op + 3] = SIZED | MODRM, [op + 4] = BARE | IMM8, [op + 5] = SIZED | IMMZ
@@ -129,9 +134,13 @@ static const uint8_t address_sizes[4][8] = {{0, 0, 0, 0, 1, 4, 0, 0}, {1, 1, 1, 
 
 /// How wide an immediate is, by its kind, with bit 0 for a prefix that narrows operands and bit 1 for one that widens them.
 static const uint8_t immediate_sizes[8][4] = {
-    [IMM8 >> 8] = {1, 1, 1, 1}, [IMM16 >> 8] = {2, 2, 2, 2}, [IMMZ >> 8] = {4, 2, 4, 4}, [IMMV >> 8] = {4, 2, 8, 8},
-    [IMM_TEST >> 8] = {1, 1, 1, 1}, [IMM_TESTZ >> 8] = {4, 2, 4, 4},
+    [KIND(IMM8)] = {1, 1, 1, 1}, [KIND(IMM16)] = {2, 2, 2, 2}, [KIND(IMMZ)] = {4, 2, 4, 4}, [KIND(IMMV)] = {4, 2, 8, 8},
+    [KIND(IMM_TEST)] = {1, 1, 1, 1}, [KIND(IMM_TESTZ)] = {4, 2, 4, 4},
 };
+
+static inline bool is_direct(uint32_t course) {
+  return course == HKT_COURSE_CONDITIONAL || course == HKT_COURSE_JUMP || course == HKT_COURSE_CALL;
+}
 
 static inline uint32_t prefix_bit(uint8_t byte) { return byte == 0x66 ? P66 : byte == 0xf3 ? PF3 : byte == 0xf2 ? PF2 : 0; }
 
@@ -160,7 +169,8 @@ __attribute__((always_inline)) static inline bool glance(const uint8_t *code, ui
   if (prefixes & (prefixes - 1) || !(entry & prefixes)) return false;
 
   uint8_t course = entry >> COURSE_SHIFT & 0xf, form = 0;
-  seen->is_relative = false;
+  seen->opcode = code[at];
+  seen->relative_at = 0;
   at++;
   if (entry & MODRM) {
     if (at == limit) return false;
@@ -172,19 +182,19 @@ __attribute__((always_inline)) static inline bool glance(const uint8_t *code, ui
     if (group == CALLS && form == 2) course = HKT_COURSE_CALL_INDIRECT;
     if (group == CALLS && form == 4) course = HKT_COURSE_JUMP_INDIRECT;
     at++;
+    if (mod == 0 && rm == 5) seen->relative_at = (uint8_t)at;
     // Where the byte that tells it is not there any more, the length is past the limit.
     if (mod == 0 && rm == 4 && at < limit && (code[at] & 7) == 5) at += 4;
     at += address_sizes[mod][rm];
-    seen->is_relative = mod == 0 && rm == 5;
   }
-  uint32_t kind = entry & IMM_MASK, immediate = immediate_sizes[kind >> 8][(uint32_t)is_narrow | (uint32_t)is_wide << 1];
-  if (kind >= IMM_TEST && form != 0) immediate = 0;
+  uint32_t kind = KIND(entry), immediate = immediate_sizes[kind][(uint32_t)is_narrow | (uint32_t)is_wide << 1];
+  if (kind >= KIND(IMM_TEST) && form != 0) immediate = 0;
   uint32_t length = at + immediate;
   if (length > limit) return false;
   seen->length = (uint8_t)length;
   seen->course = (HKTCourse)course;
   seen->distance = 0;
-  if (course == HKT_COURSE_CONDITIONAL || course == HKT_COURSE_JUMP || course == HKT_COURSE_CALL) {
+  if (is_direct(course)) {
     if (immediate == 1) seen->distance = (int8_t)code[at];
     else memcpy(&seen->distance, code + at, 4);
   }
@@ -193,8 +203,47 @@ __attribute__((always_inline)) static inline bool glance(const uint8_t *code, ui
 
 bool hkt_glance(const uint8_t *code, uint64_t left, HKTGlance *seen) { return glance(code, left, seen); }
 
-uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size) {
-  HKTGlance seen;
-  while (from < size && glance(code + from, size - from, &seen) && seen.course == HKT_COURSE_NEXT) from += seen.length;
+// MARK: Walking
+
+/// The longest instruction that `plain_length` tells, and one byte more, which it may read.
+#define PLAIN_MAX 16
+
+/// The length of an instruction that is told by its opcode and the byte behind: without prefixes but rex, of no group, with an
+/// immediate that rex does not widen. 0: a glance says more. PLAIN_MAX bytes may be read.
+__attribute__((always_inline)) static inline uint32_t plain_length(const uint8_t *code, uint32_t *entry) {
+  uint32_t at = (code[0] & 0xf0) == 0x40;
+  uint32_t e = one_byte[code[at]];
+  if (e & ESCAPE) e = two_bytes[code[++at]];
+  *entry = e;
+  if ((e & (BARE | GROUP_MASK)) != BARE || KIND(e) == KIND(IMMV)) return 0;
+  uint32_t length = at + 1 + (e >> SIZE_SHIFT);
+  if (!(e & MODRM)) return length;
+  uint8_t modrm = code[at + 1];
+  if (e & (modrm >= 0xc0 ? MEMORY : REGISTER) & ~MODRM) return 0;
+  if ((modrm & 0xc7) == 4 && (code[at + 2] & 7) == 5) length += 4;
+  return length + 1 + address_sizes[modrm >> 6][modrm & 7];
+}
+
+/// Whether what `seen` says of an instruction at `from` is that it goes to none of the first `window` bytes.
+static inline bool keeps_out(const HKTGlance *seen, uint64_t from, uint32_t window) {
+  if (seen->course == HKT_COURSE_JUMP_INDIRECT) return false;
+  return !is_direct(seen->course) || from + seen->length + (uint64_t)(int64_t)seen->distance >= window;
+}
+
+uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
+  while (from < size) {
+    uint32_t entry, length = size - from >= PLAIN_MAX ? plain_length(code + from, &entry) : 0;
+    if (length && is_direct(entry >> COURSE_SHIFT & 0xf)) {
+      int32_t distance;
+      memcpy(&distance, code + from + length - 4, 4);
+      if (KIND(entry) == KIND(IMM8)) distance >>= 24;  // its last byte alone
+      if (from + length + (uint64_t)(int64_t)distance < window) return from;
+    } else if (!length) {
+      HKTGlance seen;
+      if (!glance(code + from, size - from, &seen) || !keeps_out(&seen, from, window)) return from;
+      length = seen.length;
+    }
+    from += length;
+  }
   return from;
 }

@@ -68,12 +68,13 @@ static bool ends(HKTCourse f) {
 }
 
 /// Length and course of one instruction: mostly a glance will do. False for what is none.
-static bool look(const ZydisDecoder *decoder, const uint8_t *code, uint64_t left, HKTGlance *seen) {
+static bool look(const uint8_t *code, uint64_t left, HKTGlance *seen) {
   if (hkt_glance(code, left, seen)) return true;
+  ZydisDecoder decoder = quick_decoder();
   ZydisDecodedInstruction i;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code, left, &i))) return false;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, left, &i))) return false;
   HKTCourse course = course_of(&i);
-  *seen = (HKTGlance){.length = i.length, .course = course, .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
+  *seen = (HKTGlance){.length = i.length, .course = course, .opcode = i.opcode, .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
   return true;
 }
 
@@ -117,7 +118,8 @@ typedef struct Moving {
   uint64_t body;
   uint32_t offset;        // of the instruction in the body
   const uint8_t *bytes;   // of the instruction
-  const ZydisDecodedInstruction *instruction;
+  HKTGlance seen;         // of it
+  const ZydisDecodedInstruction *instruction;  // NULL where a glance told all
   const ZydisDecodedOperand *operands;
   HKTRefusal *refusal;
   // Jumps from the window into the window: patched when every copy's place is known.
@@ -126,7 +128,7 @@ typedef struct Moving {
 } Moving;
 
 static uint64_t address_of(const Moving *m) { return m->body + m->offset; }
-static uint64_t next_of(const Moving *m) { return address_of(m) + m->instruction->length; }
+static uint64_t next_of(const Moving *m) { return address_of(m) + m->seen.length; }
 
 static bool refuse_here(Moving *m, HKTReason reason, uint64_t value) {
   return hkt_refuse(m->refusal, (HKTRefusal){.reason = reason, .body = m->body, .address = address_of(m), .value = value});
@@ -145,15 +147,15 @@ static void move_branch(Moving *m, HKTCourse course, uint64_t target, uint32_t w
   int64_t distance = (int64_t)(target - (here(w) + 6));
   if (course == HKT_COURSE_CONDITIONAL && (inner || fits32(distance))) {
     put8(w, 0x0f);
-    put8(w, (uint8_t)(0x80 | (m->instruction->opcode & 0xf)));
+    put8(w, (uint8_t)(0x80 | (m->seen.opcode & 0xf)));
     put32(w, (uint32_t)distance);
   } else {
     if (course == HKT_COURSE_CONDITIONAL) {  // out of reach: the opposite condition steps over an absolute jump
-      put8(w, (uint8_t)(0x70 | ((m->instruction->opcode & 0xf) ^ 1)));
+      put8(w, (uint8_t)(0x70 | ((m->seen.opcode & 0xf) ^ 1)));
       put8(w, 14);
     } else if (course == HKT_COURSE_COUNTER) {  // these have no wide form: step over "not taken"
       if (m->instruction->address_width == 32) put8(w, 0x67);  // counts in ecx
-      put8(w, m->instruction->opcode);
+      put8(w, m->seen.opcode);
       put8(w, 2);
       put8(w, 0xeb);
       put8(w, inner || fits32((int64_t)(target - (here(w) + 1 + 5))) ? 5 : 14);
@@ -168,22 +170,19 @@ static void move_branch(Moving *m, HKTCourse course, uint64_t target, uint32_t w
   if (inner) remember_inner(m, (uint32_t)(target - m->body));
 }
 
-/// The target of a RIP-relative memory operand, if the instruction has one.
+/// The address that an operand lies at by its distance from rip, if the instruction has one.
 static bool relative_operand(const Moving *m, uint64_t *target) {
-  for (int i = 0; i < m->instruction->operand_count; i++) {
-    const ZydisDecodedOperand *o = &m->operands[i];
-    if (o->type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
-    if (o->mem.base == ZYDIS_REGISTER_RIP) {
-      *target = next_of(m) + (uint64_t)o->mem.disp.value;
-      return true;
-    }
-  }
-  return false;
+  if (!m->seen.relative_at) return false;
+  int32_t distance;
+  memcpy(&distance, m->bytes + m->seen.relative_at, 4);
+  *target = next_of(m) + (uint64_t)(int64_t)distance;
+  return true;
 }
 
-static bool has_short_address(const Moving *m) {
-  for (int i = 0; i < m->instruction->operand_count; i++)
-    if (m->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && m->operands[i].mem.base == ZYDIS_REGISTER_EIP) return true;
+/// Whether an operand of the decoded instruction lies at a distance from this register.
+static bool has_base(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *operands, ZydisRegister base) {
+  for (int k = 0; k < i->operand_count; k++)
+    if (operands[k].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[k].mem.base == base) return true;
   return false;
 }
 
@@ -196,20 +195,20 @@ static bool is_stack_pointer(ZydisRegister r) {
 static bool move_copy(Moving *m, uint8_t modrm_reg) {
   Writer *w = &m->writer;
   uint8_t copy[ZYDIS_MAX_INSTRUCTION_LENGTH];
-  memcpy(copy, m->bytes, m->instruction->length);
+  memcpy(copy, m->bytes, m->seen.length);
   uint64_t target;
-  if (has_short_address(m)) return refuse_here(m, HKT_UNMOVABLE, 0);
+  if (m->instruction && has_base(m->instruction, m->operands, ZYDIS_REGISTER_EIP)) return refuse_here(m, HKT_UNMOVABLE, 0);
   if (relative_operand(m, &target)) {
-    int64_t distance = (int64_t)(target - (here(w) + m->instruction->length));
+    int64_t distance = (int64_t)(target - (here(w) + m->seen.length));
     if (!fits32(distance)) return refuse_here(m, HKT_OPERAND_OUT_OF_REACH, target);
     int32_t narrow = (int32_t)distance;
-    memcpy(copy + m->instruction->raw.disp.offset, &narrow, 4);
+    memcpy(copy + m->seen.relative_at, &narrow, 4);
   }
   if (modrm_reg) {
     uint8_t *modrm = copy + m->instruction->raw.modrm.offset;
     *modrm = (uint8_t)((*modrm & ~0x38) | modrm_reg << 3);
   }
-  put(w, copy, m->instruction->length);
+  put(w, copy, m->seen.length);
   return true;
 }
 
@@ -239,20 +238,20 @@ static bool move_indirect_call(Moving *m) {
     return refuse_here(m, HKT_UNMOVABLE, 0);
   Writer *w = &m->writer;
   put(w, "\xff\x35", 2);
-  put32(w, m->instruction->length);
+  put32(w, m->seen.length);
   if (!move_copy(m, 4)) return false;  // FF /2 is call, FF /4 jmp
   put64(w, next_of(m));
   return true;
 }
 
-static bool move_one(Moving *m, HKTCourse course, uint32_t window) {
-  const ZydisDecodedInstruction *i = m->instruction;
+static bool move_one(Moving *m, uint32_t window) {
+  HKTCourse course = m->seen.course;
   if (course == HKT_COURSE_CALL || course == HKT_COURSE_CALL_INDIRECT) {
-    if (m->offset + i->length < HKT_DIVERSION_SIZE) return refuse_here(m, HKT_CALL_RETURNS_INTO_WINDOW, next_of(m));
+    if (m->offset + m->seen.length < HKT_DIVERSION_SIZE) return refuse_here(m, HKT_CALL_RETURNS_INTO_WINDOW, next_of(m));
     if (hkt_shadow_stack()) return refuse_here(m, HKT_SHADOW_STACK, 0);
   }
-  if (is_direct(course) && i->raw.imm[0].size == 16) return refuse_here(m, HKT_UNMOVABLE, 0);
-  uint64_t target = next_of(m) + (is_direct(course) ? (uint64_t)i->raw.imm[0].value.s : 0);
+  if (is_direct(course) && m->instruction && m->instruction->raw.imm[0].size == 16) return refuse_here(m, HKT_UNMOVABLE, 0);
+  uint64_t target = next_of(m) + (uint64_t)(int64_t)m->seen.distance;
   switch (course) {
     case HKT_COURSE_JUMP: case HKT_COURSE_CONDITIONAL: case HKT_COURSE_COUNTER: move_branch(m, course, target, window); return true;
     case HKT_COURSE_CALL: return move_call(m, target);
@@ -274,32 +273,33 @@ typedef struct Window {
 } Window;
 
 /// Whether bytes up to offset `needed` are padding: breakpoints and no-ops, whole instructions.
-static bool is_padding(const ZydisDecoder *decoder, const uint8_t *code, uint32_t from, uint32_t needed, uint64_t available) {
+static bool is_padding(const uint8_t *code, uint32_t from, uint32_t needed, uint64_t available) {
+  ZydisDecoder decoder = full_decoder();
   uint64_t offset = from;
   while (offset < needed) {
     if (offset >= available) return false;
     if (code[offset] == 0xcc) { offset++; continue; }
     ZydisDecodedInstruction i;
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code + offset, available - offset, &i))) return false;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + offset, available - offset, &i))) return false;
     if (i.mnemonic != ZYDIS_MNEMONIC_NOP) return false;
     offset += i.length;
   }
   return true;
 }
 
-static bool measure(const ZydisDecoder *decoder, const uint8_t *code, const HKTBody *body, Window *window, HKTRefusal *refusal) {
+static bool measure(const uint8_t *code, const HKTBody *body, Window *window, HKTRefusal *refusal) {
   *window = (Window){.falls_through = true};
   uint64_t available = body->available > body->size ? body->available : body->size;
   bool ended = false;
   while (window->moved < HKT_DIVERSION_SIZE) {
     if (window->moved >= body->size) {
       // The body is over. Its padding may be overwritten if nothing runs into it.
-      if (!ended || !is_padding(decoder, code, window->moved, HKT_DIVERSION_SIZE, available))
+      if (!ended || !is_padding(code, window->moved, HKT_DIVERSION_SIZE, available))
         return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_TOO_SHORT, .body = body->address, .value = available});
       break;
     }
     HKTGlance i;
-    if (!look(decoder, code + window->moved, body->size - window->moved, &i))
+    if (!look(code + window->moved, body->size - window->moved, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address,
                                               .address = body->address + window->moved});
     if (ended) window->code_after_end = true;
@@ -315,11 +315,10 @@ static bool measure(const ZydisDecoder *decoder, const uint8_t *code, const HKTB
 
 /// Looks at every instruction behind the window for jumps into it.
 static bool scan_body(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
-  ZydisDecoder decoder = quick_decoder();
   bool indirect = false;
-  for (uint64_t offset = window->moved; (offset = hkt_glance_over(code, offset, body->size)) < body->size;) {
+  for (uint64_t offset = window->moved; (offset = hkt_glance_over(code, offset, body->size, window->size)) < body->size;) {
     HKTGlance i;
-    if (!look(&decoder, code + offset, body->size - offset, &i))
+    if (!look(code + offset, body->size - offset, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = body->address + offset});
     if (i.course == HKT_COURSE_JUMP_INDIRECT) indirect = true;
     if (is_direct(i.course)) {
@@ -347,40 +346,38 @@ static bool same_as_file(const uint8_t *code, const HKTBody *body, const Window 
   return true;
 }
 
-/// The instruction at the moving's place does the same anywhere, and goes on; its length. 0: that is for the decoder to say.
-static uint32_t plain_length(const Moving *m, const uint8_t *code, uint32_t window) {
-  HKTGlance seen;
-  bool is_plain = hkt_glance(code + m->offset, window - m->offset, &seen) && seen.course == HKT_COURSE_NEXT && !seen.is_relative;
-  return is_plain ? seen.length : 0;
-}
-
-/// Moves the instruction at the moving's place as it has to be; its length, 0 when it cannot be.
-static uint32_t move_decoded(const ZydisDecoder *decoder, Moving *m, const uint8_t *code, uint32_t window) {
-  ZydisDecodedInstruction instruction;
+/// Moves the instruction at the moving's place as a decoder reads it.
+static bool move_decoded(Moving *m, uint64_t left, uint32_t window) {
+  ZydisDecoder decoder = full_decoder();
+  ZydisDecodedInstruction i;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + m->offset, window - m->offset, &instruction, operands))) {
-    hkt_refuse(m->refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = m->body, .address = address_of(m)});
-    return 0;
-  }
-  m->bytes = code + m->offset;
-  m->instruction = &instruction;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, m->bytes, left, &i, operands)))
+    return hkt_refuse(m->refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = m->body, .address = address_of(m)});
+  HKTCourse course = course_of(&i);
+  m->seen = (HKTGlance){.length = i.length, .course = course, .opcode = i.opcode,
+                        .relative_at = has_base(&i, operands, ZYDIS_REGISTER_RIP) ? i.raw.disp.offset : 0,
+                        .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
+  m->instruction = &i;
   m->operands = operands;
-  return move_one(m, course_of(&instruction), window) ? instruction.length : 0;
+  bool ok = move_one(m, window);
+  m->instruction = NULL;
+  return ok;
 }
 
 /// Moves the instructions one by one, then joins the jumps among them.
-static bool move_all(const ZydisDecoder *decoder, const uint8_t *code, const HKTBody *body, const Window *window,
-                     uint64_t destination, HKTMovedWindow *out, HKTRefusal *refusal) {
+static bool move_all(const uint8_t *code, const HKTBody *body, const Window *window, uint64_t destination, HKTMovedWindow *out,
+                     HKTRefusal *refusal) {
   *out = (HKTMovedWindow){.window = window->size};
   Moving m = {.writer = {.out = out, .destination = destination}, .body = body->address, .refusal = refusal};
   while (m.offset < window->moved) {
     out->from[out->count] = (uint8_t)m.offset;
     out->to[out->count++] = (uint8_t)out->length;
-    uint32_t length = plain_length(&m, code, window->moved);
-    if (length) put(&m.writer, code + m.offset, length);
-    else length = move_decoded(decoder, &m, code, window->moved);
-    if (!length) return false;
-    m.offset += length;
+    m.bytes = code + m.offset;
+    uint32_t left = window->moved - m.offset;
+    // Of a call by an operand a glance tells too little.
+    bool is_told = hkt_glance(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
+    if (!(is_told ? move_one(&m, window->moved) : move_decoded(&m, left, window->moved))) return false;
+    m.offset += m.seen.length;
   }
   if (window->falls_through) put_jump(&m.writer, body->address + window->moved);
   for (uint32_t j = 0; j < m.inner_count; j++) {
@@ -397,12 +394,11 @@ static bool move_all(const ZydisDecoder *decoder, const uint8_t *code, const HKT
 
 bool hkt_relocate(const uint8_t *code, const HKTBody *body, uint64_t destination, bool scan,
                   HKTMovedWindow *moved, HKTRefusal *refusal) {
-  ZydisDecoder decoder = full_decoder();
   Window window;
-  if (!measure(&decoder, code, body, &window, refusal)) return false;
+  if (!measure(code, body, &window, refusal)) return false;
   if (!same_as_file(code, body, &window, refusal)) return false;
   if (scan && !scan_body(body->file_bytes ? body->file_bytes : code, body, &window, refusal)) return false;
-  return move_all(&decoder, code, body, &window, destination, moved, refusal);
+  return move_all(code, body, &window, destination, moved, refusal);
 }
 
 bool hkt_move_window(const HKTBody *body, uint64_t destination, HKTMovedWindow *moved, HKTRefusal *refusal) {

@@ -89,7 +89,7 @@ static uint64_t outside_windows(uint64_t counter) {
   uint64_t offset = counter - p->site.body;
   if (offset == 0 || offset >= p->site.window) return counter;  // byte 0 is the breakpoint: it will trap
   for (int i = 0; i < p->count; i++)
-    if (p->from[i] == offset) return p->moved + p->to[i];
+    if (p->from[i] == offset) return hkt_moved_code(p) + p->to[i];
   return counter;
 }
 

@@ -31,7 +31,7 @@ void hkt_unlock(void) { pthread_mutex_unlock(&lock); }
 
 // MARK: The book
 
-/// Open addressing, at most half full. A bigger book replaces a full one; the old
+/// Open addressing, at most two thirds full. A bigger book replaces a full one; the old
 /// one stays, because a signal handler may be reading it.
 typedef struct Book {
   uint64_t capacity;  // a power of two
@@ -61,7 +61,7 @@ static void enter(Book *b, HKTPatch *patch) {
 
 bool hkt_book_add(HKTPatch *patch) {
   Book *b = atomic_load_explicit(&book, memory_order_relaxed);
-  if (!b || b->count * 2 >= b->capacity) {
+  if (!b || b->count * 3 >= b->capacity * 2) {
     uint64_t capacity = b ? b->capacity * 4 : 256;
     Book *bigger = hkt_record_allocate(sizeof(Book) + capacity * sizeof(HKTPatch *));
     if (!bigger) return false;
@@ -122,9 +122,7 @@ static HKTPatch *make_patch(const HKTBody *body, HKTRefusal *refusal) {
     hkt_refuse(refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno, .body = body->address});
     return NULL;
   }
-  p->stub = place.address;
-  p->moved = place.address + HKT_STUB_HEAD;
-  p->site.original = (void *)p->moved;
+  p->site.original = (void *)(place.address + HKT_STUB_HEAD);
   p->site.entry = p->site.original;
   p->site.body = body->address;
   p->site.body_size = body->size > UINT32_MAX ? UINT32_MAX : (uint32_t)body->size;

@@ -52,16 +52,26 @@ static HKTArena *arenas;
 
 // MARK: Records
 
+#define SLAB (64ul << 10)
+
+static void *map_records(size_t size, int flags) {
+  void *fresh = hkt_system.map(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  return fresh == MAP_FAILED ? NULL : fresh;
+}
+
 void *hkt_record_allocate(size_t size) {
   static uint8_t *next;
   static size_t left;
+  // Where one slab was filled another will be: all its pages at once cost less than one by one.
+  static int flags;
   size = (size + 15) & ~15ul;
+  if (size > SLAB / 4) return map_records((size + PAGE - 1) & ~(PAGE - 1), MAP_POPULATE);
   if (size > left) {
-    size_t slab = size > (64ul << 10) ? (size + PAGE - 1) & ~(PAGE - 1) : 64ul << 10;
-    void *fresh = hkt_system.map(NULL, slab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh == MAP_FAILED) return NULL;
+    uint8_t *fresh = map_records(SLAB, flags);
+    if (!fresh) return NULL;
     next = fresh;
-    left = slab;
+    left = SLAB;
+    flags = MAP_POPULATE;
   }
   void *result = next;
   next += size;

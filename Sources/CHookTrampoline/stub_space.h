@@ -4,8 +4,6 @@
 
 #include "patch_record.h"
 
-/// Bytes a stub needs before its moved code.
-#define HKT_STUB_HEAD 16
 /// The most one stub takes.
 #define HKT_STUB_MAX (HKT_STUB_HEAD + 160)
 

@@ -57,7 +57,7 @@ static uint64_t continuation(uint64_t address) {
   for (int look = 0; look < 2; look++) {
     // The breakpoint may be gone by now: then the instruction there is run.
     if (*(const volatile uint8_t *)address != BREAKPOINT) return address;
-    if (atomic_load_explicit(&p->state, memory_order_seq_cst) == HKT_CHANGING) return p->stub;
+    if (atomic_load_explicit(&p->state, memory_order_seq_cst) == HKT_CHANGING) return hkt_stub_of(p);
     // Settled, and yet a breakpoint: the change may have ended between the two looks; if not, it is someone else's.
   }
   return 0;

@@ -188,16 +188,17 @@ typedef enum HKTCourse : uint8_t {
 typedef struct HKTGlance {
   uint8_t length;
   HKTCourse course;
-  bool is_relative;   // an operand lies at a distance from rip
-  int32_t distance;   // of direct jumps and calls: from the next instruction
+  uint8_t opcode;       // its last byte
+  uint8_t relative_at;  // where four bytes say at which distance from rip an operand lies; 0: there is none
+  int32_t distance;     // of direct jumps and calls: from the next instruction
 } HKTGlance;
 
 /// Looks at an instruction of which `left` bytes may be read: a fraction of what decoding costs. False where it is for the decoder:
 /// what compilers rarely write, and everything that may be no instruction.
 bool hkt_glance(const uint8_t *code, uint64_t left, HKTGlance *seen);
-/// Where the first instruction from offset `from` on is that does something else to the program counter than to go on, or that a
-/// glance does not tell; `size` where there is none.
-uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size);
+/// Where the first instruction from offset `from` on is that goes to one of the first `window` bytes, that jumps to where an operand
+/// says, or that a glance does not tell; `size` where there is none.
+uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window);
 
 /// A window moved to another place, for tools and tests that check the relocator: nothing is written anywhere.
 typedef struct HKTMovedWindow {

@@ -242,15 +242,40 @@ static bool glance_holds(const uint8_t *code, uint64_t left) {
   if (!hkt_glance(code, left, &seen)) return true;
   glances++;
   Read r;
-  if (!read_at(code, left, &r) || r.i.length != seen.length || course(&r) != seen.course) return false;
-  bool is_relative = false;
+  if (!read_at(code, left, &r) || r.i.length != seen.length || course(&r) != seen.course || r.i.opcode != seen.opcode) return false;
+  int relative_at = 0;
   for (int k = 0; k < r.i.operand_count; k++)
-    is_relative |= r.o[k].type == ZYDIS_OPERAND_TYPE_MEMORY && r.o[k].mem.base == ZYDIS_REGISTER_RIP;
+    if (r.o[k].type == ZYDIS_OPERAND_TYPE_MEMORY && r.o[k].mem.base == ZYDIS_REGISTER_RIP) relative_at = r.i.raw.disp.offset;
   bool is_direct = r.o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && r.o[0].imm.is_relative;
-  return is_relative == seen.is_relative && seen.distance == (is_direct ? r.o[0].imm.value.s : 0);
+  return relative_at == seen.relative_at && seen.distance == (is_direct ? r.o[0].imm.value.s : 0);
+}
+
+/// A walk goes from instruction to instruction as the decoder does, over none that goes into the window or may.
+static bool walk_holds(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
+  uint64_t stop = hkt_glance_over(code, from, size, window), offset = from;
+  while (offset < stop) {
+    Read r;
+    if (!read_at(code + offset, size - offset, &r)) return false;
+    HKTCourse goes = course(&r);
+    bool is_direct = r.o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && r.o[0].imm.is_relative;
+    offset += r.i.length;
+    if (goes == HKT_COURSE_JUMP_INDIRECT || (is_direct && offset + (uint64_t)r.o[0].imm.value.s < window)) return false;
+  }
+  return offset == stop && stop <= size;
+}
+
+/// The same from every place where a walk stops.
+static bool walks_hold(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
+  for (Read r; from < size; from += r.i.length) {
+    if (!walk_holds(code, from, size, window)) return false;
+    from = hkt_glance_over(code, from, size, window);
+    if (from >= size || !read_at(code + from, size - from, &r)) return true;
+  }
+  return true;
 }
 
 static void check_glances(const HKTBody *body) {
+  if (!walks_hold((const uint8_t *)body->address, 0, body->size, 5)) complain(body, "a walk says something else than the decoder");
   for (uint64_t offset = 0; offset < body->size;) {
     Read r;
     const uint8_t *code = (const uint8_t *)body->address + offset;
@@ -278,7 +303,7 @@ static void check_glances_at_random(uint64_t *state, int count) {
     for (uint32_t i = 0; i < at; i++) code[i] = prefixes[code[20 + i % 3] % sizeof prefixes];
     if (code[22] & 1) code[at] = 0x0f;
     uint64_t left = code[19] & 7 ? 15 : code[18] % 15 + 1;
-    if (glance_holds(code, left)) continue;
+    if (glance_holds(code, left) && walks_hold(code, 0, sizeof code, 24)) continue;
     wrong++;
     printf("wrong glance at");
     for (uint64_t i = 0; i < left; i++) printf(" %02x", code[i]);
