@@ -224,6 +224,14 @@ __attribute__((always_inline)) static inline uint32_t plain_length(const uint8_t
   return length + 1 + address_sizes[modrm >> 6][modrm & 7];
 }
 
+/// The same where fewer bytes may be read.
+static inline uint32_t last_length(const uint8_t *code, uint64_t left, uint32_t *entry) {
+  uint8_t rest[PLAIN_MAX] = {0};
+  memcpy(rest, code, left);
+  uint32_t length = plain_length(rest, entry);
+  return length <= left ? length : 0;
+}
+
 /// Whether what `seen` says of an instruction at `from` is that it goes to none of the first `window` bytes.
 static inline bool keeps_out(const HKTGlance *seen, uint64_t from, uint32_t window) {
   if (seen->course == HKT_COURSE_JUMP_INDIRECT) return false;
@@ -232,11 +240,10 @@ static inline bool keeps_out(const HKTGlance *seen, uint64_t from, uint32_t wind
 
 uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
   while (from < size) {
-    uint32_t entry, length = size - from >= PLAIN_MAX ? plain_length(code + from, &entry) : 0;
+    uint32_t entry, length = size - from >= PLAIN_MAX ? plain_length(code + from, &entry) : last_length(code + from, size - from, &entry);
     if (length && is_direct(entry >> COURSE_SHIFT & 0xf)) {
-      int32_t distance;
-      memcpy(&distance, code + from + length - 4, 4);
-      if (KIND(entry) == KIND(IMM8)) distance >>= 24;  // its last byte alone
+      int32_t distance = (int8_t)code[from + length - 1];
+      if (KIND(entry) != KIND(IMM8)) memcpy(&distance, code + from + length - 4, 4);
       if (from + length + (uint64_t)(int64_t)distance < window) return from;
     } else if (!length) {
       HKTGlance seen;

@@ -21,6 +21,7 @@
 typedef struct Change {
   HKTPatch **patches;
   size_t count;
+  void *list;     // where they are kept
   size_t mapped;
   bool installing;
   HKTRefusal *refusal;
@@ -38,22 +39,28 @@ static uint64_t now(void) {
 
 // MARK: What changes
 
-static void sift(HKTPatch **a, size_t root, size_t count) {
+/// A patch with the address it is sorted by: patches are far from each other.
+typedef struct Placed {
+  uint64_t body;
+  HKTPatch *patch;
+} Placed;
+
+static void sift(Placed *a, size_t root, size_t count) {
   for (size_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && a[child]->site.body < a[child + 1]->site.body) child++;
-    if (a[root]->site.body >= a[child]->site.body) return;
-    HKTPatch *t = a[root];
+    if (child + 1 < count && a[child].body < a[child + 1].body) child++;
+    if (a[root].body >= a[child].body) return;
+    Placed t = a[root];
     a[root] = a[child];
     a[child] = t;
   }
 }
 
 /// Heap sort: in place and without malloc, which the program may have hooked.
-static void sort_by_address(HKTPatch **a, size_t count) {
+static void sort_by_address(Placed *a, size_t count) {
   for (size_t i = count / 2; i-- > 0;) sift(a, i, count);
   for (size_t end = count; end > 1;) {
     end--;
-    HKTPatch *t = a[0];
+    Placed t = a[0];
     a[0] = a[end];
     a[end] = t;
     sift(a, 0, end);
@@ -107,19 +114,20 @@ static bool collect(Change *c, struct HKTSite *const *sites, size_t count) {
   bool ok = true;
   // Most hooks are on code that is diverted already.
   if (!anything_to_change(c, sites, count, &ok) || !ok) return ok;
-  c->mapped = count * sizeof *c->patches;
+  c->mapped = count * (sizeof(Placed) + sizeof *c->patches);
   void *list = hkt_system.map(NULL, c->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (list == MAP_FAILED) return hkt_refuse(c->refusal, (HKTRefusal){.reason = HKT_NO_MEMORY, .error = errno});
-  c->patches = list;
+  Placed *placed = list;
+  size_t found = 0;
   for (size_t i = 0; i < count; i++) {
-    if (sites[i]->flags & HKT_SITE_SLOT) continue;
-    if (is_to_change(hkt_patch(sites[i]), c->installing)) c->patches[c->count++] = hkt_patch(sites[i]);
+    if (sites[i]->flags & HKT_SITE_SLOT || !is_to_change(hkt_patch(sites[i]), c->installing)) continue;
+    placed[found++] = (Placed){sites[i]->body, hkt_patch(sites[i])};
   }
-  sort_by_address(c->patches, c->count);
-  size_t kept = 0;
-  for (size_t i = 0; i < c->count; i++)
-    if (!kept || c->patches[kept - 1] != c->patches[i]) c->patches[kept++] = c->patches[i];
-  c->count = kept;
+  sort_by_address(placed, found);
+  c->patches = (HKTPatch **)(placed + count);
+  for (size_t i = 0; i < found; i++)
+    if (!c->count || c->patches[c->count - 1] != placed[i].patch) c->patches[c->count++] = placed[i].patch;
+  c->list = list;
   return true;
 }
 
@@ -244,7 +252,7 @@ static bool change(struct HKTSite *const *sites, size_t count, bool installing, 
     if (ok) set_states(&c, installing ? HKT_INSTALLED : HKT_PREPARED);
   }
   // A handler that is late may still be reading the list; it is a page or a few, once.
-  if (c.patches && !hkt_windows_in_use()) munmap(c.patches, c.mapped);
+  if (c.list && !hkt_windows_in_use()) munmap(c.list, c.mapped);
   hkt_unlock();
   c.report.traps = hkt_trap_count();
   c.report.nanoseconds = now() - start;

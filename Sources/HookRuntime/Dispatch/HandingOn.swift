@@ -7,25 +7,40 @@ internal import CHookTrampoline
 internal import SwiftMangling
 
 /// Bodies that may hand their calls on.
-struct HandingOn {
+final class HandingOn {
   private let all: [HookedBody]
-  /// Those that pass an address, by the address.
+  /// Those that pass a target's address, by the address.
   private let passing: [UInt64: [HookedBody]]
-  private lazy var byName = Dictionary(grouping: all, by: \.body.mangledName)
+  /// By their names' numbers.
+  private lazy var byName = Dictionary(grouping: all) { NameHash.of($0.body.mangledName) }
   private lazy var initialisers = EndingBodies(all) { $0 == .allocatingInit }
   private lazy var deinitialisers = EndingBodies(all) { $0 == .deallocatingDeinit || $0 == .isolatedDeinit }
 
-  init(_ bodies: [HookedBody]) {
-    all = bodies
-    var passing: [UInt64: [HookedBody]] = [:]
-    for body in bodies where body.body.passesAddresses {
-      for address in body.handOver.passedValues { passing[address, default: []].append(body) }
-    }
-    self.passing = passing
+  /// Notes what of the bodies hands its calls on to each of the targets.
+  static func link(_ bodies: [HookedBody], to targets: [HookedBody]) {
+    let all = HandingOn(bodies, targets)
+    for target in targets { all.link(to: target) }
   }
 
-  /// Notes what of them hands its calls on to the body.
-  mutating func link(to target: HookedBody) {
+  private init(_ bodies: [HookedBody], _ targets: [HookedBody]) {
+    all = bodies
+    let sources = bodies.filter { $0.body.passesAddresses }
+    passing = sources.isEmpty ? [:] : Self.passing(sources, Set(targets.map(\.body.address)))
+  }
+
+  /// What bodies pass is mostly other things than addresses of targets.
+  private static func passing(_ sources: [HookedBody], _ targets: Set<UInt64>) -> [UInt64: [HookedBody]] {
+    var passing: [UInt64: [HookedBody]] = [:]
+    for source in sources {
+      source.body.forEachPassedValue { value in
+        guard targets.contains(value), passing[value]?.last !== source else { return }
+        passing[value, default: []].append(source)
+      }
+    }
+    return passing
+  }
+
+  private func link(to target: HookedBody) {
     if !target.body.isReached {
       if !passing.isEmpty, let passing = passing[target.body.address] { link(passing, to: target) }
       return
@@ -39,16 +54,17 @@ struct HandingOn {
   }
 
   /// All that HandOver.goes can be true for but for those that end in the body, and others.
-  private mutating func candidates(for target: HookedBody) -> [HookedBody] {
+  private func candidates(for target: HookedBody) -> [HookedBody] {
     if all.count <= Self.few { return all }
     var found = passing[target.body.address] ?? []
-    for name in target.handOver.sourceNames {
-      for each in byName[name] ?? [] where !found.contains(where: { $0 === each }) { found.append(each) }
+    for number in HandOver.sources(of: target.body) {
+      for each in byName[number] ?? [] where !found.contains(where: { $0 === each }) { found.append(each) }
     }
     return found
   }
 
   private func link(_ candidates: [HookedBody], to target: HookedBody) {
+    if candidates.isEmpty { return }
     let sources = candidates.filter {
       $0.site != target.site && !$0.handOver.ends(in: target.handOver) && $0.handOver.goes(to: target.handOver)
     }

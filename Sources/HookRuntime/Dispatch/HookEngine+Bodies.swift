@@ -8,14 +8,14 @@ extension HookEngine {
   /// written is written at the next try. To be called under the lock.
   func prepare(_ family: Family, in image: ImageCatalog, by backEnd: BackEnd = .entry) -> Result<HookedFamily, HookRefusal> {
     if let reason = Policy.refusal(family, image: image) { return .failure(reason) }
-    let (known, siblings) = families.find(family)
-    let hooked = known ?? HookedFamily(family: family, image: image, siblings: siblings)
+    let found = families.find(family)
+    let hooked = found.known ?? HookedFamily(family: family, image: image, siblings: found.siblings)
     if backEnd == .entry {
       hooked.prepareEntries(family.bodies)
       if hooked.bodies.isEmpty { return .failure(hooked.refused.first?.reason ?? .noBody) }
       if let other = hooked.siteUser() { return .failure(.sharedBody(with: other.family.selector)) }
     }
-    if known == nil { families.add(hooked) }
+    if found.known == nil { families.add(hooked, found) }
     return .success(hooked)
   }
 

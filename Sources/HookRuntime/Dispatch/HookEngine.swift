@@ -18,7 +18,7 @@ public final class HookEngine: @unchecked Sendable {
   public static let shared = HookEngine()
 
   let lock = RecursiveLock()
-  var families = HookedFamilies()
+  let families = HookedFamilies()
   /// C functions, by name.
   var importFamilies: [String: HookedFamily] = [:]
   /// C functions that were hooked without a prototype before they were hooked with one: families are never freed.
@@ -157,11 +157,11 @@ public final class HookEngine: @unchecked Sendable {
       candidates.reserveCapacity(requests.count)
       let round = nextRound()
       if requests.count > 1 { families.reserve(requests.count) }
-      let isGone = { (image: ImageCatalog) in !gone.isEmpty && gone.contains { $0 === image } }
-      for request in requests where isGone(request.image) {
-        report.refused.append((request.family.selector, .imageGone(request.image.path)))
+      let isGone = { index in !gone.isEmpty && gone.contains { $0 === requests[index].image } }
+      for index in requests.indices where isGone(index) {
+        report.refused.append((requests[index].family.selector, .imageGone(requests[index].image.path)))
       }
-      for index in requests.indices where !isGone(requests[index].image) {
+      for index in requests.indices where !isGone(index) {
         switch check(requests[index], index, round, layer) {
         case .success(let candidate):
           guard let candidate else { continue }
@@ -337,29 +337,28 @@ public final class HookEngine: @unchecked Sendable {
     var places = OrderPlaces()
     var layers: [InstalledLayer] = []
     layers.reserveCapacity(candidates.count)
-    var changes: [(hooked: HookedFamily, change: LayerSets.Change)] = []
+    // Of the first of those candidates that are published together: of these none is in the books before.
+    var changes: [LayerSets.Change?] = []
     changes.reserveCapacity(candidates.count)
-    for candidate in candidates {
-      let hooked = candidate.hooked
-      if candidate.layer.spec.readsValues { hooked.planAll() }
-      let token = HookToken(id: nextToken, selector: requests[candidate.request].family.selector)
+    // By their numbers: a candidate that is taken out of the list is three references more.
+    for index in candidates.indices {
+      let hooked = candidates[index].hooked, lifetime = candidates[index].layer
+      if lifetime.spec.readsValues { hooked.planAll() }
+      let token = HookToken(id: nextToken, selector: requests[candidates[index].request].family.selector)
       nextToken += 1
-      let layer = InstalledLayer(
-        candidate.layer, by: candidate.detour, token: token, sequence: hooked.hasSiblings ? places.take(hooked, token) : nil)
+      let sequence = hooked.hasSiblings ? places.take(hooked, token) : nil
+      let layer = InstalledLayer(lifetime, by: candidates[index].detour, token: token, sequence: sequence)
       layers.append(layer)
-      let change = hooked.sets.insert(layer)
-      if case .type = change {
-        if hooked.installing.changed == round { continue }
-        hooked.installing.changed = round
+      changes.append(hooked.sets.insert(layer).first(in: round, of: hooked))
+    }
+    for index in candidates.indices {
+      if let change = changes[index] {
+        let hooked = candidates[index].hooked
+        if !hooked.publish(change) { leaveOut(hooked, change, candidates, layers) }
+        hooked.updateSites()
       }
-      changes.append((hooked, change))
+      enter(candidates[index], layers[index], round, &report)
     }
-    for (hooked, change) in changes {
-      if !hooked.publish(change) { leaveOut(hooked, change, candidates, layers) }
-      hooked.updateSites()
-    }
-    for (candidate, layer) in zip(candidates, layers) { enter(candidate, layer, &report) }
-    for (hooked, _) in changes { hooked.wasHooked = true }
   }
 
   /// There is no memory for what the selector's layers are with the new ones: without those that came last there may be.
@@ -378,7 +377,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Enters a layer that calls run through in the books.
-  private func enter(_ candidate: Candidate, _ layer: InstalledLayer, _ report: inout Report) {
+  private func enter(_ candidate: Candidate, _ layer: InstalledLayer, _ round: UInt64, _ report: inout Report) {
     let hooked = candidate.hooked
     if layer.isLeftOut {
       _ = candidate.detour?.diversion?.release()
@@ -387,7 +386,8 @@ public final class HookEngine: @unchecked Sendable {
       return
     }
     // Of a selector that was never hooked there were none; others count for themselves.
-    let before = hooked.wasHooked && candidate.layer.state == nil ? hooked.deliveredCalls : 0
+    let wasHooked = hooked.noteHook(in: round)
+    let before = wasHooked && candidate.layer.state == nil ? hooked.deliveredCalls : 0
     hooks[layer.token.id] = InstalledHook(layer: layer, family: hooked, callsBefore: before)
     if candidate.layer.spec.isOnce { onceHooks.insert(layer.token) }
     report.tokens.append((layer.token, hooked.family.key))
@@ -405,6 +405,21 @@ public final class HookEngine: @unchecked Sendable {
       report.chosen.append(.init(selector: hooked.family.selector, backEnd: detour.backEnd, instead: reason))
     }
     for sentence in detour.diversion?.mayMiss ?? [] { report.mayMiss.append((hooked.family.selector, sentence)) }
+  }
+}
+
+extension LayerSets.Change {
+  /// The change where nobody was told of it in that round; nil later.
+  fileprivate func first(in round: UInt64, of hooked: HookedFamily) -> LayerSets.Change? {
+    switch self {
+    case .type:
+      if hooked.installing.changed == round { return nil }
+      hooked.installing.changed = round
+    case .object(let object):
+      if object.changed == round { return nil }
+      object.changed = round
+    }
+    return self
   }
 }
 

@@ -135,7 +135,8 @@ final class HookedFamily {
   /// What is written for hooks that are installed.
   var diversions: [SlotDiversion] = []
   let sets: LayerSets
-  var wasHooked = false
+  /// The installation that hooked it first; 0 where none did.
+  private var hookedSince: UInt64 = 0
   /// Of a C function: who imports it, as far as hooks asked.
   private(set) lazy var importers = ImporterBits()
   /// What was found out of classes: nil for those that hooks can be for.
@@ -161,32 +162,36 @@ final class HookedFamily {
   }
 
   /// Hooks are made on it from now on: it is never freed. Without this it leaves nothing.
-  func join() { for other in siblings { other.siblings.append(self) } }
+  func join() { for other in siblings { other.siblings = other.siblings + [self] } }
+
+  /// An installation makes a hook on it. False for those of the first one that does.
+  func noteHook(in round: UInt64) -> Bool {
+    if hookedSince == 0 { hookedSince = round }
+    return hookedSince != round
+  }
 
   /// Bodies that can be diverted at their entries, and those that cannot: to be said once, or again with more bodies.
   func add(_ bodies: [HookedBody], refused: [(body: Body, reason: HookRefusal)]) {
     let known = siblings.isEmpty ? self.bodies : self.bodies + siblings.flatMap(\.bodies)
-    if !refused.isEmpty { self.refused += refused }
-    if self.bodies.isEmpty { self.bodies = bodies } else { self.bodies += bodies }
+    // Whole values are stored: what is changed in place is checked for other accesses, each time it is read.
+    if !refused.isEmpty { self.refused = self.refused + refused }
+    self.bodies = self.bodies.isEmpty ? bodies : self.bodies + bodies
     for each in bodies { adopt(each) }
-    sets.add(bodies.map(\.record))
+    for each in bodies { sets.add(each.record) }
     // Alone it has nobody to hand calls on to.
     if known.count + bodies.count < 2 { return }
-    var all = HandingOn(known.isEmpty ? bodies : known + bodies)
-    for target in bodies { all.link(to: target) }
-    if known.isEmpty { return }
-    var new = HandingOn(bodies)
-    for target in known { new.link(to: target) }
+    HandingOn.link(known.isEmpty ? bodies : known + bodies, to: bodies)
+    if !known.isEmpty { HandingOn.link(bodies, to: known) }
   }
 
   /// Their bodies are looked at again.
-  func forgetRefusals(where isOver: (HookRefusal) -> Bool) { refused.removeAll { isOver($0.reason) } }
+  func forgetRefusals(where isOver: (HookRefusal) -> Bool) { refused = refused.filter { !isOver($0.reason) } }
 
   /// The site of a word that the selector's calls come through.
   func add(arrival: HookedBody) {
-    arrivals.append(arrival)
+    arrivals = arrivals + [arrival]
     adopt(arrival)
-    sets.add([arrival.record])
+    sets.add(arrival.record)
     for each in bodies { hkt_record_add_flags(each.record, UInt32(HKT_BODY_HAS_SLOTS)) }
   }
 

@@ -13,6 +13,8 @@ final class HookedObject {
   private weak var object: AnyObject?
   /// Outermost first.
   var layers: [InstalledLayer] = []
+  /// Its layers are to be published: noted by the installation of that number.
+  var changed: UInt64 = 0
   /// What calls on the object run through; nil before the first publication.
   var published: UnsafeMutablePointer<HKTLayers>?
   /// It was found dead once. Its `deinit` may still have been running then.

@@ -7,15 +7,15 @@ internal import CHookTrampoline
 /// Guarded by the engine's lock. Reads of calls need none.
 final class LayerSets {
   typealias Set = UnsafeMutablePointer<HKTLayers>
-  /// Where sets are published: records are never freed.
-  private(set) var records: [UnsafeMutablePointer<HKTBodyRecord>]
+  typealias Record = UnsafeMutablePointer<HKTBodyRecord>
+  // Where sets are published: records are never freed. Most selectors have one.
+  private var firstRecord: Record?
+  private var otherRecords: [Record] = []
   /// Of the type and of subclasses, outermost first.
   private(set) var layers: [InstalledLayer] = []
   private(set) var objects: [UInt64: HookedObject] = [:]
   private var published: Set?
   private var table: UnsafeMutablePointer<HKTObjects>?
-
-  init(_ records: [UnsafeMutablePointer<HKTBodyRecord>] = []) { self.records = records }
 
   var isEmpty: Bool { layers.isEmpty && objects.isEmpty }
   /// Calls have something to run through.
@@ -29,14 +29,17 @@ final class LayerSets {
   var needsEntries: Bool { entryLayers > 0 }
   var everyLayer: [InstalledLayer] { layers + objects.values.flatMap(\.layers) }
 
-  /// Places where the selector's calls arrive from now on.
-  func add(_ new: [UnsafeMutablePointer<HKTBodyRecord>]) {
-    if records.isEmpty { records = new } else { records += new }
+  /// A place where the selector's calls arrive from now on.
+  func add(_ record: Record) {
+    if firstRecord == nil { firstRecord = record } else { otherRecords.append(record) }
     if published == nil, table == nil { return }
-    for record in new {
-      _ = hkt_record_publish_objects(record, table)
-      _ = hkt_record_publish(record, published)
-    }
+    _ = hkt_record_publish_objects(record, table)
+    _ = hkt_record_publish(record, published)
+  }
+
+  private func forEachRecord(_ body: (Record) -> Void) {
+    if let firstRecord { body(firstRecord) }
+    for record in otherRecords { body(record) }
   }
 
   // MARK: Changing
@@ -48,11 +51,19 @@ final class LayerSets {
     count(layer, 1)
     if layer.backEnd == .entry { entryLayers += 1 }
     guard let object = layer.object else {
-      layers.insert(layer)
+      change { $0.insert(layer) }
       return .type
     }
     object.layers.insert(layer)
     return .object(object)
+  }
+
+  /// Taken out and put back: a property that is changed in place is checked for other accesses each time it is read.
+  private func change<R>(_ body: (inout [InstalledLayer]) -> R) -> R {
+    var all = layers
+    layers = []
+    defer { layers = all }
+    return body(&all)
   }
 
   /// Nil when it is not there.
@@ -60,7 +71,7 @@ final class LayerSets {
     var change: Change?
     if let object = layer.object {
       if object.layers.remove(layer) { change = .object(object) }
-    } else if layers.remove(layer) {
+    } else if self.change({ $0.remove(layer) }) {
       change = .type
     }
     if change != nil {
@@ -115,7 +126,7 @@ final class LayerSets {
       made.append((object, set))
     }
     for (object, set) in made { _ = put(object, set) }
-    for record in records { _ = hkt_record_publish(record, type) }
+    forEachRecord { _ = hkt_record_publish($0, type) }
     LayerSet.retire(published)
     published = type
     return true
@@ -161,7 +172,7 @@ final class LayerSets {
   }
 
   private func replaceTable(by new: UnsafeMutablePointer<HKTObjects>?) {
-    for record in records { _ = hkt_record_publish_objects(record, new) }
+    forEachRecord { _ = hkt_record_publish_objects($0, new) }
     // A table begins with what it is retired by.
     hkt_retire(UnsafeMutableRawPointer(table)?.assumingMemoryBound(to: HKTKept.self))
     table = new

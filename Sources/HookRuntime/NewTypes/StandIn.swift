@@ -28,7 +28,8 @@ package final class StandIn: @unchecked Sendable {
     word = UInt(slot.ours)
     self.plan = plan
     record = .allocate(capacity: 1)
-    sets = LayerSets([record])
+    sets = LayerSets()
+    sets.add(record)
     memset(record, 0, MemoryLayout<HKTBodyRecord>.size)
     record.pointee.family = UnsafeMutableRawPointer(record)
     let flags = UInt32((plan.stack.isKnown ? HKT_BODY_STACK_KNOWN : 0) | (plan.mayUseX87 ? HKT_BODY_X87 : 0))

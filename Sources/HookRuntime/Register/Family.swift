@@ -149,6 +149,12 @@ package struct Body: Sendable {
 extension Body {
   /// Others may be handed its calls by the addresses that it passes.
   var passesAddresses: Bool { !thunks.isEmpty || passage != nil }
+
+  /// What it passes: addresses of bodies are among it.
+  func forEachPassedValue(_ body: (UInt64) -> Void) {
+    for thunk in thunks { for constant in thunk.constants { body(constant.value) } }
+    if let passage { for constant in passage.thunk.constants { body(constant.value) } }
+  }
 }
 
 extension EntityKind {
@@ -176,19 +182,17 @@ final class HandOver: Sendable {
     length = mangledName.utf8.count
   }
 
-  /// The names of bodies that may hand their calls on to it, as `goes` has it, besides those that pass its address or end in it.
-  var sourceNames: [String] {
-    var names = thunks.flatMap(\.callers)
-    var own = mangledName
+  /// The numbers of the names of bodies that may hand their calls on to this one, as `goes` has it, besides those that pass its
+  /// address or end in it.
+  static func sources(of body: Body) -> [UInt64] {
+    var numbers = body.thunks.flatMap { $0.callers.map { NameHash.of($0) } }
+    var own = body.mangledName
     own.withUTF8 { name in
-      for end in name.indices.dropLast(2) where name[end] == 0x54 && name[end + 1] == 0x66 && name[end + 2] == 0x34 {  // Tf4
-        names.append(String(decoding: UnsafeBufferPointer(rebasing: name[..<end]), as: UTF8.self))
-      }
-      if name.count >= 2, name[name.count - 2] == 0x54, name[name.count - 1] == 0x6D {  // Tm
-        names.append(String(decoding: UnsafeBufferPointer(rebasing: name[..<(name.count - 2)]), as: UTF8.self))
-      }
+      func add(_ end: Int) { numbers.append(NameHash.of(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: name[..<end])))) }
+      for end in name.indices.dropLast(2) where name[end] == 0x54 && name[end + 1] == 0x66 && name[end + 2] == 0x34 { add(end) }  // Tf4
+      if name.count >= 2, name[name.count - 2] == 0x54, name[name.count - 1] == 0x6D { add(name.count - 2) }  // Tm
     }
-    return names
+    return numbers
   }
 
   /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
@@ -211,9 +215,6 @@ final class HandOver: Sendable {
     default: false
     }
   }
-
-  /// What it passes: addresses of bodies are among it.
-  var passedValues: Set<UInt64> { Set((thunks + (passage.map { [$0.thunk] } ?? [])).flatMap { $0.constants.map(\.value) }) }
 
   /// The merged body that this one goes through is told to call the other.
   func passes(_ other: HandOver) -> Bool { passage?.thunk.passes(other.address) ?? false }
