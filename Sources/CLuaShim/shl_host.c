@@ -350,9 +350,22 @@ static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, size_t leng
   return type;
 }
 
+/// [-0, +1, e] The handle to the arguments of the call at index 1.
+static int push_arguments(lua_State *L, SHLState *S) {
+  const SHLArguments *arguments = call_target(L, S, 1);
+  if (SHL_UNLIKELY(S->run->kill)) shl_rethrow(L);
+  SHLValue handle = shl_handle(S->arguments_class, 0, 0, arguments->serial);
+  shl_push_handle(L, S, &handle);
+  return 1;
+}
+
 /// index and newindex of handles and calls. Upvalues: class record, members, what was found of the recent members.
 static inline int access_member(lua_State *L, bool writing) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(UPVALUE_CLASS));
+  SHLState *S = shl_state_of(L);
+  if (c->id == S->arguments_class && lua_isinteger(L, 2)) {
+    if (writing ? shl_argument_change(L, S, c->id) : shl_argument_push(L, S, c->id)) return !writing;
+  }
   Frame f;
   f.cb.field = -1;
   f.cb.name = NULL;
@@ -365,6 +378,7 @@ static inline int access_member(lua_State *L, bool writing) {
       return 1;  // it checks its receiver itself
     }
     f.cb.field = known->field;
+    if (c->id == SHL_CLASS_CALL && f.cb.field == S->arguments_member && S->arguments_class) return push_arguments(L, S);
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
   } else if (lua_type(L, 2) == LUA_TSTRING) {
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
@@ -375,7 +389,6 @@ static inline int access_member(lua_State *L, bool writing) {
     if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
     lua_settop(L, writing ? 3 : 2);
   }
-  SHLState *S = shl_state_of(L);
   f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {

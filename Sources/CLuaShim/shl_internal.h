@@ -10,6 +10,7 @@
 //   shl_wait.c      calls that stop in the middle
 //   shl_value.c     values to and from Lua, tables, references
 //   shl_host.c      host functions, handles, call tokens
+//   shl_arguments.c arguments of the call that runs, without a call of the host
 //   shl_load.c      source checks and compiling
 //   shl_sandbox.c   the allow-list and the environment
 //   shl_names.c     the metamethods scripts must not reach
@@ -168,6 +169,8 @@ struct SHLState {
   SHLRun idle_run;              // stands in when no call runs
   SHLClassRecord *classes[SHL_CLASS_MAX];
   uint32_t class_count;
+  uint32_t arguments_class;     // 0: there is none
+  int32_t arguments_member;     // of calls: what answers a handle of that class
   SHLHostFunction *functions;
   SHLRef methods;               // name -> closure that invokes it
   void *first_block;            // Lua's own block, with the table of event names
@@ -337,6 +340,12 @@ void shl_pace_collector(lua_State *L, SHLState *S);
 int shl_collect_handle(lua_State *L);
 void shl_host_open(lua_State *L, SHLState *S);
 static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return generation << 16 | slot; }
+
+// ---- shl_arguments.c
+/// [-0, +0|1, -] (handle, number): the argument. false: it is for the host to tell; nothing was pushed.
+bool shl_argument_push(lua_State *L, SHLState *S, uint32_t cls);
+/// [-0, +0, -] (handle, number, value): replaces the argument. false: it is for the host to do, or to refuse.
+bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls);
 
 // ---- shl_sandbox.c and what scripts call
 void shl_sandbox_open(lua_State *L, SHLState *S);

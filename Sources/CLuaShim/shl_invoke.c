@@ -4,6 +4,7 @@
 // pushes, one lua_pcall, the reads, one store. Nothing is allocated, the hook stays installed on pooled
 // coroutines, and the clock is not read unless the call lasts.
 #include "shl_internal.h"
+#include "shl_place.h"
 #include <stdio.h>
 
 // ---------------------------------------------------------------- error records
@@ -374,15 +375,6 @@ static int push_body(lua_State *L) {
   return 1;
 }
 
-/// [-0, +1, -] A short string, without a protected call; false for a longer one.
-static inline bool push_text(lua_State *L, SHLState *S, const char *bytes, size_t length) {
-  if (length > RESERVE_STRING || (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S))) return false;
-  S->unfailing = true;
-  shl_push_bytes(L, S, bytes, length);
-  S->unfailing = false;
-  return true;
-}
-
 /// [-0, +nargs, -] false: a value needs a protected call; what was pushed is dropped by the caller.
 ///
 /// Short strings and handles are made without one: the allocator cannot refuse a block of RESERVE_BYTES while
@@ -397,7 +389,7 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
       case SHL_INT: lua_pushinteger(L, v->i); break;
       case SHL_NUMBER: lua_pushnumber(L, v->n); break;
       case SHL_STRING:
-        if (!push_text(L, S, v->s.p, v->s.n)) return false;
+        if (!shl_push_text_unprotected(L, S, v->s.p, v->s.n)) return false;
         break;
       case SHL_HANDLE: {
         if (v->cls == 0 || v->cls >= S->class_count || (S->classes[v->cls]->ops.flags & SHL_UNIQUE) ||
@@ -494,40 +486,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
   return call_pushed(S, L, 1, results, max_results, inv);
 }
 
-/// [-0, +1, -] A Swift String's two words. false: a form that only Swift reads, or one too long to be pushed unprotected.
-static inline bool push_swift_text(lua_State *L, SHLState *S, const uint64_t *words) {
-  // As StringBits reads them: small ones are in the words themselves, native ones 32 bytes behind the object's address.
-  if (words[1] >> 61 & 1) return push_text(L, S, (const char *)words, words[1] >> 56 & 0xF);
-  if ((words[1] >> 60 & 3) || !(words[0] >> 60 & 1) || !(words[1] << 4)) return false;
-  return push_text(L, S, (const char *)(words[1] & 0x0FFFFFFFFFFFFFFF) + 32, words[0] & 0xFFFFFFFFFFFF);
-}
-
 _Static_assert(SHL_MOST_PLACES < MOST_PUSHED, "the call token comes first");
-/// [-0, +1, -] What is at the place. false: nothing was pushed.
-static inline bool push_place(lua_State *L, SHLState *S, const SHLPlaces *from, int32_t i) {
-  SHLPlace place = from->places[i];
-  const char *base = place.offset & SHL_ON_STACK ? from->stack : from->frame;
-  const void *at = base + (place.offset & ~SHL_ON_STACK);
-  switch (place.kind) {
-    case SHL_PLACE_INT64: lua_pushinteger(L, *(const int64_t *)at); return true;
-    case SHL_PLACE_DOUBLE: lua_pushnumber(L, *(const double *)at); return true;
-    case SHL_PLACE_BOOL: lua_pushboolean(L, *(const uint8_t *)at & 1); return true;
-    case SHL_PLACE_TEXT: return push_swift_text(L, S, at);
-    case SHL_PLACE_INT8: lua_pushinteger(L, *(const int8_t *)at); return true;
-    case SHL_PLACE_INT16: lua_pushinteger(L, *(const int16_t *)at); return true;
-    case SHL_PLACE_INT32: lua_pushinteger(L, *(const int32_t *)at); return true;
-    case SHL_PLACE_UINT8: lua_pushinteger(L, *(const uint8_t *)at); return true;
-    case SHL_PLACE_UINT16: lua_pushinteger(L, *(const uint16_t *)at); return true;
-    case SHL_PLACE_UINT32: lua_pushinteger(L, *(const uint32_t *)at); return true;
-    case SHL_PLACE_UINT64:
-      if (*(const int64_t *)at < 0) return false;
-      lua_pushinteger(L, *(const int64_t *)at);
-      return true;
-    case SHL_PLACE_FLOAT: lua_pushnumber(L, *(const float *)at); return true;
-    default: return false;
-  }
-}
-
 SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, const SHLBudget *budget,
                             SHLInvocation *inv) {
   int32_t count = from->count;
@@ -542,7 +501,7 @@ SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces 
   lua_rawgeti(L, LUA_REGISTRYINDEX, fn);
   lua_pushlightuserdata(L, (void *)begin_here(S, shl_inner(inv), host));
   for (int32_t i = 0; i < count; i++) {
-    if (push_place(L, S, from, i)) continue;
+    if (shl_push_place(L, S, from->places[i].kind, shl_place(from, i))) continue;
     leave(inv, false, false);
     return SHL_BAD_ARGUMENT;
   }

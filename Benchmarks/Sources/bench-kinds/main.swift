@@ -10,6 +10,10 @@ let repetitions = arguments.count > 2 ? Int(arguments[2]) ?? 5 : 5
 
 switch mode {
 case "values": measureValues(repetitions)
+case "only":
+  // For what counts instructions: NAME ROUNDS.
+  let name = arguments.count > 3 ? arguments[2] : ""
+  if !valueBench().run(only: name, rounds: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1) { fatalError("there is no '\(name)'") }
 case "calls": measureCalls(repetitions)
 case "async": await measureAsync(repetitions)
 default: break
@@ -28,6 +32,12 @@ struct Values {
 
 /// Which handlers run, the patches decide: none, some that read, some that replace.
 func measureValues(_ repetitions: Int) {
+  var bench = valueBench()
+  if arguments.count > 3 { bench.keep(only: arguments[3]) }
+  bench.run(repetitions)
+}
+
+func valueBench() -> Bench {
   let kinds = Kinds()
   let values = Values()
   var bench = Bench()
@@ -45,8 +55,7 @@ func measureValues(_ repetitions: Int) {
   bench.add("existential", values.item, kinds.existential1, kinds.existential3, kinds.existential8)
   bench.add("closure", values.closure, kinds.closure1, kinds.closure3, kinds.closure8)
   bench.add("generic") { for i in 0..<$0 { keep(kinds.generic(i)) } }
-  if arguments.count > 3 { bench.keep(only: arguments[3]) }
-  bench.run(repetitions)
+  return bench
 }
 
 extension Bench {

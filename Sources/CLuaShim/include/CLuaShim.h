@@ -232,6 +232,24 @@ enum { SHL_MOST_PLACES = 13 };
 /// a detour. SHL_BAD_ARGUMENT: one of them is not to be had this way; nothing ran, and shl_invoke does it.
 SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,
                             const SHLBudget *budget, SHLInvocation *invocation);
+
+enum { SHL_MOST_STAGED = 8 };
+/// What a native call's arguments are for its handler, and what the handler puts in their place, as far as that is bits alone: numbers,
+/// Bools, and texts that lie in a Swift String's own two words. It is kept here until the host applies or forgets it.
+typedef struct SHLArguments {
+  uint64_t serial;          ///< tells the call from all others; handles to its arguments have it as third word
+  SHLPlaces from;
+  uint64_t lent;            ///< bit i: the script has a handle to argument i, which goes on showing what was passed
+  bool readable;            ///< the arguments lie at their places
+  bool changeable;          ///< and may be replaced here
+  uint8_t staged;           ///< bit i: argument i has a new value
+  uint64_t bits[SHL_MOST_STAGED][2];
+} SHLArguments;
+
+/// [-0, +0, -] Has handles of class `cls` read and changed by numbers without a call of the host where that can be, and the member
+/// `member` of calls answer such a handle. From now on each `host` that a call token stands for begins with an SHLArguments.
+SHLStatus shl_arguments_class(SHLState *state, uint32_t cls, int32_t member);
+
 /// The slow half of shl_invoke_end.
 void shl_invoke_finish(SHLInvocation *invocation);
 static inline void shl_invoke_end(SHLInvocation *invocation) {

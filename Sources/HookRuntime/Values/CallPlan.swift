@@ -104,6 +104,22 @@ package struct ArgumentPlan: Sendable {
   package var isConsumed: Bool { isOwned && !(info?.isTrivial ?? false) }
 }
 
+/// What is asked of an argument when it is replaced. Owns nothing, so that asking costs no reference count.
+package struct ArgumentTraits: Sendable {
+  /// The plan keeps it.
+  package let info: Unmanaged<TypeInfo>?
+  package let isInout: Bool
+  package let isOwned: Bool
+  package let isReplaceable: Bool
+
+  init(_ plan: ArgumentPlan) {
+    info = plan.info.map { .passUnretained($0) }
+    isInout = plan.isInout
+    isOwned = plan.isOwned
+    isReplaceable = plan.isReplaceable
+  }
+}
+
 package struct ResultPlan: Sendable {
   package var type: TypeSyntax
   package var info: TypeInfo?
@@ -191,6 +207,8 @@ package final class CallPlan: @unchecked Sendable {
   /// One per argument, none where each call tells what the values are; lives as long as the plan.
   package let recipes: UnsafePointer<ValueRecipe>
   /// One per argument; lives as long as the plan.
+  package let traits: UnsafePointer<ArgumentTraits>
+  /// One per argument; lives as long as the plan.
   let straightArguments: UnsafePointer<StraightPlace>
   package let resultSlot: ValueSlot
   let straightResult: StraightPlace
@@ -239,6 +257,9 @@ package final class CallPlan: @unchecked Sendable {
     let recipes = UnsafeMutablePointer<ValueRecipe>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (recipes + index).initialize(to: generics == nil ? ValueRecipe(argument) : .none) }
     self.recipes = UnsafePointer(recipes)
+    let traits = UnsafeMutablePointer<ArgumentTraits>.allocate(capacity: arguments.count)
+    for (index, argument) in arguments.enumerated() { (traits + index).initialize(to: ArgumentTraits(argument)) }
+    self.traits = UnsafePointer(traits)
     let straight = UnsafeMutablePointer<StraightPlace>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (straight + index).initialize(to: .argument(argument)) }
     straightArguments = UnsafePointer(straight)
@@ -269,7 +290,16 @@ package final class CallPlan: @unchecked Sendable {
   deinit {
     slots.deallocate()
     recipes.deallocate()
+    traits.deallocate()
     straightArguments.deallocate()
+  }
+
+  /// The first argument with this label.
+  package func position(ofLabel label: UnsafeRawBufferPointer) -> Int? {
+    if let same = (0..<argumentCount).first(where: { StringBits.are(arguments[$0].label, label) }) { return same }
+    // Spelled in other bytes, where a letter has several spellings.
+    let text = String(decoding: label, as: UTF8.self)
+    return text.utf8.allSatisfy { $0 < 0x80 } ? nil : arguments.firstIndex { $0.label == text }
   }
 
   /// The object is gone when the call is over.

@@ -2,7 +2,28 @@
 //
 // Layout: stdlib StringObject.swift (64-bit): word 0 count and flags (bit 60: the text follows the object's header),
 // word 1 the object with discriminator bits 63-60 (bit 61: small, bit 60: foreign).
+private import Glibc
+
 package enum StringBits {
+  /// The two words of an ASCII text of up to 15 bytes, which lies in them: nothing is to be ended of it. nil for other texts.
+  package static func small(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
+    guard bytes.count <= 15 else { return nil }
+    var words: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: bytes) }
+    guard (words.0 | words.1) & 0x8080_8080_8080_8080 == 0 else { return nil }
+    // Bits 63 to 61: nothing to count, ASCII, small.
+    return (words.0, words.1 | 0xE0 << 56 | UInt64(bytes.count) << 56)
+  }
+
+  /// The text has these bytes.
+  static func are(_ text: String?, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    // A String is two words.
+    guard let text, case let words = unsafeBitCast(text, to: (UInt64, UInt64).self) else { return false }
+    return withUTF8(words.0, words.1) {
+      $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)
+    }
+  }
+
   /// Gives `body` the UTF-8 bytes. They are valid only inside, while the owner of the string keeps it.
   @inline(__always)
   package static func withUTF8<R>(_ word0: UInt64, _ word1: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {

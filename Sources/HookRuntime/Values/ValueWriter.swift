@@ -64,8 +64,16 @@ package struct ValueWriter {
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
   package var canReleaseAfterCall: Bool { hkt_record_flags(call.pointee.body) & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
 
+  /// The same for the argument of that number, whose plan most values do without.
+  package func replace(_ index: Int, of plan: CallPlan, with value: OwnedValue) {
+    let recipe = plan.recipes[index]
+    guard case .parts = recipe.kind, !recipe.isConsumed else { return replace(plan.arguments[index], with: value) }
+    recipe.put(value.memory, in: frame)
+    if value.info.isTrivial { value.forget() } else { release(value) }
+  }
+
   /// Puts `value` in the argument's place and takes ownership of it. The caller has checked `canReplace`.
-  package func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
+  func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
     switch argument.location {
     case .optimizedOut, .unknown: value.destroy()
     case .parts(let parts): replace(parts, of: argument, with: value)
@@ -154,7 +162,7 @@ package struct ValueWriter {
     }
   }
 
-  private static func word(_ memory: UnsafeRawPointer, _ size: Int) -> UInt64 {
+  fileprivate static func word(_ memory: UnsafeRawPointer, _ size: Int) -> UInt64 {
     var word: UInt64 = 0
     withUnsafeMutableBytes(of: &word) { $0.baseAddress!.copyMemory(from: memory, byteCount: min(size, 8)) }
     return word
@@ -313,6 +321,20 @@ package struct ValueWriter {
       let low = piece.skip == 0 ? 0 : (base + 8 * i).load(as: UInt64.self) & (1 << UInt64(8 * piece.skip) - 1)
       (base + 8 * i).storeBytes(of: low | word << UInt64(8 * piece.skip), as: UInt64.self)
     default: break
+    }
+  }
+}
+
+extension ValueRecipe {
+  /// Puts the value at `memory` into its registers and slots; the recipe is one of parts.
+  fileprivate func put(_ memory: UnsafeRawPointer, in frame: UnsafeMutablePointer<HKTFrame>) {
+    withUnsafeBytes(of: parts) { parts in
+      for part in parts.bindMemory(to: Part.self).prefix(Int(count)) {
+        let place =
+          part.source >= 0
+          ? UnsafeMutableRawPointer(frame) + Int(part.source) : UnsafeMutableRawPointer(frame.pointee.stack + Int(~part.source))
+        place.storeBytes(of: ValueWriter.word(memory + Int(part.offset), Int(part.size)), as: UInt64.self)
+      }
     }
   }
 }

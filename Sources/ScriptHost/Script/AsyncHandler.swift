@@ -31,12 +31,14 @@ final class AsyncHandler {
     self.script = .allocate(capacity: 1)
     self.script.initialize(to: script)
     self.script.pointee.async = self
+    // Where the frame is another when the handler goes on, C would look into the old one.
+    self.script.pointee.arguments.readable = false
   }
 
   deinit {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
     if case .call(let call) = wish { call.discard() }
-    if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+    if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
     if script.pointee.lends { script.pointee.endLoans() }
     script.deallocate()
   }

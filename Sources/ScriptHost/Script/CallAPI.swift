@@ -18,7 +18,7 @@ enum CallAPI {
     }
   }
 
-  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+  static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, arguments: UInt32, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
       var description = SHLClass()
       description.name = name
@@ -32,6 +32,8 @@ enum CallAPI {
     }
     let call = UInt32(SHL_CLASS_CALL)
     for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
+    // A ScriptCall begins with its SHLArguments.
+    check(shl_arguments_class(state, arguments, Member.args.rawValue))
     check(shl_method(state, call, "original", original, context))
     // Of an overridden method the original is the superclass's.
     check(shl_method(state, call, "super", superOriginal, context))
@@ -162,13 +164,14 @@ enum CallAPI {
 
   /// The argument a key means: 1, 2, … or a label.
   private static func position(_ key: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int? {
-    let arguments = script.pointee.plan.arguments
     switch key.tag {
-    case SHL_INT: return arguments.indices.contains(Int(clamping: key.i) - 1) ? Int(key.i) - 1 : nil
+    case SHL_INT:
+      let count = script.pointee.view.withPlan { $0.argumentCount }
+      return key.i >= 1 && key.i <= count ? Int(key.i) - 1 : nil
     case SHL_STRING:
-      guard var name = callback.name else { return nil }
-      if name.hasSuffix("_"), name.count > 1 { name.removeLast() }
-      return arguments.firstIndex { $0.label == name }
+      guard var bytes = callback.rawName else { return nil }
+      if bytes.last == UInt8(ascii: "_"), bytes.count > 1 { bytes = UnsafeRawBufferPointer(rebasing: bytes.dropLast()) }
+      return script.pointee.view.withPlan { $0.position(ofLabel: bytes) }
     default: return nil
     }
   }
@@ -205,7 +208,7 @@ enum CallAPI {
   static let argumentsLength: SHLFunction = { context, callback in
     withPatch(context, callback) { _, callback in
       guard let script = running(callback) else { return callback.fail("this call is over") }
-      return callback.done(shl_int(Int64(script.pointee.plan.arguments.count)))
+      return callback.done(shl_int(Int64(script.pointee.view.withPlan { $0.argumentCount })))
     }
   }
 
@@ -274,9 +277,9 @@ enum CallAPI {
   @inline(__always)
   private static func answerStraight(_ script: UnsafeMutablePointer<ScriptCall>, _ raw: UnsafeMutablePointer<SHLCallback>) -> Bool {
     let view = script.pointee.view
-    guard script.pointee.changesNothing, !view.didThrow, let result = CallValues.scalar(view.withPlan { $0.resultSlot }, view) else {
-      return false
-    }
+    guard script.pointee.hasNoRecord, !view.didThrow else { return false }
+    let slot = view.withPlan { $0.resultSlot }
+    guard let result = CallValues.scalar(slot, at: slot.address(in: view.call)) else { return false }
     script.pointee.typedErrorBox = 0
     return shl_return(raw, result) == SHL_OK
   }

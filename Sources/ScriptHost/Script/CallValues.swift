@@ -14,14 +14,17 @@ enum CallValues {
   @inline(__always)
   static func argument(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.argumentsAreInFrame, let value = read(view.withPlan { $0.slots[index] }, view, bridge, scratch) { return value }
+    if script.pointee.argumentsAreInFrame {
+      let slot = view.withPlan { $0.slots[index] }
+      if script.pointee.arguments.hasStaged(index) { return staged(slot, script.pointee.arguments.stagedBits(index), bridge, scratch) }
+      if let value = read(slot, at: slot.address(in: view.call), bridge, scratch) { return value }
+    }
     return argumentByRecipe(index, script, bridge, scratch) ?? argumentByPlan(index, script, bridge, scratch)
   }
 
   /// The same of the numbers and Bools that most slots hold; nil for all else.
   @inline(__always)
-  static func scalar(_ slot: ValueSlot, _ view: CallView) -> SHLValue? {
-    let address = slot.address(in: view.call)
+  static func scalar(_ slot: ValueSlot, at address: UnsafeRawPointer) -> SHLValue? {
     switch slot.kind {
     case .int64: return shl_int(address.load(as: Int64.self))
     case .double: return shl_number(address.load(as: Double.self))
@@ -30,11 +33,16 @@ enum CallValues {
     }
   }
 
+  /// What the handler has put in the slot's place.
+  private static func staged(_ slot: ValueSlot, _ bits: StagedBits, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
+    // Of a kind that `bits(of:for:)` knows: it is read as it would be from the frame.
+    withUnsafeBytes(of: bits) { read(slot, at: $0.baseAddress!, bridge, scratch) ?? shl_nil() }
+  }
+
   /// What the slot holds; nil when it has to be read by plan.
   @inline(__always)
-  private static func read(_ slot: ValueSlot, _ view: CallView, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
-    if let scalar = scalar(slot, view) { return scalar }
-    let address = slot.address(in: view.call)
+  private static func read(_ slot: ValueSlot, at address: UnsafeRawPointer, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
+    if let scalar = scalar(slot, at: address) { return scalar }
     switch slot.kind {
     case .string: return ValueBridge.string(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self), scratch)
     case .object: return bridge.object(address.load(as: UInt.self))
@@ -50,7 +58,7 @@ enum CallValues {
     guard let recipe = script.pointee.recipe(index), let info = recipe.info?.takeUnretainedValue() else { return nil }
     let lent = LentValue(root: .argument(index), info: info, serial: bridge.serial)
     let value = recipe.withMemory(script.pointee.view.call) { bridge.lua($0, info, lent: lent, scratch: scratch) }
-    if value?.tag == SHL_HANDLE, index < 64 { script.pointee.lentArguments |= 1 << UInt64(index) }
+    if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
     return value
   }
 
@@ -60,18 +68,18 @@ enum CallValues {
     let argument = plan.arguments[index]
     if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
     // What the handler put there may be replaced again while it has a handle: it gets a copy.
-    if let staged = script.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
+    if let staged = script.pointee.changes?.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
     // What cannot be copied cannot be replaced either, and is lent where it lies.
     if argument.isInout || script.pointee.original(index) != nil, info.metadata.isCopyable {
-      let applied = script.pointee.held?[index].map { bridge.snapshot($0.memory, info, scratch) }
+      let applied = script.pointee.changes?.pointee.held[index].map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)
       } ?? missing(argument.location, bridge)
     }
     let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
     let value = script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) }
-    if value?.tag == SHL_HANDLE, index < 64 { script.pointee.lentArguments |= 1 << UInt64(index) }
+    if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
     if value == nil, case .parts = argument.location {
       return hasMembers(info) ? lendParts(lent, bridge) : missing(.optimizedOut, bridge)
     }
@@ -110,7 +118,10 @@ enum CallValues {
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let view = script.pointee.view
-    if script.pointee.changesNothing, let value = read(view.withPlan { $0.resultSlot }, view, bridge, scratch) { return value }
+    if script.pointee.hasNoRecord {
+      let slot = view.withPlan { $0.resultSlot }
+      if let value = read(slot, at: slot.address(in: view.call), bridge, scratch) { return value }
+    }
     return resultByPlan(script, bridge, scratch)
   }
 
@@ -125,15 +136,59 @@ enum CallValues {
 
   // MARK: Changing
 
+  /// Most numbers and Bools are staged without us: see StagedBits.
   static func stageArgument(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
-    let argument = script.pointee.plan.arguments[index]
+    if !stageBits(index, value, script) { try stageByPlan(index, value, script, bridge) }
+  }
+
+  /// A number, a Bool or a short text for a slot of its kind. False, with nothing done, for all else.
+  @inline(__always)
+  private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call) -> Bool {
+    // A handle to the argument goes on showing what was passed, which is a matter of the record.
+    guard script.pointee.arguments.changeable, index < SHLArguments.room, !script.pointee.arguments.isLent(index),
+      let bits = bits(of: value, for: script.pointee.view.withPlan { $0.slots[index] }, index, script)
+    else { return false }
+    script.pointee.arguments.stage(bits, at: index)
+    return true
+  }
+
+  /// The value as the slot holds it; nil where it is of another type or out of range, or owns something.
+  @inline(__always)
+  private static func bits(of value: SHLValue, for slot: ValueSlot, _ index: Int, _ script: Call) -> StagedBits? {
+    switch (slot.kind, value.tag) {
+    case (.int64, SHL_INT): return (UInt64(bitPattern: value.i), 0)
+    case (.double, SHL_NUMBER): return (value.n.bitPattern, 0)
+    case (.bool, SHL_BOOL): return (value.b ? 1 : 0, 0)
+    case (.double, SHL_INT): return Double(exactly: value.i).map { ($0.bitPattern, 0) }
+    case (.float, SHL_NUMBER):
+      let isTooLarge = value.n.isFinite && value.n.magnitude > Double(Float.greatestFiniteMagnitude)
+      return isTooLarge ? nil : (UInt64(Float(value.n).bitPattern), 0)
+    case (.string, SHL_STRING):
+      let bytes = UnsafeRawBufferPointer(start: value.s.p, count: value.s.n)
+      return isReplaceableText(index, script) ? StringBits.small(bytes) : nil
+    case (_, SHL_INT): return slot.bits(of: value.i).map { ($0, 0) }
+    default: return nil
+    }
+  }
+
+  /// A String that the callee only borrows, in a call whose end is seen: there a text needs no more than its place.
+  private static func isReplaceableText(_ index: Int, _ script: Call) -> Bool {
+    let (isKnown, isConsumed) = script.pointee.view.withPlan { plan in
+      if case .none = plan.recipes[index].kind { return (false, false) }
+      return (true, plan.recipes[index].isConsumed)
+    }
+    return isKnown && !isConsumed && ValueWriter(script.pointee.view.call).canReleaseAfterCall
+  }
+
+  private static func stageByPlan(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
+    let plan = script.pointee.plan
+    let argument = plan.traits[index]
     if script.pointee.original(index) == nil, isSame(value, root: .argument(index), script, bridge) {
       // Back to what was passed.
-      if !script.pointee.changesNothing { script.pointee.staged.removeValue(forKey: index)?.destroy() }
-      return
+      return unstage(index, script)
     }
-    guard let info = argument.info, argument.isReplaceable else {
-      throw .notReplaceable(type: argument.type.description(qualified: true))
+    guard argument.isReplaceable, let info = argument.info?.takeUnretainedValue() else {
+      throw .notReplaceable(type: plan.arguments[index].type.description(qualified: true))
     }
     let writer = ValueWriter(script.pointee.view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
@@ -156,7 +211,17 @@ enum CallValues {
       throw error
     }
     if !isWhatCame(made, index, script) { try FrameBound.settle(made, for: .pass) }
-    script.pointee.staged.updateValue(made, forKey: index)?.destroy()
+    let changes = script.pointee.record()
+    let former = changes.pointee.staged[index]
+    changes.pointee.staged[index] = made
+    former?.destroy()
+  }
+
+  private static func unstage(_ index: Int, _ script: Call) {
+    script.pointee.arguments.unstage(index)
+    guard let changes = script.pointee.changes, let former = changes.pointee.staged[index] else { return }
+    changes.pointee.staged[index] = nil
+    former.destroy()
   }
 
   /// The value is the one that came with the call, bit by bit: nothing gets further than it would.
@@ -289,8 +354,10 @@ enum CallValues {
       throw error
     }
     try FrameBound.settle(made, for: .pass)
-    script.pointee.stagedResult?.destroy()
-    script.pointee.stagedResult = made
+    let changes = script.pointee.record()
+    let former = changes.pointee.stagedResult
+    changes.pointee.stagedResult = made
+    former?.destroy()
   }
 
   /// Puts what the handler returned straight into the result registers. False, with nothing changed, when it must be
@@ -299,7 +366,7 @@ enum CallValues {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
-    guard script.pointee.changesNothing, !ran || !view.didThrow else { return false }
+    guard script.pointee.hasNoRecord, !ran || !view.didThrow else { return false }
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)
@@ -332,38 +399,64 @@ enum CallValues {
 
   // MARK: Applying
 
+  /// Puts new arguments that are bits where the original, and the handlers inside, find them.
+  @inline(__always)
+  static func applyBits(_ script: Call) { if script.pointee.arguments.isChanged { putBits(script) } }
+
+  private static func putBits(_ script: Call) {
+    let view = script.pointee.view
+    var left = script.pointee.arguments.staged
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      view.withPlan { $0.slots[index] }.put(script.pointee.arguments.stagedBits(index), in: view.call)
+      left &= left - 1
+    }
+    script.pointee.arguments.forgetStaged()
+  }
+
   static func applyArguments(_ script: Call) {
-    guard !script.pointee.changesNothing, !script.pointee.staged.isEmpty else { return }
-    let writer = ValueWriter(script.pointee.view.call)
-    let plan = script.pointee.plan
+    // After the last run of the original they are of no use.
     if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
-      for (index, value) in script.pointee.staged {
-        script.pointee.remember(index)
-        if script.pointee.held?[index] != nil {
-          if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
-        } else {
-          writer.replace(plan.arguments[index], with: value)
-        }
-      }
-      script.pointee.staged = [:]
+      applyBits(script)
+    } else {
+      script.pointee.arguments.forgetStaged()
+    }
+    guard let changes = script.pointee.changes, !changes.pointee.staged.isEmpty else { return }
+    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
+      replaceStaged(changes, script)
     } else {
       settleArguments(script)
     }
   }
 
-  /// The original ran, or never will: new values of the caller's variables are put there, all others are of no use.
-  private static func settleArguments(_ script: Call) {
+  /// New arguments go where the next run of the original finds them.
+  private static func replaceStaged(_ changes: UnsafeMutablePointer<CallChanges>, _ script: Call) {
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
-    for (index, value) in script.pointee.staged {
-      if plan.arguments[index].isInout { writer.replace(plan.arguments[index], with: value) } else { value.destroy() }
+    for (index, value) in changes.pointee.staged.takeAll() {
+      script.pointee.remember(index)
+      if let old = changes.pointee.held[index] {
+        changes.pointee.held[index] = value
+        writer.keepUntilEnd(old)
+      } else {
+        writer.replace(index, of: plan, with: value)
+      }
     }
-    script.pointee.staged = [:]
+  }
+
+  /// The original ran, or never will: new values of the caller's variables are put there, all others are of no use.
+  private static func settleArguments(_ script: Call) {
+    guard let changes = script.pointee.changes else { return }
+    let writer = ValueWriter(script.pointee.view.call)
+    let plan = script.pointee.plan
+    for (index, value) in changes.pointee.staged.takeAll() {
+      if plan.traits[index].isInout { writer.replace(index, of: plan, with: value) } else { value.destroy() }
+    }
   }
 
   static func applyResult(_ script: Call) {
-    guard !script.pointee.changesNothing, let value = script.pointee.stagedResult else { return }
-    script.pointee.stagedResult = nil
+    guard let changes = script.pointee.changes, let value = changes.pointee.stagedResult else { return }
+    changes.pointee.stagedResult = nil
     let writer = ValueWriter(script.pointee.view.call)
     let result = script.pointee.plan.result
     let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
@@ -439,11 +532,12 @@ enum CallValues {
   }
 
   static func dropStaged(_ script: Call) {
-    if script.pointee.changesNothing { return }
-    for value in script.pointee.staged.values { value.destroy() }
-    script.pointee.staged = [:]
-    script.pointee.stagedResult?.destroy()
-    script.pointee.stagedResult = nil
+    script.pointee.arguments.forgetStaged()
+    guard let changes = script.pointee.changes else { return }
+    for (_, value) in changes.pointee.staged.takeAll() { value.destroy() }
+    let result = changes.pointee.stagedResult
+    changes.pointee.stagedResult = nil
+    result?.destroy()
   }
 
   // MARK: Calling the original
@@ -452,12 +546,14 @@ enum CallValues {
   @inline(__always)
   static func runOriginal(_ script: Call) throws(BridgeError) {
     let view = script.pointee.view
-    guard script.pointee.originalRuns == 0, script.pointee.changesNothing, script.pointee.lentArguments == 0,
+    guard script.pointee.originalRuns == 0, script.pointee.hasNoRecord, script.pointee.arguments.lent == 0,
       !view.consumes
     else {
       try prepareOriginal(script)
       return hkt_call_proceed(view.call)
     }
+    applyBits(script)
+    script.pointee.arguments.readable = false
     script.pointee.originalRuns = 1
     hkt_call_proceed(view.call)
   }
@@ -471,7 +567,7 @@ enum CallValues {
     if script.pointee.originalRuns == 0, plan.selfUse == .consumed { script.pointee.keepSelf() }
     if script.pointee.originalRuns > 0 {
       let errorIsKnown = !script.pointee.view.didThrow || canReplaceError(script)
-      guard plan.canRunAgain, errorIsKnown, (script.pointee.held?.count ?? 0) == owned.count else {
+      guard plan.canRunAgain, errorIsKnown, (script.pointee.changes?.pointee.held.count ?? 0) == owned.count else {
         throw .runsOnce(script.pointee.hook.selector)
       }
       script.pointee.keptSelf?.lendAgain()
@@ -480,20 +576,19 @@ enum CallValues {
     }
     if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
     rememberLent(script)
-    if let held = script.pointee.held {
-      for (index, value) in held {
-        let copy = value.copy()
-        writer.overwrite(plan.arguments[index], with: copy)
-        copy.forget()
-      }
+    for (index, value) in script.pointee.changes?.pointee.held.all ?? [] {
+      let copy = value.copy()
+      writer.overwrite(plan.arguments[index], with: copy)
+      copy.forget()
     }
+    script.pointee.arguments.readable = false
     script.pointee.originalRuns += 1
   }
 
   /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.
   private static func rememberLent(_ script: Call) {
     let call = script.pointee.view.call
-    guard script.pointee.lentArguments != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
+    guard script.pointee.arguments.lent != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
     for index in script.pointee.plan.arguments.indices { script.pointee.remember(index) }
   }
 
@@ -504,7 +599,9 @@ enum CallValues {
   /// The original never runs: what it would have consumed ends here. False, with nothing changed, when some of that is
   /// out of reach.
   static func consumeOwned(_ script: Call) -> Bool {
-    if script.pointee.changesNothing, !script.pointee.view.consumes { return true }
+    // Of no use to a call whose original never runs.
+    script.pointee.arguments.forgetStaged()
+    if script.pointee.hasNoRecord, !script.pointee.view.consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
     guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
     settleArguments(script)
@@ -515,23 +612,15 @@ enum CallValues {
 
   /// Arguments changed between two runs of the original.
   private static func restage(_ script: Call) {
-    let writer = ValueWriter(script.pointee.view.call)
-    let plan = script.pointee.plan
-    for (index, value) in script.pointee.staged {
-      script.pointee.remember(index)
-      if script.pointee.held?[index] != nil {
-        if let old = script.pointee.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
-      } else {
-        writer.replace(plan.arguments[index], with: value)
-      }
-    }
-    script.pointee.staged = [:]
+    applyBits(script)
+    if let changes = script.pointee.changes { replaceStaged(changes, script) }
   }
 
   /// Takes over the owned arguments; the frame's bits are overwritten by a copy for each run.
   /// - Parameter copyable: those alone that can be copied.
   private static func hold(_ owned: [Int], _ script: Call, copyable: Bool = true) {
-    var held: [Int: OwnedValue] = [:]
+    let changes = script.pointee.record()
+    changes.pointee.held = Indexed()
     for index in owned {
       let argument = script.pointee.plan.arguments[index]
       guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
@@ -539,16 +628,14 @@ enum CallValues {
         // Takes over the value in the registers or in the caller's memory, bit by bit.
         let value = OwnedValue(uninitialized: info)
         value.memory.copyMemory(from: $0, byteCount: info.size)
-        held[index] = value
+        changes.pointee.held[index] = value
       }
     }
-    script.pointee.held = held
   }
 
   /// - Parameter givingBack: the original has not run and will run with what is in the registers.
   static func dropHeld(_ script: Call, givingBack: Bool = false) {
-    guard !script.pointee.changesNothing, let held = script.pointee.held else { return }
-    script.pointee.held = nil
-    for value in held.values { if givingBack { value.forget() } else { value.destroy() } }
+    guard let changes = script.pointee.changes else { return }
+    for (_, value) in changes.pointee.held.takeAll() { if givingBack { value.forget() } else { value.destroy() } }
   }
 }

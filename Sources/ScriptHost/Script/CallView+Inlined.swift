@@ -88,6 +88,30 @@ extension ValueSlot {
     return UnsafeMutableRawPointer(frame) + Int(offset)
   }
 
+  /// Puts a value there that is bits alone, as `StagedBits` has it; the slot is an argument's.
+  @inline(__always)
+  func put(_ bits: StagedBits, in call: UnsafeMutablePointer<HKTCall>) {
+    let address = address(in: call)
+    address.storeBytes(of: bits.0, as: UInt64.self)
+    if case .string = kind { address.storeBytes(of: bits.1, toByteOffset: 8, as: UInt64.self) }
+  }
+
+  /// The word that holds the integer; nil for kinds that are none and for what the kind cannot hold.
+  @inline(__always)
+  func bits(of value: Int64) -> UInt64? {
+    switch kind {
+    case .int64: UInt64(bitPattern: value)
+    case .int32: Int32(exactly: value).map { UInt64(UInt32(bitPattern: $0)) }
+    case .int16: Int16(exactly: value).map { UInt64(UInt16(bitPattern: $0)) }
+    case .int8: Int8(exactly: value).map { UInt64(UInt8(bitPattern: $0)) }
+    case .uint8: UInt8(exactly: value).map { UInt64($0) }
+    case .uint16: UInt16(exactly: value).map { UInt64($0) }
+    case .uint32: UInt32(exactly: value).map { UInt64($0) }
+    case .uint64: UInt64(exactly: value)
+    default: nil
+    }
+  }
+
   /// The value as an integer, sign-extended; nil for kinds that are none and for what exceeds Int64.
   @inline(__always)
   func integer(at address: UnsafeRawPointer) -> Int64? {

@@ -121,7 +121,7 @@ final class LuaHook: @unchecked Sendable {
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
-      if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
       if script.pointee.lends { script.pointee.endLoans() }
       return outcome
     }
@@ -140,23 +140,16 @@ final class LuaHook: @unchecked Sendable {
 
   @inline(__always)
   private func invoke(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    let (count, plain, slots) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots, $0.slots) }
-    if count <= plain, script.pointee.argumentsAreInFrame, let outcome = invokeStraight(script, slots, count) { return outcome }
+    let (count, plain) = script.pointee.view.withPlan { (min(wanted, $0.argumentCount), $0.plainSlots) }
+    if count <= plain, script.pointee.argumentsAreInFrame, let outcome = invokeStraight(script, count) { return outcome }
     return count <= Self.usualArguments ? invokeWithUsual(script, count) : invokeWithMany(script, count)
   }
 
   /// The arguments go from the registers to Lua without a detour; nil where one of them does not.
   @inline(__always)
-  private func invokeStraight(
-    _ script: UnsafeMutablePointer<ScriptCall>, _ slots: UnsafePointer<ValueSlot>, _ count: Int
-  ) -> HKTOutcome? {
-    let frame = script.pointee.view.call.pointee.frame!
-    // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
-    let places = UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self)
-    var from = SHLPlaces(
-      frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
-      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self), places: places,
-      count: Int32(truncatingIfNeeded: count))
+  private func invokeStraight(_ script: UnsafeMutablePointer<ScriptCall>, _ count: Int) -> HKTOutcome? {
+    var from = script.pointee.arguments.from
+    from.count = Int32(truncatingIfNeeded: count)
     return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
       withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
         let status = shl_invoke_places(

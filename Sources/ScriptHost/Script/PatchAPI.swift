@@ -82,7 +82,7 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
     HookAPI.register(patch, context, check)
 
-    CallAPI.register(state, context, check)
+    CallAPI.register(state, context, arguments: patch.classes.arguments, check)
     ObserveAPI.register(patch, context, check)
     DelegateAPI.register(patch, context, check)
     ClassAPI.register(patch, context, classMaker, check)

@@ -8,6 +8,8 @@ private import SwiftMangling
 /// Lives on the stack of the layer function, and is plain: what it owns the layer function ends. Handles that scripts got from it
 /// carry its serial and are valid while it is in the chain of its thread: no lock, no dangling.
 struct ScriptCall {
+  /// First, where C looks for it: what the arguments are, as long as there is no record of changes, and new ones that are bits alone.
+  var arguments: SHLArguments
   let view: CallView
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
   unowned(unsafe) let hook: LuaHook!
@@ -15,7 +17,8 @@ struct ScriptCall {
   private let owner: Unmanaged<Patch>?
   var patch: Patch? { owner?.takeUnretainedValue() }
   let phase: HKTPhase
-  let serial: UInt64
+  /// A number no other call's handler has.
+  var serial: UInt64 { arguments.serial }
   var up: UnsafeMutablePointer<ScriptCall>?
   var originalRuns = 0
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
@@ -23,19 +26,19 @@ struct ScriptCall {
   var typedErrorBox: UInt = 0
   /// Of an `around` handler of an async call, which owns this.
   unowned(unsafe) var async: AsyncHandler?
-  /// Made at the first change, released by LuaHook: most calls change nothing, and this struct then owns nothing.
-  private(set) var changes: Unmanaged<CallChanges>?
+  /// Made at the first change that is more, released by LuaHook: most calls make none, and this struct then owns nothing.
+  private(set) var changes: UnsafeMutablePointer<CallChanges>?
   /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
   private(set) var loans: Unmanaged<Loans>?
 
   init(
     view: CallView, hook: LuaHook?, patch: Unmanaged<Patch>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
   ) {
+    arguments = SHLArguments(view, phase, serial: serial)
     owner = patch
     self.view = view
     self.hook = hook
     self.phase = phase
-    self.serial = serial
     self.up = up
   }
 
@@ -45,34 +48,38 @@ struct ScriptCall {
     guard originalRuns > 0 || phase == HKT_EXIT, case .typed = plan.thrown else { return false }
     return view.frame.pointee.results.error != 0
   }
-  var changesNothing: Bool { changes == nil }
-  /// The frame holds the arguments as they are: none was changed by the handler or consumed by the original.
+  /// There is no record of changes: no more than bits was changed.
+  var hasNoRecord: Bool { changes == nil }
+  var changesNothing: Bool { changes == nil && !arguments.isChanged }
+  /// The frame holds the arguments that `arguments` has not anew: none else was changed by the handler, or consumed by the original.
   var argumentsAreInFrame: Bool {
     changes == nil && ((phase != HKT_EXIT && originalRuns == 0) || !view.withPlan { $0.consumesArguments })
   }
 
-  /// Arguments the handler changed, applied when it succeeds or calls the original.
-  var staged: [Int: OwnedValue] {
-    get { changes?.takeUnretainedValue().staged ?? [:] }
-    set { if changes != nil || !newValue.isEmpty { made().staged = newValue } }
-  }
-  /// The result the handler set.
-  var stagedResult: OwnedValue? {
-    get { changes?.takeUnretainedValue().stagedResult }
-    set { if changes != nil || newValue != nil { made().stagedResult = newValue } }
-  }
-  /// Owned arguments of an `around`, kept so that the original can be called several times.
-  var held: [Int: OwnedValue]? {
-    get { changes?.takeUnretainedValue().held }
-    set { if changes != nil || newValue != nil { made().held = newValue } }
-  }
-
-  private mutating func made() -> CallChanges {
-    if let changes { return changes.takeUnretainedValue() }
-    let made = CallChanges()
-    changes = .passRetained(made)
+  /// The record of changes, made at first use; what was staged as bits is in it.
+  mutating func record() -> UnsafeMutablePointer<CallChanges> {
+    if let changes { return changes }
+    let made = UnsafeMutablePointer<CallChanges>.allocate(capacity: 1)
+    made.initialize(to: CallChanges())
+    changes = made
+    if arguments.isChanged { settleBits(in: made) }
+    arguments.close()
     return made
   }
+
+  private func settleBits(in changes: UnsafeMutablePointer<CallChanges>) {
+    let plan = plan
+    for index in 0..<SHLArguments.room where arguments.hasStaged(index) {
+      guard let info = plan.arguments[index].info else { continue }
+      let value = OwnedValue(uninitialized: info)
+      // Nothing but bits, of a type that has at most sixteen bytes.
+      value.memory.storeBytes(of: arguments.stagedBits(index), as: StagedBits.self)
+      changes.pointee.staged[index] = value
+    }
+  }
+
+  /// The result the handler set.
+  var stagedResult: OwnedValue? { changes?.pointee.stagedResult }
 
   mutating func lend() -> Loans {
     if let loans { return loans.takeUnretainedValue() }
@@ -97,41 +104,40 @@ struct ScriptCall {
 
   /// Ends the record of changes; the values in it were given away or destroyed before.
   mutating func forgetChanges() {
-    changes?.release()
+    changes?.pointee.freeCopies()
+    changes?.deinitialize(count: 1)
+    changes?.deallocate()
     changes = nil
   }
 
   /// Where handles to an argument look once the frame holds another.
-  func original(_ index: Int) -> UnsafeRawPointer? { changes?.takeUnretainedValue().originals[index] }
+  func original(_ index: Int) -> UnsafeRawPointer? { changes?.pointee.originals[index] }
   /// Of the result in the frame, among those of this call.
   var resultNumber: Int { max(0, originalRuns - 1) & 0x7F }
   /// Lets handles to the result go on showing it, before the original runs again.
   mutating func rememberResult() {
     guard let info = plan.result.info, !info.isPlain else { return }
-    let changes = made()
+    let changes = record()
     let run = resultNumber
-    _ = view.reader.withMemory(plan.result.location, info, isResult: true) { changes.rememberBits($0, info, ofResult: run) }
+    _ = view.reader.withMemory(plan.result.location, info, isResult: true) { changes.pointee.rememberBits($0, info, ofResult: run) }
   }
-  /// Bit i: a handle to argument i was given out.
-  var lentArguments: UInt64 = 0
-
   /// Lets handles to an argument go on showing what was lent, before the frame gets another.
   mutating func remember(_ index: Int) {
-    guard phase == HKT_AROUND, index < 64, lentArguments & 1 << UInt64(index) != 0, original(index) == nil,
+    guard phase == HKT_AROUND, arguments.isLent(index), original(index) == nil,
       let info = plan.arguments[index].info,
       !plan.arguments[index].isInout
     else { return }
-    let changes = made()
-    if let held = changes.held?[index] { changes.originals[index] = UnsafeRawPointer(held.memory); return }
+    let changes = record()
+    if let held = changes.pointee.held[index] { return changes.pointee.originals[index] = UnsafeRawPointer(held.memory) }
     if case .address(let place) = plan.arguments[index].location {
-      changes.originals[index] = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place)))
+      changes.pointee.originals[index] = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place)))
     } else {
-      _ = view.reader.withParts(plan.arguments[index].location, info, isResult: false) { changes.rememberBits($0, info, of: index) }
+      _ = view.reader.withParts(plan.arguments[index].location, info, isResult: false) { changes.pointee.rememberBits($0, info, of: index) }
     }
   }
 
   /// The value of an argument that is no longer, or not only, in the frame.
-  func current(_ index: Int) -> OwnedValue? { staged[index] ?? held?[index] }
+  func current(_ index: Int) -> OwnedValue? { changes.flatMap { $0.pointee.staged[index] ?? $0.pointee.held[index] } }
 
   /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
   func isConsumed(_ index: Int) -> Bool {
@@ -159,7 +165,7 @@ struct ScriptCall {
       if let recipe = recipe(index) { return recipe.withMemory(view.call) { body($0 + lent.offset) } }
       if isConsumed(index) { return nil }
       if let memory = original(index) { return body(memory + lent.offset) }
-      if let value = held?[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if let value = changes?.pointee.held[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
       guard plan.arguments.indices.contains(index) else { return nil }
       return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
     case .selfValue:
@@ -170,7 +176,7 @@ struct ScriptCall {
       }
       return read(plan.location, plan.info, lent, body)
     case .result(let run):
-      if run != resultNumber { return changes?.takeUnretainedValue().results[run].map { body($0 + lent.offset) } }
+      if run != resultNumber { return changes?.pointee.results[run].map { body($0 + lent.offset) } }
       guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
       return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
     }
@@ -181,33 +187,6 @@ struct ScriptCall {
     guard let info, location.has(offset: lent.offset, size: lent.info.size) else { return nil }
     return view.reader.withParts(location, info, isResult: false) { body($0 + lent.offset) }
   }
-}
-
-/// What a handler changed, or holds, until it returns.
-final class CallChanges {
-  /// Arguments as they were lent, by index, once the frame holds others; their owners keep them alive.
-  var originals: [Int: UnsafeRawPointer] = [:]
-  /// Bits of such arguments that were in registers.
-  private var copies: [UnsafeMutableRawPointer] = []
-
-  /// The value keeps its owner; only where its bits are changes.
-  func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, of index: Int) {
-    let copy = UnsafeMutableRawPointer.allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
-    copy.copyMemory(from: memory, byteCount: info.size)
-    copies.append(copy)
-    originals[index] = UnsafeRawPointer(copy)
-  }
-  /// Results of former runs; the call keeps them alive to its end.
-  var results: [Int: UnsafeRawPointer] = [:]
-  func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, ofResult run: Int) {
-    rememberBits(memory, info, of: -1 - run)
-    results[run] = originals.removeValue(forKey: -1 - run)
-  }
-  deinit { for copy in copies { copy.deallocate() } }
-
-  var staged: [Int: OwnedValue] = [:]
-  var stagedResult: OwnedValue?
-  var held: [Int: OwnedValue]?
 }
 
 /// What this module keeps per thread, in HKTThread.local.

@@ -76,7 +76,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     var script = ScriptCall(view: CallView(call), hook: nil, patch: owner, phase: HKT_AROUND, serial: serial, up: up)
     withUnsafeMutablePointer(to: &script) { script in
       body(script)
-      if !script.pointee.changesNothing { script.pointee.forgetChanges() }
+      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
       if script.pointee.lends { script.pointee.endLoans() }
     }
   }

@@ -1,0 +1,63 @@
+// StagedBits — new arguments that are bits alone, kept until the original runs or the handler returns.
+//
+// Numbers, Bools, and texts so short that they lie in a String's own two words: of none of them is anything to be ended, so that
+// forgetting them is all it takes to undo what a handler did. In place, since a call that replaces an Int is not to allocate memory;
+// where C finds them, since most are put there without a call of ours (CLuaShim/shl_arguments.c).
+// CallValues reads and writes the others, and puts all of them into the frame, by the slots of the body that was entered.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+
+/// Two words, of which all but texts use the first.
+typealias StagedBits = (UInt64, UInt64)
+
+extension SHLArguments {
+  /// Arguments from here on are staged as any other value.
+  static let room = Int(SHL_MOST_STAGED)
+
+  /// Of a handler that begins.
+  @inline(__always)
+  init(_ view: CallView, _ phase: HKTPhase, serial: UInt64) {
+    self.init()
+    let (slots, count, consumes) = view.withPlan { ($0.slots, $0.argumentCount, $0.consumesArguments) }
+    let frame = view.call.pointee.frame!
+    self.serial = serial
+    from = SHLPlaces(
+      frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
+      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self),
+      // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
+      places: UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self), count: Int32(truncatingIfNeeded: count))
+    readable = phase != HKT_EXIT || !consumes
+    changeable = phase != HKT_EXIT
+  }
+
+  @inline(__always)
+  var isChanged: Bool { staged != 0 }
+  @inline(__always)
+  func hasStaged(_ index: Int) -> Bool { index < Self.room && staged >> UInt8(truncatingIfNeeded: index) & 1 != 0 }
+
+  @inline(__always)
+  func stagedBits(_ index: Int) -> StagedBits {
+    // The elements of a C array lie one behind the other.
+    withUnsafeBytes(of: bits) { $0.load(fromByteOffset: 16 * index, as: StagedBits.self) }
+  }
+
+  @inline(__always)
+  mutating func stage(_ new: StagedBits, at index: Int) {
+    withUnsafeMutableBytes(of: &bits) { $0.storeBytes(of: new, toByteOffset: 16 * index, as: StagedBits.self) }
+    staged |= 1 << UInt8(truncatingIfNeeded: index)
+  }
+
+  /// As it was passed.
+  mutating func unstage(_ index: Int) { if hasStaged(index) { staged &= ~(1 << UInt8(truncatingIfNeeded: index)) } }
+
+  @inline(__always)
+  mutating func forgetStaged() { staged = 0 }
+
+  /// All further changes are the record's, and it tells what the arguments are.
+  mutating func close() { (readable, changeable, staged) = (false, false, 0) }
+
+  /// A handle to the argument was given out.
+  mutating func lend(_ index: Int) { if index < 64 { lent |= 1 << UInt64(index) } }
+  func isLent(_ index: Int) -> Bool { index < 64 && lent & 1 << UInt64(index) != 0 }
+}
