@@ -378,7 +378,6 @@ static inline int access_member(lua_State *L, bool writing) {
       return 1;  // it checks its receiver itself
     }
     f.cb.field = known->field;
-    if (c->id == SHL_CLASS_CALL && f.cb.field == S->arguments_member && S->arguments_class) return push_arguments(L, S);
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
   } else if (lua_type(L, 2) == LUA_TSTRING) {
     f.cb.name = lua_tolstring(L, 2, &f.cb.name_length);
@@ -389,6 +388,7 @@ static inline int access_member(lua_State *L, bool writing) {
     if (type == LUA_TNUMBER) f.cb.field = (int32_t)lua_tointeger(L, -1);
     lua_settop(L, writing ? 3 : 2);
   }
+  if (c->id == SHL_CLASS_CALL && !writing && S->arguments_class && f.cb.field == S->arguments_member) return push_arguments(L, S);
   f.cb.host = c->id == SHL_CLASS_CALL ? call_target(L, S, 1) : NULL;
   SHLFunction fn = writing ? c->ops.newindex : c->ops.index;
   if (SHL_UNLIKELY(!fn)) {
@@ -496,12 +496,15 @@ void shl_pace_collector(lua_State *L, SHLState *S) {
   lua_gc(L, LUA_GCSTEP, AT_ONCE * KILOBYTES_EACH);
 }
 
+static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c);
+
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
   SHLClassRecord *c = S->classes[v->cls];
   bool unique = c->ops.flags & SHL_UNIQUE;
   luaL_checkstack(L, 5, NULL);
+  make_tables(L, S, c);
   if (SHL_UNLIKELY(c->stand_in && S->classes[c->stand_in]->unique_count) && push_live(L, S, c->stand_in, v->h.a)) return;
   if (unique) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
@@ -598,6 +601,34 @@ SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx)
   return status;
 }
 
+typedef struct { SHLState *S; const SHLNamed *functions; int32_t count; void *ctx; } RegisteringAll;
+
+/// [-1, +0, m]
+static int register_all_body(lua_State *L) {
+  RegisteringAll *r = lua_touserdata(L, 1);
+  for (int32_t i = 0; i < r->count; i++) {
+    SHLHostFunction *function = function_make(r->S, r->functions[i].name, r->functions[i].fn, r->ctx, -1);
+    if (!function) return luaL_error(L, "no memory");
+    lua_pushlightuserdata(L, function);
+    lua_pushcclosure(L, call_function, 1);
+    shl_put_global(L, r->functions[i].name);
+  }
+  return 0;
+}
+
+SHLStatus shl_register_all(SHLState *S, const SHLNamed *functions, int32_t count, void *ctx) {
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  RegisteringAll all = {S, functions, count, ctx};
+  if (shl_protect(inv.scope.L, register_all_body, &all, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
+  shl_invoke_end(&inv);
+  return status;
+}
+
 /// [-0, +0, m] Sets metatable[name] to a closure over (record, extra).
 static void set_operation(lua_State *L, const char *name, lua_CFunction fn, void *record, void *extra) {
   lua_pushlightuserdata(L, record);
@@ -640,17 +671,17 @@ static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
   lua_setfield(L, -2, "__metatable");
 }
 
-/// [-1, +0, m]
-static int class_body(lua_State *L) {
-  Registering *r = lua_touserdata(L, 1);
-  SHLClassRecord *c = r->record;
-  push_metatable(L, r->S, c);
-  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
-  if (c->ops.flags & SHL_UNIQUE) {
-    shl_push_weak_table(L, r->S, "v");
+/// [-0, +0, m] What Lua has of a class, made at its first handle or member: most patches use few of the classes there are.
+static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c) {
+  // That of calls is made while opening.
+  if (SHL_LIKELY(c->metatable != 0) || c->id == SHL_CLASS_CALL) return;
+  luaL_checkstack(L, RECENT_MEMBERS + 8, NULL);
+  if (c->ops.flags & SHL_UNIQUE && !c->unique) {
+    shl_push_weak_table(L, S, "v");
     c->unique = luaL_ref(L, LUA_REGISTRYINDEX);
   }
-  return 0;
+  push_metatable(L, S, c);
+  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
 static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
@@ -668,26 +699,18 @@ static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
 }
 
 SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  if (S->class_count >= SHL_CLASS_MAX || d->stands_in_for >= S->class_count) {
-    status = SHL_BAD_ARGUMENT;
-  } else {
-    Registering r = {.S = S, .record = record_make(d, S->class_count)};
-    if (r.record && shl_protect(inv.scope.L, class_body, &r, 0, 0) == LUA_OK) {
-      S->classes[S->class_count] = r.record;
+  if (shl_is_poisoned(S) || !shl_lock(S, -1)) return SHL_POISONED;
+  SHLStatus status = SHL_BAD_ARGUMENT;
+  if (S->class_count < SHL_CLASS_MAX && d->stands_in_for < S->class_count) {
+    SHLClassRecord *record = record_make(d, S->class_count);
+    status = record ? SHL_OK : SHL_NO_MEMORY;
+    if (record) {
+      S->classes[S->class_count] = record;
       if (d->stands_in_for) S->classes[d->stands_in_for]->stand_in = S->class_count;
       *cls = S->class_count++;
-    } else {
-      status = SHL_NO_MEMORY;
-      if (r.record) free((void *)r.record->ops.name), free(r.record);
     }
   }
-  shl_invoke_end(&inv);
+  shl_unlock(S);
   return status;
 }
 
@@ -707,6 +730,7 @@ SHLStatus shl_call_class(SHLState *S, const SHLClass *d) {
 /// [-1, +0, m]
 static int member_body(lua_State *L) {
   Registering *r = lua_touserdata(L, 1);
+  make_tables(L, r->S, r->record);
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->record->members);
   lua_pushstring(L, r->name);
   if (r->function) {

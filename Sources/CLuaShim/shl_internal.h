@@ -114,7 +114,7 @@ typedef struct SHLMember { const void *name; int32_t field; } SHLMember;
 typedef struct SHLClassRecord {
   SHLClass ops;
   uint32_t id;
-  SHLRef metatable;
+  SHLRef metatable;         // 0: not made yet, nor what follows
   SHLRef members;           // name -> function or integer id
   SHLMember recent[RECENT_MEMBERS];
   SHLRef unique;            // weak values: first word -> userdata
@@ -328,6 +328,8 @@ void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length)
 void shl_texts_open(lua_State *L, SHLState *S);
 /// [-0, +1, m] Pushes any value; a bad one is an error.
 void shl_push(lua_State *L, SHLState *S, const SHLValue *v);
+/// [-1, +0, m] Sets a dotted global, making tables on the way. Raw: what scripts put there is not run.
+void shl_put_global(lua_State *L, const char *name);
 SHLValue shl_read(lua_State *L, int index);
 void shl_read_to(lua_State *L, int index, SHLValue *v);
 static inline bool shl_is_plain(SHLTag tag) { return tag <= SHL_NUMBER || tag == SHL_CALL || tag == SHL_CONSTANT; }

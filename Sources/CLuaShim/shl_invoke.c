@@ -392,7 +392,7 @@ static inline bool push_all(lua_State *L, SHLState *S, const SHLValue *args, int
         if (!shl_push_text_unprotected(L, S, v->s.p, v->s.n)) return false;
         break;
       case SHL_HANDLE: {
-        if (v->cls == 0 || v->cls >= S->class_count || (S->classes[v->cls]->ops.flags & SHL_UNIQUE) ||
+        if (v->cls == 0 || v->cls >= S->class_count || (S->classes[v->cls]->ops.flags & SHL_UNIQUE) || !S->classes[v->cls]->metatable ||
             (S->reserve_count < RESERVE_BLOCKS && !shl_reserve(S)))
           return false;
         S->unfailing = true;

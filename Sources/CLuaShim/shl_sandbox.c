@@ -112,54 +112,52 @@ const SHLAllowed *shl_allow_list(void) {
   return list;
 }
 
-/// [-0, +1, m] The environment's table `library`, made when missing; "" is the environment itself (at index 1).
-static void push_library(lua_State *L, const char *library) {
-  if (!*library) {
-    lua_pushvalue(L, 1);
-    return;
+enum { ENVIRONMENT = 1, STOCK_MATH, FUNCTION_NAMES, STRING_METHODS, LIBRARY, LIBRARY_NAMES };
+
+/// [-0, +1, m] The value that scripts find under the name.
+static void push_value(lua_State *L, const Name *n) {
+  switch (n->kind) {
+    case OWN: lua_pushcfunction(L, n->own); break;
+    case STOCK: lua_pushcfunction(L, *n->stock); break;
+    case MATH: lua_getfield(L, STOCK_MATH, n->allowed.name); break;
   }
-  lua_pushstring(L, library);
-  if (lua_rawget(L, 1) == LUA_TTABLE) return;
-  lua_settop(L, -2);
-  lua_createtable(L, 0, 20);
-  lua_pushstring(L, library);
-  lua_pushvalue(L, -2);
-  lua_rawset(L, 1);
 }
 
-/// [-0, +0, m] Lua's argument errors look for a function's name in the table of loaded modules. This one is a copy that
-/// no script reaches, so that a script with very many globals does not make its errors slow.
-static void set_function_names(lua_State *L) {
-  lua_createtable(L, 0, 8);
-  for (int i = 0; i < NAME_COUNT; i++) {
-    const char *library = *names[i].allowed.library ? names[i].allowed.library : "_G";
-    lua_pushstring(L, library);
-    if (lua_rawget(L, -2) != LUA_TTABLE) {
-      lua_settop(L, -2);
-      lua_createtable(L, 0, 16);
-      lua_pushstring(L, library);
-      lua_pushvalue(L, -2);
-      lua_rawset(L, -4);
-    }
-    push_library(L, names[i].allowed.library);
-    lua_getfield(L, -1, names[i].allowed.name);
-    if (lua_type(L, -1) == LUA_TFUNCTION) lua_setfield(L, -3, names[i].allowed.name);
-    else lua_settop(L, -2);
-    lua_settop(L, -3);
-  }
-  lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+/// [-0, +0, m] Gives `table` the name at `name` and the value above it.
+static inline void put(lua_State *L, int table, int name) {
+  lua_pushvalue(L, name);
+  lua_pushvalue(L, name + 1);
+  lua_rawset(L, table);
 }
 
-/// [-0, +0, m] The string metatable: a method table of its own that no script can reach, stock arithmetic, no way in.
+/// [-0, +0, m] All names of one library, which stand together from number `i` on, into its tables. Answers the number behind them.
+static int fill_library(lua_State *L, int i) {
+  const char *library = names[i].allowed.library;
+  int end = i;
+  while (end < NAME_COUNT && strcmp(names[end].allowed.library, library) == 0) end++;
+  lua_settop(L, STRING_METHODS);
+  if (*library) lua_createtable(L, 0, end - i);
+  else lua_pushvalue(L, ENVIRONMENT);
+  lua_createtable(L, 0, end - i);
+  bool is_string = strcmp(library, "string") == 0;
+  for (; i < end; i++) {
+    lua_pushstring(L, names[i].allowed.name);
+    push_value(L, &names[i]);
+    put(L, LIBRARY, LIBRARY_NAMES + 1);
+    if (is_string) put(L, STRING_METHODS, LIBRARY_NAMES + 1);
+    if (lua_type(L, -1) == LUA_TFUNCTION) put(L, LIBRARY_NAMES, LIBRARY_NAMES + 1);
+    lua_settop(L, LIBRARY_NAMES);
+  }
+  lua_setfield(L, FUNCTION_NAMES, *library ? library : "_G");
+  if (*library) lua_setfield(L, ENVIRONMENT, library);
+  return end;
+}
+
+/// [-1, +0, m] The string metatable: a method table of its own that no script can reach, stock arithmetic, no way in.
 static void set_string_metatable(lua_State *L) {
   lua_pushliteral(L, "");
-  lua_createtable(L, 0, 12);
-  lua_createtable(L, 0, 20);
-  for (int i = 0; i < NAME_COUNT; i++) {
-    if (strcmp(names[i].allowed.library, "string") != 0) continue;
-    lua_pushcfunction(L, names[i].kind == OWN ? names[i].own : *names[i].stock);
-    lua_setfield(L, -2, names[i].allowed.name);
-  }
+  lua_createtable(L, 0, 10);
+  lua_pushvalue(L, STRING_METHODS);
   lua_setfield(L, -2, "__index");
   for (int i = 0; i < 8; i++) {
     lua_pushcfunction(L, shl_stock.arithmetic[i]);
@@ -168,7 +166,6 @@ static void set_string_metatable(lua_State *L) {
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_setmetatable(L, -2);
-  lua_settop(L, -2);
 }
 
 /// [-0, +0, m] Builds the environment and makes it the state's globals, so that compiled chunks get it by themselves.
@@ -177,29 +174,23 @@ void shl_sandbox_open(lua_State *L, SHLState *S) {
   shl_names_open(L, S);
   lua_createtable(L, 0, 48);
   luaopen_math(L);  // its random functions share a generator in this state
-  for (int i = 0; i < NAME_COUNT; i++) {
-    const Name *n = &names[i];
-    push_library(L, n->allowed.library);
-    lua_pushstring(L, n->allowed.name);
-    switch (n->kind) {
-      case OWN: lua_pushcfunction(L, n->own); break;
-      case STOCK: lua_pushcfunction(L, *n->stock); break;
-      case MATH: lua_getfield(L, 2, n->allowed.name); break;
-    }
-    lua_rawset(L, -3);
-    lua_settop(L, 2);
-  }
-  lua_pushvalue(L, 1);
-  lua_setfield(L, 1, "_G");
+  // Lua's argument errors look for a function's name in the table of loaded modules. This one is a copy that no script reaches, so
+  // that a script with very many globals does not make its errors slow.
+  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 20);
+  for (int i = 0; i < NAME_COUNT;) i = fill_library(L, i);
+  lua_pushvalue(L, ENVIRONMENT);
+  lua_setfield(L, ENVIRONMENT, "_G");
   lua_pushliteral(L, "Lua 5.4");
-  lua_setfield(L, 1, "_VERSION");
-  push_library(L, "utf8");
+  lua_setfield(L, ENVIRONMENT, "_VERSION");
+  lua_getfield(L, ENVIRONMENT, "utf8");
   lua_pushlstring(L, "[\0-\x7F\xC2-\xFD][\x80-\xBF]*", 14);
   lua_setfield(L, -2, "charpattern");
-  lua_settop(L, 1);
-  set_function_names(L);
-  lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   set_string_metatable(L);
+  lua_settop(L, FUNCTION_NAMES);
+  lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_settop(L, ENVIRONMENT);
+  lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 
   lua_newthread(L);
   S->main_stand_in = luaL_ref(L, LUA_REGISTRYINDEX);

@@ -370,11 +370,10 @@ SHLStatus shl_table_set_field(SHLScope *scope, SHLValue table, const char *name,
 
 // ---------------------------------------------------------------- globals
 
-/// [-2, +0, m] (value, work): sets a dotted global, making tables on the way. Raw: what scripts put there is not run.
-static int set_global_body(lua_State *L) {
-  Work *w = lua_touserdata(L, 2);
+void shl_put_global(lua_State *L, const char *name) {
+  int value = lua_gettop(L);
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  const char *name = w->name, *dot;
+  const char *dot;
   while ((dot = strchr(name, '.'))) {
     lua_pushlstring(L, name, (size_t)(dot - name));
     lua_pushvalue(L, -1);
@@ -388,8 +387,16 @@ static int set_global_body(lua_State *L) {
     name = dot + 1;
   }
   lua_pushstring(L, name);
-  lua_pushvalue(L, 1);
+  lua_pushvalue(L, value);
   lua_rawset(L, -3);
+  lua_settop(L, value - 1);
+}
+
+/// [-2, +0, m] (value, work)
+static int set_global_body(lua_State *L) {
+  Work *w = lua_touserdata(L, 2);
+  lua_settop(L, 1);
+  shl_put_global(L, w->name);
   return 0;
 }
 

@@ -341,6 +341,9 @@ bool shl_handle_set(SHLCallback *cb, int32_t i, uint64_t a, uint64_t b, uint64_t
 /// [-0, +0, -] Makes a global function; "log.warn" makes or extends the global table `log`. Needs no scope (takes the lock).
 /// `ctx` must outlive the state.
 SHLStatus shl_register(SHLState *state, const char *name, SHLFunction fn, void *ctx);
+typedef struct SHLNamed { const char *name; SHLFunction fn; } SHLNamed;
+/// [-0, +0, -] The same for many, which share their context.
+SHLStatus shl_register_all(SHLState *state, const SHLNamed *functions, int32_t count, void *ctx);
 
 // ---------------------------------------------------------------- native code inside a call
 

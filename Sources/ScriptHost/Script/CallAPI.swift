@@ -18,6 +18,9 @@ enum CallAPI {
     }
   }
 
+  /// Spelled once: the runtime looks long for the name of a case.
+  private static let members = Member.allCases.map { (name: $0.name, id: $0.rawValue) }
+
   static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, arguments: UInt32, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
       var description = SHLClass()
@@ -31,7 +34,7 @@ enum CallAPI {
       check(shl_call_class(state, &description))
     }
     let call = UInt32(SHL_CLASS_CALL)
-    for member in Member.allCases { check(shl_member(state, call, member.name, member.rawValue)) }
+    for member in members { check(shl_member(state, call, member.name, member.id)) }
     // A ScriptCall begins with its SHLArguments.
     check(shl_arguments_class(state, arguments, Member.args.rawValue))
     check(shl_method(state, call, "original", original, context))
@@ -48,7 +51,7 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(Member.allCases.map(\.name).joined(separator: ", ")), original(), try(), throw()"
+          "'call' has no field '\(callback.name ?? "?")'; it has \(members.map(\.name).joined(separator: ", ")), original(), try(), throw()"
         )
       }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)

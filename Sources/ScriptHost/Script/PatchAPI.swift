@@ -1,6 +1,7 @@
 // PatchAPI — the globals of a patch: patch, method, class, track, log, print, explain, swift. Hooks are in HookAPI.
 internal import CLuaShim
 internal import CHookTrampoline
+private import Glibc
 internal import HookRuntime
 internal import LuaBridge
 internal import SwiftMangling
@@ -86,15 +87,21 @@ enum PatchAPI {
     ObserveAPI.register(patch, context, check)
     DelegateAPI.register(patch, context, check)
     ClassAPI.register(patch, context, classMaker, check)
-    for (name, function) in globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions {
-      check(shl_register(state, name, function, context))
-    }
+    check(shl_register_all(state, functions.baseAddress, Int32(functions.count), context))
     check(shl_constant(state, 1, "swift.null", "swift.null"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
     }
     guard problem == SHL_OK else { throw .noLua(String(cString: shl_status_text(problem))) }
   }
+
+  /// All global functions; never freed, never changed.
+  nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
+    let named = (globals + SwiftAPI.functions + CallInAPI.functions + MessageAPI.functions).map { SHLNamed(name: strdup($0.0), fn: $0.1) }
+    let memory = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: named.count)
+    _ = memory.initialize(from: named)
+    return UnsafeBufferPointer(memory)
+  }()
 
   private static let globals: [(String, SHLFunction)] = [
     ("patch", patchFunction), ("method", methodFunction), ("implement", ImplementAPI.implement), ("track", trackFunction),
