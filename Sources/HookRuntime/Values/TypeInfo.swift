@@ -1,5 +1,5 @@
 // TypeInfo — what the runtime knows of one concrete type: how it is laid out, how it travels, how it is read.
-private import Synchronization
+package import Synchronization
 
 /// How values of a type are shown and bridged.
 package indirect enum ValueKind: Sendable {
@@ -39,6 +39,9 @@ package final class TypeInfo: Sendable {
   /// Two descriptions of one type differ in this only; see `TypeResolver.general`.
   package let form: ClosureForm
   package var isGeneral: Bool { form == .general }
+
+  /// What the layer above found out about the type, as a word of its own; 0 before. Asking is to cost no look into a table.
+  package let note = Atomic<UInt>(0)
 
   /// Found when first asked for.
   private let lazyMembers = Mutex<Members?>(nil)

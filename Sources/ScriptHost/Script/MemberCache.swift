@@ -30,14 +30,6 @@ final class MemberCache {
     var isStatic: Bool
   }
 
-  /// A direct-mapped front: the name's address (Lua keeps one copy of a short string) and the class find the slot.
-  private struct Slot {
-    var type: UInt = 0
-    var name: UnsafeMutableRawBufferPointer?
-    var isStatic = false
-    var member: Unmanaged<Found>?
-  }
-
   /// A member with what every use of it asks for: taking the enum apart would count a reference for each of its parts.
   final class Found {
     enum Use { case field, getter, method, other }
@@ -72,21 +64,12 @@ final class MemberCache {
     }
   }
 
-  private static let count = 256
-  private let slots: UnsafeMutablePointer<Slot>
+  /// `found` keeps the members.
+  private let recent = RecentNames<Unmanaged<Found>>(count: 256)
   private var found: [Key: Found] = [:]
   private var sends: [Key: BoundCall] = [:]
   private var functions: [String: Callable] = [:]
   private var types: [String: Metadata] = [:]
-
-  init() {
-    slots = .allocate(capacity: Self.count)
-    slots.initialize(repeating: Slot(), count: Self.count)
-  }
-  deinit {
-    for index in 0..<Self.count { slots[index].name?.deallocate() }
-    slots.deallocate()
-  }
 
   /// Looks something up with the state's lock given back.
   private func away<T>(_ callback: LuaCallback, _ look: () -> T) throws(CallError) -> T {
@@ -100,12 +83,9 @@ final class MemberCache {
   func member(_ name: UnsafeRawBufferPointer, of type: Metadata, isStatic: Bool = false, _ callback: LuaCallback) throws(CallError) -> Found
   {
     let address = UInt(bitPattern: type.pointer)
-    let slot = slots + Int((address >> 4 ^ UInt(bitPattern: name.baseAddress) >> 3) % UInt(Self.count))
-    if slot.pointee.type == address, slot.pointee.isStatic == isStatic, let known = slot.pointee.name, known.count == name.count,
-      name.count == 0 || memcmp(known.baseAddress!, name.baseAddress!, name.count) == 0, let member = slot.pointee.member
-    {
-      return member.takeUnretainedValue()
-    }
+    // Metadata is aligned.
+    let names = isStatic ? address | 1 : address
+    if let known = recent.find(name, of: names) { return known.takeUnretainedValue() }
     let key = Key(type: address, name: String(decoding: name, as: UTF8.self), isStatic: isStatic)
     let member: Found
     if let known = found[key] {
@@ -116,13 +96,7 @@ final class MemberCache {
     // What is missing may come with another image.
     if case .missing = member.member { return member }
     found[key] = member
-    slot.pointee.name?.deallocate()
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(name.count, 1), alignment: 1)
-    copy.copyMemory(from: name)
-    // `found` keeps the member.
-    slot.pointee = Slot(
-      type: address, name: UnsafeMutableRawBufferPointer(rebasing: copy[0..<name.count]), isStatic: isStatic,
-      member: .passUnretained(member))
+    recent.remember(.passUnretained(member), name, of: names)
     return member
   }
 

@@ -19,6 +19,8 @@ package final class Patch: @unchecked Sendable {
   @exclusivity(unchecked) var classes = HandleClasses()
   /// What names mean for the program's types; guarded by the state's lock.
   let callIns = MemberCache()
+  /// Fields of structs and tuples that were read, by TypeInfo; guarded by the state's lock.
+  let fields = RecentNames<ValueField>(count: 64)
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []

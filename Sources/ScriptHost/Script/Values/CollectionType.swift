@@ -49,6 +49,13 @@ class CollectionType: @unchecked Sendable {
 
   /// The operations for a type; nil for a type that is no collection we know, or whose elements are unknown.
   static func of(_ info: TypeInfo) -> CollectionType? {
+    guard case .structure = info.kind else { return nil }
+    let note = TypeNote(of: info)
+    return note.isCollection ? note.collection : nil
+  }
+
+  /// By a look into tables: `of` remembers what it says.
+  static func find(_ info: TypeInfo) -> CollectionType? {
     guard case .structure = info.kind, let form = Form.of(info) else { return nil }
     if let found = known.withLock({ $0[info.metadata] }) { return found }
     let made = make(form, info)

@@ -2,7 +2,7 @@
 internal import CLuaShim
 internal import HookRuntime
 
-enum StandardType: Sendable {
+enum StandardType: UInt, Sendable {
   case substring, character, unicodeScalar, staticString
   case int128, uint128, float16, float80
   case anyHashable
@@ -13,7 +13,9 @@ enum StandardType: Sendable {
     Metadata(Float16.self): .float16, Metadata(Float80.self): .float80, Metadata(AnyHashable.self): .anyHashable,
   ]
 
-  static func of(_ info: TypeInfo) -> StandardType? { table[info.metadata] }
+  static func of(_ info: TypeInfo) -> StandardType? { TypeNote(of: info).standard }
+  /// By a look into the table: `of` remembers what it says.
+  static func find(_ info: TypeInfo) -> StandardType? { table[info.metadata] }
 }
 
 extension ValueBridge {

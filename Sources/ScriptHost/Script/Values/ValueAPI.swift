@@ -4,6 +4,13 @@ internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
 
+/// Where a field of a struct, or an element of a tuple, lies in the value.
+struct ValueField: BitwiseCopyable {
+  let offset: Int
+  /// Kept by the resolver for ever.
+  let info: Unmanaged<TypeInfo>
+}
+
 enum ValueAPI {
   /// Why a value handle stands for nothing.
   static func missing(_ value: SHLValue) -> String? {
@@ -39,21 +46,22 @@ enum ValueAPI {
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
+      if let done = rememberedField(receiver, patch, callback) { return done }
       if let text = missing(receiver) { return callback.fail(text) }
       let lent = LentValue(receiver)
       let bridge = bridge(receiver, patch, callback)
       if let collection = CollectionType.of(lent.info) {
-        if callback.name == "table", !hasKey("table", lent, collection, bridge) {
+        if callback.rawName != nil, callback.name == "table", !hasKey("table", lent, collection, bridge) {
           return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
         }
         // Names are keys of dictionaries and sets; a list has no keys, but members.
-        if collection.isList, callback.name != nil, let done = listMember(lent, collection, patch, callback) { return done }
+        if collection.isList, callback.rawName != nil, let done = listMember(lent, collection, patch, callback) { return done }
         return element(callback[1], lent, collection, bridge, callback)
       }
       switch lent.info.kind {
       case .structure where !isField(lent.info, callback.name):
-        return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, callback)
-      case .structure, .tuple: return field(lent, bridge, callback)
+        return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, patch, callback)
+      case .structure, .tuple: return field(lent, bridge, patch, callback)
       case .enumeration where callback.name != nil && callback.name != "case" && callback.name != "payload":
         return ValueCalls.index(lent, patch, callback) ?? payload(lent, bridge, callback)
       case .enumeration: return payload(lent, bridge, callback)
@@ -76,7 +84,38 @@ enum ValueAPI {
     callback.fail("a value of type \(lent.info.name) has no fields")
   }
 
-  private static func field(_ lent: LentValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+  /// A field that was read before, of the same type: its place and type are known. nil for all others.
+  @inline(__always)
+  private static func rememberedField(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+    guard receiver.h.b != 0, let known = withKey(callback, { patch.fields.find($0, of: UInt(receiver.h.b) | $1) }) else { return nil }
+    let lent = LentValue(receiver)
+    let bridge = bridge(receiver, patch, callback)
+    let type = known.info.takeUnretainedValue()
+    return withScratch { scratch in
+      lent.withMemory {
+        callback.done(bridge.lua($0 + known.offset, type, lent: lent.part(type, at: known.offset), scratch: scratch))
+      } ?? callback.fail(gone(lent))
+    }
+  }
+
+  /// Remembers a field whose value lies in its place as any value of its type, and that no setter can change meanwhile.
+  private static func remember(_ field: StoredField, _ lent: LentValue, _ patch: Patch, _ callback: LuaCallback) {
+    guard case .value = field.reference, case .success(let type) = field.type else { return }
+    if case .classType = field.owner.kind { return }
+    let known = ValueField(offset: field.offset, info: .passUnretained(type))
+    _ = withKey(callback) { patch.fields.remember(known, $0, of: UInt(bitPattern: Unmanaged.passUnretained(lent.info).toOpaque()) | $1) }
+  }
+
+  /// Gives `body` the bytes of the key, a name or a position, and the bit by which positions and names differ: TypeInfos are aligned.
+  @inline(__always)
+  private static func withKey<R>(_ callback: LuaCallback, _ body: (UnsafeRawBufferPointer, UInt) -> R?) -> R? {
+    if let name = callback.rawName { return body(name, 0) }
+    let key = callback[1]
+    guard key.tag == SHL_INT else { return nil }
+    return withUnsafeBytes(of: key.i) { body($0, 1) }
+  }
+
+  private static func field(_ lent: LentValue, _ bridge: ValueBridge, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
     let fields = lent.info.fields
     let found: StoredField?
     if let name = callback.name {
@@ -91,6 +130,7 @@ enum ValueAPI {
       let key = callback.name ?? ValueBridge.shown(callback[1])
       return callback.fail(BridgeError.unknownField(key, type: lent.info.name, known: fieldNames(lent.info)).description)
     }
+    remember(found, lent, patch, callback)
     return withScratch { scratch in
       lent.withMemory { memory in
         switch FieldAccess.read(found, memory, lent, bridge, scratch) {
