@@ -51,6 +51,17 @@ for level in -Onone -O; do
   same "$level what scripts put there arrives" "$here/extended/write.expected" write.out
 done
 
+# Numbers, Bools and short texts are changed as bits, beside others; what a failing handler changed is gone.
+for level in -Onone -O; do
+  compile=(swiftc -swift-version 6 "$level" $flags -wmo -I. -suppress-warnings)
+  "${compile[@]}" -parse-as-library -emit-module -emit-object -module-name Changes "$here/Changes.swift" -o Changes.o
+  "${compile[@]}" -module-name Main "$here/changes.swift" Changes.o -o changes
+  capture changes timeout 60 "$scripthost" run -v --state state --patches "$here/changes" -- ./changes
+  same "$level changes of every kind arrive, or are undone" "$here/changes.expected" changes.out
+  sed -n 's/^scripthost: changes\.lua:[0-9]*: //p' changes.err >changes.messages
+  same "$level handlers see what they changed, and why not" "$here/changes.messages" changes.messages
+done
+
 # Data is known by what it conforms to: Foundation is not linked into the host.
 swiftc -swift-version 6 -Onone -parse-as-library -module-name Files "$here/Data.swift" -o files
 capture data timeout 60 "$scripthost" run -v --state state --patches "$here/data" -- ./files
