@@ -242,8 +242,8 @@ struct RunningHandler {
   /// Runs `body` as the innermost handler of the call's thread; answers what it threw.
   @inline(__always)
   static func run(_ state: UnsafeMutablePointer<HandlerCall>, _ body: Handler.Run) -> (any Error)? {
-    let thread = state.pointee.view.call.pointee.thread!
-    thread.pointee.handlers += 1
+    let thread = state.pointee.view.call.pointee.thread.unsafelyUnwrapped
+    thread.pointee.handlers &+= 1
     let outer = thread.pointee.handler
     thread.pointee.handler = thread.pointee.handlers
     defer { thread.pointee.handler = outer }
