@@ -6,7 +6,7 @@ private import Glibc
 
 extension StringProtocol {
   /// The bytes of `part`, which is ASCII, are among the text's.
-  func holds(_ part: StaticString) -> Bool {
+  package func holds(_ part: StaticString) -> Bool {
     let size = part.utf8CodeUnitCount
     func search(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
       guard size > 0, var rest = UnsafeRawPointer(bytes.baseAddress) else { return size == 0 }

@@ -76,13 +76,21 @@ enum CallAPI {
         }
         return callback.done(error == 0 ? shl_nil() : errorHandle(patch, script, error))
       case .errno_: return callback.done(shl_int(Int64(script.pointee.view.call.pointee.error_number)))
-      case .duration: return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
+      case .duration: return duration(script, callback)
       case .depth: return callback.done(shl_int(Int64(script.pointee.view.depth)))
       case .task: return task(callback)
       case .thread: return callback.done(shl_int(Int64(hkt_thread().pointee.tid)))
       case .ctx: return CallContext.table(script, patch, callback)
       }
     }
+  }
+
+  private static func duration(_ script: UnsafeMutablePointer<ScriptCall>, _ callback: LuaCallback) -> Int32 {
+    guard let hook = script.pointee.hook, hook.isTimed || hook.position == .before else {
+      return callback.fail(
+        "how long calls take is measured where the patch's text says so: write 'call.duration_ns', not a name put together")
+    }
+    return callback.done(shl_int(Int64(clamping: script.pointee.view.durationNanoseconds)))
   }
 
   /// A number for the task the call runs in, nil outside of tasks.

@@ -65,12 +65,15 @@ final class LuaHook: @unchecked Sendable {
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
   }
 
+  /// Calls note when they began, for `call.duration_ns`.
+  var isTimed: Bool { position != .before && patch.namesDuration }
+
   var phases: UInt32 {
-    switch position {
+    let timed = isTimed ? UInt32(HKT_TIMED) : 0
+    return switch position {
     case .before: UInt32(HKT_ON_ENTER)
-    // Handlers may ask for `call.duration_ns`.
-    case .around: UInt32(HKT_ON_AROUND | HKT_TIMED)
-    case .after: UInt32(HKT_ON_EXIT | HKT_TIMED)
+    case .around: UInt32(HKT_ON_AROUND) | timed
+    case .after: UInt32(HKT_ON_EXIT) | timed
     }
   }
 

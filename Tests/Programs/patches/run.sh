@@ -46,6 +46,16 @@ patched 'method "plutil.PrintCommand.prettyPrint(_:indent:spacing:)":after(funct
 end)' plutil -p in.json
 turns 'after: one call of a recursive function' "$(sed 's/=> 3$/=> three 三/' alone.out)"
 
+patched 'method "plutil.rawStringWithPropertyList(_:)":after(function(call)
+  call.result = tostring(call.duration_ns > 1000 and call.duration_ns < 10 ^ 10)
+end)' plutil -extract count raw in.json
+turns 'after: how long the call took' 'true'
+
+patched 'method "plutil.rawStringWithPropertyList(_:)":after(function(call)
+  call.result = select(2, pcall(function() return call["dur" .. "ation_ns"] end))
+end)' plutil -extract count raw in.json
+check 'after: what is not measured is an error' grep -q "measured where the patch's text says so: write 'call.duration_ns'" patched.out
+
 # MARK: Arguments
 
 patched 'method "plutil.PrintCommand.prettyPrint(_:indent:spacing:)":before(function(call, value, indent)
