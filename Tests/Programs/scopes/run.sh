@@ -9,6 +9,7 @@ cat >first.lua <<'END'
 patch { id = "first", api = 1 }
 method "EngineSubjects.free(_:)":before(function(call, n) log.info("first") end)
 END
+clang -shared -fPIC -O1 "$here/calloc.c" -o libcalloc.so
 mapfile -t libraries < <("$here/build-late" "$work")
 
 # random NAME OPTION…: a run of the cases with a seed of its own.
@@ -29,6 +30,9 @@ for level in debug release; do
 
   random 'A3 random hooks are called as the model says' --model 300 --runs 3
   random 'A10 four threads that change and call hooks' --stress 5 "${libraries[@]}"
+
+  capture memory timeout 60 env LD_PRELOAD="$work/libcalloc.so" "$cases" --no-memory
+  check "$level: a layer for which there is no memory never runs" grep -qx '0 failures' memory.out
 
   # A9: the program has a copy of its own, and is started with another one.
   capture copies timeout 60 "$scripthost" run -v --state state --patches first.lua -- "$cases" --second-copy

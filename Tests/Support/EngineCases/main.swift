@@ -3,6 +3,7 @@
 //   engine-cases --model HOOKS [--seed N] [--runs N]   random hooks against the model
 //   engine-cases --stress SECONDS [--seed N] [LIBRARY.so…]   four threads that call and change hooks
 //   engine-cases --cycles N | --objects N | --crowd N   memory and time of many hooks, one after the other or at once
+//   engine-cases --no-memory        a layer for which there is no memory; Tests/Programs/scopes/calloc.c is the allocator
 //   engine-cases --second-copy      tries to hook where another copy of the library hooks already
 //   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
 //
@@ -12,6 +13,7 @@ import Glibc
 import HookRuntime
 
 if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
+if CommandLine.arguments.contains("--no-memory") { exit(withoutMemory()) }
 
 /// The number behind an option.
 func option(_ name: String) -> Int? {
