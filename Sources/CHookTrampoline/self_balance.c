@@ -109,9 +109,19 @@ static void show(Walk *w, int64_t place) {
   if (place >= 0) return;
   // The slot that it lies in.
   int64_t slot = (-place + 7) / 8 - 1;
-  for (int64_t above = slot; above >= 0 && above >= slot - PARTS; above--)
-    if (above < SLOTS) w->reader.near |= UINT64_C(1) << above;
-  if (slot < SLOTS) w->reader.shown |= UINT64_C(1) << slot;
+  int64_t before = w->reader.before;
+  for (int64_t above = slot; above >= 0 && above >= slot - PARTS - before; above--) {
+    if (above >= SLOTS) continue;
+    w->reader.near |= UINT64_C(1) << above;
+    if (above >= slot - before) w->reader.shown |= UINT64_C(1) << above;
+  }
+}
+
+/// Goes wherever the table may lead. Where it ends is not known: what follows it and leads into the function is one way more, by which
+/// less is certain.
+static void arrive_by_table(Walk *w, uint64_t table, const State *s) {
+  uint64_t offset;
+  for (uint32_t number = 0; self_table_entry(&w->reader, table, number, &offset); number++) arrive(w, offset, s);
 }
 
 static void find_shown(Walk *w) {
@@ -156,6 +166,7 @@ static void walk_all(Walk *w, HKTSelf self) {
     Step step = self_step(&w->reader, offset, &s);
     if (step.is_unknown) w->is_understood = false;
     if (step.returns) end_at(w, &s);
+    if (step.table) arrive_by_table(w, step.table, &s);
     for (int k = 0; k < step.count; k++) {
       State on = state_on(&s, &step, k);
       arrive(w, step.next[k], &on);
@@ -240,7 +251,8 @@ static HKTBalance joined_balance(const Walk *w) {
 
 /// Prepares the walk and follows all paths; false where the code is not to be read.
 static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host) {
-  *w = (Walk){.reader = {.code = code, .host = host, .results = results, .word = self.is_address ? self.word : HKT_NO_WORD}, .is_understood = true};
+  *w = (Walk){.reader = {.code = code, .host = host, .results = results, .word = self.is_address ? self.word : HKT_NO_WORD,
+                      .is_certain = self.is_certain, .before = self.before}, .is_understood = true};
   // What else is called on an address may be consuming as well: of that nothing is taken for granted.
   w->reader.is_strict = self.is_address;
   if (code->size == 0 || code->size > LARGEST) return false;

@@ -1,6 +1,6 @@
 #include "self_state.h"
 
-enum { MOST = 100, STACK_ARGUMENTS = 32 };
+enum { MOST = 100, STACK_ARGUMENTS = 32, MOST_BEFORE = 3 };
 
 static const HKTPlaces ARGUMENTS = HKT_GPR(7) | HKT_GPR(6) | HKT_GPR(2) | HKT_GPR(1) | HKT_GPR(8) | HKT_GPR(9);
 static const HKTPlaces KEPT_BY_CALLS = HKT_GPR(3) | HKT_GPR(5) | HKT_GPR(12) | HKT_GPR(13) | HKT_GPR(14) | HKT_GPR(15);
@@ -285,7 +285,7 @@ static void load_word(const Reader *r, const Instruction *i, uint64_t offset, St
 static void store_word(
   const Reader *r, const ZydisDecodedOperand *to, int extra, Hold hold, bool exact, bool inside, uint64_t offset, State *s
 ) {
-  if (is_at_address(s, to)) overwrite(s);
+  if (is_at_address(s, to) && hold_of_memory(r, s, to, extra) != NEVER) overwrite(s);
   int slot = is_at_address(s, to) ? -1 : slot_at(s, to, extra);
   set_slot(s, slot, hold);
   set_slot_address(s, slot, exact, inside);
@@ -469,13 +469,41 @@ static bool pass_to_witness(Witness witness, const Reader *r, State *s) {
   return true;
 }
 
+/// What the callee's own code does with the word that is followed, which is in the register, or at the address there.
+static HKTBalance use_of_passed(const Reader *r, const HKTCallee *callee, uint64_t target, int reg, bool is_address, bool is_certain) {
+  if (callee->kind != HKT_CALLEE_UNKNOWN || !target || !r->host || !r->host->passed) return HKT_BALANCE_UNREAD;
+  HKTSelf self = {.place = HKT_GPR(reg), .is_address = is_address, .word = is_address ? r->word : 0, .is_certain = is_certain,
+                  .before = is_address ? r->before : MOST_BEFORE};
+  return r->host->passed(r->host->context, target, self);
+}
+
 /// What self's address in an argument comes to.
-static void pass_address(const Reader *r, const HKTCallee *callee, int reg, State *s) {
+static void pass_address(const Reader *r, const HKTCallee *callee, uint64_t target, int reg, State *s) {
   HKTPlaces place = HKT_GPR(reg);
   if (!is_inside(s, reg)) return;
-  if (callee->takes & place) end_at_address(r, reg, s);
+  // Which words a callee reads is not asked, so that only one that is known is followed there.
+  HKTBalance use = is_exact(s, reg) && r->word != HKT_NO_WORD ? use_of_passed(r, callee, target, reg, true, r->is_certain) : HKT_BALANCE_UNREAD;
+  if (use == HKT_BALANCE_KEPT) return;
+  if (use == HKT_BALANCE_CONSUMED) count(s, ALWAYS, -1, -1);
+  else if (callee->takes & place) end_at_address(r, reg, s);
   else if (callee->may_take & place || callee->unread & place || callee->kind == HKT_CALLEE_UNKNOWN) lose(s);
-  else if (callee->kind == HKT_CALLEE_FOREIGN) count(s, ALWAYS, -1, 1);
+  // C functions have no self.
+  else if (callee->kind == HKT_CALLEE_FOREIGN && place != HKT_GPR(13)) count(s, ALWAYS, -1, 1);
+}
+
+/// What self in a register that may be an argument's comes to.
+static void pass_word(const Reader *r, const HKTCallee *callee, uint64_t target, int reg, State *s) {
+  HKTPlaces place = HKT_GPR(reg);
+  Hold hold = hold_of(s, reg);
+  if (hold == NEVER) return;
+  HKTBalance use = use_of_passed(r, callee, target, reg, false, r->is_certain && hold == ALWAYS);
+  if (use == HKT_BALANCE_KEPT) return;
+  if (use == HKT_BALANCE_CONSUMED || callee->takes & place) count(s, hold, -1, -1);
+  else if (callee->may_take & place || (r->is_strict && callee->unread & place)) count(s, hold, -1, 0);
+  // A method keeps the self it is called on, as all but a few do, where its own code cannot be read.
+  else if (place == HKT_GPR(13)) return;
+  else if (callee->kind == HKT_CALLEE_UNKNOWN) count(s, hold, -1, 0);
+  else if (callee->kind == HKT_CALLEE_FOREIGN) count(s, hold, -1, 1);
 }
 
 static void forget_registers(Hold returned, uint64_t offset, State *s) {
@@ -487,7 +515,8 @@ static void forget_registers(Hold returned, uint64_t offset, State *s) {
 }
 
 /// A call of the function, or a jump there.
-static void pass_to(const Reader *r, HKTCallee callee, uint64_t offset, State *s) {
+/// - Parameter target: where its code is; 0: not known.
+static void pass_to(const Reader *r, HKTCallee callee, uint64_t target, uint64_t offset, State *s) {
   Hold first = hold_of(s, 7);
   Hold returned = NEVER;
   bool projects = callee.projects && is_inside(s, RDI);
@@ -526,16 +555,9 @@ static void pass_to(const Reader *r, HKTCallee callee, uint64_t offset, State *s
       // Where a result goes is written to.
       if (is_inside(s, 0)) overwrite(s);
       for (int reg = 0; reg < 16; reg++) {
-        HKTPlaces place = HKT_GPR(reg);
-        Hold hold = hold_of(s, reg);
-        if (!(place & (ARGUMENTS | HKT_GPR(13)))) continue;
-        pass_address(r, &callee, reg, s);
-        if (callee.takes & place) count(s, hold, -1, -1);
-        else if (callee.may_take & place || (r->is_strict && callee.unread & place)) count(s, hold, -1, 0);
-        // A method keeps the self it is called on, as all but a few do, where its own code cannot be read.
-        else if (place == HKT_GPR(13)) continue;
-        else if (callee.kind == HKT_CALLEE_UNKNOWN) count(s, hold, -1, 0);
-        else if (callee.kind == HKT_CALLEE_FOREIGN) count(s, hold, -1, 1);
+        if (!(HKT_GPR(reg) & (ARGUMENTS | HKT_GPR(13)))) continue;
+        pass_address(r, &callee, target, reg, s);
+        pass_word(r, &callee, target, reg, s);
       }
   }
   forget_registers(returned, offset, s);
@@ -554,7 +576,7 @@ static bool pass(const Reader *r, uint64_t offset, const Instruction *i, State *
     return true;
   }
   *callee = callee_of(r, offset, i, s);
-  pass_to(r, *callee, offset, s);
+  pass_to(r, *callee, target_of(r, offset, i), offset, s);
   return false;
 }
 
@@ -584,6 +606,28 @@ static Told told(const State *s, ZydisMnemonic jump, ZydisMnemonic without, Zydi
   return jump == without ? NO_ERROR : jump == with ? ERROR : UNTOLD;
 }
 
+/// The table through which the jump at a register's address goes: `lea table, T; movslq (T, n, 4), R; add T, R; jmp R`. 0: none.
+static uint64_t table_of(const Reader *r, const Instruction *i, const State *s) {
+  int to = i->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(i->op[0].reg.value) : -1;
+  if (to < 0 || s->values[to] == 0 || s->values[to] > r->code->size) return 0;
+  Instruction sum, address;
+  if (!self_decode(r, s->values[to] - 1, &sum) || sum.in.mnemonic != ZYDIS_MNEMONIC_ADD || sum.op[1].type != ZYDIS_OPERAND_TYPE_REGISTER) return 0;
+  int table = number_of(sum.op[1].reg.value);
+  if (table < 0 || table == to || s->values[table] == 0 || s->values[table] > r->code->size) return 0;
+  uint64_t at = s->values[table] - 1;
+  if (!self_decode(r, at, &address) || address.in.mnemonic != ZYDIS_MNEMONIC_LEA || address.op[1].mem.base != ZYDIS_REGISTER_RIP) return 0;
+  return r->code->address + at + address.in.length + (uint64_t)address.op[1].mem.disp.value;
+}
+
+bool self_table_entry(const Reader *r, uint64_t table, uint32_t number, uint64_t *offset) {
+  int32_t distance;
+  const void *bytes = r->host && r->host->data ? r->host->data(r->host->context, table + 4 * number, sizeof distance) : NULL;
+  if (!bytes) return false;
+  memcpy(&distance, bytes, sizeof distance);
+  *offset = table + (uint64_t)(int64_t)distance - r->code->address;
+  return *offset < r->code->size;
+}
+
 static Step branch(const Reader *r, const Instruction *i, uint64_t offset, State *s) {
   Step step = {0};
   uint64_t next = offset + i->in.length;
@@ -604,6 +648,8 @@ static Step branch(const Reader *r, const Instruction *i, uint64_t offset, State
       return step;
     default:
       if (is_inside) { go_on(r, target - r->code->address, UNTOLD, &step); return step; }
+      step.table = table_of(r, i, s);
+      if (step.table && self_table_entry(r, step.table, 0, &next)) return step;
       HKTCallee callee;
       bool is_witness = pass(r, offset, i, s, &callee);
       // A table of jumps looks the same as a jump to a function whose address a register holds.

@@ -61,10 +61,12 @@ typedef struct Reader {
   const HKTBalanceHost *host;
   HKTOwnedResults results;
   ZydisDecoder decoder;
-  uint64_t shown;        // own stack slots whose addresses are taken
-  uint64_t near;         // and those right above them, which may be parts of the same value
+  uint32_t before;       // words of self that may come before the one that is followed
+  uint64_t shown;        // own stack slots whose addresses are taken, and those where a self that lies there has the word
+  uint64_t near;         // and those above them, which may be parts of a value that has self in it
   uint64_t prologue;     // offset of the first call or jump: up to there debuggers' copies of arguments are made
   int32_t word;          // of a self that is passed by address: where the word is that is followed
+  bool is_certain;       // every self has the reference that is followed
   bool is_strict;        // a method whose code is out of reach may use up the self it is called on
 } Reader;
 
@@ -75,6 +77,7 @@ typedef struct Step {
   uint64_t next[2];      // offsets
   int count;
   Told told[2];          // of r12, by going that way
+  uint64_t table;        // of distances from itself, to one of which it jumps; 0: none
   bool returns;          // out of the function
   bool is_unknown;       // and to places that cannot be told
 } Step;
@@ -83,6 +86,8 @@ typedef struct Step {
 bool self_decode(const Reader *r, uint64_t offset, Instruction *i);
 /// What the instruction does to the state.
 Step self_step(const Reader *r, uint64_t offset, State *s);
+/// The offset that the table's entry with this number leads to; false behind its end.
+bool self_table_entry(const Reader *r, uint64_t table, uint32_t number, uint64_t *offset);
 /// Whom a call or jump at `offset` goes to; unknown where a register or a word says.
 HKTCallee self_callee(const Reader *r, uint64_t offset, const Instruction *i);
 bool self_is_register(const ZydisDecodedOperand *op, ZydisRegister reg);

@@ -46,13 +46,6 @@ typedef struct HKTCallee {
   bool may_fail;
 } HKTCallee;
 
-typedef struct HKTBalanceHost {
-  void *context;
-  HKTCallee (*callee)(void *context, uint64_t target);
-  /// The method whose place in its class's table, or in that of any heir, is so many bytes behind the class's address. May be null.
-  HKTCallee (*method)(void *context, int64_t offset);
-} HKTBalanceHost;
-
 typedef enum HKTBalance {
   /// Some paths may give up a reference, others may not.
   HKT_BALANCE_UNKNOWN,
@@ -81,7 +74,20 @@ typedef struct HKTSelf {
   int32_t word;
   /// Every value has a reference there, so that one path tells of all.
   bool is_certain;
+  /// How many words of the same value may come before the one that is followed.
+  uint32_t before;
 } HKTSelf;
+
+typedef struct HKTBalanceHost {
+  void *context;
+  HKTCallee (*callee)(void *context, uint64_t target);
+  /// The method whose place in its class's table, or in that of any heir, is so many bytes behind the class's address. May be null.
+  HKTCallee (*method)(void *context, int64_t offset);
+  /// What a function whose convention no name tells does with what it is passed in a register, by its own code. May be null.
+  HKTBalance (*passed)(void *context, uint64_t target, HKTSelf passed);
+  /// `size` constant bytes at an address (tables of jumps); null when there are none. May be null.
+  const void *(*data)(void *context, uint64_t address, uint64_t size);
+} HKTBalanceHost;
 
 /// No word of the value: what is done through its address counts, and what is read from where it cannot be told.
 #define HKT_NO_WORD (1 << 24)

@@ -25,8 +25,10 @@ final class Flows {
   let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
   /// What methods do with their self; unknown while they are being read. For SelfBalance.
-  var balances: [Balancing: Balance] = [:]
-  var callees: [UInt64: HKTCallee] = [:]
+  var balances: [Balancing: Remembered<Balance>] = [:]
+  var callees: [UInt64: Remembered<HKTCallee>] = [:]
+  /// Something was not followed to its end since somebody asked.
+  var isCut = false
   /// What the toolchain's libraries declare of their methods counts: see ToolchainMethods.
   var believesInterfaces = true
   private var depth = 0
@@ -49,6 +51,9 @@ final class Flows {
     guard size > 0, let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
     return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address, first_slot: UInt32(first))
   }
+
+  /// Constant bytes of the image.
+  func data(at address: UInt64, count: Int) -> UnsafeRawPointer? { file.bytes(at: address, count: count)?.baseAddress }
 
   fileprivate func taken(_ places: Places, at address: UInt64, size: Int) -> Places {
     Places.firstSlots.reduce(.nothing) { found, first in
@@ -119,9 +124,7 @@ final class Flows {
       context: Unmanaged.passUnretained(self).toOpaque(),
       // The context is this object, which outlives the call that hands it over.
       taken: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().takenByCallee($1) },
-      data: { context, address, size in
-        Unmanaged<Flows>.fromOpaque(context!).takeUnretainedValue().file.bytes(at: address, count: Int(size))?.baseAddress
-      },
+      data: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().data(at: $1, count: Int($2)) },
       possible: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().possibleInCallee($1) })
     return body(&host)
   }

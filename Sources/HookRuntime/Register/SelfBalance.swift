@@ -4,7 +4,7 @@ internal import SwiftMangling
 
 extension Flows {
   /// How far calls are followed.
-  private static let deepest = 3
+  private static let deepest = 4
 
   /// What the method at `address` does with the object in a register.
   func balance(at address: UInt64, size: Int, of object: Places, results: OwnedResults?) -> HKTBalance {
@@ -20,17 +20,46 @@ extension Flows {
   func balance(
     at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, named name: String, depth: Int
   ) -> Balance {
-    let question = Balancing(address: address, followed: followed)
-    if let known = balances[question] { return known }
-    guard let results, depth < Self.deepest, var code = code(address, size) else { return .unread }
-    // A method that calls itself: what the rest of it does tells.
-    balances[question] = .unread
-    var found = Balance.unread
-    found.use = withHost(of: name, depth) {
-      hkt_read_balance(&code, HKTSelf(followed), HKTOwnedResults(results), $0, &found.words)
+    guard let results else { return .unread }
+    let question = Balancing(address: address, followed: followed, results: results)
+    guard var code = code(address, size) else { return .unread }
+    return remembered(\.balances, question, at: depth, meanwhile: .unread) {
+      var found = Balance.unread
+      found.use = withHost(of: name, depth) {
+        hkt_read_balance(&code, HKTSelf(followed), HKTOwnedResults(results), $0, &found.words)
+      }
+      return found
     }
-    balances[question] = found
+  }
+
+  /// What was found out, now or before. What came of a reading that was cut short is good for those alone who could read no further.
+  /// - Parameter meanwhile: the answer where calls lead back here, and where they are not followed.
+  private func remembered<Question, Answer>(
+    _ table: ReferenceWritableKeyPath<Flows, [Question: Remembered<Answer>]>, _ question: Question, at depth: Int, meanwhile: Answer,
+    _ find: () -> Answer
+  ) -> Answer {
+    if let known = self[keyPath: table][question], known.depth <= depth {
+      isCut = isCut || known.isCut
+      return known.answer
+    }
+    guard depth < Self.deepest else {
+      isCut = true
+      return meanwhile
+    }
+    let wasCut = isCut
+    isCut = false
+    self[keyPath: table][question] = Remembered(answer: meanwhile, depth: 0, isCut: true)
+    let found = find()
+    self[keyPath: table][question] = Remembered(answer: found, depth: isCut ? depth : 0, isCut: isCut)
+    isCut = isCut || wasCut
     return found
+  }
+
+  /// An answer, and from which depth on it holds.
+  struct Remembered<Answer> {
+    let answer: Answer
+    let depth: Int
+    let isCut: Bool
   }
 
   private func withHost<T>(of name: String, _ depth: Int, _ body: (UnsafePointer<HKTBalanceHost>) -> T) -> T {
@@ -39,7 +68,9 @@ extension Flows {
       context: Unmanaged.passUnretained(asked).toOpaque(),
       // The context is the object above, which outlives the call that hands it over.
       callee: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().callee($1) },
-      method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) })
+      method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) },
+      passed: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().passed($1, FollowedSelf($2)) },
+      data: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().flows.data(at: $1, count: Int($2)) })
     return withExtendedLifetime(asked) { body(&host) }
   }
 
@@ -60,6 +91,7 @@ extension Flows {
   struct Balancing: Hashable {
     let address: UInt64
     let followed: FollowedSelf
+    let results: OwnedResults
   }
 
   /// What the code says, and which words it takes out of a self that is passed by address.
@@ -81,6 +113,8 @@ extension Flows {
 
     func callee(_ target: UInt64) -> HKTCallee { flows.callee(target, depth: depth) }
 
+    func passed(_ target: UInt64, _ followed: FollowedSelf) -> HKTBalance { flows.use(ofPassed: followed, to: target, depth: depth) }
+
     func method(_ offset: Int64) -> HKTCallee {
       switch metadata.flatMap({ flows.reader.pointer(at: $0 &+ UInt64(bitPattern: offset)) }) {
       case .address(let target): flows.callee(target, depth: depth)
@@ -99,20 +133,19 @@ extension Flows {
   }
 
   private func callee(_ target: UInt64, depth: Int) -> HKTCallee {
-    if let known = callees[target] { return known }
-    let found: HKTCallee
+    remembered(\.callees, target, at: depth, meanwhile: Self.unknown) { findCallee(target, depth: depth) }
+  }
+
+  private func findCallee(_ target: UInt64, depth: Int) -> HKTCallee {
     if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
-      found = callee(named: symbol.nameText, at: target, size: Int(symbol.size), depth: depth)
+      return callee(named: symbol.nameText, at: target, size: Int(symbol.size), depth: depth)
     } else if let name = reader.importStub(at: target) {
-      found = callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
+      return callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
     } else if let own = reader.stubTarget(at: target), own != target {
       return callee(own, depth: depth)
-    } else {
-      // Of no name, as stubs of functions of this very image are: it may be C.
-      found = Self.foreign
     }
-    callees[target] = found
-    return found
+    // Of no name, as stubs of functions of this very image are: it may be C.
+    return Self.foreign
   }
 
   private func callee(named name: String, at address: UInt64?, size: Int, depth: Int) -> HKTCallee {
@@ -126,7 +159,7 @@ extension Flows {
     if name.hasPrefix("swift_") || name.hasPrefix("__swift_") { return runtime(name) }
     if name == "memset" { return HKTCallee(HKT_CALLEE_CLEARS) }
     // C keeps objects by hand: Foundation's OperationQueue._schedule(_:) releases what _CFThreadSpecificSet retained.
-    guard name.hasPrefix("$s") else { return Self.foreign }
+    guard name.hasPrefix("$s") else { return Self.foreign.leavingSelf }
     guard var declaration = parser.declaration(name) else { return Self.unknown }
     if let kind = Self.outlined(name) { return HKTCallee(kind, mayFail: false) }
     // Whoever the call is handed on to has the convention that is declared.
@@ -151,7 +184,7 @@ extension Flows {
     if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
-    if declaration.isOnValue {
+    if declaration.isOnValue || declaration.hasNoSelf {
       // Told above, where it is a method.
     } else if !declaration.kind.keepsSelf {
       switch address.map({
@@ -167,6 +200,16 @@ extension Flows {
       }
     }
     return callee
+  }
+
+  /// What a function of Swift whose convention no name tells does with a word that it is passed: private ones, merged ones, methods whose
+  /// self was taken apart. Where it returns something is not known either.
+  private func use(ofPassed followed: FollowedSelf, to target: UInt64, depth: Int) -> HKTBalance {
+    guard let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }), symbol.nameText.hasPrefix("$s"),
+      let declaration = parser.declaration(symbol.nameText), !declaration.isCoroutine, !declaration.functionType.isAsync
+    else { return HKT_BALANCE_UNREAD }
+    let results = OwnedResults(mayFail: true).open
+    return balance(at: target, size: Int(symbol.size), of: followed, results: results, named: symbol.nameText, depth: depth + 1).use
   }
 
   /// The plan that the code of a method of this image bears out; nil for one of another image.
@@ -267,6 +310,11 @@ extension HKTCallee {
 
 extension Declaration {
   fileprivate var isOnValue: Bool { hasInstance && (contextKind == .structure || contextKind == .enumeration) }
+
+  /// What is in the self register when it is called is no instance.
+  fileprivate var hasNoSelf: Bool {
+    (kind == .function || kind == .allocatingInit) && localContext.isEmpty && (!hasInstance || context == nil)
+  }
 }
 
 extension EntityKind {
@@ -280,7 +328,7 @@ extension EntityKind {
 }
 
 /// The result registers that hold references of the caller's.
-package struct OwnedResults {
+package struct OwnedResults: Hashable {
   package var certain = Places.nothing
   /// Those that hold a number, or what was left in them, on some ways out: where a case has no payload.
   package var possible = Places.nothing

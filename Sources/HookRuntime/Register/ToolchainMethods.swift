@@ -11,7 +11,7 @@ enum ToolchainMethods {
     #if compiler(>=6.3) && compiler(<6.4)
       declaration.kind == .function && declaration.hasInstance && declaration.specialization.isEmpty && declaration.localContext.isEmpty
         && !declaration.isMerged && !declaration.isEffectivelyPrivate && modules.contains(declaration.module)
-        && declaration.contextKind != .protocolType && !consuming.contains(declaration.name)
+        && (!consuming.contains(declaration.name) || isKeeping(declaration))
     #else
       // Nobody has looked.
       false
@@ -29,6 +29,19 @@ enum ToolchainMethods {
     "copy", "drop", "dropFirst", "dropLast", "filter", "finalize", "flatMap", "flatMapError", "forEach", "get", "intersection",
     "joined", "make", "makeAsyncIterator", "makeIterator", "map", "mapError", "merging", "prefix", "reversed",
     "runSynchronously", "split", "start", "subtracting", "suffix", "symmetricDifference", "take", "union",
+  ]
+
+  /// Whose methods of such a name are declared, and all keep their self.
+  private static func isKeeping(_ declaration: Declaration) -> Bool {
+    keeping[declaration.name]?.contains(declaration.context?.description ?? "") ?? false
+  }
+
+  private static let keeping: [String: Set<String>] = [
+    "map": ["Swift.Sequence", "Swift.Collection", "Swift.Optional", "Swift.Result"],
+    "flatMap": ["Swift.Sequence", "Swift.Optional", "Swift.Result"],
+    "compactMap": ["Swift.Sequence"],
+    "forEach": ["Swift.Sequence"],
+    "joined": ["Swift.BidirectionalCollection"],
   ]
 }
 

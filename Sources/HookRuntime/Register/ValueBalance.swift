@@ -62,12 +62,29 @@ struct FollowedSelf: Hashable {
   var word: Int?
   /// Every value has a reference there.
   var isCertain = true
+  /// Words of the same value that may come before the one in a register.
+  var before = 0
+
+  /// The same of a word in memory, too.
+  fileprivate var wordsBefore: Int {
+    guard let word else { return before }
+    return word == Int(HKT_NO_WORD) ? 0 : word / 8
+  }
+}
+
+extension FollowedSelf {
+  init(_ passed: HKTSelf) {
+    self.init(
+      reference: Places(word: passed.place), word: passed.is_address ? Int(passed.word) : nil, isCertain: passed.is_certain,
+      before: Int(passed.before))
+  }
 }
 
 extension HKTSelf {
   init(_ followed: FollowedSelf) {
     self.init(
-      place: followed.reference.word(), is_address: followed.word != nil, word: Int32(followed.word ?? 0), is_certain: followed.isCertain)
+      place: followed.reference.word(), is_address: followed.word != nil, word: Int32(followed.word ?? 0), is_certain: followed.isCertain,
+      before: UInt32(followed.wordsBefore))
   }
 }
 
@@ -76,8 +93,10 @@ extension ValueSelfPlan {
   fileprivate func followed(_ offsets: Set<Int>, isCertain: Bool) -> [FollowedSelf] {
     switch location {
     case .pieces(let pieces):
-      return pieces.filter { $0.size == 8 && offsets.contains($0.offset) }.compactMap { Places(argument: $0.place) }
-        .filter { $0.rawValue < 1 << 16 }.map { FollowedSelf(reference: $0, isCertain: isCertain) }
+      return pieces.filter { $0.size == 8 && offsets.contains($0.offset) }.compactMap { piece in
+        guard let place = Places(argument: piece.place), place.rawValue < 1 << 16 else { return nil }
+        return FollowedSelf(reference: place, isCertain: isCertain, before: piece.offset / 8)
+      }
     case .address(let place):
       guard let register = Places(argument: place), register.areRegisters else { return [] }
       return offsets.sorted().map { FollowedSelf(reference: register, word: $0, isCertain: isCertain) }
@@ -93,7 +112,7 @@ extension ValueSelfPlan {
       guard let place = Places(argument: piece.place) else { return nil }
       if place.rawValue >= 1 << 16 && place.areRegisters { continue }
       guard place.areRegisters else { return nil }
-      found.append(FollowedSelf(reference: place, isCertain: false))
+      found.append(FollowedSelf(reference: place, isCertain: false, before: piece.offset / 8))
     }
     return found
   }
