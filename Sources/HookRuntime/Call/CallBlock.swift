@@ -13,8 +13,11 @@ struct CallBlock: ~Copyable {
 
   static let onlyScripts = "calls from Swift do not look for what its parameters are; scripts do"
 
-  /// - Parameter count: how many arguments there are going to be.
-  init(_ callable: Callable, count: Int) throws(CallError) {
+  /// - Parameters:
+  ///   - count: how many arguments there are going to be.
+  ///   - leavingCopy: the copy of a value that the call is made on may be left behind.
+  init(_ callable: Callable, count: Int, leavingCopy: Bool) throws(CallError) {
+    if callable.mayLeaveSelf, !leavingCopy { throw .mayLeaveCopy(selector: callable.selector) }
     guard count == callable.argumentCount else {
       throw .wrongCount(selector: callable.selector, expected: callable.argumentCount, found: count)
     }
@@ -75,7 +78,6 @@ struct CallBlock: ~Copyable {
   /// - Returns: the result, nil for Void.
   mutating func run(receiver: UInt, entry: UInt) throws -> OwnedValue? {
     made = 0  // given away
-    let before = callable.mayChangeSelf ? selfBits : []
     let result = callable.result.map { OwnedValue(uninitialized: $0) }
     let error = callable.run(memory, receiver: receiver, entry: entry, result: result?.memory)
     for (index, variable) in variables {
@@ -92,7 +94,7 @@ struct CallBlock: ~Copyable {
       ProgramCall.release(error)
       throw thrown
     }
-    if callable.mayChangeSelf, selfBits != before {
+    if callable.changedSelf(in: memory) {
       ProgramCall.asProgram { result?.destroy() }
       throw CallError.changedCopy(selector: callable.selector)
     }
@@ -100,12 +102,6 @@ struct CallBlock: ~Copyable {
   }
 
   private func end(_ index: Int) { callable.arguments[index].info.metadata.destroy(place(index)) }
-
-  /// The bytes of `self` in the block. What ended there left its bits.
-  private var selfBits: [UInt8] {
-    guard case .value(let info) = callable.receiver else { return [] }
-    return Array(UnsafeRawBufferPointer(start: memory + callable.selfOffset, count: info.size))
-  }
 }
 
 /// Any `UnsafeMutablePointer`, for inout arguments.

@@ -4,6 +4,7 @@
 // whose arguments were changed. Places come from the same plan that hooks read calls with, so what is proved for
 // reading holds for calling. Made once per selector, kept for ever.
 package import CHookTrampoline
+private import Glibc
 package import SwiftMangling
 
 package final class Callable: @unchecked Sendable {
@@ -80,9 +81,11 @@ package final class Callable: @unchecked Sendable {
   private let packed: [ValuePart]
   private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
-  package let mayChangeSelf: Bool
+  private let mayChangeSelf: Bool
   /// The copy of `self` that a call works on may be left behind: whether the function uses its self up is not told.
   package let mayLeaveSelf: Bool
+  /// The bits that `self` had, where they may change; behind them a byte says whether they did.
+  private let bitsOffset: Int
 
   /// What no argument of the declaration is.
   struct Hidden {
@@ -161,9 +164,10 @@ package final class Callable: @unchecked Sendable {
       let (offset, info) = try layout.add(value)
       receiver = .value(info)
       selfOffset = offset
-      mayLeaveSelf = !info.isTrivial && value.access != .owned && !layout.lent.contains { $0.offset == offset }
+      bitsOffset = mayChangeSelf ? layout.room(bytes: info.size + 1) : 0
+      mayLeaveSelf = !info.isTrivial && value.access == .unknown
     } else {
-      (mayChangeSelf, mayLeaveSelf) = (false, false)
+      (mayChangeSelf, mayLeaveSelf, bitsOffset) = (false, false, 0)
       if let known { receiver = known } else { receiver = try Self.receiver(selfPlan, declaration, ownType) }
       selfOffset = 0
     }
@@ -212,7 +216,7 @@ package final class Callable: @unchecked Sendable {
     (arguments, moves, returns) = (Self.table([]), Self.table([]), Self.table([]))
     (moveCount, returnCount, stackSlots, blockBytes, selfOffset, packedOffset) = (0, 0, 0, 16, 0, 0)
     (hasInout, hasLent, hasResultAddresses, resultIsIndirect, isOnX87) = (false, false, false, false, false)
-    (mayChangeSelf, mayLeaveSelf) = (false, false)
+    (mayChangeSelf, mayLeaveSelf, bitsOffset) = (false, false, 0)
     (result, resultKind, receiverOffset, thrown) = (nil, .none, nil, nil)
     (lent, constants, resultAddresses, packed) = ([], [], [], [])
   }
@@ -255,9 +259,7 @@ package final class Callable: @unchecked Sendable {
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
       // A method may be consuming, which its name does not tell: it then has ended the copy, which is better not ended than twice.
-      // (The end of what holds a weak reference changes its bits, which would look like the work of a mutating method.)
-      let isSeen = if case .address = plan.location { info.metadata.isBitwiseTakable } else { true }
-      if plan.access == .borrowed, isSeen, !info.isTrivial { lent.append((offset, info)) }
+      if plan.access == .borrowed, !info.isTrivial { lent.append((offset, info)) }
       return (offset, info)
     }
 
@@ -287,6 +289,12 @@ package final class Callable: @unchecked Sendable {
       let alignment = max(info.alignment, 8)
       let offset = (bytes + alignment - 1) / alignment * alignment
       bytes = offset + (info.size + 7) / 8 * 8
+      return offset
+    }
+
+    mutating func room(bytes count: Int) -> Int {
+      let offset = bytes
+      bytes = offset + (count + 7) / 8 * 8
       return offset
     }
 
@@ -427,6 +435,7 @@ package final class Callable: @unchecked Sendable {
     if !constants.isEmpty {
       for (offset, word) in constants { block.storeBytes(of: word, toByteOffset: offset, as: UInt.self) }
     }
+    if mayChangeSelf { (block + bitsOffset).copyMemory(from: block + selfOffset, byteCount: selfBytes) }
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
     // What uses its self up gets a reference of its own: whoever calls keeps theirs.
     if plan.selfUse == .consumed, let object = UnsafeRawPointer(bitPattern: receiver) {
@@ -447,6 +456,8 @@ package final class Callable: @unchecked Sendable {
   func unload(
     _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ error: UInt
   ) -> UInt {
+    // Before it is ended, which changes the bits of what holds a weak reference.
+    if mayChangeSelf { noteChange(in: block) }
     if hasLent { for (offset, info) in lent { info.metadata.destroy(block + offset) } }
     let base = UnsafeMutableRawPointer(frame)
     if error != 0 { return self.error(error, base, block) }
@@ -454,6 +465,18 @@ package final class Callable: @unchecked Sendable {
     for index in 0..<returnCount { empty(returns[index], base, result) }
     for part in packed { (result + part.offset).copyMemory(from: block + packedOffset + part.skip, byteCount: part.size) }
     return 0
+  }
+
+  private var selfBytes: Int { if case .value(let info) = receiver { info.size } else { 0 } }
+
+  private func noteChange(in block: UnsafeMutableRawPointer) {
+    let isChanged = memcmp(block + selfOffset, block + bitsOffset, selfBytes) != 0
+    block.storeBytes(of: isChanged, toByteOffset: bitsOffset + selfBytes, as: Bool.self)
+  }
+
+  /// The call that has returned was of a mutating method: what it changed is the copy in its block, and its results speak of that.
+  package func changedSelf(in block: UnsafeMutableRawPointer) -> Bool {
+    mayChangeSelf && block.load(fromByteOffset: bitsOffset + selfBytes, as: Bool.self)
   }
 
   /// The box of what was thrown: the error register has it, or says that a typed error is in its place.

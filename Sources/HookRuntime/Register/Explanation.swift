@@ -54,6 +54,7 @@ package enum Explanation {
       )
     }
     lines += conventions(family, image)
+    if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
     let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()
     lines.append("  chosen     \(choice(reaches))")
     for each in reaches { lines.append("  by \(each.backEnd.rawValue): \(each)") }
@@ -80,6 +81,20 @@ package enum Explanation {
       return said.compactMap { $0 }.map { "\(body.form.words): \($0)" }
     }
     .uniqued().map { "  arguments  \($0)" }
+  }
+
+  /// What a call by name knows of the end of the copy that a method of a struct or enum runs on; nil where nothing is asked.
+  private static func endOfSelf(_ family: Family, _ image: ImageCatalog) -> String? {
+    // As above, types are known of this process alone; and the base body is what is called.
+    guard image.isLoaded, let body = family.bodies.first(where: { $0.declaration.specialization.isEmpty }),
+      let report = image.selfReport(of: body, by: image.planToCall(body, in: family)), report.form != .object
+    else { return nil }
+    switch report.use {
+    case .kept: return "kept, so that a call by name ends the copy that it is made on"
+    case .consumed: return "used up, the copy that a call by name is made on, too"
+    case .unknown:
+      return "its code does not tell whether it is used up; a script's call needs swift.leaving(\"\(image.fullName(family))\")"
+    }
   }
 
   private static func listed(_ names: [String]) -> String {

@@ -40,18 +40,23 @@ final class AwaitedCall {
 
   /// The call with the callback's arguments from position `first` on: checked, made ready, and the handler waits.
   static func begin(
-    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
+    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ value: LentValue?, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    catching: Bool
   ) -> Int32 {
     let callable = bound.callable
     guard let script = ScriptThread.current()?.pointee.top, let handler = script.pointee.async, handler.hook.patch === patch,
       shl_can_wait(callback.raw), script.pointee.plan.stack.isKnown
     else { return CallInAPI.fail(.cannotWait(selector: callable.selector), callback) }
     let block = UnsafeMutableRawPointer.allocate(byteCount: callable.blockBytes + CallInAPI.resultRoom, alignment: 16)
-    if let problem = CallInAPI.store(callable.argumentCount, callable, block, first: first, patch, callback) {
+    let problem =
+      CallInAPI.store(callable.argumentCount, callable, block, first: first, patch, callback)
+      ?? CallInAPI.copySelf(value, callable, block, callback)
+    if let problem {
       block.deallocate()
       return problem
     }
     guard let call = AwaitedCall(bound, on: receiver, isObject, block, catching: catching) else { return callback.fail("out of memory") }
+    if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
     handler.wish = .call(call)
     return shl_wait(callback.raw, returned, Unmanaged.passUnretained(patch).toOpaque())
   }
@@ -78,7 +83,7 @@ final class AwaitedCall {
     let result = home?.memory ?? block + callable.blockBytes
     let error = callable.finish(callee, block, result: result)
     ProgramCall.asProgram {
-      for index in 0..<callable.argumentCount where callable.arguments[index].isInout { callable.arguments[index].destroy(block) }
+      callable.endInouts(block)
       if error != 0 { ProgramCall.release(error) } else if let info = callable.result { info.metadata.destroy(result) }
     }
     home?.forget()

@@ -1,7 +1,7 @@
 // CallInAPI — scripts call the program: obj:method(…), obj.property, swift.send, swift.call, swift.new, swift.try.
 //
 // Everything is checked before anything runs: the name, the receiver, the number of arguments, each argument's type and
-// range, and that no access to the receiver is open. A call that is made is the program's own: hooks see it, the state's
+// range, that no access to the receiver is open, and that what becomes of a copied receiver is known. A call that is made is the program's own: hooks see it, the state's
 // lock is given back while it runs, and what it returns belongs to the script.
 internal import CHookTrampoline
 internal import CLuaShim
@@ -37,20 +37,16 @@ enum CallInAPI {
     if isObject {
       do throws(CallError) { try CallCheck.object(receiver, for: callable) } catch { return fail(error, callback) }
     }
-    if callable.isAsync { return AwaitedCall.begin(bound, on: receiver, isObject, callback, first: first, patch, catching: catching) }
+    if callable.mayLeaveSelf, !patch.leftCopies.accept(callable) { return fail(.mayLeaveCopy(selector: callable.selector), callback) }
+    if callable.isAsync {
+      return AwaitedCall.begin(bound, on: receiver, isObject, value, callback, first: first, patch, catching: catching)
+    }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
       let watch = FrameBound.Watch(isObject ? receiver : 0)
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
       defer { watch?.end(callable.selector, patch) }
-      if callable.isOnValue, case .value(let info) = callable.receiver {
-        let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
-        guard made != nil else {
-          for made in 0..<given { callable.arguments[made].destroy(block) }
-          return callback.fail(value == nil ? "'\(callable.selector)' is called on a value; use swift.send(value, …)" : ObjectAPI.expired)
-        }
-      }
-      let before = callable.mayChangeSelf ? bits(callable, block) : []
+      if callable.isOnValue, let problem = copySelf(value, callable, block, callback) { return problem }
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
       let isScalar = OwnedResult.isScalar(callable.resultKind)
       let home =
@@ -63,12 +59,6 @@ enum CallInAPI {
       if kept != nil { ProgramCall.release(receiver) }
       if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
-      if error == 0, callable.mayChangeSelf, bits(callable, block) != before {
-        // Its results speak of a value that is gone.
-        if let info = callable.result, let result { ProgramCall.asProgram { info.metadata.destroy(result) } }
-        home?.forget()
-        return fail(.changedCopy(selector: callable.selector), callback)
-      }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
   }
@@ -97,10 +87,14 @@ enum CallInAPI {
     } catch { return fail(error, callback) }
   }
 
-  /// The bytes of `self` in the block. What ended there left its bits.
-  private static func bits(_ callable: Callable, _ block: UnsafeMutableRawPointer) -> [UInt8] {
-    guard case .value(let info) = callable.receiver else { return [] }
-    return Array(UnsafeRawBufferPointer(start: block + callable.selfOffset, count: info.size))
+  /// Makes the copy of a struct or enum that a call runs on, behind the arguments; answers the failure, with nothing left in the
+  /// block, when the value is gone.
+  static func copySelf(_ value: LentValue?, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ callback: LuaCallback) -> Int32? {
+    guard case .value(let info) = callable.receiver else { return nil }
+    let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
+    if made != nil { return nil }
+    for index in 0..<callable.argumentCount { callable.arguments[index].destroy(block) }
+    return callback.fail(value == nil ? "'\(callable.selector)' is called on a value; use swift.send(value, …)" : ObjectAPI.expired)
   }
 
   /// Makes all arguments in the block; answers the failure, with nothing left there, when one cannot be made.
@@ -126,13 +120,18 @@ enum CallInAPI {
   ) -> Int32 {
     if error != 0 {
       home?.forget()
-      if callable.hasInout {
-        for index in 0..<callable.argumentCount where callable.arguments[index].isInout { callable.arguments[index].destroy(block) }
-      }
+      callable.endInouts(block)
       let handle = shl_handle(patch.classes.keptError, UInt64(error), 0, 0)
       guard catching else { return shl_raise(callback.raw, handle) }
       callback.give(shl_bool(false))
       return callback.done(handle)
+    }
+    if callable.changedSelf(in: block) {
+      // Its results speak of a value that is gone.
+      if let info = callable.result, let result { ProgramCall.asProgram { info.metadata.destroy(result) } }
+      home?.forget()
+      callable.endInouts(block)
+      return fail(.changedCopy(selector: callable.selector), callback)
     }
     if catching { callback.give(shl_bool(true)) }
     if !callable.hasInout, OwnedResult.isScalar(callable.resultKind) {
@@ -301,6 +300,14 @@ enum CallInAPI {
       let bound = BoundCall(callable: maker.callable, entry: maker.entry)
       return perform(bound, on: UInt(bitPattern: type.metadata.pointer), callback, first: 2, patch)
     }
+  }
+}
+
+extension Callable {
+  /// Ends what a call left in its inout arguments.
+  func endInouts(_ block: UnsafeMutableRawPointer) {
+    guard hasInout else { return }
+    for index in 0..<argumentCount where arguments[index].isInout { arguments[index].destroy(block) }
   }
 }
 

@@ -21,6 +21,8 @@ package final class Patch: @unchecked Sendable {
   let callIns = MemberCache()
   /// Fields of structs and tuples that were read, by TypeInfo; guarded by the state's lock.
   let fields = RecentNames<ValueField>(count: 64)
+  /// What the script said `swift.leaving` of; guarded by the state's lock.
+  var leftCopies = LeftCopies()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []

@@ -69,6 +69,21 @@ private func refusal(_ body: () throws -> Void) -> String {
     }
   ),
   (
+    "methods that may leave the copy behind are refused, unless the caller accepts that",
+    {
+      let animal = Animal(name: "rex", legs: 4)
+      let selector = "\(module).Collar.text()"
+      let sentence =
+        "cannot call '\(selector)': its code does not tell whether it uses its self up, so that each call may leave a copy of the value "
+        + "behind; to accept that, say swift.leaving(\"\(selector)\"), in Swift SwiftFunction(\"\(selector)\", leavingCopy: true)"
+      check(refusal { _ = try SwiftFunction(selector) }, sentence, "a function")
+      check(refusal { _ = try Message.send("text()", to: Collar(of: animal)) }, sentence, "a message")
+      check(refusal { _ = try Dynamic(Collar(of: animal)).text() as String }, sentence, "a member")
+      check(try SwiftFunction(selector, leavingCopy: true).call(onValue: Collar(of: animal)) as String, "rex", "accepted")
+      withExtendedLifetime(animal) {}
+    }
+  ),
+  (
     "errors are thrown on, and belong to the caller",
     {
       let half = try SwiftFunction("\(module).evenHalf(_:)")

@@ -78,6 +78,13 @@ public struct Counter {
   @inline(never) public func scaled(_ factor: Double, label: String) -> String { "\(label) \(Double(value) * factor)" }
 }
 
+/// What becomes of its self nothing tells: a strong reference is made of the unowned one, and let go.
+public struct Collar {
+  unowned let animal: Animal
+  public init(of animal: Animal) { self.animal = animal }
+  @inline(never) public func text() -> String { animal.name }
+}
+
 @inline(never) public func later(_ n: Int) async -> Int {
   await Task.yield()
   return n * 2
