@@ -2,10 +2,11 @@
 #
 #   generate.py SEED COUNT LIBRARY MAIN
 #
-# Names tell what code has to show: `kept7I(_:)` gives its self back, `used7I(_:)` uses it up; the letter stands for the result. The program calls each on an object of its
-# own, prints what comes of it, and at the end how many objects are alive. Then come methods of structs and of an enum, passed by their
+# Names tell what code has to show: `kept7I(_:)` gives its self back, `used7I(_:)` uses it up, in either spelling; the letter stands for the
+# result. The program calls each on an object of its own, prints what comes of it, and at the end how many objects are alive. Then come methods of structs and of an enum, passed by their
 # words and by address, which scripts call on copies: the letters B, G, D and E stand for whose they are.
 import random
+import re
 import sys
 
 seed, count, library, main = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -238,6 +239,18 @@ TYPES = [
 ]
 
 
+def asks_for_copy(found):
+    return "(copy self)" if found[0] else "(copy self)."
+
+
+def used_up(statements):
+    """The spelling of a method that uses self up, and the statements as they are in it: a `consuming` self is copied by request only."""
+    # An escaping closure cannot have it.
+    if chance.random() < 0.5 or any("later.append" in each or "run(" in each or "run {" in each for each in statements):
+        return "__consuming ", statements
+    return "consuming ", [re.sub(r"\bself\b(?!\.)|(?<![.\w])(?=finished\()", asks_for_copy, each) for each in statements]
+
+
 def on_values(letter, statements, results):
     made = []
     for index in range(count // 2):
@@ -247,8 +260,11 @@ def on_values(letter, statements, results):
             throws = chance.random() < 0.2
             if throws:
                 lines.insert(chance.randrange(1, len(lines) + 1), "if n == 2 { throw Problem() }")
+            spelled = ""
+            if used:
+                spelled, (*lines, last) = used_up(lines + [last])
             made.append("  @inline(never) public %sfunc %s%d%s(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
-                "__consuming " if used else "", "used" if used else "kept", index, letter, " throws" if throws else "", result, "\n    ".join(lines), last))
+                spelled, "used" if used else "kept", index, letter, " throws" if throws else "", result, "\n    ".join(lines), last))
     return "\n".join(made)
 
 
@@ -262,11 +278,14 @@ for index in range(count):
         throws = chance.random() < 0.25
         if throws:
             lines.insert(chance.randrange(2, len(lines) + 1), chance.choice(["if n == 2 { throw Problem() }", "sum &+= try risky(n)"]))
+        spelled = ""
+        if used:
+            spelled, (*lines, last) = used_up(lines + [last])
         letter = {"Int": "I", "Thing": "T", "Thing?": "O", "Void": "V", "Choice": "C", "(Thing, Pair, Int)": "P"}[result]
         name = "%s%d%s" % ("used" if used else "kept", index, letter)
         final = chance.choice(["final ", ""])
         methods.append("  @inline(never) public %s%sfunc %s(_ n: Int)%s -> %s {\n    %s\n    _ = sum\n    return %s\n  }" % (
-            final, "__consuming " if used else "", name, " throws" if throws else "", result, "\n    ".join(lines), last))
+            final, spelled, name, " throws" if throws else "", result, "\n    ".join(lines), last))
         shown = {"Int": "\\($0)", "Thing": "\\($0.number)", "Thing?": "\\($0?.number ?? -1)", "Void": "done", "Choice": "\\($0)", "(Thing, Pair, Int)": "\\($0.0.number)"}[result]
         calls.append("  for n in numbers { show(\"%s\") { let thing = make(n); let text = { (_ r: %s) in %s }; return text(%sthing.%s(n)) } }" % (
             name, result, '"%s"' % shown.replace("$0", "r"), "try " if throws else "", name))
