@@ -332,7 +332,7 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   *t->errno_place = saved_errno;
 }
 
-/// Of bits: the call kept nothing, and no layer took part in it that does so once.
+/// The call kept something that is to be released, or has one of the bits in its state.
 static inline bool leaves(const HKTCall *call, uint32_t bits) {
   uintptr_t kept = (uintptr_t)call->releases | (uintptr_t)call->scratch;
   return __builtin_expect((kept | (call->state & bits)) != 0, 0);
@@ -378,7 +378,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
   return HKT_CONTINUE;
 }
 
-/// The rest of such a call that its handler changed, or which goes on to another body of the selector.
+/// The rest of a call of `deliver_single` that its handler changed, or which goes on to another body of the selector.
 static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call) {
   HKTThread *t = call->thread;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);

@@ -196,7 +196,7 @@ struct RunningHandler {
     return pointer.pointee.straight(pointer.pointee.taken - 1, Metadata(type))
   }
 
-  /// The argument that was the next one, by its plan.
+  /// The argument that `nextPlace` was asked for, by its plan.
   @usableFromInline
   func taken<T>() throws(HandlerError) -> T { try pointer.pointee.argumentByPlan(pointer.pointee.taken - 1) }
 
