@@ -23,7 +23,7 @@ static inline bool shl_push_swift_text(lua_State *L, SHLState *S, const uint64_t
 /// Where argument `i` lies.
 static inline const void *shl_place(const SHLPlaces *from, int32_t i) {
   SHLPlace place = from->places[i];
-  const char *base = place.offset & SHL_ON_STACK ? from->stack : from->frame;
+  const char *base = place.offset & SHL_ON_STACK ? *from->stack : from->frame;
   return base + (place.offset & ~SHL_ON_STACK);
 }
 

@@ -25,7 +25,7 @@ struct ArgumentTests {
       arguments.initialize(to: SHLArguments())
       arguments.pointee.serial = 77
       let frame = UnsafePointer(UnsafeRawPointer(words).assumingMemoryBound(to: CChar.self))
-      arguments.pointee.from = SHLPlaces(frame: frame, stack: frame, places: UnsafePointer(places), count: Int32(kinds.count))
+      arguments.pointee.from = SHLPlaces(frame: frame, stack: nil, places: UnsafePointer(places), count: Int32(kinds.count))
       arguments.pointee.readable = true
       arguments.pointee.changeable = true
       var description = SHLClass()

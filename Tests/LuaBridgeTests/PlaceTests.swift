@@ -32,10 +32,13 @@ struct PlaceTests {
       defer { invocation.deallocate() }
       var result = SHLValue()
       let status = places.withUnsafeBufferPointer { places in
-        var from = SHLPlaces(
-          frame: UnsafePointer(memory.assumingMemoryBound(to: CChar.self)),
-          stack: UnsafePointer((memory + 256).assumingMemoryBound(to: CChar.self)), places: places.baseAddress, count: Int32(places.count))
-        return shl_invoke_places(state.raw, function.raw, memory, &from, &result, nil, invocation)
+        var stack: UnsafePointer<CChar>? = UnsafePointer((memory + 256).assumingMemoryBound(to: CChar.self))
+        return withUnsafePointer(to: &stack) { stack in
+          var from = SHLPlaces(
+            frame: UnsafePointer(memory.assumingMemoryBound(to: CChar.self)), stack: stack, places: places.baseAddress,
+            count: Int32(places.count))
+          return shl_invoke_places(state.raw, function.raw, memory, &from, &result, nil, invocation)
+        }
       }
       guard status == SHL_OK else {
         shl_error_free(state.raw, invocation.pointee.error)

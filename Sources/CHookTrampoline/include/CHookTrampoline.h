@@ -40,6 +40,9 @@ typedef struct HKTFrame {
   uint64_t x87_count;       // +368 how many of them hold results; meaningful for HKT_BODY_X87 bodies alone
 } HKTFrame;
 
+/// Where the frame keeps the address of its stack arguments, which changes when the call of an async function first waits.
+static inline const void *hkt_stack_place(const HKTFrame *frame) { return &frame->stack; }
+
 struct HKTSite;
 
 /// What the trampoline does when the handler returns.

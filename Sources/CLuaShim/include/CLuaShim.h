@@ -222,7 +222,8 @@ enum {
 };
 /// The arguments of a native call, in the order Lua gets them.
 typedef struct SHLPlaces {
-  const char *frame, *stack;
+  const char *frame;
+  const char *const *stack; ///< where the host keeps the address of the stack arguments: they move when the handler of an async call waits
   const SHLPlace *places;
   int32_t count;            ///< at most SHL_MOST_PLACES
 } SHLPlaces;

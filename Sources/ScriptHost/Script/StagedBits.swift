@@ -24,7 +24,8 @@ extension SHLArguments {
     self.serial = serial
     from = SHLPlaces(
       frame: UnsafeRawPointer(frame).assumingMemoryBound(to: CChar.self),
-      stack: UnsafeRawPointer(frame.pointee.stack).assumingMemoryBound(to: CChar.self),
+      // The frame's own word, which C reads as a pointer to bytes.
+      stack: hkt_stack_place(frame).assumingMemoryBound(to: UnsafePointer<CChar>?.self),
       // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
       places: UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self), count: Int32(truncatingIfNeeded: count))
     readable = phase != HKT_EXIT || !consumes

@@ -16,7 +16,10 @@ method "Subject.bigThrowing(_:)":around(function(call, n) return call:original(n
 method "Subject.many(_:_:_:_:_:_:_:_:_:)":around(function(call, ...)
   call.args[7] = 10
   call.args[9] = 97
-  return call:original()
+  local result = call:original()
+  -- What came on the stack has moved meanwhile.
+  if call.args[7] ~= 10 or call.args[8] ~= select(8, ...) or call.args[9] ~= 97 then print("WRONG arguments after it waited") end
+  return result
 end)
 method "Subject.manyBig(_:_:_:_:_:)":before(function(call)
   call.args[4] = "another string of the heap"
