@@ -42,7 +42,7 @@ case "profile":
   profile_begin()
   // For as long as it takes: hooks became faster before, and will again.
   var sum = 0
-  while profile_count() < 200 { sum = sum &+ wheel(1000) }
+  while profile_count() < 1000 { sum = sum &+ wheel(1000) }
   print(sum == 1 ? "one" : "wheel")
   profile_end("wheel")
 default:
