@@ -585,22 +585,6 @@ SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx) {
 /// Registration is no script: no limits but memory, and it waits for the lock.
 static const SHLBudget unlimited = {-1, -1, -1};
 
-SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  Registering r = {.S = S};
-  r.function = function_make(S, name, fn, ctx, -1);
-  status = SHL_NO_MEMORY;
-  if (r.function && shl_protect(inv.scope.L, function_body, &r, 0, 1) == LUA_OK)
-    status = shl_set_global(&inv.scope, name, shl_read(inv.scope.L, -1));
-  shl_invoke_end(&inv);
-  return status;
-}
-
 typedef struct { SHLState *S; const SHLNamed *functions; int32_t count; void *ctx; } RegisteringAll;
 
 /// [-1, +0, m]
@@ -617,6 +601,8 @@ static int register_all_body(lua_State *L) {
 }
 
 SHLStatus shl_register_all(SHLState *S, const SHLNamed *functions, int32_t count, void *ctx) {
+  for (int32_t i = 0; i < count; i++)
+    if (!functions[i].name || !*functions[i].name) return SHL_BAD_ARGUMENT;
   SHLInvocation inv;
   SHLStatus status = shl_enter(S, &unlimited, &inv);
   if (status != SHL_OK) {
@@ -627,6 +613,11 @@ SHLStatus shl_register_all(SHLState *S, const SHLNamed *functions, int32_t count
   if (shl_protect(inv.scope.L, register_all_body, &all, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
   shl_invoke_end(&inv);
   return status;
+}
+
+SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
+  SHLNamed one = {name, fn};
+  return shl_register_all(S, &one, 1, ctx);
 }
 
 /// [-0, +0, m] Sets metatable[name] to a closure over (record, extra).

@@ -31,8 +31,6 @@ final class AsyncHandler {
     self.script = .allocate(capacity: 1)
     self.script.initialize(to: script)
     self.script.pointee.async = self
-    // Where the frame is another when the handler goes on, C would look into the old one.
-    self.script.pointee.arguments.readable = false
   }
 
   deinit {
