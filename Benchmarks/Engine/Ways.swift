@@ -16,10 +16,19 @@ enum Ways {
     do { try measureAll(repetitions) } catch { fatalError("internal error: \(error)") }
   }
 
-  private static func measureAll(_ repetitions: Int) throws {
+  /// The calls that come by one of the ways, with its hook.
+  static func run(only name: String, rounds: Int) -> Bool {
+    guard let way = all().first(where: { $0.name == name }) else { return false }
+    guard let hook = try? way.install() else { fatalError("internal error: '\(name)' is not installed") }
+    way.loop(rounds)
+    hook.remove()
+    return true
+  }
+
+  private static func all() -> [Way] {
     let machine = hidden(Machine()), turbine: Machine = hidden(Turbine()), other = hidden(Machine())
     let worker: any Worker = hidden(machine)
-    let ways = [
+    return [
       Way(name: "entry, type", install: { try Hooks(Machine.self).before("byEntry(_:_:)") { _ in } }) {
         for i in 0..<$0 { keep(machine.byEntry(i, 1)) }
       },
@@ -45,6 +54,10 @@ enum Ways {
         for i in 0..<$0 { keep(Int(tolower(Int32(truncatingIfNeeded: i & 127)))) }
       },
     ]
+  }
+
+  private static func measureAll(_ repetitions: Int) throws {
+    let ways = all()
     let bystander = hidden(Machine())
     func calls(_ state: String) -> Bench {
       var bench = Bench()

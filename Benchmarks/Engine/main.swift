@@ -9,7 +9,9 @@ switch arguments.first {
 case "calls":
   for var bench in [Layers.bench(), Closures.bench()] { bench.run(Int(arguments[1])!) }
 case "loop":
-  let isKnown = [Layers.bench(), Closures.bench()].contains { $0.run(only: arguments[1], rounds: Int(arguments[2])!) }
+  let isKnown =
+    [Layers.bench(), Closures.bench()].contains { $0.run(only: arguments[1], rounds: Int(arguments[2])!) }
+    || Ways.run(only: arguments[1], rounds: Int(arguments[2])!)
   if !isKnown { fatalError("there is no '\(arguments[1])'") }
 case "ways": Ways.measure(repetitions: Int(arguments[1])!)
 case "install": Installs.measure(library: arguments[1], count: Int(arguments[2])!)
