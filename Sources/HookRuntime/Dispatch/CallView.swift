@@ -70,12 +70,11 @@ package struct CallView {
   /// The class of the object that the record says the call is on, while it is there for certain; 0 where that is not told.
   @inline(__always)
   var classAtEntry: UInt {
-    let body = call.pointee.body
-    guard let at = body?.pointee.self_at, at != UInt16(HKT_SELF_UNKNOWN), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 else {
-      return 0
-    }
+    // Every call has its record and its frame.
+    let at = call.pointee.body.unsafelyUnwrapped.pointee.self_at
+    guard at != UInt16(HKT_SELF_UNKNOWN), call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 else { return 0 }
     // An object, or a class, which is one to memory; nil where a word that was Optional in the source is none.
-    let word = (UnsafeRawPointer(frame) + Int(at)).load(as: UnsafeRawPointer?.self)
+    let word = (UnsafeRawPointer(call.pointee.frame.unsafelyUnwrapped) + Int(at)).load(as: UnsafeRawPointer?.self)
     return word?.load(as: UInt.self) ?? 0
   }
   /// The class of that instance, or what it was when the call began; 0 where that is not told.

@@ -23,7 +23,7 @@ final class AsyncHandlerRun: @unchecked Sendable {
   private init(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler) {
     record = hkt_async_call(call)
     state = .allocate(capacity: 1)
-    state.initialize(to: HandlerCall(call, HKT_AROUND, handler))
+    state.initialize(to: HandlerCall(call, HKT_AROUND, .passUnretained(handler)))
   }
 
   deinit {

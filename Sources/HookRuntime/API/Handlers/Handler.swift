@@ -11,7 +11,7 @@ final class Handler: @unchecked Sendable {
   let isInitialiser: Bool
   /// `Shop/Checkout.swift:12`, where the hook was made.
   let site: String
-  private let run: Run
+  fileprivate let run: Run
   /// Of a handler that waits.
   let asyncBody: AsyncHandlerRun.Body?
   private let receiver: ReceiverCheck
@@ -32,20 +32,15 @@ final class Handler: @unchecked Sendable {
 
   var failures: Int { failed.load(ordering: .relaxed) }
 
-  @inline(never)
-  fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    // Below an `around` layer that failed, the original runs as if the layer were not there.
-    if isForeign(call) { return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED }
-    var state = HandlerCall(call, phase, self)
-    return withUnsafeMutablePointer(to: &state) { state in
-      let thrown = RunningHandler.run(state, run)
-      return thrown == nil && state.pointee.leavesAllAsItIs ? HKT_HANDLED : finish(state, thrown)
-    }
+  /// The layer of every handler that runs to its end at once.
+  static let layer: HKTLayerFunction = { call, context, phase in
+    // The dispatcher gives layers their call, and the context is the handler that was retained for this layer.
+    Unmanaged<Handler>.fromOpaque(context.unsafelyUnwrapped)._withUnsafeGuaranteedRef { deliver(call.unsafelyUnwrapped, $0, phase) }
   }
 
   // Not where calls pass that change nothing: it would take a large frame from each of them.
   @inline(never)
-  private func finish(_ state: UnsafeMutablePointer<HandlerCall>, _ thrown: (any Error)?) -> HKTOutcome {
+  fileprivate func finish(_ state: UnsafeMutablePointer<HandlerCall>, _ thrown: (any Error)?) -> HKTOutcome {
     defer { state.pointee.end() }
     do throws(HandlerError) {
       if let thrown { try state.pointee.finish(throwing: thrown) } else { try state.pointee.finish() }
@@ -65,11 +60,19 @@ final class Handler: @unchecked Sendable {
     let number = failed.wrappingAdd(1, ordering: .relaxed).newValue
     HandlerFailures.tell(HandlerFailure(selector: selector, position: position, site: site, error: error, number: number))
   }
+}
 
-  /// The layer of every handler that runs to its end at once.
-  static let layer: HKTLayerFunction = { call, context, phase in
-    // The context is the handler that was retained for this layer.
-    Unmanaged<Handler>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(call!, phase) }
+/// Hands a handler its call. No method, and the arguments in the order of a layer's: those of C functions lie where this one's do then,
+/// and a jump is all there is between the dispatcher and this.
+@inline(never)
+private func deliver(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler, _ phase: HKTPhase) -> HKTOutcome {
+  // Below an `around` layer that failed, the original runs as if the layer were not there.
+  if handler.isForeign(call) { return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED }
+  var state = HandlerCall(call, phase, .passUnretained(handler))
+  // Nothing is written behind its end: without the guard that the compiler has each call check.
+  return _withUnprotectedUnsafeMutablePointer(to: &state) { state in
+    let thrown = RunningHandler.run(state, handler.run)
+    return thrown == nil && state.pointee.leavesAllAsItIs ? HKT_HANDLED : handler.finish(state, thrown)
   }
 }
 
@@ -90,8 +93,8 @@ package final class ReceiverCheck: Sendable {
   private let expected: Atomic<UInt>
   private static let unknown: UInt = 0
   private static let any: UInt = 1
-  /// Metadata of the heir that was seen last; 0 for none.
-  private let heir = Atomic<UInt>(0)
+  /// Metadata of the heir that was seen last; no class's before the first.
+  private let heir = Atomic<UInt>(any)
 
   init(_ declaration: Declaration) {
     let looks = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
@@ -116,7 +119,9 @@ package final class ReceiverCheck: Sendable {
   @inline(__always)
   func isForeign(_ view: CallView) -> Bool {
     let wanted = expected.load(ordering: .relaxed)
-    return wanted != Self.any && view.classAtEntry != wanted && isOther(view)
+    if wanted == Self.any { return false }
+    let found = view.classAtEntry
+    return found != wanted && found != heir.load(ordering: .relaxed) && isOther(view)
   }
 
   /// True.

@@ -11,7 +11,7 @@ struct HandlerCall: ~Copyable {
   let view: CallView
   let phase: HKTPhase
   /// Outlives the call: the layer's context, which the layer set keeps.
-  unowned(unsafe) let handler: Handler
+  private let handler: Unmanaged<Handler>
   private(set) var originalRuns = 0
   /// How many arguments the closure has been given.
   var taken = 0
@@ -21,7 +21,7 @@ struct HandlerCall: ~Copyable {
   /// end either.
   private var ownedChanges: Unmanaged<Changes>?
 
-  init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, _ handler: Handler) {
+  init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase, _ handler: Unmanaged<Handler>) {
     view = CallView(call)
     self.phase = phase
     self.handler = handler
@@ -55,7 +55,7 @@ struct HandlerCall: ~Copyable {
     ownedChanges = nil
   }
 
-  var selector: String { handler.selector }
+  var selector: String { handler._withUnsafeGuaranteedRef { $0.selector } }
   private var plan: CallPlan { view.plan }
   /// The original has run, so that what it left is there.
   var hasRun: Bool { phase == HKT_EXIT || originalRuns > 0 }
@@ -185,7 +185,7 @@ struct HandlerCall: ~Copyable {
   func instance<T>() -> T? {
     let plan = plan
     // An initialiser's is not one yet.
-    if handler.isInitialiser { return nil }
+    if handler._withUnsafeGuaranteedRef({ $0.isInitialiser }) { return nil }
     if let object = view.selfObject {
       // A native object, borrowed for the call; the copy is retained.
       if TypedValue.isClass(T.self) {
