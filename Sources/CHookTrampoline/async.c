@@ -298,7 +298,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
   here->indirect_result = here->integer[0];  // where the plan says the result's address is
   here->results.error = here->error_register = 0;  // 0 is no error; r12 itself stays as it is
   HKTCall call = {
-    .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .depth = t->depth, .gap = UINT32_MAX,
+    .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .gap = UINT32_MAX,
     .self_class = hkt_class_to_note(body, here),
   };
   HKTCall *handler = awaiting(here, body, t);
@@ -369,7 +369,6 @@ __attribute__((visibility("hidden"))) void hkt_async_returned(HKTFrame *here, HK
   }
   take_results(&r->frame, here);
   r->call.thread = t;
-  r->call.depth = t->depth;
   advance(r, r->call.layers->count, true, &a);
 }
 

@@ -25,22 +25,28 @@ void hkt_set_release_scratch(void (*release)(void *)) { release_scratch = releas
 static void (*layer_spent)(void);
 void hkt_set_spent(void (*spent)(void)) { layer_spent = spent; }
 
-static _Atomic(bool) passive;
-void hkt_set_passive(bool value) { atomic_store(&passive, value); }
+void hkt_set_passive(bool value) {
+  if (value) atomic_fetch_or(&hkt_process_is, HKT_PROCESS_PASSIVE);
+  else atomic_fetch_and(&hkt_process_is, ~(uint32_t)HKT_PROCESS_PASSIVE);
+}
+bool hkt_is_passive(void) { return atomic_load_explicit(&hkt_process_is, memory_order_relaxed) & HKT_PROCESS_PASSIVE; }
 
 // MARK: Counting calls
 
-/// Counts in the thread's own record: a counter that every thread writes would move between the processors' caches.
-static inline void count_call(HKTThread *t, HKTBodyRecord *record) {
-  HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
+/// Gives the place to another record, and the former one what was counted there.
+static __attribute__((noinline)) void take_count(HKTCount *count, HKTBodyRecord *record) {
   HKTBodyRecord *counted = atomic_load_explicit(&count->record, memory_order_relaxed);
-  uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
-  if (__builtin_expect(counted != record, 0)) {
-    if (counted) atomic_fetch_add_explicit(&counted->calls, calls, memory_order_relaxed);
-    atomic_store_explicit(&count->record, record, memory_order_relaxed);
-    calls = 0;
-  }
-  atomic_store_explicit(&count->calls, calls + 1, memory_order_relaxed);
+  if (counted) atomic_fetch_add_explicit(&counted->calls, atomic_load_explicit(&count->calls, memory_order_relaxed), memory_order_relaxed);
+  atomic_store_explicit(&count->record, record, memory_order_relaxed);
+  atomic_store_explicit(&count->calls, 0, memory_order_relaxed);
+}
+
+/// Counts in the thread's own record: a counter that every thread writes would move between the processors' caches.
+static inline __attribute__((always_inline)) void count_call(HKTThread *t, HKTBodyRecord *record) {
+  HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
+  if (__builtin_expect(atomic_load_explicit(&count->record, memory_order_relaxed) != record, 0)) take_count(count, record);
+  // One instruction, which needs no lock: the thread alone writes it.
+  atomic_store_explicit(&count->calls, atomic_load_explicit(&count->calls, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
 uint64_t hkt_record_calls(HKTBodyRecord *record) {
@@ -270,15 +276,19 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const
   return false;
 }
 
-/// Unlinks records of frames that were left without returning (longjmp, a foreign exception).
-static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
+/// The innermost record is of a frame that was left without returning (longjmp, a foreign exception), or on another stack.
+static inline bool has_abandoned(const HKTThread *t, const HKTFrame *frame) {
   // No record is at 0, which is greater than any when one is taken away.
-  while (__builtin_expect((uint64_t)t->top - 1 < (uint64_t)frame - 1, 0)) {
+  return __builtin_expect((uint64_t)t->top - 1 < (uint64_t)frame - 1, 0);
+}
+
+/// Unlinks such records.
+static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
+  while (has_abandoned(t, frame)) {
     uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
     if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
     hkt_release_layers(t, t->top->layers);
     if (hkt_is_set(t->top, HKT_CALL_IN_HANDLER)) t->at_work--;
-    t->depth--;
     t->top = t->top->up;
   }
 }
@@ -317,6 +327,7 @@ bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, ui
     record->self_at = self_at;
     hkt_record_add_flags(record, flags);
     __atomic_store_n(&record->plan, plan, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&record->flags, HKT_BODY_HAS_PLAN, __ATOMIC_RELEASE);
   }
   pthread_mutex_unlock(&plan_lock);
   return is_first;
@@ -342,12 +353,11 @@ static inline bool leaves(const HKTCall *call, uint32_t bits) {
 /// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
 static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = t->depth, .gap = UINT32_MAX,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = hkt_depth_here(t), .gap = UINT32_MAX,
     .error_number = *t->errno_place, .self_class = hkt_class_to_note(body, frame),
   };
   if (running) hkt_start_below(&call, running);
   t->top = &call;
-  t->depth = call.depth + 1;
   count_call(t, body);
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
   // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
@@ -365,7 +375,6 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
     if (has_one_layer(&call)) run_around_original(&call, layers->layer);
     else run_from(&call, call.first);
   }
-  t->depth = call.depth;
   t->top = call.up;
   hkt_release_layers(t, layers);
   if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
@@ -378,60 +387,84 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
   return HKT_CONTINUE;
 }
 
-/// The rest of a call of `deliver_single` that its handler changed, or which goes on to another body of the selector.
-static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call) {
+// A signal handler's calls find the outermost slot taken: `at_work` is 1 as long as it is.
+
+static inline void leave_outermost(HKTThread *t) {
+  hkt_release_outermost(t);
+  atomic_signal_fence(memory_order_seq_cst);
+  t->at_work = 0;
+}
+
+/// The rest of a call of `deliver_single` that its handler changed.
+static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call, uint32_t slot) {
   HKTThread *t = call->thread;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   bool by_jump = !hkt_is_set(call, HKT_CALL_MUST_RETURN) || (hkt_record_flags(call->body) & HKT_BODY_ENTER_ONLY);
-  if (!by_jump) run_original(call);
-  t->depth = call->depth;
+  if (!by_jump) {
+    if (slot == HKT_OUTERMOST) {
+      // Calls that the original makes need that one.
+      slot = hkt_move_outermost(t, call->layers);
+      t->at_work = 0;
+    }
+    run_original(call);
+  }
   t->top = call->up;
-  hkt_release_layers(t, call->layers);
+  if (slot == HKT_OUTERMOST) leave_outermost(t);
+  else hkt_release_layers(t, call->layers);
   hkt_release_kept(call);
   if (by_jump && (hkt_record_flags(call->body) & HKT_BODY_FORWARDS)) note_forwarded(t, call->body, call->frame);
   return by_jump ? HKT_CONTINUE : HKT_RETURN;
 }
 
-/// What `deliver_single` leaves to `deliver`: there is something to note of the call before it begins, or it was made by a handler.
-static inline bool is_single(const HKTThread *t, const HKTBodyRecord *body, const HKTLayers *layers) {
-  return layers->is_single && t->at_work == 0 && !(hkt_record_flags(body) & (HKT_BODY_X87 | HKT_BODY_ENDS_SELF));
-}
+/// There is something to note of calls at the body before they begin.
+enum { NOTED_BEFORE = HKT_BODY_X87 | HKT_BODY_ENDS_SELF };
+
+/// What `deliver_single` takes from `deliver`, at bodies that are not NOTED_BEFORE: the call was not made by a handler, either.
+static inline bool is_single(const HKTThread *t, const HKTLayers *layers) { return layers->is_single > t->at_work; }
 
 /// The same as `deliver` for what most calls are: of one layer, which is over before the original, outside of all handlers. What is counted
-/// up and down is written, not read again: each reading would wait for the writing before it.
-/// - slot: the hazard slot that protects the layers.
+/// up and down is written, not read again: each reading would wait for the writing before it. What is 0 is not made 0: the time is in
+/// the stores.
+/// - slot: the hazard slot that protects the layers, or HKT_OUTERMOST, and `at_work` is 1.
+/// - may_forward: the body may be one that hands its calls on.
 static inline __attribute__((always_inline)) HKTAction deliver_single(
-    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot) {
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot, bool may_forward) {
   HKTLayer *only = layers->layer;
-  uint32_t depth = t->depth;
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = depth, .gap = UINT32_MAX,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = hkt_depth_here(t), .gap = UINT32_MAX,
     .error_number = *t->errno_place, .state = HKT_CALL_IN_HANDLER,
   };
   t->top = &call;
-  t->depth = depth + 1;
-  t->at_work = 1;
-  t->host = only->is_host_work;
+  if (slot != HKT_OUTERMOST) t->at_work = 1;
+  if (only->is_host_work) t->host = 1;
   count_call(t, body);
   if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) only->function(&call, only->context, HKT_ENTER);
-  t->host = 0;
-  t->at_work = 0;
-  *t->errno_place = call.error_number;
-  if (leaves(&call, HKT_CALL_SPENT | HKT_CALL_MUST_RETURN) || (hkt_record_flags(body) & HKT_BODY_FORWARDS)) return deliver_changed(&call);
-  t->depth = depth;
+  if (t->host) t->host = 0;
+  if (slot != HKT_OUTERMOST) t->at_work = 0;
+  if (*t->errno_place != call.error_number) *t->errno_place = call.error_number;
+  if (leaves(&call, HKT_CALL_SPENT | HKT_CALL_MUST_RETURN)) return deliver_changed(&call, slot);
   t->top = call.up;
-  hkt_release_slot(t, slot);
+  if (slot == HKT_OUTERMOST) leave_outermost(t);
+  else hkt_release_slot(t, slot);
+  if (may_forward && (hkt_record_flags(body) & HKT_BODY_FORWARDS)) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
+}
+
+static inline HKTBodyRecord *record_of(const HKTSite *site) {
+  return __atomic_load_n((HKTBodyRecord *const *)&site->owner, __ATOMIC_ACQUIRE);
 }
 
 static bool passes_through(const HKTThread *t) {
   // No __builtin_expect where the rare way is a return: the compiler takes the function that all ways leave by it for cold, and
   // makes it small instead of fast (Tests/Programs/warnings).
-  return !t || t->host || atomic_load_explicit(&passive, memory_order_relaxed);
+  return !t || t->host || hkt_is_passive();
 }
 
-/// Calls at bodies of which there is more to ask.
-static __attribute__((noinline)) HKTAction dispatch_asking(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body) {
+// Calls at bodies of which there is more to ask, and in processes and threads where there is.
+__attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread_here();
+  if (passes_through(t)) return HKT_CONTINUE;
+  HKTBodyRecord *body = record_of(site);
   if (body->guard_count != 0) {
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
@@ -445,30 +478,48 @@ static __attribute__((noinline)) HKTAction dispatch_asking(HKTThread *t, HKTFram
   if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
   hkt_need_plan(t, body);
   uint32_t slot = t->protected_count - 1;
-  if (slot < HKT_HAZARDS && is_single(t, body, layers)) return deliver_single(t, frame, site, body, layers, slot);
+  if (slot < HKT_HAZARDS && is_single(t, layers) && !(hkt_record_flags(body) & NOTED_BEFORE))
+    return deliver_single(t, frame, site, body, layers, slot, true);
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
-HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread_here();
-  if (passes_through(t)) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
-  // A record that has no plan yet may get other flags with it.
-  bool has_plan = __atomic_load_n(&body->plan, __ATOMIC_ACQUIRE);
-  if (!has_plan || (hkt_record_flags(body) & (HKT_BODY_IS_ASKED | HKT_BODY_HAS_SLOTS))) return dispatch_asking(t, frame, site, body);
-  drop_abandoned(t, frame);
+/// Calls of which nothing is to be asked but who takes part.
+static __attribute__((noinline)) HKTAction dispatch_layered(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
   uint32_t slot = t->protected_count;
-  if (slot >= HKT_HAZARDS) return dispatch_asking(t, frame, site, body);
-  HKTLayers *layers = hkt_protect_in_slot(t, body, slot);
+  if (slot >= HKT_HAZARDS || has_abandoned(t, frame)) return hkt_dispatch_asking(frame, site);
+  HKTLayers *layers = hkt_protect_in_slot(t, body, slot, false);
   if (!layers) { hkt_release_slot(t, slot); return HKT_CONTINUE; }
-  if (is_single(t, body, layers)) return deliver_single(t, frame, site, body, layers, slot);
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
+}
+
+/// The same where one layer takes part and is over before the original.
+static inline __attribute__((always_inline)) HKTAction dispatch_single(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
+  if (t->at_work || has_abandoned(t, frame)) return hkt_dispatch_asking(frame, site);
+  t->at_work = 1;
+  atomic_signal_fence(memory_order_seq_cst);
+  HKTLayers *layers = hkt_protect_outermost(t, body);
+  if (layers && layers->is_single) return deliver_single(t, frame, site, body, layers, HKT_OUTERMOST, false);
+  // There is another set by now, or none.
+  leave_outermost(t);
+  return layers ? hkt_dispatch_asking(frame, site) : HKT_CONTINUE;
+}
+
+HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
+  enum { ASKED = NOTED_BEFORE | HKT_BODY_FORWARDS | HKT_BODY_IS_ASKED | HKT_BODY_HAS_SLOTS };
+  HKTThread *t = hkt_this_thread;
+  if (!t) return hkt_dispatch_asking(frame, site);
+  if (t->host) return HKT_CONTINUE;
+  HKTBodyRecord *body = record_of(site);
+  uint32_t flags = __atomic_load_n(&body->flags, __ATOMIC_ACQUIRE);
+  bool is_plain = (flags & (ASKED | HKT_BODY_HAS_PLAN)) == HKT_BODY_HAS_PLAN;
+  if (!is_plain || atomic_load_explicit(&hkt_process_is, memory_order_relaxed)) return hkt_dispatch_asking(frame, site);
+  return flags & HKT_BODY_IS_LAYERED ? dispatch_layered(frame, site, t, body) : dispatch_single(frame, site, t, body);
 }
 
 HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread();
   if (!t) return HKT_CONTINUE;
-  HKTBodyRecord *body = __atomic_load_n((HKTBodyRecord **)&site->owner, __ATOMIC_ACQUIRE);
+  HKTBodyRecord *body = record_of(site);
   drop_abandoned(t, frame);
   HKTLayers *layers = hkt_protect_layers(t, body);
   if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
@@ -478,7 +529,6 @@ HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
 // MARK: For async.c
 
 bool hkt_passes_through(HKTThread *t) { return passes_through(t); }
-bool hkt_is_passive(void) { return atomic_load_explicit(&passive, memory_order_relaxed); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
 bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
@@ -495,11 +545,10 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
   drop_abandoned(t, (HKTFrame *)__builtin_frame_address(0));
   call->up = t->top;
+  call->depth = hkt_depth_here(t);
   t->top = call;
-  t->depth++;
   call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);
-  t->depth--;
   t->top = call->up;
   return outcome;
 }

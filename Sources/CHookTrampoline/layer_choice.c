@@ -31,6 +31,46 @@ static bool spend(HKTLayerState *state, HKTCall *call) {
   return true;
 }
 
+/// The thread's place for the layer's calls. Allocations are 32 bytes apart, at least.
+static inline HKTLayerCount *count_of(HKTThread *t, const HKTLayerState *state) {
+  return &t->layer_counts[((uintptr_t)state >> 5) % HKT_COUNTS];
+}
+
+/// In the thread's own record where there is a place: a counter that all threads write moves between the processors' caches.
+static inline void count_layer(HKTLayerState *state) {
+  // Not the call's, which an async call may have left.
+  HKTThread *t = hkt_thread_here();
+  HKTLayerCount *count = t ? count_of(t, state) : NULL;
+  HKTLayerState *counted = count ? atomic_load_explicit(&count->state, memory_order_relaxed) : NULL;
+  if (count && !counted) {
+    atomic_store_explicit(&count->calls, 1, memory_order_relaxed);
+    atomic_store_explicit(&count->state, state, memory_order_release);
+  } else if (counted == state) {
+    uint64_t calls = atomic_load_explicit(&count->calls, memory_order_relaxed);
+    atomic_store_explicit(&count->calls, calls + 1, memory_order_relaxed);
+  } else {
+    atomic_fetch_add_explicit(&state->calls, 1, memory_order_relaxed);
+  }
+}
+
+uint64_t hkt_layer_calls(HKTLayerState *state) {
+  uint64_t calls = atomic_load_explicit(&state->calls, memory_order_relaxed);
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
+    HKTLayerCount *count = count_of(t, state);
+    if (atomic_load_explicit(&count->state, memory_order_acquire) == state)
+      calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
+  }
+  return calls;
+}
+
+void hkt_layer_state_end(HKTLayerState *state) {
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
+    // Only the thread itself fills an empty place, and with this state no more.
+    HKTLayerState *ended = state;
+    atomic_compare_exchange_strong(&count_of(t, state)->state, &ended, NULL);
+  }
+}
+
 bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   const HKTBodyRecord *body = call->body;
   if (layer->route && layer->route != body->route && !is_on_the_way(layer->route, body)) return false;
@@ -39,7 +79,7 @@ bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   HKTLayerState *state = layer->state;
   if (!state) return true;
   if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT && !spend(state, call)) return false;
-  atomic_fetch_add_explicit(&state->calls, 1, memory_order_relaxed);
+  count_layer(state);
   return true;
 }
 

@@ -42,6 +42,9 @@ void hkt_layers_mute(HKTLayers *layers, uint64_t order) {
 }
 
 HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers) {
+  // No more than a hint: calls look at the set that they get.
+  if (layers && !layers->is_single) hkt_record_add_flags(record, HKT_BODY_IS_LAYERED);
+  else __atomic_fetch_and(&record->flags, ~(uint32_t)HKT_BODY_IS_LAYERED, __ATOMIC_RELAXED);
   return __atomic_exchange_n(&record->layers, layers, __ATOMIC_ACQ_REL);
 }
 
@@ -177,13 +180,13 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
     HKTObjects *o = __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE);
     if (!o) break;
     atomic_store_explicit(&t->hazard[table_slot], o, memory_order_relaxed);
-    hkt_hazard_fence();
+    hkt_hazard_fence(hkt_is_unfenced());
     if (o != __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE)) continue;
     HKTObjectEntry *e;
     layers = look_up(o, self, &e);
     if (!layers) break;
     atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
-    hkt_hazard_fence();
+    hkt_hazard_fence(hkt_is_unfenced());
     // Still the table that is written to, and still the object's set.
     HKTObjectEntry *again;
     if (o == __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE) && layers == look_up(o, self, &again) && e == again) break;
@@ -197,9 +200,11 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
 // MARK: Reclaiming
 
 static bool in_use(HKTKept *kept) {
-  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next)
+  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
+    if (atomic_load_explicit(&t->outermost, memory_order_acquire) == kept) return true;
     for (int i = 0; i < HKT_HAZARDS; i++)
       if (atomic_load_explicit(&t->hazard[i], memory_order_acquire) == kept) return true;
+  }
   // Last: an async call counts itself before it gives its thread's slot back.
   return atomic_load(&kept->deep_users) > 0;
 }
@@ -220,7 +225,7 @@ void hkt_reclaim(void) {
   HKTKept *to_free = NULL;
   pthread_mutex_lock(&hkt_retire_lock);
   if (retired) {
-    if (atomic_load(&hkt_need_fence) == 0) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (!(atomic_load(&hkt_process_is) & HKT_PROCESS_UNFENCED)) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
     else atomic_thread_fence(memory_order_seq_cst);
   }
   for (HKTKept **link = &retired; *link;) {

@@ -9,22 +9,25 @@
 // Held while sets are looked for in use: who has no hazard slot left counts itself under it.
 extern HKT_HIDDEN pthread_mutex_t hkt_retire_lock;
 
+static inline bool hkt_is_unfenced(void) {
+  return __builtin_expect(atomic_load_explicit(&hkt_process_is, memory_order_relaxed) & HKT_PROCESS_UNFENCED, 0);
+}
+
 /// Between writing a hazard slot and reading again what was published; retiring threads run a barrier on all threads.
-static inline void hkt_hazard_fence(void) {
-  if (__builtin_expect(atomic_load_explicit(&hkt_need_fence, memory_order_relaxed) != 0, 0))
-    atomic_thread_fence(memory_order_seq_cst);
+static inline void hkt_hazard_fence(bool is_unfenced) {
+  if (is_unfenced) atomic_thread_fence(memory_order_seq_cst);
   else atomic_signal_fence(memory_order_seq_cst);
 }
 
 /// Takes the published set of `record` by a hazard slot, the thread's next one, so that it cannot be freed before
 /// `hkt_release_slot`. NULL: there is none, and the slot is taken.
-static inline HKTLayers *hkt_protect_in_slot(HKTThread *t, HKTBodyRecord *record, uint32_t slot) {
+static inline HKTLayers *hkt_protect_in_slot(HKTThread *t, HKTBodyRecord *record, uint32_t slot, bool is_unfenced) {
   t->protected_count = slot + 1;
   for (;;) {
     HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
     if (!layers) return NULL;
     atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
-    hkt_hazard_fence();
+    hkt_hazard_fence(is_unfenced);
     if (layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE)) return layers;
   }
 }
@@ -34,10 +37,36 @@ static inline void hkt_release_slot(HKTThread *t, uint32_t slot) {
   atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
 }
 
+/// In place of a slot's number: the thread's `outermost`.
+enum { HKT_OUTERMOST = UINT32_MAX };
+
+/// The same by the slot that takes no counting: of a call outside of all handlers, until its original begins.
+static inline HKTLayers *hkt_protect_outermost(HKTThread *t, HKTBodyRecord *record) {
+  for (;;) {
+    HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
+    if (!layers) return NULL;
+    atomic_store_explicit(&t->outermost, layers, memory_order_relaxed);
+    hkt_hazard_fence(false);
+    if (layers == __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE)) return layers;
+  }
+}
+
+static inline void hkt_release_outermost(HKTThread *t) { atomic_store_explicit(&t->outermost, NULL, memory_order_release); }
+
+/// Has another slot protect what the outermost one does; answers its number, which may be none's (`hkt_release_layers`).
+static inline uint32_t hkt_move_outermost(HKTThread *t, HKTLayers *layers) {
+  uint32_t slot = t->protected_count++;
+  if (slot < HKT_HAZARDS) atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
+  else atomic_fetch_add(&layers->kept.deep_users, 1);
+  // After the other: whoever looks sees one of them.
+  hkt_release_outermost(t);
+  return slot;
+}
+
 /// The same by a slot, or without one, until `hkt_release_layers`.
 static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record) {
   uint32_t slot = t->protected_count;
-  if (slot < HKT_HAZARDS) return hkt_protect_in_slot(t, record, slot);
+  if (slot < HKT_HAZARDS) return hkt_protect_in_slot(t, record, slot, hkt_is_unfenced());
   t->protected_count = slot + 1;
   // Deeper than the slots: the outer calls' slots of this thread may not cover this set, so it is counted under the lock that
   // retiring takes.

@@ -11,13 +11,14 @@
 
 __thread HKTThread *hkt_this_thread __attribute__((tls_model("initial-exec")));
 _Atomic(HKTThread *) hkt_all_threads;
-_Atomic(int) hkt_need_fence = -1;
+_Atomic(uint32_t) hkt_process_is = HKT_PROCESS_UNFENCED;
 
 static pthread_key_t thread_key;
 
 static void end(HKTThread *t) {
   t->top = NULL;
   for (int i = 0; i < HKT_HAZARDS; i++) atomic_store_explicit(&t->hazard[i], NULL, memory_order_release);
+  atomic_store_explicit(&t->outermost, NULL, memory_order_release);
   atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
@@ -29,7 +30,7 @@ static void thread_ended(void *record) {
 static void prepare(void) {
   pthread_key_create(&thread_key, thread_ended);
   long answer = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  atomic_store(&hkt_need_fence, answer == 0 ? 0 : 1);
+  if (answer == 0) atomic_fetch_and(&hkt_process_is, ~(uint32_t)HKT_PROCESS_UNFENCED);
 }
 
 void hkt_threads_prepare(void) {
@@ -67,7 +68,7 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
     do t->next = head; while (!atomic_compare_exchange_weak(&hkt_all_threads, &head, t));
   }
   t->top = NULL;
-  t->depth = t->host = t->unseen = t->at_work = t->protected_count = 0;
+  t->host = t->unseen = t->at_work = t->protected_count = 0;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
@@ -91,7 +92,7 @@ bool hkt_lies_on_stack(uint64_t address) {
 
 void hkt_threads_forget_others(void) {
   if (hkt_this_thread) hkt_this_thread->tid = (int32_t)syscall(SYS_gettid);
-  if (atomic_load(&hkt_need_fence) == 0) syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+  if (!(atomic_load(&hkt_process_is) & HKT_PROCESS_UNFENCED)) syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
   for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next)
     if (t != hkt_this_thread) end(t);
 }

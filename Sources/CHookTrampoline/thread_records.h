@@ -14,8 +14,12 @@ enum { HKT_HAZARDS = sizeof(((HKTThread *)0)->hazard) / sizeof(void *) };
 extern HKT_HIDDEN __thread HKTThread *hkt_this_thread __attribute__((tls_model("initial-exec")));
 /// Newest first; records are never taken out.
 extern HKT_HIDDEN _Atomic(HKTThread *) hkt_all_threads;
-/// 1: no membarrier here, entering threads pay for the fence.
-extern HKT_HIDDEN _Atomic(int) hkt_need_fence;
+/// What is special about the process: HKT_PROCESS_*, mostly nothing.
+extern HKT_HIDDEN _Atomic(uint32_t) hkt_process_is;
+enum {
+  HKT_PROCESS_UNFENCED = 1,  // no membarrier here, or not asked for yet: entering threads pay for the fence
+  HKT_PROCESS_PASSIVE = 2,   // hooked functions pass through
+};
 
 /// Registers for membarrier and the end of threads, once. Before anything is retired.
 HKT_HIDDEN void hkt_threads_prepare(void);

@@ -54,7 +54,7 @@ typedef enum HKTRoute : uint8_t {
 
 /// What calls write of a layer; lives as long as any set that holds it.
 typedef struct HKTLayerState {
-  _Atomic(uint64_t) calls;  // calls it took part in
+  _Atomic(uint64_t) calls;  // calls it took part in, but for those that threads keep count of (HKTThread.layer_counts)
   _Atomic(uint32_t) once;   // HKT_ONCE_*
 } HKTLayerState;
 enum {
@@ -69,7 +69,10 @@ static inline void hkt_layer_state_init(HKTLayerState *state, uint32_t once) {
   atomic_init(&state->once, once);
 }
 static inline bool hkt_layer_is_spent(HKTLayerState *state) { return atomic_load(&state->once) == HKT_ONCE_SPENT; }
-static inline uint64_t hkt_layer_calls(HKTLayerState *state) { return atomic_load_explicit(&state->calls, memory_order_relaxed); }
+/// Calls that the layer took part in so far; one that begins at the same time may be missing.
+uint64_t hkt_layer_calls(HKTLayerState *state);
+/// Before the state's memory goes: no call uses it any more.
+void hkt_layer_state_end(HKTLayerState *state);
 
 /// A layer's place in the nest: greater is further out. The top bit is set for layers of one object.
 static const uint64_t HKT_ORDER_OBJECT = 1ull << 63;
@@ -181,6 +184,10 @@ enum {
   /// Calls have more to ask than these flags tell: there are guards, forwarders or objects' sets, or the route is
   /// HKT_ROUTE_DYNAMIC. Set before the first of these is, and kept.
   HKT_BODY_IS_ASKED = 512,
+  /// There is a plan: what these flags say by it, they say already. Set by hkt_record_plan.
+  HKT_BODY_HAS_PLAN = 1024,
+  /// Its set is not one layer that is over before the original. Calls that come while it changes may find it otherwise.
+  HKT_BODY_IS_LAYERED = 2048,
 };
 
 enum { HKT_SELF_UNKNOWN = UINT16_MAX };
@@ -220,13 +227,14 @@ typedef struct HKTCall {
 
 /// Calls of one body that a thread has delivered and not yet added to the body's own counter, which all threads share.
 typedef struct HKTCount { _Atomic(HKTBodyRecord *) record; _Atomic(uint64_t) calls; } HKTCount;
+/// The same for one layer. Whichever comes first has the place until its state ends; layers that find theirs taken count for all threads.
+typedef struct HKTLayerCount { _Atomic(HKTLayerState *) state; _Atomic(uint64_t) calls; } HKTLayerCount;
 enum { HKT_COUNTS = 64 };
 
 /// One thread that has entered a hooked function. Never freed; reused after the thread ends.
 typedef struct HKTThread {
   HKTCall *top;
   // Of two counters side by side that are counted together, compilers make one: a load that waits for two stores.
-  uint32_t depth;
   uint32_t unseen;         // > 0: ScriptHost is at work in program code that it calls, too
   uint32_t host;           // > 0: ScriptHost is at work on this thread, hooks pass through
   int32_t tid;
@@ -240,10 +248,15 @@ typedef struct HKTThread {
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
+  _Atomic(void *) outermost;  // one more: of a call that no handler has made, until its original begins
   HKTCount counts[HKT_COUNTS];
+  HKTLayerCount layer_counts[HKT_COUNTS];
   struct HKTThread *next;
   _Atomic(int32_t) in_use;
 } HKTThread;
+
+/// Hooked calls around one that begins now.
+static inline uint32_t hkt_depth_here(const HKTThread *t) { return t->top ? t->top->depth + 1 : 0; }
 
 /// This thread's record, made on first use; NULL only when memory runs out.
 HKTThread *hkt_thread(void);
@@ -262,8 +275,10 @@ static inline void hkt_record_add_flags(HKTBodyRecord *record, uint32_t flags) {
 /// Gives the record its plan, with what the plan says of the stack and of self. False when it has one.
 bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, uint16_t self_at, uint32_t flags);
 
-/// The handler of every site.
+/// The handler of every site at the entry of a body.
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
+/// The same for sites behind slots, whose records are always asked.
+HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site);
 
 /// Runs the layers below the one being run, then the original. Only during HKT_AROUND.
 void hkt_call_proceed(HKTCall *call);

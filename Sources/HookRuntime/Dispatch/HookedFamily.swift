@@ -201,7 +201,7 @@ final class HookedFamily {
     if !arrivals.isEmpty, body.backEnd == .entry { hkt_record_add_flags(body.record, UInt32(HKT_BODY_HAS_SLOTS)) }
     if body.backEnd == .entry { meetNeighbours(body) }
     hkt_site_add_record(body.site, body.record)
-    body.site.pointee.handler = hkt_dispatch
+    if body.backEnd == .entry { body.site.pointee.handler = hkt_dispatch } else { body.site.pointee.handler = hkt_dispatch_asking }
   }
 
   /// Before the body's record is the site's first.

@@ -65,7 +65,10 @@ final class LayerLifetime: @unchecked Sendable {
     if let state { hkt_layer_state_init(state, UInt32(once)) }
   }
   deinit {
-    state?.deallocate()
+    if let state {
+      hkt_layer_state_end(state)
+      state.deallocate()
+    }
     spec.release?(spec.context)
   }
 

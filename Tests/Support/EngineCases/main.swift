@@ -49,7 +49,7 @@ if let count = option("--crowd") { exit(try Soak.crowd(count)) }
 
 let wanted = CommandLine.arguments.dropFirst()
 var ran = 0
-for (name, body) in scopeCases + orderCases + transactionCases + processCases
+for (name, body) in scopeCases + orderCases + countCases + transactionCases + processCases
 where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {
