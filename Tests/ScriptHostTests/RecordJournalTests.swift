@@ -228,11 +228,180 @@ struct RecordJournalTests {
     limits.disk = 700_000
     let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
     for number in 0..<40_000 { #expect(append(journal, number) != nil) }
-    let size = try JournalFile.list(in: RawPath(directory)).reduce(0) { try $0 + Int(#require($1.status()).st_size) }
-    #expect(size < 2 * 2_101_248)
+    #expect(try size(directory) <= limits.disk)
     let kept = numbers(try read(directory).records)
     #expect(kept.last == 39_999)
     #expect(kept == Array(kept[0]...39_999))
+  }
+
+  private func size(_ directory: String) throws -> Int {
+    try JournalFile.list(in: RawPath(directory)).reduce(0) { try $0 + Int(#require($1.status()).st_size) }
+  }
+
+  @Test("at the limit the files are used again, under new names")
+  func usedAgain() throws {
+    let directory = try Place.scratch()
+    try #require(JournalMapping.isWrittenInPlace(RawPath(directory)), "the file system of the tests is not one where files are used again")
+    var limits = Journal.Limits()
+    limits.disk = 700_000
+    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    func files() throws -> [UInt64: (name: String, time: Int)] {
+      try Dictionary(
+        uniqueKeysWithValues: JournalFile.list(in: RawPath(directory)).map { path in
+          let status = try #require(path.status())
+          return (UInt64(status.st_ino), (path.description, status.st_mtim.tv_sec))
+        })
+    }
+    for number in 0..<40_000 { #expect(append(journal, number) != nil) }
+    let before = try files()
+    for (name, _) in before.values {
+      try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1000)], ofItemAtPath: name)
+    }
+    for number in 40_000..<80_000 { #expect(append(journal, number) != nil) }
+    let after = try files()
+    #expect(before.count >= 3)
+    #expect(before.keys == after.keys)
+    #expect(Set(before.values.map(\.name)).isDisjoint(with: after.values.map(\.name)))
+    #expect(after.values.allSatisfy { $0.time > 1000 }, "pruning would take them for old")
+    let (records, damage) = try read(directory)
+    #expect(damage == JournalDamage())
+    #expect(numbers(records) == Array(numbers(records)[0]...79_999))
+    #expect(numbers(records).count > 3000)
+  }
+
+  @Test("a reader of a file that is used again sees its old records or none", arguments: [UInt64(3)])
+  func readWhileUsedAgain(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let directory = try Place.scratch()
+    var output = try OutputPipe()
+    let process = try Spawned(Subject.journalWriter, ["forever", directory, "700000"], output: output.writing)
+    output.closeWriting()
+    defer {
+      kill(process.pid, SIGKILL)
+      _ = process.wait()
+    }
+    var told = 0
+    func goOn(_ records: Int) { let goal = told + 8 * records; while told < goal { told += output.next().count } }
+    var kept = 0, gone = 0
+    for _ in 0..<40 {
+      goOn(Int.random(in: 0...3000, using: &random))
+      let paths = JournalFile.list(in: RawPath(directory)).sorted { $0.description < $1.description }
+      let path = paths[Int.random(in: paths.indices, using: &random)]
+      let descriptor = path.withCString { open($0, O_RDONLY) }
+      // It may be gone by now.
+      guard descriptor >= 0, var reader = try? JournalFileReader(path) else { continue }
+      defer { close(descriptor) }
+      let file = FileHandle(fileDescriptor: descriptor)
+      func content() throws -> [UInt8] {
+        try file.seek(toOffset: 0)
+        return Array(try file.readToEnd() ?? Data())
+      }
+      let first = try content()
+      let seed = first.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: RecordFormat.Header.seed, as: UInt64.self) }
+      let old = first.withUnsafeBytes { JournalScan.all(in: $0, seed: seed).records }
+      let known = Dictionary(uniqueKeysWithValues: old.map { ($0.sequence, $0) })
+      for _ in 0..<10 {
+        goOn(Int.random(in: 0...1000, using: &random))
+        let now = try content().withUnsafeBytes { JournalScan.all(in: $0, seed: seed).records }
+        for record in reader.next(isFinal: false) + now {
+          #expect(known[record.sequence] == nil || known[record.sequence] == record)
+          #expect(record.fields.count == 2 && record.fields[1].value == .string("some text that is long enough to fill units quickly"))
+        }
+        // No later record counts: those of one segment are of consecutive units.
+        let units = (old + now).map { $0.sequence >> 10 }
+        if let low = units.min(), let high = units.max() { #expect(Int(high - low) < first.count / RecordFormat.unitSize) }
+        #expect(reader.damage.skipped == 0)
+        if now.isEmpty { gone += 1 } else { kept += 1 }
+      }
+    }
+    #expect(kept > 0 && gone > 0, "seed \(seed)")
+  }
+
+  @Test("what was appended before kill -9 is there, also where files are used again")
+  func killedWhileUsedAgain() throws {
+    for round in 0..<8 {
+      let directory = try Place.scratch()
+      // Two processes have one directory; the second one tells nobody what it writes.
+      var output = try OutputPipe()
+      let process = try Spawned(Subject.journalWriter, ["forever", directory, "700000"], output: output.writing)
+      output.closeWriting()
+      let nowhere = open("/dev/null", O_WRONLY)
+      let second = try Spawned(Subject.journalWriter, ["forever", directory, "700000"], output: nowhere)
+      close(nowhere)
+      var told = 0
+      while told < 8 * (15_000 + 1003 * round) { told += output.next().count }
+      kill(process.pid, SIGKILL)
+      kill(second.pid, SIGKILL)
+      while case let count = output.next().count, count > 0 { told += count }
+      #expect(process.wait() == -SIGKILL && second.wait() == -SIGKILL)
+      var found: [pid_t: [JournalRecord]] = [:]
+      for path in JournalFile.list(in: RawPath(directory)) {
+        var reader = try JournalFileReader(path)
+        #expect(path.description.contains("-\(reader.session.pid)-"))
+        found[reader.session.pid, default: []] += reader.next(isFinal: true)
+        #expect(reader.damage.skipped == 0 && reader.damage.torn <= 3)
+      }
+      for pid in [process.pid, second.pid] {
+        let own = numbers((found[pid] ?? []).sorted(by: JournalRecord.isEarlier)).filter { $0 >= 0 }
+        let first = try #require(own.first)
+        #expect(own == Array(first..<(first + own.count)))
+        #expect(own.count > 500)
+        if pid == process.pid { #expect(own.last! >= told / 8 - 1) }
+      }
+      #expect(try size(directory) <= 2 * 700_000)
+    }
+  }
+
+  @Test("at the limit a full disk is no reason to drop records")
+  func fullAgain() throws {
+    let directory = try Place.scratch()
+    let outcome = try run(Subject.journalWriter, "full again", directory, "700000")
+    #expect(outcome.status == 0 && outcome.text == "0\n", "\(outcome)")
+    let (records, damage) = try read(directory)
+    #expect(damage == JournalDamage())
+    #expect(numbers(records) == Array(numbers(records)[0]...99_999))
+  }
+
+  @Test("a file that was cut short is not used again")
+  func cutWhileUsedAgain() throws {
+    let directory = try Place.scratch()
+    let outcome = try run(Subject.journalWriter, "cut", directory, "700000")
+    #expect(outcome.status == 0 && outcome.text == "4 0\n", "\(outcome)")
+    #expect(numbers(try read(directory).records).last == 99_999)
+  }
+
+  @Test("a file of which a thread has a unit is not used again")
+  func heldWhileUsedAgain() throws {
+    let directory = try Place.scratch()
+    var limits = Journal.Limits()
+    limits.disk = 700_000
+    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    for number in 0..<40_000 { #expect(append(journal, number) != nil) }
+    func files() throws -> Set<UInt64> {
+      Set(try JournalFile.list(in: RawPath(directory)).map { UInt64(try #require($0.status()).st_ino) })
+    }
+    let has = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      #expect(append(journal, -1) != nil)
+      has.signal()
+      goOn.wait()
+      for _ in 0..<1000 { #expect(append(journal, -2) != nil) }
+      done.signal()
+    }
+    has.wait()
+    let before = try files()
+    for number in 40_000..<80_000 { #expect(append(journal, number) != nil) }
+    let after = try files()
+    #expect(before.count == after.count && before.intersection(after).count == before.count - 1)
+    goOn.signal()
+    done.wait()
+    for number in 80_000..<82_000 { #expect(append(journal, number) != nil) }
+    let (records, damage) = try read(directory)
+    #expect(damage == JournalDamage())
+    let found = numbers(records)
+    #expect(found.filter { $0 == -2 }.count == 1000)
+    let own = found.filter { $0 >= 0 }
+    #expect(own == Array(own[0]...81_999))
   }
 
   @Test("without a directory the newest records stay in memory")
@@ -242,6 +411,10 @@ struct RecordJournalTests {
     let journal = try Journal(directory: nil, identity: identity(), limits: limits)
     for number in 0..<20_000 { #expect(append(journal, number) != nil) }
     #expect(numbers(journal.recent(100)) == Array(19_900..<20_000))
+    let kept = numbers(journal.recent(20_000))
+    #expect(kept == Array(kept[0]..<20_000))
+    // A record has 80 bytes.
+    #expect((800...(limits.memory / 80)).contains(kept.count))
   }
 
   @Test("a directory that cannot be used is one sentence")

@@ -8,7 +8,8 @@
 //
 // Invariants:
 //   1. A unit has one owner: a live thread, or the pool of states of ended threads.
-//   2. A segment is mapped while it is the current one or a unit of it has an owner.
+//   2. A segment is mapped while it counts or a unit of it has an owner. One whose time has come
+//      is used again for the next segment when no unit of it has an owner.
 //   3. Nothing here blocks on a disk that is full or gone: records are dropped,
 //      counted, and the gap is marked once writing works again.
 //
@@ -76,6 +77,16 @@ private struct ThreadState {
   var owner: Unmanaged<Journal>
 }
 
+extension UnsafeMutablePointer<ThreadState> {
+  /// On cache lines of its own, pairs of which processors fetch together: another thread writes its state for each record, too.
+  fileprivate static func make(_ state: ThreadState) -> Self {
+    let size = (MemoryLayout<ThreadState>.stride + 127) / 128 * 128
+    let place = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 128).bindMemory(to: ThreadState.self, capacity: 1)
+    place.initialize(to: state)
+    return place
+  }
+}
+
 /// A thread's state, as the pool passes it on.
 // Unchecked: a state has one owner at a time, the thread it is set for or the pool behind the lock.
 private struct StateOwner: @unchecked Sendable {
@@ -111,13 +122,18 @@ package final class Journal: @unchecked Sendable {
     var marked: UInt64 = 0
     /// Why the last segment could not be made.
     var lastError: Int32 = 0
+
+    /// Of all segments that count.
+    var bytes: Int { segments.reduce(0) { $0 + $1.size } }
   }
 
   /// Where segments go: "<state>/journal", nil for memory.
   package let directory: RawPath?
   package let identity: JournalIdentity
   private let limits: Limits
-  private let start = JournalStart()
+  private let about: JournalSegment.About
+  /// Whether files may be written ahead, and again.
+  private let writesInPlace: Bool
   private let key: pthread_key_t
   /// 1 in the process that opened the journal; the kernel makes it 0 in a forked child.
   private let alive: UnsafeMutablePointer<UInt64>
@@ -136,6 +152,7 @@ package final class Journal: @unchecked Sendable {
     self.directory = directory
     self.identity = identity
     self.limits = limits
+    about = JournalSegment.About(identity: identity, start: JournalStart())
     var key = pthread_key_t()
     guard pthread_key_create(&key, endOfThread) == 0, let alive = Self.pageEmptiedByFork()
     else { throw .noResources }
@@ -144,6 +161,7 @@ package final class Journal: @unchecked Sendable {
     if let directory, !directory.makeDirectories() {
       throw .directoryUnusable(directory.description, systemMessage(errno))
     }
+    writesInPlace = directory.map(JournalMapping.isWrittenInPlace) ?? true
     let code = shared.withLock { shared in addSegment(&shared) ? 0 : shared.lastError }
     if code != 0 { throw .directoryUnusable(directory?.description ?? "memory", systemMessage(code)) }
     // Ended threads hand their units back at any time, so the journal never goes away.
@@ -204,28 +222,26 @@ package final class Journal: @unchecked Sendable {
     state.pointee.sequence = sequence + 1
 
     let record = state.pointee.base.unsafelyUnwrapped + offset
-    var sum = RecordFormat.checksumStart(seed: state.pointee.seed, offset: offset, length: length)
     let about =
       UInt64(kind.rawValue) | UInt64(flags) << 8 | RecordFormat.mark << 16 | UInt64(state.pointee.thread) << 32
+    var sum = RecordFormat.Checksum(seed: state.pointee.seed, offset: offset, length: length)
+    let payload = record + RecordFormat.recordHeaderSize
+    var place = 0
+    while place < words.count {
+      let word = words.start.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
+      payload.storeBytes(of: word, toByteOffset: place * 8, as: UInt64.self)
+      sum.add(word)
+      place += 1
+    }
     record.storeBytes(of: about, toByteOffset: 8, as: UInt64.self)
     record.storeBytes(of: sequence, toByteOffset: 16, as: UInt64.self)
     record.storeBytes(of: monotonic, toByteOffset: 24, as: UInt64.self)
     record.storeBytes(of: wall, toByteOffset: 32, as: UInt64.self)
-    sum = RecordFormat.mix(sum, about)
-    sum = RecordFormat.mix(sum, sequence)
-    sum = RecordFormat.mix(sum, monotonic)
-    sum = RecordFormat.mix(sum, wall)
-    var place = 0
-    while place < words.count {
-      let word = words.start.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self)
-      record.storeBytes(of: word, toByteOffset: RecordFormat.recordHeaderSize + place * 8, as: UInt64.self)
-      sum = RecordFormat.mix(sum, word)
-      place += 1
-    }
+    let folded = sum.folded(with: (about, sequence, monotonic, wall))
     // Memory of a unit is 8-byte aligned and zero, which is a valid Atomic; readers see the
     // record only with this store.
     record.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.store(
-      UInt64(length) | UInt64(RecordFormat.fold(sum)) << 32, ordering: .releasing)
+      UInt64(length) | UInt64(folded) << 32, ordering: .releasing)
     return sequence
   }
 
@@ -256,38 +272,61 @@ package final class Journal: @unchecked Sendable {
       return nil
     }
     let current = current.map(StateOwner.init)
-    let (owner, gap) = shared.withLock { shared -> (StateOwner?, UInt64) in
-      let state: UnsafeMutablePointer<ThreadState>
-      if let current {
-        state = current.state
-      } else if let pooled = shared.pool.popLast() {
-        state = pooled.state
-        state.pointee.thread = currentThreadID()
-        // The rest of the unit is used up first: short threads must not cost 32 KiB each.
-        if state.pointee.offset + length <= state.pointee.end, state.pointee.segment >= oldest.load(ordering: .relaxed) {
-          pthread_setspecific(key, state)
-          return (pooled, 0)
-        }
-      } else {
-        state = .allocate(capacity: 1)
-        state.initialize(to: ThreadState(thread: currentThreadID(), owner: Unmanaged.passUnretained(self)))
+    var taken = shared.withLock { take(for: current, length, &$0) }
+    // The file system is asked without the lock; the segment stays what it is while this thread has a unit of it.
+    if let segment = taken.segment, !segment.isInPlace {
+      let lost = taken
+      taken = shared.withLock { shared in
+        segment.isLost = true
+        shared.marked -= lost.gap
+        return take(for: lost.owner, length, &shared)
       }
-      if current == nil { pthread_setspecific(key, state) }
-      release(state, &shared)
-      guard takeUnit(for: state, &shared) else {
-        shared.segments.last?.note(dropped: droppedCount.add(1, ordering: .relaxed).newValue)
-        return (nil, 0)
+    }
+    guard let state = taken.owner?.state else { return nil }
+    if let segment = taken.segment { segment.prepare(unit: state.pointee.offset) }
+    if taken.gap > 0 { markGap(of: taken.gap, in: state) }
+    return state
+  }
+
+  /// What a thread was given to write into.
+  private struct Taken {
+    /// nil when there is no room for the record, which was counted.
+    var owner: StateOwner?
+    /// Records dropped before, which no gap record tells of yet.
+    var gap: UInt64 = 0
+    /// The segment of the unit, when the unit is fresh.
+    var segment: JournalSegment?
+  }
+
+  /// Gives a thread what it needs; a fresh unit is to be prepared.
+  private func take(for current: StateOwner?, _ length: Int, _ shared: inout Shared) -> Taken {
+    let owner: StateOwner
+    if let current {
+      owner = current
+    } else if let pooled = shared.pool.popLast() {
+      owner = pooled
+      pthread_setspecific(key, owner.state)
+      owner.state.pointee.thread = currentThreadID()
+      // The rest of the unit is used up first: short threads must not cost 32 KiB each.
+      if owner.state.pointee.offset + length <= owner.state.pointee.end,
+        owner.state.pointee.segment >= oldest.load(ordering: .relaxed)
+      {
+        return Taken(owner: owner)
       }
-      let dropped = droppedCount.load(ordering: .relaxed)
-      defer { shared.marked = dropped }
-      if dropped != shared.marked { shared.segments.last?.note(dropped: dropped) }
-      return (StateOwner(state: state), dropped - shared.marked)
+    } else {
+      owner = StateOwner(state: .make(ThreadState(thread: currentThreadID(), owner: Unmanaged.passUnretained(self))))
+      pthread_setspecific(key, owner.state)
     }
-    if let state = owner?.state, state.pointee.end - state.pointee.offset == RecordFormat.unitSize {
-      JournalSegment.populate(state.pointee.base.unsafelyUnwrapped + state.pointee.offset)
+    release(owner.state, &shared)
+    guard takeUnit(for: owner.state, &shared) else {
+      shared.segments.last?.note(dropped: droppedCount.add(1, ordering: .relaxed).newValue)
+      return Taken()
     }
-    if let owner, gap > 0 { markGap(of: gap, in: owner.state) }
-    return owner?.state
+    let dropped = droppedCount.load(ordering: .relaxed)
+    let gap = dropped - shared.marked
+    shared.marked = dropped
+    if gap > 0 { shared.segments.last?.note(dropped: dropped) }
+    return Taken(owner: owner, gap: gap, segment: shared.segments.last)
   }
 
   /// Gives the state's unit back; the segment goes when it was the last one of a retired segment.
@@ -307,14 +346,15 @@ package final class Journal: @unchecked Sendable {
   }
 
   private func takeUnit(for state: UnsafeMutablePointer<ThreadState>, _ shared: inout Shared) -> Bool {
-    if let last = shared.segments.last, !last.isInPlace { guard addSegment(&shared) else { return false } }
-    if shared.segments.isEmpty { guard addSegment(&shared) else { return false } }
-    var unit = shared.segments.last!.takeUnit()
+    // There always is a segment: the first is made by init, and the last is never removed.
+    var segment = shared.segments.last!
+    var unit = segment.isLost ? nil : segment.takeUnit()
     if unit == nil {
       guard addSegment(&shared) else { return false }
-      unit = shared.segments.last!.takeUnit()
+      segment = shared.segments.last!
+      unit = segment.takeUnit()
     }
-    guard let unit, let segment = shared.segments.last else { return false }
+    guard let unit else { return false }
     state.pointee.base = segment.base
     state.pointee.offset = unit
     state.pointee.end = unit + RecordFormat.unitSize
@@ -325,14 +365,17 @@ package final class Journal: @unchecked Sendable {
     return true
   }
 
+  private var limit: Int { directory == nil ? limits.memory : limits.disk }
+
   /// Adds a segment and removes the oldest ones beyond the limit; false when the system refuses.
   private func addSegment(_ shared: inout Shared) -> Bool {
     let index = shared.nextSegment
-    do {
-      let segment = try makeSegment(index, units: JournalSegment.units(at: index))
+    let units = JournalSegment.units(at: index, limit: limit)
+    do throws(JournalSegmentError) {
+      let segment = if let again = useAgain(index, units, &shared) { again } else { try makeSegment(index, units) }
       shared.segments.append(segment)
       shared.nextSegment += 1
-      removeOldest(&shared)
+      while shared.segments.count > 1, shared.bytes > limit { removeOldest(&shared).unlinkFile() }
       return true
     } catch {
       shared.lastError = error.code
@@ -341,29 +384,47 @@ package final class Journal: @unchecked Sendable {
     }
   }
 
-  private func makeSegment(_ index: Int, units: Int) throws(JournalSegmentError) -> JournalSegment {
-    let file = directory?.appending(JournalFile.name(identity, startWall: start.wall, segment: index))
-    do {
-      return try JournalSegment(index: index, file: file, units: units, identity: identity, start: start)
-    } catch let error {
+  /// The oldest segment as a new one, when it would be removed for it; nil when there has to be a file of its own.
+  private func useAgain(_ index: Int, _ units: Int, _ shared: inout Shared) -> JournalSegment? {
+    let size = JournalSegment.size(units: units)
+    guard writesInPlace, shared.segments.count > 1, shared.bytes + size > limit, shared.segments[0].size == size else { return nil }
+    let segment = removeOldest(&shared)
+    if segment.unitsHeld == 0, segment.isWhole,
+      let again = try? JournalSegment(insteadOf: segment, index: index, file: file(index), about)
+    {
+      return again
+    }
+    segment.unlinkFile()
+    return nil
+  }
+
+  private func file(_ index: Int) -> RawPath? {
+    directory?.appending(JournalFile.name(identity, startWall: about.start.wall, segment: index))
+  }
+
+  private func makeSegment(_ index: Int, _ units: Int) throws(JournalSegmentError) -> JournalSegment {
+    let file = file(index)
+    func make(_ units: Int) throws(JournalSegmentError) -> JournalSegment {
+      try JournalSegment(index: index, file: file, units: units, prefills: writesInPlace, about)
+    }
+    do { return try make(units) } catch {
       // Someone removed the directory, which is no reason to stop.
-      if error.code == ENOENT, let directory, directory.makeDirectories() {
-        return try JournalSegment(index: index, file: file, units: units, identity: identity, start: start)
-      }
+      if error.code == ENOENT, let directory, directory.makeDirectories() { return try make(units) }
       // A disk that has no room for a large segment may have it for a small one.
       guard units > 1, error.code == ENOSPC || error.code == EDQUOT || error.code == ENOMEM else { throw error }
-      return try JournalSegment(index: index, file: file, units: 1, identity: identity, start: start)
+      return try make(1)
     }
   }
 
-  private func removeOldest(_ shared: inout Shared) {
-    let limit = directory == nil ? limits.memory : limits.disk
-    while shared.segments.count > 1, shared.segments.reduce(0, { $0 + $1.size }) > limit {
-      let segment = shared.segments.removeFirst()
-      segment.unlinkFile()
-      if segment.unitsHeld > 0 { shared.retired.append(segment) }
-      oldest.store(segment.index + 1, ordering: .relaxed)
-    }
+  /// Takes the oldest segment off the list; its file is left to the caller, its units to their threads.
+  private func removeOldest(_ shared: inout Shared) -> JournalSegment {
+    let segment = shared.segments[0]
+    // Ended threads write no more.
+    for owner in shared.pool where owner.state.pointee.segment == segment.index { release(owner.state, &shared) }
+    shared.segments.removeFirst()
+    if segment.unitsHeld > 0 { shared.retired.append(segment) }
+    oldest.store(segment.index + 1, ordering: .relaxed)
+    return segment
   }
 
   private func markGap(of count: UInt64, in state: UnsafeMutablePointer<ThreadState>) {

@@ -88,9 +88,9 @@ enum JournalScan {
     guard first != 0, length >= RecordFormat.recordHeaderSize, length % 8 == 0, length <= unit.count - offset,
       about >> 16 & 0xffff == RecordFormat.mark, let kind = RecordKind(rawValue: UInt8(truncatingIfNeeded: about))
     else { return nil }
-    var sum = RecordFormat.checksumStart(seed: seed, offset: start + offset, length: length)
-    for place in 1..<(length / 8) { sum = RecordFormat.mix(sum, word(place)) }
-    guard RecordFormat.fold(sum) == UInt32(first >> 32) else { return nil }
+    var sum = RecordFormat.Checksum(seed: seed, offset: start + offset, length: length)
+    for place in (RecordFormat.recordHeaderSize / 8)..<(length / 8) { sum.add(word(place)) }
+    guard sum.folded(with: (about, word(2), word(3), word(4))) == UInt32(first >> 32) else { return nil }
     let payload = unit[(offset + RecordFormat.recordHeaderSize)..<(offset + length)]
     return (
       JournalRecord(
@@ -106,6 +106,7 @@ enum JournalScan {
     damage: inout JournalDamage, into records: inout [JournalRecord]
   ) -> Int {
     var offset = offset
+    if unit.count >= 8, unit.loadUnaligned(as: UInt64.self) == RecordFormat.notBegun { return offset }
     while offset + RecordFormat.recordHeaderSize <= unit.count {
       if let (record, length) = record(in: unit, at: offset, unitStart: unitStart, seed: seed) {
         records.append(record)

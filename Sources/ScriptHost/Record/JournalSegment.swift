@@ -1,91 +1,106 @@
-// JournalSegment — one mapped stretch of the journal: a file, or plain memory.
+// JournalSegment — one stretch of the journal: a header, and units that threads take.
 //
-// The only place that maps journal memory. The whole file is allocated before it
-// is mapped, because writing to a hole on a full disk would stop the program with
-// SIGBUS; it is readable only, also by its owner, because cutting a mapped file
-// short would do the same. No descriptor stays open: programs close and count theirs.
+// Invariant: a file that has a segment's name has its header. A segment is made,
+// and made anew, under another name, so that a reader or a kill never meets one
+// without a header.
+//
+// A segment used again has a new number and a new seed, so that none of its old
+// records counts any more. Its units keep their old bytes until a thread takes
+// them; until then each begins with a word that tells readers to leave it alone.
 internal import Glibc
+internal import Synchronization
 
 /// A mapped segment. Its memory stays valid as long as the object lives; the journal keeps it
 /// while a thread owns a unit of it.
 // Unchecked: the constants are safe, the counters are only touched under the journal's lock, and
 // the memory follows the rules of Journal.
 final class JournalSegment: @unchecked Sendable {
-  /// Start of the mapping: the header.
-  let base: UnsafeMutableRawPointer
-  /// Bytes mapped.
-  let size: Int
+  /// What its journal writes into all headers.
+  struct About {
+    let identity: JournalIdentity
+    let start: JournalStart
+  }
+
+  /// What has to be done to a unit before a thread writes into it.
+  private enum Pages {
+    /// The kernel has none of its pages yet.
+    case missing
+    /// They are there, and zero.
+    case zero
+    /// They are there, with records of another time.
+    case used
+  }
+
   /// Number of the segment in its journal, from 0.
   let index: Int
   /// Start value of all checksums.
-  let seed: UInt64
-  /// The file, nil for memory.
-  let file: RawPath?
-  private let inode: UInt64
+  let seed = UInt64.random(in: .min ... .max)
+  private let pages: Pages
+  private let mapping: JournalMapping
   /// Units given to threads so far.
   private var unitsGiven = 0
+  /// Whether the file was seen not to be in its place: no more units are taken.
+  var isLost = false
   /// Units of this segment that a thread (or the pool of states) still holds.
   var unitsHeld = 0
 
-  /// Units in a segment with this number: small at first, so that a short run leaves a small file.
-  static func units(at index: Int) -> Int { min(1 << (2 * min(index, 5)), 128) }
+  /// Start of the mapping: the header.
+  var base: UnsafeMutableRawPointer { mapping.base }
+  /// Bytes mapped.
+  var size: Int { mapping.size }
 
-  /// Creates and maps a segment; an error is an errno value.
-  init(index: Int, file: RawPath?, units: Int, identity: JournalIdentity, start: JournalStart) throws(JournalSegmentError) {
-    self.index = index
-    self.file = file
-    size = RecordFormat.headerSize + units * RecordFormat.unitSize
-    // A reader, or a kill, must never meet a file without its header.
-    let unfinished = file.map { RawPath($0.bytes + JournalFile.unfinishedSuffix) }
-    (base, inode) = try Self.map(file: unfinished, size: size)
-    seed = UInt64.random(in: .min ... .max)
-    writeHeader(identity, start)
-    try putInPlace(unfinished)
+  /// Units in a segment with this number: small at first, so that a short run leaves a small file, and never so many
+  /// that fewer than four such segments are within `limit`.
+  static func units(at index: Int, limit: Int) -> Int {
+    min(1 << (2 * min(index, 5)), 128, max(limit / 4 / RecordFormat.unitSize, 1))
   }
+
+  /// Bytes of a segment.
+  static func size(units: Int) -> Int { RecordFormat.headerSize + units * RecordFormat.unitSize }
+
+  /// Creates and maps a segment; an error is an errno value. `prefills` as in JournalMapping.
+  init(index: Int, file: RawPath?, units: Int, prefills: Bool, _ about: About) throws(JournalSegmentError) {
+    self.index = index
+    pages = file != nil && prefills ? .zero : .missing
+    mapping = try JournalMapping(file: file.map(Self.unfinished), size: Self.size(units: units), prefills: prefills)
+    writeHeader(about)
+    if let file { try putInPlace(file) }
+  }
+
+  /// Uses the memory and the file of `other`, of which no thread has a unit, for a new segment. `other` is no segment any
+  /// more, also when this fails.
+  init(insteadOf other: JournalSegment, index: Int, file: RawPath?, _ about: About) throws(JournalSegmentError) {
+    self.index = index
+    pages = .used
+    mapping = other.mapping
+    if let file { try mapping.move(to: Self.unfinished(file)) }
+    for unit in stride(from: RecordFormat.headerSize, to: size, by: RecordFormat.unitSize) {
+      base.storeBytes(of: RecordFormat.notBegun, toByteOffset: unit, as: UInt64.self)
+    }
+    writeHeader(about)
+    mapping.touch()
+    if let file { try putInPlace(file) }
+  }
+
+  private static func unfinished(_ file: RawPath) -> RawPath { RawPath(file.bytes + JournalFile.unfinishedSuffix) }
 
   /// Gives the finished file its name.
-  private func putInPlace(_ unfinished: RawPath?) throws(JournalSegmentError) {
-    guard let unfinished, let file else { return }
-    guard unfinished.withCString({ from in file.withCString { rename(from, $0) } }) != 0 else { return }
-    let code = errno
-    _ = unfinished.withCString { unlink($0) }
-    throw JournalSegmentError(code: code)
+  private func putInPlace(_ file: RawPath) throws(JournalSegmentError) {
+    do { try mapping.move(to: file) } catch {
+      mapping.unlinkFile()
+      throw error
+    }
   }
 
-  deinit { munmap(base, size) }
-
-  private static func map(file: RawPath?, size: Int) throws(JournalSegmentError) -> (UnsafeMutableRawPointer, UInt64) {
-    guard let file else {
-      let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-      guard memory != MAP_FAILED, let memory else { throw JournalSegmentError(code: errno) }
-      return (memory, 0)
-    }
-    let descriptor = file.withCString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o400) }
-    guard descriptor >= 0 else { throw JournalSegmentError(code: errno) }
-    defer { close(descriptor) }
-    let code = withoutWriteSignals { posix_fallocate(descriptor, 0, off_t(size)) }
-    var status = stat()
-    guard code == 0, fstat(descriptor, &status) == 0 else {
-      _ = file.withCString { unlink($0) }
-      throw JournalSegmentError(code: code == 0 ? errno : code)
-    }
-    let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-    guard memory != MAP_FAILED, let memory else {
-      let code = errno
-      _ = file.withCString { unlink($0) }
-      throw JournalSegmentError(code: code)
-    }
-    return (memory, UInt64(status.st_ino))
-  }
-
-  private func writeHeader(_ identity: JournalIdentity, _ start: JournalStart) {
+  private func writeHeader(_ about: About) {
     typealias Header = RecordFormat.Header
+    let identity = about.identity
     var text = identity.bootID.utf8 + [0] + identity.buildID.utf8 + [0] + identity.program.bytes + [0]
     text = Array(text.prefix(Header.maximumText))
     base.storeBytes(of: RecordFormat.version, toByteOffset: Header.version, as: UInt32.self)
     base.storeBytes(of: UInt32(identity.pid), toByteOffset: Header.pid, as: UInt32.self)
-    base.storeBytes(of: start.wall, toByteOffset: Header.startWall, as: UInt64.self)
-    base.storeBytes(of: start.monotonic, toByteOffset: Header.startMonotonic, as: UInt64.self)
+    base.storeBytes(of: about.start.wall, toByteOffset: Header.startWall, as: UInt64.self)
+    base.storeBytes(of: about.start.monotonic, toByteOffset: Header.startMonotonic, as: UInt64.self)
     base.storeBytes(of: seed, toByteOffset: Header.seed, as: UInt64.self)
     base.storeBytes(of: UInt32(index), toByteOffset: Header.segment, as: UInt32.self)
     base.storeBytes(of: UInt32(text.count), toByteOffset: Header.textLength, as: UInt32.self)
@@ -96,30 +111,39 @@ final class JournalSegment: @unchecked Sendable {
       toByteOffset: Header.checksum, as: UInt64.self)
   }
 
-  /// The offset of a fresh unit, or nil when all are given.
+  /// The offset of a fresh unit, or nil when all are given. It is to be prepared before it is written.
   func takeUnit() -> Int? {
-    guard RecordFormat.headerSize + (unitsGiven + 1) * RecordFormat.unitSize <= size else { return nil }
+    guard Self.size(units: unitsGiven + 1) <= size else { return nil }
     defer { unitsGiven += 1 }
     unitsHeld += 1
     return RecordFormat.headerSize + unitsGiven * RecordFormat.unitSize
   }
 
-  /// Has the kernel bring in a unit's pages at once, which costs a third of one fault per page.
-  static func populate(_ unit: UnsafeMutableRawPointer) {
-    let populateWrite: Int32 = 23  // MADV_POPULATE_WRITE, Linux 5.14; older kernels refuse, and fault
-    madvise(unit, RecordFormat.unitSize, populateWrite)
+  /// Makes a unit's memory ready for records; by the thread that took it, without the lock.
+  func prepare(unit offset: Int) {
+    let unit = base + offset
+    switch pages {
+    case .missing:
+      // One call for all pages costs less than a fault for each.
+      let populateWrite: Int32 = 23  // MADV_POPULATE_WRITE, Linux 5.14; older kernels refuse, and fault
+      madvise(unit, RecordFormat.unitSize, populateWrite)
+    case .zero: break
+    case .used:
+      // From the end on, so that the first records find their lines in the nearest cache.
+      for page in stride(from: RecordFormat.unitSize - 4096, to: 0, by: -4096) { memset(unit + page, 0, 4096) }
+      memset(unit + 8, 0, 4096 - 8)
+      // Memory of a unit is 8-byte aligned; only now may readers look for records.
+      unit.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.store(0, ordering: .releasing)
+    }
   }
 
   /// Whether the file still is where it was made; memory always is.
-  var isInPlace: Bool {
-    guard let file else { return true }
-    return file.status().map { UInt64($0.st_ino) == inode } ?? false
-  }
+  var isInPlace: Bool { mapping.isInPlace }
+  /// Whether it may be used again: nothing was done to its file.
+  var isWhole: Bool { mapping.isWhole }
 
   /// Removes the file from its directory, unless something else has taken its place.
-  func unlinkFile() {
-    if let file, isInPlace { _ = file.withCString { unlink($0) } }
-  }
+  func unlinkFile() { mapping.unlinkFile() }
 
   /// Stores the journal's count of dropped records where the reader finds it.
   func note(dropped: UInt64) {

@@ -2,7 +2,7 @@
 //
 // A segment is a header of 4 KiB and then units of 32 KiB. A unit belongs to one
 // thread; records follow each other in it, none crosses its end, and the rest is
-// zero. A record is made of 64-bit little-endian words:
+// zero, or the unit is not begun. A record is made of 64-bit little-endian words:
 //
 //     word 0   length in bytes (low 32 bits), checksum (high 32 bits): stored last,
 //              in one piece, so that a record is there entirely or not at all
@@ -13,7 +13,7 @@
 //     word 5…  payload (FieldWriter), padded with zeros
 //
 // The checksum covers words 1… and starts from the segment's seed, the offset and
-// the length, so bytes of a payload never pass for a record.
+// the length (Checksum), so bytes of a payload never pass for a record.
 // Keep in step with docs/journal-format.md.
 
 /// What a record is about.
@@ -33,13 +33,16 @@ package enum RecordKind: UInt8, Sendable, CaseIterable {
 /// Sizes, offsets and the checksum of the format.
 package enum RecordFormat {
   package static let magic: UInt64 = 0x0a6c_6e72_6a74_6873  // "shtjrnl\n"
-  package static let version: UInt32 = 1
+  package static let version: UInt32 = 2
   package static let headerSize = 4096
   package static let unitSize = 32 * 1024
   package static let recordHeaderSize = 40
   /// The longest record: it fits into a fresh unit behind a gap record.
   package static let maximumRecordSize = unitSize - 512
   package static let mark: UInt64 = 0xa55a
+  /// The first word of a unit that no thread has taken: its bytes are of the segment's time before. No record's
+  /// length has these bits.
+  static let notBegun: UInt64 = .max
 
   /// Flag: fields did not fit and were left out.
   package static let flagCut: UInt8 = 1
@@ -70,16 +73,34 @@ package enum RecordFormat {
     return product ^ product >> 32
   }
 
-  /// The state a record's checksum starts from.
-  @inline(__always)
-  static func checksumStart(seed: UInt64, offset: Int, length: Int) -> UInt64 {
-    seed ^ UInt64(truncatingIfNeeded: offset) << 20 ^ UInt64(truncatingIfNeeded: length)
-  }
+  /// The checksum of a record. The payload's words take turns in two states, so that a processor can do both at once,
+  /// and while it waits for the clock.
+  struct Checksum {
+    private let start: UInt64
+    private var even: UInt64
+    private var odd: UInt64
 
-  /// The 32 bits that are stored; never 0, so that word 0 of a record never is.
-  @inline(__always)
-  static func fold(_ state: UInt64) -> UInt32 {
-    let folded = UInt32(truncatingIfNeeded: state ^ state >> 29)
-    return folded == 0 ? 1 : folded
+    @inline(__always)
+    init(seed: UInt64, offset: Int, length: Int) {
+      start = seed ^ UInt64(truncatingIfNeeded: offset) << 20 ^ UInt64(truncatingIfNeeded: length)
+      even = start
+      odd = start
+    }
+
+    /// Takes the next word of the payload.
+    @inline(__always)
+    mutating func add(_ word: UInt64) { (even, odd) = (odd, RecordFormat.mix(even, word)) }
+
+    /// The 32 bits that are stored, with words 1 to 4; never 0, so that word 0 of a record never is.
+    @inline(__always)
+    func folded(with head: (UInt64, UInt64, UInt64, UInt64)) -> UInt32 {
+      var state = RecordFormat.mix(start, head.0)
+      state = RecordFormat.mix(state, head.1)
+      state = RecordFormat.mix(state, head.2)
+      state = RecordFormat.mix(state, head.3)
+      state = RecordFormat.mix(state, RecordFormat.mix(even, odd))
+      let folded = UInt32(truncatingIfNeeded: state ^ state >> 29)
+      return folded == 0 ? 1 : folded
+    }
   }
 }

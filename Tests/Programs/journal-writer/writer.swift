@@ -1,5 +1,5 @@
 // Writes a journal in a process of its own, for the tests that kill it. Compiled with the
-// sources of ScriptHost/Record.
+// sources of ScriptHost/Record. Arguments: what to do, the directory, the limit of its size.
 internal import Glibc
 
 @main
@@ -9,10 +9,13 @@ struct Writer {
     let identity = JournalIdentity(program: RawPath("/bin/writer"), pid: getpid(), bootID: currentBootID(), buildID: "b1")
     var limits = Journal.Limits()
     limits.retry = 10_000_000
+    if words.count > 3, let disk = Int(words[3]) { limits.disk = disk }
     let journal = try! Journal(directory: RawPath(words[2]), identity: identity, limits: limits)
     switch words[1] {
     case "forever": forever(journal)
     case "full": full(journal)
+    case "full again": fullAgain(journal)
+    case "cut": cut(journal, RawPath(words[2]))
     case "fork": fork(journal)
     default: exit(2)
     }
@@ -43,11 +46,13 @@ struct Writer {
 
   private static func startThread(_ journal: Journal) {
     var thread = pthread_t()
-    pthread_create(&thread, nil, { context in
-      let journal = Unmanaged<Journal>.fromOpaque(context!).takeUnretainedValue()
-      var number = -1
-      while true { Writer.write(journal, number); number -= 1; usleep(10) }
-    }, Unmanaged.passRetained(journal).toOpaque())
+    pthread_create(
+      &thread, nil,
+      { context in
+        let journal = Unmanaged<Journal>.fromOpaque(context!).takeUnretainedValue()
+        var number = -1
+        while true { Writer.write(journal, number); number -= 1; usleep(10) }
+      }, Unmanaged.passRetained(journal).toOpaque())
   }
 
   /// Runs into a file size limit of zero, which stands for a full disk, and out of it again.
@@ -68,6 +73,33 @@ struct Writer {
     usleep(20_000)
     for _ in 0..<10 { write(journal, number); number += 1 }
     print(journal.dropped, number)
+  }
+
+  /// The same with so many records before that the limit of the journal's size is reached: nothing new is needed then.
+  static func fullAgain(_ journal: Journal) {
+    signal(SIGXFSZ, SIG_IGN)
+    for number in 0..<50_000 { write(journal, number) }
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    let before = limit.rlim_cur
+    limit.rlim_cur = 0
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    for number in 50_000..<100_000 { write(journal, number) }
+    limit.rlim_cur = before
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    print(journal.dropped)
+  }
+
+  /// Cuts the oldest file short when there are some: writing to its mapping would end the process.
+  static func cut(_ journal: Journal, _ directory: RawPath) {
+    for number in 0..<50_000 { write(journal, number) }
+    let files = JournalFile.list(in: directory).sorted { $0.lastComponent.lexicographicallyPrecedes($1.lastComponent) }
+    files[0].withCString {
+      chmod($0, 0o600)
+      truncate($0, 5000)
+    }
+    for number in 50_000..<100_000 { write(journal, number) }
+    print(files.count, journal.dropped)
   }
 
   /// A forked child must not write into its parent's units.
