@@ -144,7 +144,8 @@ struct JournalView {
     do {
       return try JournalFileReader(path)
     } catch {
-      Output.note("\(error); it is left out")
+      // Its program may have removed it since the directory was read.
+      if path.status() != nil { Output.note("\(error); it is left out") }
       return nil
     }
   }

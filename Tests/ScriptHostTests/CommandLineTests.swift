@@ -138,6 +138,9 @@ struct CommandLineTests {
     let odd = try scripthost("events", "--state", state)
     #expect(odd.text == all.text)
     #expect(odd.errors.contains("is not a journal segment; it is left out"))
+    // A file that is gone when it is opened is nothing to tell of.
+    try FileManager.default.createSymbolicLink(atPath: state + "/journal/gone.journal", withDestinationPath: "nowhere")
+    #expect(try scripthost("events", "--state", state).errors == odd.errors)
   }
 
   @Test("completion scripts are good shell")
@@ -146,7 +149,8 @@ struct CommandLineTests {
     try scripthost("completion", "bash").output.write(to: URL(fileURLWithPath: file))
     let words = try run(
       "/bin/bash", "-c",
-      "source '\(file)'; COMP_WORDS=(scripthost trace --sl); COMP_CWORD=2; _scripthost; echo ${COMPREPLY[@]}; COMP_WORDS=(scripthost ev); COMP_CWORD=1; _scripthost; echo ${COMPREPLY[@]}")
+      "source '\(file)'; COMP_WORDS=(scripthost trace --sl); COMP_CWORD=2; _scripthost; echo ${COMPREPLY[@]}; COMP_WORDS=(scripthost ev); COMP_CWORD=1; _scripthost; echo ${COMPREPLY[@]}"
+    )
     #expect(words.text == "--slower\nevents\n")
     #expect(words.errors == "")
     #expect(try scripthost("completion", "zsh").text.hasPrefix("#compdef scripthost\n"))

@@ -10,6 +10,16 @@ struct RecordJournalTests {
     JournalIdentity(program: RawPath(program), pid: getpid(), bootID: currentBootID(), buildID: "00ff")
   }
 
+  /// A directory in whose file system files are used again.
+  private func scratchInPlace() throws -> String {
+    let directory = try Place.scratch()
+    if JournalFileSystem(of: RawPath(directory)) == .inPlace { return directory }
+    let memory = "/dev/shm/scripthost-tests-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    try FileManager.default.createDirectory(atPath: memory, withIntermediateDirectories: false)
+    try #require(JournalFileSystem(of: RawPath(memory)) == .inPlace)
+    return memory
+  }
+
   private func append(_ journal: Journal, _ number: Int, text: String = "some text") -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
       var fields = FieldWriter("tick", into: buffer)
@@ -240,8 +250,7 @@ struct RecordJournalTests {
 
   @Test("at the limit the files are used again, under new names")
   func usedAgain() throws {
-    let directory = try Place.scratch()
-    try #require(JournalMapping.isWrittenInPlace(RawPath(directory)), "the file system of the tests is not one where files are used again")
+    let directory = try scratchInPlace()
     var limits = Journal.Limits()
     limits.disk = 700_000
     let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
@@ -272,7 +281,7 @@ struct RecordJournalTests {
   @Test("a reader of a file that is used again sees its old records or none", arguments: [UInt64(3)])
   func readWhileUsedAgain(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    let directory = try Place.scratch()
+    let directory = try scratchInPlace()
     var output = try OutputPipe()
     let process = try Spawned(Subject.journalWriter, ["forever", directory, "700000"], output: output.writing)
     output.closeWriting()
@@ -320,7 +329,7 @@ struct RecordJournalTests {
   @Test("what was appended before kill -9 is there, also where files are used again")
   func killedWhileUsedAgain() throws {
     for round in 0..<8 {
-      let directory = try Place.scratch()
+      let directory = try scratchInPlace()
       // Two processes have one directory; the second one tells nobody what it writes.
       var output = try OutputPipe()
       let process = try Spawned(Subject.journalWriter, ["forever", directory, "700000"], output: output.writing)
@@ -354,7 +363,7 @@ struct RecordJournalTests {
 
   @Test("at the limit a full disk is no reason to drop records")
   func fullAgain() throws {
-    let directory = try Place.scratch()
+    let directory = try scratchInPlace()
     let outcome = try run(Subject.journalWriter, "full again", directory, "700000")
     #expect(outcome.status == 0 && outcome.text == "0\n", "\(outcome)")
     let (records, damage) = try read(directory)
@@ -364,7 +373,7 @@ struct RecordJournalTests {
 
   @Test("a file that was cut short is not used again")
   func cutWhileUsedAgain() throws {
-    let directory = try Place.scratch()
+    let directory = try scratchInPlace()
     let outcome = try run(Subject.journalWriter, "cut", directory, "700000")
     #expect(outcome.status == 0 && outcome.text == "4 0\n", "\(outcome)")
     #expect(numbers(try read(directory).records).last == 99_999)
@@ -372,7 +381,7 @@ struct RecordJournalTests {
 
   @Test("a file of which a thread has a unit is not used again")
   func heldWhileUsedAgain() throws {
-    let directory = try Place.scratch()
+    let directory = try scratchInPlace()
     var limits = Journal.Limits()
     limits.disk = 700_000
     let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)

@@ -132,8 +132,7 @@ package final class Journal: @unchecked Sendable {
   package let identity: JournalIdentity
   private let limits: Limits
   private let about: JournalSegment.About
-  /// Whether files may be written ahead, and again.
-  private let writesInPlace: Bool
+  private let fileSystem: JournalFileSystem
   private let key: pthread_key_t
   /// 1 in the process that opened the journal; the kernel makes it 0 in a forked child.
   private let alive: UnsafeMutablePointer<UInt64>
@@ -161,7 +160,7 @@ package final class Journal: @unchecked Sendable {
     if let directory, !directory.makeDirectories() {
       throw .directoryUnusable(directory.description, systemMessage(errno))
     }
-    writesInPlace = directory.map(JournalMapping.isWrittenInPlace) ?? true
+    fileSystem = JournalFileSystem(of: directory)
     let code = shared.withLock { shared in addSegment(&shared) ? 0 : shared.lastError }
     if code != 0 { throw .directoryUnusable(directory?.description ?? "memory", systemMessage(code)) }
     // Ended threads hand their units back at any time, so the journal never goes away.
@@ -387,7 +386,9 @@ package final class Journal: @unchecked Sendable {
   /// The oldest segment as a new one, when it would be removed for it; nil when there has to be a file of its own.
   private func useAgain(_ index: Int, _ units: Int, _ shared: inout Shared) -> JournalSegment? {
     let size = JournalSegment.size(units: units)
-    guard writesInPlace, shared.segments.count > 1, shared.bytes + size > limit, shared.segments[0].size == size else { return nil }
+    guard fileSystem.mayUseAgain, shared.segments.count > 1, shared.bytes + size > limit, shared.segments[0].size == size else {
+      return nil
+    }
     let segment = removeOldest(&shared)
     if segment.unitsHeld == 0, segment.isWhole,
       let again = try? JournalSegment(insteadOf: segment, index: index, file: file(index), about)
@@ -405,7 +406,7 @@ package final class Journal: @unchecked Sendable {
   private func makeSegment(_ index: Int, _ units: Int) throws(JournalSegmentError) -> JournalSegment {
     let file = file(index)
     func make(_ units: Int) throws(JournalSegmentError) -> JournalSegment {
-      try JournalSegment(index: index, file: file, units: units, prefills: writesInPlace, about)
+      try JournalSegment(index: index, file: file, units: units, prefills: fileSystem.mayPrefill, about)
     }
     do { return try make(units) } catch {
       // Someone removed the directory, which is no reason to stop.

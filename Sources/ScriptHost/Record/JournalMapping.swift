@@ -23,7 +23,7 @@ final class JournalMapping: @unchecked Sendable {
   private let inode: UInt64
 
   /// Makes and maps a file that is not there yet, or memory; an error is an errno value.
-  /// `prefills`: the file system writes in place, so that blocks once allocated stay good.
+  /// `prefills`: the pages of a file are made with it.
   init(file: RawPath?, size: Int, prefills: Bool) throws(JournalSegmentError) {
     self.file = file
     self.size = size
@@ -80,19 +80,6 @@ final class JournalMapping: @unchecked Sendable {
     }
   }
 
-  /// Whether files in the directory are overwritten where they lie: ext2 to ext4, XFS, and tmpfs. Others may need fresh
-  /// blocks for each write, and a full disk would stop the program.
-  static func isWrittenInPlace(_ directory: RawPath) -> Bool {
-    // The symbol has this type, and stores less than 256 bytes, the first word of which is the kind; its header shows
-    // it only to other languages.
-    guard let symbol = dlsym(nil, "statfs") else { return false }
-    let statfs = unsafeBitCast(symbol, to: (@convention(c) (UnsafePointer<CChar>, UnsafeMutableRawPointer) -> Int32).self)
-    return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { about in
-      guard directory.withCString({ statfs($0, about.baseAddress!) }) == 0 else { return false }
-      return [0xef53, 0x5846_5342, 0x0102_1994].contains(about.load(as: Int.self))
-    }
-  }
-
   /// Gives the file another name, of a file that is not there or of no account.
   func move(to other: RawPath) throws(JournalSegmentError) {
     guard let file else { return }
@@ -118,4 +105,40 @@ final class JournalMapping: @unchecked Sendable {
 
   /// About the file, when what has its name is still the file that was mapped.
   private var status: stat? { file?.status().flatMap { UInt64($0.st_ino) == inode ? $0 : nil } }
+}
+
+/// What a file system does when a file is written for the second time. When it takes other blocks for it, a full disk stops
+/// a program that writes to mapped memory, with SIGBUS.
+enum JournalFileSystem {
+  /// Writes the same blocks: ext2 to ext4, and tmpfs.
+  case inPlace
+  /// Does so while no copy of the file shares them: XFS, where `cp` makes such copies.
+  case inPlaceUnlessCopied
+  /// Takes other blocks, or it is not known.
+  case other
+
+  /// Of a directory; memory is written in place.
+  init(of directory: RawPath?) {
+    switch directory.map(Self.kind) {
+    case nil, 0xef53, 0x0102_1994: self = .inPlace
+    case 0x5846_5342: self = .inPlaceUnlessCopied
+    default: self = .other
+    }
+  }
+
+  /// The kind as the kernel numbers them; 0 when it does not tell.
+  private static func kind(_ directory: RawPath) -> Int {
+    // The symbol has this type, and stores less than 256 bytes, the first word of which is the kind; its header shows
+    // it only to other languages.
+    guard let symbol = dlsym(nil, "statfs") else { return 0 }
+    let statfs = unsafeBitCast(symbol, to: (@convention(c) (UnsafePointer<CChar>, UnsafeMutableRawPointer) -> Int32).self)
+    return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { about in
+      directory.withCString { statfs($0, about.baseAddress!) } == 0 ? about.load(as: Int.self) : 0
+    }
+  }
+
+  /// Whether the pages of a new file may be made with it, by writing zeros: nobody has a copy yet.
+  var mayPrefill: Bool { self != .other }
+  /// Whether a file may be used again.
+  var mayUseAgain: Bool { self == .inPlace }
 }
