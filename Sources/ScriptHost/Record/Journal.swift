@@ -406,7 +406,7 @@ package final class Journal: @unchecked Sendable {
   private func makeSegment(_ index: Int, _ units: Int) throws(JournalSegmentError) -> JournalSegment {
     let file = file(index)
     func make(_ units: Int) throws(JournalSegmentError) -> JournalSegment {
-      try JournalSegment(index: index, file: file, units: units, prefills: fileSystem.mayPrefill, about)
+      try JournalSegment(index: index, file: file, units: units, on: fileSystem, about)
     }
     do { return try make(units) } catch {
       // Someone removed the directory, which is no reason to stop.

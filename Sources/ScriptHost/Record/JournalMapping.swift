@@ -23,11 +23,10 @@ final class JournalMapping: @unchecked Sendable {
   private let inode: UInt64
 
   /// Makes and maps a file that is not there yet, or memory; an error is an errno value.
-  /// `prefills`: the pages of a file are made with it.
-  init(file: RawPath?, size: Int, prefills: Bool) throws(JournalSegmentError) {
+  init(file: RawPath?, size: Int, on fileSystem: JournalFileSystem) throws(JournalSegmentError) {
     self.file = file
     self.size = size
-    (base, inode) = if let file { try Self.map(file, size, prefills) } else { try Self.map(size) }
+    (base, inode) = if let file { try Self.map(file, size, fileSystem) } else { try Self.map(size) }
   }
 
   deinit { munmap(base, size) }
@@ -38,13 +37,16 @@ final class JournalMapping: @unchecked Sendable {
     return (memory, 0)
   }
 
-  private static func map(_ file: RawPath, _ size: Int, _ prefills: Bool) throws(JournalSegmentError) -> (UnsafeMutableRawPointer, UInt64) {
+  private static func map(
+    _ file: RawPath, _ size: Int, _ fileSystem: JournalFileSystem
+  ) throws(JournalSegmentError) -> (UnsafeMutableRawPointer, UInt64) {
     let descriptor = file.withCString { open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o400) }
     guard descriptor >= 0 else { throw JournalSegmentError(code: errno) }
     defer { close(descriptor) }
+    if !fileSystem.mayPrefill { keepInPlace(descriptor) }
     let code = withoutWriteSignals { () -> Int32 in
       let code = posix_fallocate(descriptor, 0, off_t(size))
-      if code == 0, prefills { fill(descriptor, size) }
+      if code == 0, fileSystem.mayPrefill { fill(descriptor, size) }
       return code
     }
     var status = stat()
@@ -59,6 +61,17 @@ final class JournalMapping: @unchecked Sendable {
       throw JournalSegmentError(code: code)
     }
     return (memory, UInt64(status.st_ino))
+  }
+
+  /// Asks a file system that copies on write, such as btrfs, not to do so for this file, which is empty yet; others refuse.
+  private static func keepInPlace(_ descriptor: Int32) {
+    let getFlags: UInt = 0x8008_6601  // FS_IOC_GETFLAGS
+    let setFlags: UInt = 0x4008_6602  // FS_IOC_SETFLAGS
+    let noCopyOnWrite = 0x0080_0000  // FS_NOCOW_FL
+    var flags = 0
+    guard ioctl(descriptor, getFlags, &flags) == 0 else { return }
+    flags |= noCopyOnWrite
+    _ = ioctl(descriptor, setFlags, &flags)
   }
 
   /// Writes zeros; what is not written is only slower later.

@@ -58,11 +58,11 @@ final class JournalSegment: @unchecked Sendable {
   /// Bytes of a segment.
   static func size(units: Int) -> Int { RecordFormat.headerSize + units * RecordFormat.unitSize }
 
-  /// Creates and maps a segment; an error is an errno value. `prefills` as in JournalMapping.
-  init(index: Int, file: RawPath?, units: Int, prefills: Bool, _ about: About) throws(JournalSegmentError) {
+  /// Creates and maps a segment; an error is an errno value.
+  init(index: Int, file: RawPath?, units: Int, on fileSystem: JournalFileSystem, _ about: About) throws(JournalSegmentError) {
     self.index = index
-    pages = file != nil && prefills ? .zero : .missing
-    mapping = try JournalMapping(file: file.map(Self.unfinished), size: Self.size(units: units), prefills: prefills)
+    pages = file != nil && fileSystem.mayPrefill ? .zero : .missing
+    mapping = try JournalMapping(file: file.map(Self.unfinished), size: Self.size(units: units), on: fileSystem)
     writeHeader(about)
     if let file { try putInPlace(file) }
   }
