@@ -123,8 +123,12 @@ struct OutputPipe: ~Copyable {
   }
 
   deinit {
-    close(reading)
-    if writing >= 0 { close(writing) }
+    // A child that is being started has them until it is.
+    let (reading, writing) = (reading, writing)
+    descriptorLock.withLock { _ in
+      close(reading)
+      if writing >= 0 { close(writing) }
+    }
   }
 
   /// To be called when the child has its end.

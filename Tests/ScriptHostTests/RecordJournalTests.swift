@@ -261,12 +261,12 @@ struct RecordJournalTests {
           return (UInt64(status.st_ino), (path.description, status.st_mtim.tv_sec))
         })
     }
-    for number in 0..<40_000 { #expect(append(journal, number) != nil) }
+    for number in 0..<20_000 { #expect(append(journal, number) != nil) }
     let before = try files()
     for (name, _) in before.values {
       try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1000)], ofItemAtPath: name)
     }
-    for number in 40_000..<80_000 { #expect(append(journal, number) != nil) }
+    for number in 20_000..<40_000 { #expect(append(journal, number) != nil) }
     let after = try files()
     #expect(before.count >= 3)
     #expect(before.keys == after.keys)
@@ -274,7 +274,7 @@ struct RecordJournalTests {
     #expect(after.values.allSatisfy { $0.time > 1000 }, "pruning would take them for old")
     let (records, damage) = try read(directory)
     #expect(damage == JournalDamage())
-    #expect(numbers(records) == Array(numbers(records)[0]...79_999))
+    #expect(numbers(records) == Array(numbers(records)[0]...39_999))
     #expect(numbers(records).count > 3000)
   }
 
@@ -292,7 +292,7 @@ struct RecordJournalTests {
     var told = 0
     func goOn(_ records: Int) { let goal = told + 8 * records; while told < goal { told += output.next().count } }
     var kept = 0, gone = 0
-    for _ in 0..<40 {
+    for _ in 0..<30 {
       goOn(Int.random(in: 0...3000, using: &random))
       let paths = JournalFile.list(in: RawPath(directory)).sorted { $0.description < $1.description }
       let path = paths[Int.random(in: paths.indices, using: &random)]
@@ -328,7 +328,7 @@ struct RecordJournalTests {
 
   @Test("what was appended before kill -9 is there, also where files are used again")
   func killedWhileUsedAgain() throws {
-    for round in 0..<8 {
+    for round in 0..<5 {
       let directory = try scratchInPlace()
       // Two processes have one directory; the second one tells nobody what it writes.
       var output = try OutputPipe()
@@ -385,7 +385,7 @@ struct RecordJournalTests {
     var limits = Journal.Limits()
     limits.disk = 700_000
     let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
-    for number in 0..<40_000 { #expect(append(journal, number) != nil) }
+    for number in 0..<20_000 { #expect(append(journal, number) != nil) }
     func files() throws -> Set<UInt64> {
       Set(try JournalFile.list(in: RawPath(directory)).map { UInt64(try #require($0.status()).st_ino) })
     }
@@ -399,18 +399,18 @@ struct RecordJournalTests {
     }
     has.wait()
     let before = try files()
-    for number in 40_000..<80_000 { #expect(append(journal, number) != nil) }
+    for number in 20_000..<40_000 { #expect(append(journal, number) != nil) }
     let after = try files()
     #expect(before.count == after.count && before.intersection(after).count == before.count - 1)
     goOn.signal()
     done.wait()
-    for number in 80_000..<82_000 { #expect(append(journal, number) != nil) }
+    for number in 40_000..<42_000 { #expect(append(journal, number) != nil) }
     let (records, damage) = try read(directory)
     #expect(damage == JournalDamage())
     let found = numbers(records)
     #expect(found.filter { $0 == -2 }.count == 1000)
     let own = found.filter { $0 >= 0 }
-    #expect(own == Array(own[0]...81_999))
+    #expect(own == Array(own[0]...41_999))
   }
 
   @Test("without a directory the newest records stay in memory")
