@@ -12,10 +12,12 @@ final class Breaker: Sendable {
   var isOpen: Bool { opened.load(ordering: .relaxed) }
 
   /// True when this failure opened it.
-  func recordFailure() -> Bool {
-    let now = hkt_now_ns()
+  /// - Parameter now: when it failed, in nanoseconds by CLOCK_MONOTONIC. Threads that fail at the same time come here in any order.
+  func recordFailure(at now: UInt64 = hkt_now_ns()) -> Bool {
+    let window = windowSeconds * 1_000_000_000
     let isFull = failures.withLock { times in
-      times.removeAll { now - $0 > windowSeconds * 1_000_000_000 }
+      // Never a difference: another thread may have noted a later time, and a number below zero would end the program.
+      times.removeAll { $0 + window < now }
       times.append(now)
       return times.count >= limit
     }
