@@ -76,6 +76,11 @@ __attribute__((constructor)) static void note_start(void) {
 
 uint64_t hkt_ticks(void) { return __rdtsc(); }
 
+uint64_t hkt_ticks_since(uint64_t began) {
+  uint64_t now = __rdtsc();
+  return now > began ? now - began : 0;
+}
+
 uint64_t hkt_ticks_to_ns(uint64_t ticks) {
   // The ratio gets better with the age of the process; it is good to 1% after 10 microseconds.
   static _Atomic(double) ns_per_tick;
@@ -90,7 +95,7 @@ uint64_t hkt_ticks_to_ns(uint64_t ticks) {
 }
 
 uint64_t hkt_call_duration_ns(const HKTCall *call) {
-  return call->began_ticks ? hkt_ticks_to_ns(__rdtsc() - call->began_ticks) : 0;
+  return call->began_ticks ? hkt_ticks_to_ns(hkt_ticks_since(call->began_ticks)) : 0;
 }
 
 // MARK: Running a call

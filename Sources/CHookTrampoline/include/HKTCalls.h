@@ -289,6 +289,8 @@ uint64_t hkt_now_ns(void);
 /// The time-stamp counter, and its differences in nanoseconds (calibrated against CLOCK_MONOTONIC since start).
 uint64_t hkt_ticks(void);
 uint64_t hkt_ticks_to_ns(uint64_t ticks);
+/// How far it has counted since then; 0 where another processor's was ahead of this one's.
+uint64_t hkt_ticks_since(uint64_t began);
 
 /// Called for every call that had `releases` (or `scratch`) set, after it ended. Set once at start.
 void hkt_set_release_values(void (*release)(void *releases));

@@ -114,7 +114,9 @@ extension HookEngine {
 
   func calls(_ hook: InstalledHook) -> UInt64 {
     if let state = hook.layer.lifetime.state { return hkt_layer_calls(state) }
-    return hook.family.deliveredCalls - hook.callsBefore
+    // A thread that adds its own count to the body's may be missing for a moment.
+    let delivered = hook.family.deliveredCalls
+    return delivered > hook.callsBefore ? delivered - hook.callsBefore : 0
   }
 
   /// What someone else has changed of what the hook diverts.

@@ -222,7 +222,7 @@ package final class Tracer: @unchecked Sendable {
       // Calls that ended by a jump over their frame left entries behind.
       while let last = thread.open.last, last.call != UInt(bitPattern: view.call) { thread.open.removeLast() }
       guard let call = thread.open.popLast() else { return }
-      let elapsed = hkt_ticks_to_ns(hkt_ticks() - call.began)
+      let elapsed = hkt_ticks_to_ns(hkt_ticks_since(call.began))
       if let parent = thread.open.indices.last { thread.open[parent].children += elapsed }
       let didThrow = view.didThrow
       if didThrow { target.errors.wrappingAdd(1, ordering: .relaxed) }
