@@ -122,6 +122,10 @@ func many(_ count: Int) async {
   if mode != "args" && mode != "instead" { check("actor's turn by turn", await account.balance, count) }
 }
 
+/// A trap on a thread of the pool: what a death leaves for who reads the log.
+@inline(never) func dieOnPurpose() { fatalError("on purpose") }
+if mode == "crash" { await Task.detached { dieOnPurpose() }.value }
+
 await kinds()
 await many(crowd)
 check("objects left", living.now, 0)

@@ -17,11 +17,11 @@ for level in -Onone -O; do
   swiftc -swift-version 6 $level -parse-as-library -emit-module -emit-object -module-name Subject "$here/Subject.swift" -o Subject.o
   swiftc -swift-version 6 $level -module-name Caller "$here/main.swift" Subject.o -I. -o program
   capture alone ./program alone "$crowd"
-  check "$level: the program itself is right" [ "$(cat alone.status)" = 0 ]
+  ended "$level: the program itself is right" alone
   check "$level: nothing is wrong" sh -c '! grep WRONG alone.out'
   for mode in watch args result instead twice failing await; do
     capture "$mode" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./program "$mode" "$crowd"
-    check "$level $mode: exits as alone" [ "$(cat "$mode.status")" = 0 ]
+    ended "$level $mode: exits as alone" "$mode"
     check "$level $mode: reaches the end" grep -q '^[0-9]* checks$' "$mode.out"
     check "$level $mode: nothing is wrong" sh -c "! grep -a WRONG $mode.out $mode.err"
     checks=$((checks + $(sed -n 's/^\([0-9]*\) checks$/\1/p' "$mode.out" | tail -n 1)))
@@ -40,14 +40,18 @@ done
 # The same with the address sanitizer's memory: nothing is used after its end.
 swiftc -swift-version 6 -O -sanitize=address -parse-as-library -emit-module -emit-object -module-name Subject "$here/Subject.swift" -o Subject.o
 swiftc -swift-version 6 -O -sanitize=address -module-name Caller "$here/main.swift" Subject.o -I. -o sanitized 2>sanitized.log || bad 'the sanitized program is built' "$(tail -n 5 sanitized.log)"
-# What is made at installation is kept for ever, which the leak checker does not know.
-options=verify_asan_link_order=0:detect_leaks=0
 for mode in watch args result instead twice failing await; do
-  capture "$mode" env ASAN_OPTIONS="$options" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./sanitized "$mode" 300
-  check "sanitized $mode: exits as alone" [ "$(cat "$mode.status")" = 0 ]
+  capture "$mode" env "${asan[@]}" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$mode" -- ./sanitized "$mode" 300
+  ended "sanitized $mode: exits as alone" "$mode"
   # Arguments may be refused there: code that checks each store does not show that it takes them.
   check "sanitized $mode: nothing is wrong" sh -c "! grep -a AddressSanitizer $mode.err"
 done
+# Whatever a program dies of there is told in the log of the suite, with its place.
+capture crash env "${asan[@]}" timeout 120 "$scripthost" run --state state --patches "$here/patches/failing" -- ./sanitized crash 300
+last_words crash.err >crash.words
+says 'sanitized crash: a trap is reported' crash.words 'ERROR: AddressSanitizer: ILL'
+says 'sanitized crash: with its place' crash.words 'dieOnPurpose'
+says 'sanitized crash: and its registers' crash.words 'Register values:'
 
 # Foundation's own: a request over a real connection.
 python3 -u "$here/server.py" >port &

@@ -56,7 +56,7 @@ library Lives Lives.swift -O
 program living Lives LivesMain.swift -O -parse-as-library
 capture lives.plain ./living "$rounds"
 run lives.run lives -- ./living "$rounds"
-check 'the program with kept closures ends well' [ "$(cat lives.run.status)" = 0 ]
+ended 'the program with kept closures ends well' lives.run
 says 'a closure ran on other threads, four at once, and no call was lost' lives.run.err "handler ran	$((rounds / 4 * 4 + 1))"
 says 'a comparator was replaced' lives.run.out 'sorted ["pear", "fig", "apple"]'
 says 'closures of both sides end and memory stays flat' lives.run.out 'alive true grown true'

@@ -3,7 +3,7 @@
 # FRAMES_FLAGS: flags of the program, as in sound/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${FRAMES_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+[ -z "$flags" ] || export "${asan[@]}"
 export SWIFT_BACKTRACE=enable=no
 cd "$work"
 for level in -Onone -O; do
@@ -13,7 +13,7 @@ for level in -Onone -O; do
   "${compile[@]}" -module-name Main "$here/main.swift" Frames.o -o frames
   capture plain timeout 60 ./frames
   capture hooked timeout 120 "$scripthost" run -v --state state --patches "$here/patch" -- ./frames
-  check "$level the program comes to its end" test "$(cat hooked.status)" = 0
+  ended "$level the program comes to its end" hooked
   check "$level no assertion fails" bash -c "! grep -e FAIL -e 'runs instead' hooked.err"
   check "$level all were made" grep -q '@ checks' hooked.err
   capture join timeout 60 "$scripthost" run --state state --patches "$here/join" -- ./frames

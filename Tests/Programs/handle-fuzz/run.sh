@@ -3,7 +3,7 @@
 # FUZZ_SEEDS (default 4), FUZZ_FIRST (default SCRIPTHOST_SEED, or the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${SOUND_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+[ -z "$flags" ] || export "${asan[@]}"
 export SWIFT_BACKTRACE=enable=no
 first=${FUZZ_FIRST:-${SCRIPTHOST_SEED:-$(date +%s)}}
 cd "$work"

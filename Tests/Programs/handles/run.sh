@@ -6,7 +6,7 @@ here=$root/Tests/Programs/handles
 rounds=${HANDLES_ROUNDS:-300}
 # "-sanitize=address" with products that were built so: scripts/test-sanitized.
 flags=${HANDLES_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+[ -z "$flags" ] || export "${asan[@]}"
 cd "$work"
 for level in -Onone -O; do
   # Callers are a module of their own, so that no call is inlined or specialised.

@@ -20,7 +20,7 @@ LUA
       entry) echo 'method "Kit.Greets.greet(_:)":before(add)' ;;
     esac >>patches/patch.lua
     capture "$by" "$scripthost" run --patches patches --state "$work/state" -- ./program "$PWD/libLate.so"
-    check "$level, $by: the program runs" [ "$(cat "$by.status")" = 0 ]
+    ended "$level, $by: the program runs" "$by"
   done
   # Hooks on functions that the library replaces, made before it comes and behind it.
   for by in dynamic-replacement entry; do
@@ -40,7 +40,7 @@ method("program.ready()"):before(function()
 end)
 LUA
       capture "$by.$order" "$scripthost" run -v --patches patches --state "$work/state" -- ./program "$PWD/libLate.so"
-      check "$level, $by, $order: the program runs" [ "$(cat "$by.$order.status")" = 0 ]
+      ended "$level, $by, $order: the program runs" "$by.$order"
     done
   done
   for by in dynamic-replacement entry; do

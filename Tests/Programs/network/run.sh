@@ -25,7 +25,7 @@ quiet() { check "$level: the patch '$1' had no complaints" bash -c '! grep -v ":
 for level in -Onone -O; do
   swiftc -swift-version 6 $level -module-name Shop -parse-as-library "$here/client.swift" -o client
   capture alone ./client "$url"
-  check "$level: the program itself runs" [ "$(cat alone.status)" = 0 ]
+  ended "$level: the program itself runs" alone
 
   run observe ./client "$url"
   unchanged "$level: what is observed goes on as it did" alone observe
@@ -73,7 +73,7 @@ for level in -Onone -O; do
   # What handlers hold is let go when the collector comes by: no more of many than of few.
   for number in $((count / 3)) "$count"; do
     run crowd ./client "$url" "$number"
-    check "$level: $number requests end well" [ "$(cat crowd.status)" = 0 ]
+    ended "$level: $number requests end well" crowd
     says "$level: $number handlers ran through Lua, on other threads" crowd.out "requests $number good $number elsewhere $number alive "
     alive=$(sed -n 's/.* alive //p' crowd.out)
     check "$level: of $number objects their handlers held, $alive wait for the collector" [ "${alive:-1000}" -le 40 ]

@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 flags=${SOUND_FLAGS:-}
-[ -z "$flags" ] || export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+[ -z "$flags" ] || export "${asan[@]}"
 cd "$work"
 for level in -Onone -O; do
   compile=(swiftc -swift-version 6 "$level" $flags -wmo -parse-as-library -suppress-warnings)

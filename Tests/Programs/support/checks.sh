@@ -46,12 +46,35 @@ says() {
   if grep -qaF -- "$3" "$2"; then good "$1"; else bad "$1" "expected: $3" "found:    $(head -c 1500 "$2")"; fi
 }
 
-# capture PREFIX COMMAND…: runs it and keeps PREFIX.out, PREFIX.err and PREFIX.status.
+# The environment of programs built with the address sanitizer: its report, with the stack and the registers, of whatever they die of.
+# Swift's crash handler, which comes first, fails there: it copies stacks that the sanitizer guards. SIGTRAP is how threads are kept out of
+# code that changes; what is made at installation is kept for ever, which the leak checker does not know.
+asan=(SWIFT_BACKTRACE=enable=no
+  ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0:handle_sigtrap=0:handle_sigill=1:handle_abort=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}")
+crash='ERROR: AddressSanitizer|^\*\*\* (Signal|Program crashed)|Fatal error: '
+
+# capture PREFIX COMMAND…: runs it and keeps PREFIX.out, PREFIX.err and PREFIX.status. How it died, if it did, is told where a check fails.
 capture() {
   local prefix=$1 status=0
   shift
   "$@" >"$prefix.out" 2>"$prefix.err" || status=$?
   printf '%s\n' "$status" >"$prefix.status"
+  [ "$status" -gt 128 ] || grep -qaE "$crash" "$prefix.err" || return 0
+  printf 'exit status %s: %s\n%s\n' "$status" "$*" "$(last_words "$prefix.err")" >>"$work/.deaths"
+}
+
+# last_words FILE: what a program said last, from the report of its crash on where there is one.
+last_words() {
+  local line
+  line=$(grep -anm 1 -E "$crash" "$1" | cut -d : -f 1) || true
+  if [ "$line" ]; then sed -n "$line,$((line + 59))p" "$1"; else tail -n 12 "$1"; fi | tr -d '\000' | cut -c 1-240
+}
+
+# ended NAME PREFIX [STATUS]: the captured program exited so, with 0 if nothing is said.
+ended() {
+  local status
+  status=$(cat "$2.status")
+  if [ "$status" = "${3:-0}" ]; then good "$1"; else bad "$1" "exit status $status, expected ${3:-0}" "$(tail -n 12 "$2.err" | cut -c 1-240)"; fi
 }
 
 # capture_loaded NAME COMMAND…: the same; on a busy machine the host stops a patch that takes longer to load than it may, which
@@ -87,8 +110,9 @@ unchanged() {
   good "$1"
 }
 
-# The last line of a test: the count, and the exit status.
+# The last line of a test: the count, and the exit status. Deaths may be what a test is about; one with a failed check is evidence.
 finish() {
+  [ "$wrong" -eq 0 ] || [ ! -f "$work/.deaths" ] || sed 's/^/        /' "$work/.deaths"
   printf '%s checks, %s wrong\n' "$checks" "$wrong"
   [ "$wrong" -eq 0 ]
 }

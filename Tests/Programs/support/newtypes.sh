@@ -6,6 +6,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/library.sh"
 shared=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)/newtypes
 flags=${NEWTYPES_FLAGS:-}
+[ -z "$flags" ] || export "${asan[@]}"
 
 # against_shop NAME SOURCE…: a program that links the module; more goes to the compiler.
 against_shop() { swiftc -swift-version 6 -suppress-warnings $flags -I. -L. -lShop -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Main -o "$@"; }
