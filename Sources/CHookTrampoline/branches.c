@@ -33,24 +33,6 @@ size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTE
   return n;
 }
 
-bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement) {
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
-  ZydisDecodedInstruction in;
-  for (uint64_t offset = 0; offset < size; offset += in.length) {
-    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return false;
-    for (int i = 0; i < in.operand_count_visible; i++) {
-      const ZydisDecodedOperand *o = &op[i];
-      if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->size == 64 && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) &&
-          o->mem.disp.value == displacement && o->mem.base != ZYDIS_REGISTER_RSP && o->mem.base != ZYDIS_REGISTER_RBP &&
-          o->mem.base != ZYDIS_REGISTER_RIP)
-        return true;
-    }
-  }
-  return false;
-}
-
 // MARK: Who names a function
 
 static bool is_target(const uint64_t *targets, size_t count, uint64_t address) {

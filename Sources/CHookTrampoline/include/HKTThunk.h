@@ -62,8 +62,20 @@ typedef struct HKTExit {
 /// many; stores the first `capacity`. SIZE_MAX: it holds an instruction the decoder does not know.
 size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity);
 
-/// Whether an instruction of the function reads eight bytes at this distance from where a register points, the stack's aside.
-bool hkt_reads_word_at(const uint8_t *code, uint64_t size, int64_t displacement);
+/// A slot of a class's virtual table, and what else leads to what is in it.
+typedef struct HKTVirtualSlot {
+  int64_t offset;               // in bytes, from the start of the metadata; INT64_MIN: not known
+  uint64_t bounds;              // or from what the word at this address says, which is known when the program runs; 0: from the start
+  const uint64_t *dispatchers;  // functions that do nothing but to go on by the slot of the self they are called on
+  size_t dispatcher_count;
+  const uint64_t *reports;      // functions that sanitizers call where memory may not be read, and that do not return
+  size_t report_count;
+  bool is_static;               // self is the class itself
+} HKTVirtualSlot;
+
+/// Whether the function goes on by this slot of the very self it was entered with, or of the object at that address, before it calls
+/// anything else that is not named by an address. True is certain: a function that calls the same method of another object does not.
+bool hkt_goes_by_slot(const uint8_t *code, uint64_t size, uint64_t address, const HKTVirtualSlot *slot);
 
 /// Bit i: the function reads argument register i (rdi rsi rdx rcx r8 r9) before it writes it, on the path from its start
 /// that takes no branch, up to the first call, jump or return. Those bits are certain; others may be missing.

@@ -139,11 +139,14 @@ package struct TypeRecord: Sendable {
   /// The class's own vtable entries, in slot order; entries it inherits or overrides are not among them.
   package var vtable: [VTableEntry] { layout?.entries(reader) ?? [] }
 
-  /// The first slot of `vtable`, counted in words from the start of the class metadata; nil when it is known at run time
-  /// only (resilient superclass).
-  package var vtableOffset: Int? {
-    guard !hasResilientSuperclass, let table = layout?.vtable else { return nil }
-    return reader.load(table, as: UInt32.self).map(Int.init)
+  /// The first slot of `vtable`, counted in words from the start of the class metadata, or from what `memberBounds` says.
+  package var vtableOffset: Int? { layout?.vtable.flatMap { reader.load($0, as: UInt32.self).map(Int.init) } }
+
+  /// The word that says, once the program runs, how many bytes behind the start of its metadata the class's own members begin; nil
+  /// where no superclass is from a module built for evolution. A virtual address.
+  package var memberBounds: UInt64? {
+    guard hasResilientSuperclass else { return nil }
+    return reader.relative(at: address &+ 24).map { $0 &- reader.bias }
   }
 
   /// Where the descriptor's trailing parts lie.

@@ -77,21 +77,21 @@ private struct RequirementFamilies {
 
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
     let able = image.families(likeMember: witness.requirement)
+    let own = able.filter { isOwn($0, of: witness) }
+    let serving = own + able.filter { !isOwn($0, of: witness) && serves($0, witness, own) }
     let entries = Dictionary(
-      able.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } },
+      serving.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } },
       uniquingKeysWith: { first, _ in first })
-    let methods = able.filter { isClass($0, atOrAbove: witness.conformer) }
-    let offsets = methods.compactMap { image.vtableOffset(of: $0) }
-    switch image.destination(of: witness, among: Set(entries.keys), orAt: offsets) {
+    let methods = serving.filter { isClass($0, atOrAbove: witness.conformer) }
+    switch image.destination(of: witness, among: Set(entries.keys), orAt: methods.map { image.virtualPlaces(of: $0) }) {
     case .bodies(let addresses):
-      for address in addresses { include(able[entries[address]!], image, witness) }  // it is one of the keys
+      for address in addresses { include(serving[entries[address]!], image, witness) }  // it is one of the keys
     case .virtualTable where byTable: include(Family(witness, in: image), image, witness, body: Body(witness))
-    case .virtualTable(let offset):
-      let own = methods.first { image.vtableOffset(of: $0) == offset }!  // it is one of theirs
-      include(own, image, witness)
-      for (other, family) in overrides(of: own, below: witness.conformer) { include(family, other, witness) }
+    case .virtualTable(let position):
+      include(methods[position], image, witness)
+      for (other, family) in overrides(of: methods[position], below: witness.conformer) { include(family, other, witness) }
     case .here:
-      let elsewhere = byTable ? [] : imported(by: witness, in: image)
+      let elsewhere = byTable ? [] : imported(by: witness, in: image, own)
       for (other, family) in elsewhere { include(family, other, witness) }
       if elsewhere.isEmpty { includeItself(witness, able, image) }
     }
@@ -112,18 +112,32 @@ private struct RequirementFamilies {
   /// The witness is where the method runs.
   private mutating func includeItself(_ witness: Witness, _ able: [Family], _ image: ImageCatalog) {
     let body = Body(witness)
-    let owners = able.filter { $0.declaration.context?.description == witness.conformer.description }
-    let own = owners.first ?? able.first { isClass($0, atOrAbove: witness.conformer) } ?? defaultImplementation(able, witness)
-    include(own ?? Family(witness, in: image), image, witness, body: body)
+    let own = able.filter { isOwn($0, of: witness) }
+    let method = own.first { $0.declaration.functionType == witness.requirement.functionType } ?? own.first
+    let family = method ?? able.first { isClass($0, atOrAbove: witness.conformer) } ?? defaultImplementation(able, witness)
+    include(family ?? Family(witness, in: image), image, witness, body: body)
   }
 
   /// What the witness calls in other images: default implementations in the library that has the protocol. Their calls are seen there.
-  private func imported(by witness: Witness, in image: ImageCatalog) -> [(ImageCatalog, Family)] {
+  private func imported(by witness: Witness, in image: ImageCatalog, _ own: [Family]) -> [(ImageCatalog, Family)] {
     let names = image.importedCallees(of: witness)
     if names.isEmpty { return [] }
     return images.filter { $0 !== image }.flatMap { other in
-      other.families(likeMember: witness.requirement).filter { $0.bodies.contains { names.contains($0.mangledName) } }.map { (other, $0) }
+      other.families(likeMember: witness.requirement).filter { family in
+        family.bodies.contains { names.contains($0.mangledName) } && (isOwn(family, of: witness) || serves(family, witness, own))
+      }.map { (other, $0) }
     }
+  }
+
+  private func isOwn(_ family: Family, of witness: Witness) -> Bool {
+    family.declaration.context?.description == witness.conformer.description
+  }
+
+  /// The family's method may be what the conforming type has instead of one of its own: an ancestor's, or a default implementation.
+  /// Where there is one of its own, and for methods of other types, it is what a copy of the type's method in the witness calls.
+  private func serves(_ family: Family, _ witness: Witness, _ own: [Family]) -> Bool {
+    guard family.declaration.contextKind == .protocolType || isClass(family, atOrAbove: witness.conformer) else { return false }
+    return !own.contains { $0.declaration.functionType == family.declaration.functionType }
   }
 
   private func defaultImplementation(_ able: [Family], _ witness: Witness) -> Family? {
@@ -191,9 +205,13 @@ extension Family {
 }
 
 extension ImageCatalog {
-  fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt offsets: [Int]) -> Witness.Destination {
+  fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt places: [[VirtualPlace]]) -> Witness.Destination {
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
-    return witness.destination(code, among: entries, orAt: offsets)
+    let reader = MetadataReader(file: file)
+    return witness.destination(code, among: entries, orAt: places) { address in
+      if let imported = reader.importStub(at: address &- bias) { return String(decoding: imported, as: UTF8.self) }
+      return symbols.symbols(at: address &- bias).first?.nameText
+    }
   }
 
   /// The mangled names of Swift functions of other images that the witness calls.
@@ -204,17 +222,28 @@ extension ImageCatalog {
     return Set(names.filter { $0.hasPrefix("$s") })
   }
 
-  /// Where the family's method stands in its class's metadata, in bytes; nil where it has no slot, or where only the
-  /// running program knows.
-  fileprivate func vtableOffset(of family: Family) -> Int? {
-    guard case .success(let slots) = methodSlots(of: family) else { return nil }
-    for slot in slots {
+  /// Where the family's method stands in virtual tables.
+  fileprivate func virtualPlaces(of family: Family) -> [VirtualPlace] {
+    guard case .success(let slots) = methodSlots(of: family) else { return [] }
+    return slots.map { slot in
+      var place = VirtualPlace(dispatchers: dispatchers(of: slot))
       guard case .address(let introducer) = slot.introducer, case .address(let entry) = slot.entry, let record = classes[introducer],
         let first = record.vtableOffset, let index = record.vtable.firstIndex(where: { $0.descriptor == entry })
-      else { continue }
-      return 8 * (first + index)
+      else { return place }
+      place.offset = 8 * (first + index)
+      place.bounds = record.memberBounds.map { $0 &+ bias }
+      return place
     }
-    return nil
+  }
+
+  /// The entry's symbol is the method's and `Tq`, that of the function that dispatches by it the method's and `Tj`.
+  private func dispatchers(of slot: MethodSlot) -> Set<String> {
+    let entries: [String]
+    switch slot.entry {
+    case .address(let address): entries = metadataSymbols.names(at: address)
+    case .symbol(let name): entries = [name]
+    }
+    return Set(entries.filter { $0.hasSuffix("Tq") }.map { $0.dropLast(2) + "Tj" })
   }
 
   fileprivate func isOverride(_ family: Family) -> Bool {

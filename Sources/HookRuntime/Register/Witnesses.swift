@@ -58,8 +58,8 @@ extension Witness {
   enum Destination {
     /// To the code at these addresses, and nowhere else.
     case bodies([UInt64])
-    /// Through one of these words of the class's metadata, by their distance in bytes.
-    case virtualTable(offset: Int)
+    /// By the virtual table, to the method of these that has this position.
+    case virtualTable(method: Int)
     /// It carries the requirement out itself.
     case here
   }
@@ -67,14 +67,32 @@ extension Witness {
   /// What its code shows.
   /// - Parameters:
   ///   - entries: of functions that may carry the requirement out.
-  ///   - offsets: where such functions stand in class metadata.
-  func destination(_ code: UnsafeRawPointer, among entries: Set<UInt64>, orAt offsets: [Int]) -> Destination {
-    let bytes = code.assumingMemoryBound(to: UInt8.self)
+  ///   - places: where such functions stand in class metadata, those of one method together.
+  ///   - name: of the function that is called at an address.
+  func destination(
+    _ code: UnsafeRawPointer, among entries: Set<UInt64>, orAt places: [[VirtualPlace]], _ name: (UInt64) -> String?
+  ) -> Destination {
     let targets = exits(code)
     let bodies = targets.filter(entries.contains)
     if !bodies.isEmpty { return .bodies(bodies) }
-    guard targets.count <= Self.callsOfThunk, targets.contains(0) else { return .here }
-    return offsets.first { hkt_reads_word_at(bytes, UInt64(size), Int64($0)) }.map { .virtualTable(offset: $0) } ?? .here
+    if places.allSatisfy(\.isEmpty) { return .here }
+    let names = targets.compactMap { target in target == 0 ? nil : name(target).map { (target, $0) } }
+    return places.firstIndex { $0.contains { goes(code, by: $0, names) } }.map { .virtualTable(method: $0) } ?? .here
+  }
+
+  /// The witness calls what is in that place of the self it is called on, and nothing else of the program before.
+  private func goes(_ code: UnsafeRawPointer, by place: VirtualPlace, _ names: [(address: UInt64, name: String)]) -> Bool {
+    let dispatchers = names.filter { place.dispatchers.contains($0.name) }.map(\.address)
+    let reports = names.filter { $0.name.hasPrefix("__asan_report_") }.map(\.address)
+    return dispatchers.withUnsafeBufferPointer { dispatchers in
+      reports.withUnsafeBufferPointer { reports in
+        var slot = HKTVirtualSlot(
+          offset: place.offset.map(Int64.init) ?? .min, bounds: place.bounds ?? 0, dispatchers: dispatchers.baseAddress,
+          dispatcher_count: dispatchers.count, reports: reports.baseAddress, report_count: reports.count,
+          is_static: requirement.isStatic || requirement.kind == .allocatingInit)
+        return hkt_goes_by_slot(code.assumingMemoryBound(to: UInt8.self), UInt64(size), address, &slot)
+      }
+    }
   }
 
   /// Where its code calls and jumps to, 0 for what is not known; none where these are too many.
@@ -84,7 +102,15 @@ extension Witness {
     return count <= exits.count ? exits[..<count].map(\.target) : []
   }
 
-  /// Thunks of accessors and async thunks call the allocator besides.
-  private static let callsOfThunk = 4
   private static let mostExits = 64
+}
+
+/// Where calls find a method by the class of the object they are on.
+struct VirtualPlace {
+  /// Its slot, in bytes from the start of the class's metadata, or from what the word at `bounds` says (biased); nil where the table is
+  /// laid out by another image.
+  var offset: Int?
+  var bounds: UInt64?
+  /// Functions that only go on by the slot: what callers in other modules have of it.
+  var dispatchers: Set<String>
 }

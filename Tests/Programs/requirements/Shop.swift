@@ -1,0 +1,83 @@
+// Types that conform in all the ways in which a witness goes on to a method, or holds a copy of it. No two methods are the same code.
+import Base
+
+public protocol Reporter: AnyObject {
+  func changed(_ n: Int) -> Int
+  func told(_ n: Int) async throws -> Int
+  var size: Int { get set }
+  static func kind(_ n: Int) -> Int
+}
+/// Self goes by address.
+public protocol Priced { func worth(_ n: Int) -> Int }
+
+/// The witnesses go by slots of a class in another module, and by slots behind those.
+open class Screen: Base, Reporter, Priced {
+  open override func changed(_ n: Int) -> Int { n + 5 }
+  open override class func kind(_ n: Int) -> Int { n + 2 }
+  open func told(_ n: Int) async throws -> Int {
+    await Task.yield()
+    return n
+  }
+  open var size: Int {
+    get { n }
+    set { n = newValue }
+  }
+  open func worth(_ n: Int) -> Int { n &* 7 }
+}
+open class SubScreen: Screen {
+  open override func changed(_ n: Int) -> Int { n + 100 }
+  open override class func kind(_ n: Int) -> Int { n + 3 }
+  open override func told(_ n: Int) async throws -> Int { n + 100 }
+  open override func worth(_ n: Int) -> Int { n &* 8 }
+}
+
+/// By its own slots.
+open class Plain: Reporter, Priced {
+  var n = 1
+  public init() {}
+  open func changed(_ n: Int) -> Int { n + 6 }
+  open class func kind(_ n: Int) -> Int { n + 4 }
+  open func told(_ n: Int) async throws -> Int { n }
+  open var size: Int {
+    get { n }
+    set { n = newValue }
+  }
+  open func worth(_ n: Int) -> Int { n &* 9 }
+}
+open class SubPlain: Plain {
+  open override func changed(_ n: Int) -> Int { n + 200 }
+  open override func worth(_ n: Int) -> Int { n &* 10 }
+}
+
+open class Older {
+  public init() {}
+  @inline(never) open func changed(_ n: Int) -> Int { n + 1 }
+  open func told(_ n: Int) async throws -> Int { n + 30 }
+  open class func kind(_ n: Int) -> Int { n + 31 }
+  public var size = 1
+}
+/// With optimisation the witness is a copy, which calls the same method of another object.
+public final class Next: Older, Reporter {
+  let next: Older
+  public init(_ next: Older) { self.next = next }
+  public override func changed(_ n: Int) -> Int { next.changed(n) }
+}
+/// The same of its own ancestor.
+public final class Upward: Older, Reporter {
+  public override func changed(_ n: Int) -> Int { super.changed(n) + 1 }
+}
+/// And of a part.
+public struct Part: Priced { @inline(never) public func worth(_ n: Int) -> Int { n &* 3 } }
+public struct Whole: Priced {
+  let part = Part()
+  public init() {}
+  public func worth(_ n: Int) -> Int { part.worth(n) + 1 }
+}
+
+@inline(never) public func change(_ r: any Reporter) -> Int { r.changed(1) }
+@inline(never) public func tell(_ r: any Reporter) async -> Int { (try? await r.told(1)) ?? 0 }
+@inline(never) public func grow(_ r: any Reporter) { r.size = r.size + 1 }
+@inline(never) public func kind(_ r: any Reporter) -> Int { type(of: r).kind(1) }
+@inline(never) public func price(_ p: any Priced) -> Int { p.worth(1) }
+nonisolated(unsafe) public var marks: [String] = []  // of the main task alone
+@inline(never) public func mark(_ text: String) { marks.append(text) }

@@ -1,0 +1,9 @@
+patch { id = "requirements", api = 1 }
+-- Whose method was called, once for each call.
+for _, name in ipairs {
+  "Shop.Reporter.changed(_:)", "Shop.Reporter.told(_:)", "Shop.Reporter.size.get", "Shop.Reporter.size.set",
+  "static Shop.Reporter.kind(_:)", "Shop.Priced.worth(_:)",
+} do
+  method(name):before(function(call) print("@   " .. call.selector) end)
+end
+method "Shop.mark(_:)":before(function(call, text) print("@ " .. text) end)
