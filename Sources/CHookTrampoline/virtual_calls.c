@@ -11,6 +11,7 @@ enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R13 = 13, REGISTERS = 16 };
 typedef enum Kind : uint8_t {
   OTHER,
   BOUNDS,   // what the word of the class's bounds says
+  DISTANCE, // the slot's offset, as a number
   READ,     // self, read `depth` times: itself, or an object's class, or the class of the object that self's address leads to
   MEMBERS,  // the same, moved on by the bounds
   PLACE,    // the address of the slot in it
@@ -72,25 +73,35 @@ static Value loaded(const Reader *r, const ZydisDecodedOperandMem *at) {
   return base.kind == READ && base.depth < DEEPEST ? (Value){READ, (uint8_t)(base.depth + 1)} : NOTHING;
 }
 
-static Value sum(const Reader *r, Value a, const ZydisDecodedOperand *b) {
-  if (b->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-    return a.kind == (r->slot->bounds ? MEMBERS : READ) && b->imm.value.s == r->slot->offset ? (Value){PLACE, a.depth} : NOTHING;
-  if (b->type != ZYDIS_OPERAND_TYPE_REGISTER) return NOTHING;
-  Value other = value_in(r, b->reg.value);
-  if (a.kind == READ && other.kind == BOUNDS) return (Value){MEMBERS, a.depth};
-  return a.kind == BOUNDS && other.kind == READ ? (Value){MEMBERS, other.depth} : NOTHING;
+static bool is_distance(const Reader *r, const ZydisDecodedOperand *op) {
+  return op->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && op->imm.value.s == r->slot->offset;
+}
+
+/// What an operand of eight bytes holds.
+static Value value_of(const Reader *r, const ZydisDecodedOperand *op) {
+  switch (op->type) {
+    case ZYDIS_OPERAND_TYPE_REGISTER: return value_in(r, op->reg.value);
+    case ZYDIS_OPERAND_TYPE_MEMORY: return loaded(r, &op->mem);
+    default: return is_distance(r, op) ? (Value){DISTANCE, 0} : NOTHING;
+  }
+}
+
+static Value sum(const Reader *r, Value a, Value b) {
+  Kind table = r->slot->bounds ? MEMBERS : READ;
+  if (a.kind == table && b.kind == DISTANCE) return (Value){PLACE, a.depth};
+  if (b.kind == table && a.kind == DISTANCE) return (Value){PLACE, b.depth};
+  if (a.kind == READ && b.kind == BOUNDS) return (Value){MEMBERS, a.depth};
+  return a.kind == BOUNDS && b.kind == READ ? (Value){MEMBERS, b.depth} : NOTHING;
 }
 
 static Value result_of(const Reader *r, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
+  bool moves = in->mnemonic == ZYDIS_MNEMONIC_MOV;
+  // Numbers are put into the lower half, which clears the other.
+  if (moves && op[0].size >= 32 && is_distance(r, &op[1])) return (Value){DISTANCE, 0};
   if (op[0].size != 64) return NOTHING;
-  switch (in->mnemonic) {
-    case ZYDIS_MNEMONIC_MOV:
-      if (op[1].type == ZYDIS_OPERAND_TYPE_REGISTER) return value_in(r, op[1].reg.value);
-      return op[1].type == ZYDIS_OPERAND_TYPE_MEMORY ? loaded(r, &op[1].mem) : NOTHING;
-    case ZYDIS_MNEMONIC_LEA: return place_at(r, &op[1].mem);
-    case ZYDIS_MNEMONIC_ADD: return sum(r, value_in(r, op[0].reg.value), &op[1]);
-    default: return NOTHING;
-  }
+  if (moves) return value_of(r, &op[1]);
+  if (in->mnemonic == ZYDIS_MNEMONIC_LEA) return place_at(r, &op[1].mem);
+  return in->mnemonic == ZYDIS_MNEMONIC_ADD ? sum(r, value_in(r, op[0].reg.value), value_of(r, &op[1])) : NOTHING;
 }
 
 /// What the instruction leaves in registers.
@@ -112,7 +123,7 @@ static bool reads_async_pointer(const Reader *r, const ZydisDecodedInstruction *
 }
 
 static bool goes_through_slot(const Reader *r, const ZydisDecodedOperand *op) {
-  Value to = op->type == ZYDIS_OPERAND_TYPE_MEMORY ? loaded(r, &op->mem) : value_in(r, op->reg.value);
+  Value to = value_of(r, op);
   return to.kind == CODE && passes_self(r, to.depth);
 }
 
