@@ -139,15 +139,18 @@ package struct TypeRecord: Sendable {
   /// The class's own vtable entries, in slot order; entries it inherits or overrides are not among them.
   package var vtable: [VTableEntry] { layout?.entries(reader) ?? [] }
 
-  /// The first slot of `vtable`, counted in words from the start of the class metadata, or from what `memberBounds` says.
-  package var vtableOffset: Int? { layout?.vtable.flatMap { reader.load($0, as: UInt32.self).map(Int.init) } }
+  /// The first slot of `vtable`, counted in words from the start of the class metadata; nil when it is known at run time
+  /// only (resilient superclass).
+  package var vtableOffset: Int? { hasResilientSuperclass ? nil : firstSlot }
 
-  /// The word that says, once the program runs, how many bytes behind the start of its metadata the class's own members begin; nil
-  /// where no superclass is from a module built for evolution. A virtual address.
-  package var memberBounds: UInt64? {
-    guard hasResilientSuperclass else { return nil }
-    return reader.relative(at: address &+ 24).map { $0 &- reader.bias }
+  /// The same where it is known at run time only: counted from where the class's own members begin, which the word at the virtual
+  /// address `bounds` says then, in bytes from the start of the metadata.
+  package var vtableBehindMembers: (bounds: UInt64, offset: Int)? {
+    guard hasResilientSuperclass, let firstSlot, let bounds = reader.relative(at: address &+ 24) else { return nil }
+    return (bounds &- reader.bias, firstSlot)
   }
+
+  private var firstSlot: Int? { layout?.vtable.flatMap { reader.load($0, as: UInt32.self).map(Int.init) } }
 
   /// Where the descriptor's trailing parts lie.
   private var layout: ClassLayout? { kind == .class ? ClassLayout(reader, address, flags) : nil }

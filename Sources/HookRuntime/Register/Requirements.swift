@@ -228,10 +228,14 @@ extension ImageCatalog {
     return slots.map { slot in
       var place = VirtualPlace(dispatchers: dispatchers(of: slot))
       guard case .address(let introducer) = slot.introducer, case .address(let entry) = slot.entry, let record = classes[introducer],
-        let first = record.vtableOffset, let index = record.vtable.firstIndex(where: { $0.descriptor == entry })
+        let index = record.vtable.firstIndex(where: { $0.descriptor == entry })
       else { return place }
-      place.offset = 8 * (first + index)
-      place.bounds = record.memberBounds.map { $0 &+ bias }
+      if let behind = record.vtableBehindMembers {
+        place.offset = 8 * (behind.offset + index)
+        place.bounds = behind.bounds &+ bias
+      } else {
+        place.offset = record.vtableOffset.map { 8 * ($0 + index) }
+      }
       return place
     }
   }
