@@ -46,8 +46,8 @@ for mode in watch args result instead twice failing await; do
   # Arguments may be refused there: code that checks each store does not show that it takes them.
   check "sanitized $mode: nothing is wrong" sh -c "! grep -a AddressSanitizer $mode.err"
 done
-# Whatever a program dies of there is told in the log of the suite, with its place.
-capture crash env "${asan[@]}" timeout 120 "$scripthost" run --state state --patches "$here/patches/failing" -- ./sanitized crash 300
+# Whatever a program dies of there is told in the log of the suite, with its place. Not among findings: the last of these are the options.
+capture crash env "${asan[@]}:log_path=stderr" timeout 120 "$scripthost" run --state state --patches "$here/patches/failing" -- ./sanitized crash 300
 last_words crash.err >crash.words
 says 'sanitized crash: a trap is reported' crash.words 'ERROR: AddressSanitizer: ILL'
 says 'sanitized crash: with its place' crash.words 'dieOnPurpose'
