@@ -59,7 +59,7 @@ static SHLStatus hold(Frame *f, SHLValue *value) {
   return SHL_OK;
 }
 
-SHLStatus shl_return(SHLCallback *cb, SHLValue value) {
+SHL_HOT SHLStatus shl_return(SHLCallback *cb, SHLValue value) {
   Frame *f = frame_of(cb);
   if (f->nresults >= RESULTS_MAX) return SHL_BAD_ARGUMENT;
   SHLStatus status = hold(f, &value);
@@ -67,7 +67,16 @@ SHLStatus shl_return(SHLCallback *cb, SHLValue value) {
   return status;
 }
 
-SHLStatus shl_return_method(SHLCallback *cb) {
+SHL_HOT SHLStatus shl_return_bits(SHLCallback *cb, SHLTag tag, uint64_t bits) {
+  Frame *f = frame_of(cb);
+  if (f->nresults >= RESULTS_MAX) return SHL_BAD_ARGUMENT;
+  SHLValue *value = &f->results[f->nresults++];
+  value->tag = tag;
+  value->i = (int64_t)bits;
+  return SHL_OK;
+}
+
+SHL_HOT SHLStatus shl_return_method(SHLCallback *cb) {
   if (!cb->name) return SHL_BAD_ARGUMENT;
   frame_of(cb)->method = true;
   return SHL_OK;
@@ -144,30 +153,32 @@ SHLRef shl_arg_function_ref(SHLCallback *cb, int32_t i, SHLFunctionInfo *info) {
 
 // ---------------------------------------------------------------- the lock during native code
 
-SHLUnlocked shl_unlock_all(SHLScope *scope) {
+// What must come back is in the run: a struct of several words would be written in parts and read as a whole, which waits.
+SHL_HOT SHLUnlocked shl_unlock_all(SHLScope *scope) {
   SHLState *S = scope->state;
   SHLRun *run = S->run;
-  SHLUnlocked u = {{S->depth, (uint64_t)(uintptr_t)run, (uint64_t)(uintptr_t)run->current, 0}};
-  if (run->deadline) u.reserved[3] = shl_ticks() | 1;
+  run->away_depth = S->lock.depth;
+  if (run->deadline) run->away_since = shl_ticks();
   S->run = &S->idle_run;
-  S->depth = 1;
+  S->lock.depth = 1;
   shl_unlock(S);
-  return u;
+  return (SHLUnlocked){run};
+}
+
+SHL_HOT SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
+  SHLState *S = scope->state;
+  SHLRun *run = u.reserved;
+  if (!shl_lock(S, -1)) return SHL_POISONED;
+  S->lock.depth = run->away_depth;
+  S->run = run;
+  if (run->deadline) run->away_ticks += shl_ticks() - run->away_since;
+  return SHL_READ(S->lock.poisoned) ? SHL_POISONED : SHL_OK;
 }
 
 static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current) {
-  S->depth = depth;
+  S->lock.depth = depth;
   S->run = run;
   run->current = current;
-}
-
-SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
-  SHLState *S = scope->state;
-  SHLRun *run = (SHLRun *)(uintptr_t)u.reserved[1];
-  if (!shl_lock(S, -1)) return SHL_POISONED;
-  restore(S, (uint32_t)u.reserved[0], run, (lua_State *)(uintptr_t)u.reserved[2]);
-  if (u.reserved[3]) run->away_ticks += shl_ticks() - u.reserved[3];
-  return SHL_READ(S->poisoned) ? SHL_POISONED : SHL_OK;
 }
 
 int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
@@ -197,7 +208,7 @@ static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Fram
 
 /// A recovery point may have left the call anywhere: take the lock again, forget entries it was inside.
 static SHL_NOINLINE void put_right(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current, int32_t reentry) {
-  if (SHL_READ(S->owner) != shl_self()) shl_lock(S, -1);
+  if (!shl_lock_is_mine(&S->lock)) shl_lock(S, -1);
   restore(S, depth, run, current);
   shl_thread.reentry = reentry;
 }
@@ -214,7 +225,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   SHLRun *run = S->run;
   if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
   lua_State *current = run->current;
-  uint32_t depth = S->depth;
+  uint32_t depth = S->lock.depth;
   SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
   int32_t answer;
   // Lua is built without frame pointers. Profilers and crash reporters that follow them go on where Lua was entered; the
@@ -230,7 +241,7 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
     if (shl_thread.reentry != reentry) put_right(S, depth, run, current, reentry);
   }
   *below = lua_register;
-  if (SHL_UNLIKELY(S->run != run || SHL_READ(S->owner) != shl_self() || S->depth != depth))
+  if (SHL_UNLIKELY(S->run != run || !shl_lock_is_mine(&S->lock) || S->lock.depth != depth))
     put_right(S, depth, run, current, shl_thread.reentry);
   if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
   if (SHL_UNLIKELY(answer < 0 || f->failed)) raise_failure(L, S, f);
@@ -240,7 +251,12 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   if (n == 0) return 0;
   // A C function has room for LUA_MINSTACK values beyond its arguments.
   if (n > 1 || lua_gettop(L) > f->cb.argc + LUA_MINSTACK / 2) luaL_checkstack(L, n + 2, NULL);
-  for (int32_t i = 0; i < n; i++) shl_push(L, S, &f->results[i]);
+  for (int32_t i = 0; i < n; i++) {
+    const SHLValue *v = &f->results[i];
+    if (SHL_LIKELY(v->tag == SHL_INT)) lua_pushinteger(L, v->i);
+    else if (v->tag == SHL_NUMBER) lua_pushnumber(L, v->n);
+    else shl_push(L, S, v);
+  }
   return n;
 }
 
@@ -276,7 +292,7 @@ static void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) 
 }
 
 /// Host functions and methods. Upvalue 1: its record.
-static int call_function(lua_State *L) {
+SHL_HOT static int call_function(lua_State *L) {
   SHLHostFunction *h = lua_touserdata(L, lua_upvalueindex(1));
   SHLState *S = shl_state_of(L);
   Frame f;
@@ -301,7 +317,7 @@ int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host) {
 }
 
 /// A method given out by shl_return_method. Upvalue 1: its name.
-static int call_named(lua_State *L) {
+SHL_HOT static int call_named(lua_State *L) {
   SHLState *S = shl_state_of(L);
   Frame f;
   f.cb.name = lua_tolstring(L, lua_upvalueindex(1), &f.cb.name_length);
@@ -351,7 +367,7 @@ static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, size_t leng
 }
 
 /// [-0, +1, e] The handle to the arguments of the call at index 1.
-static int push_arguments(lua_State *L, SHLState *S) {
+SHL_HOT static int push_arguments(lua_State *L, SHLState *S) {
   const SHLArguments *arguments = call_target(L, S, 1);
   if (SHL_UNLIKELY(S->run->kill)) shl_rethrow(L);
   SHLValue handle = shl_handle(S->arguments_class, 0, 0, arguments->serial);
@@ -399,8 +415,8 @@ static inline int access_member(lua_State *L, bool writing) {
   int n = run_host(L, S, fn, c->ops.ctx, &f);
   return n < 0 ? push_named(L, S, 2) : n;
 }
-static int handle_index(lua_State *L) { return access_member(L, false); }
-static int handle_newindex(lua_State *L) { return access_member(L, true); }
+SHL_HOT static int handle_index(lua_State *L) { return access_member(L, false); }
+SHL_HOT static int handle_newindex(lua_State *L) { return access_member(L, true); }
 
 /// The remaining operations. Upvalues: class record, the host function as an address inside the record.
 static int operation(lua_State *L) {
@@ -499,7 +515,7 @@ void shl_pace_collector(lua_State *L, SHLState *S) {
 static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c);
 
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
-void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
+SHL_HOT void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
   SHLClassRecord *c = S->classes[v->cls];
   bool unique = c->ops.flags & SHL_UNIQUE;

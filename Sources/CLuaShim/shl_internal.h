@@ -2,7 +2,8 @@
 //
 // Owners:
 //   shl_library.c   the dlsym table, stock functions
-//   shl_lock.c      the state's lock, thread records, C stack bounds
+//   shl_lock.c      the state's lock
+//   shl_thread.c    thread records, C stack bounds, the clock
 //   shl_memory.c    the allocator: accounting, soft limit, refusals
 //   shl_budget.c    the count hook, charging, the kill
 //   shl_state.c     open, close, coroutine pool, statistics
@@ -24,20 +25,14 @@
 #define _GNU_SOURCE
 #endif
 #include "CLuaShim.h"
+#include "shl_lock.h"
 #include "shl_lua.h"
+#include "shl_thread.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #pragma GCC visibility push(hidden)
-
-#define SHL_LIKELY(x) __builtin_expect(!!(x), 1)
-#define SHL_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define SHL_NOINLINE __attribute__((noinline))
-
-// A figure one thread writes (under the lock) and any thread reads. Plain code on x86_64, no race for the tools.
-#define SHL_READ(x) atomic_load_explicit(&(x), memory_order_relaxed)
-#define SHL_WRITE(x, v) atomic_store_explicit(&(x), (v), memory_order_relaxed)
 
 enum {
   HOOK_COUNT = 1000,        // instructions between looks at the clock
@@ -73,6 +68,8 @@ typedef struct SHLRun {
   int64_t looked_at;        // when it was first, by the clock and by the processor's counter
   uint64_t looked_ticks;
   uint64_t away_ticks;      // time since then that was not the script's
+  uint64_t away_since;
+  uint32_t away_depth;      // of the lock, while it is given back
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
   SHLError *error;          // what the message handler collected
@@ -132,12 +129,7 @@ typedef struct SHLHandle { uint64_t a, b, c; uint32_t cls; uint32_t reserved; } 
 typedef struct SHLText { uint64_t mark; const char *bytes; size_t length; SHLRef ref; } SHLText;
 
 struct SHLState {
-  // lock
-  _Atomic uint32_t word;        // 1: held
-  _Atomic uint32_t waiters;
-  _Atomic uintptr_t owner;      // thread pointer of the holder
-  uint32_t depth;
-  _Atomic uint32_t poisoned;
+  SHLLock lock;
   // hot
   lua_State *main;
   SHLRun *run;                  // what runs now; never NULL while Lua code runs
@@ -192,14 +184,6 @@ struct SHLState {
   _Atomic(SHLPending *) forgotten;
 };
 
-/// What the shim knows of a thread.
-typedef struct SHLThread {
-  uintptr_t stack_low;
-  uintptr_t stack_size;         // 0: not looked up yet
-  int32_t reentry;
-} SHLThread;
-extern _Thread_local SHLThread shl_thread __attribute__((tls_model("initial-exec")));
-
 /// What an SHLInvocation's reserved words hold.
 typedef struct SHLInner {
   SHLRun run;
@@ -227,41 +211,9 @@ typedef struct SHLStock {
 extern SHLStock shl_stock;
 extern const char *const shl_arithmetic_names[8];
 
-// ---- shl_lock.c
-static inline uintptr_t shl_self(void) {
-#if defined(__x86_64__)
-  uintptr_t p;
-  __asm__("mov %%fs:0, %0" : "=r"(p));
-  return p;
-#else
-  return (uintptr_t)__builtin_thread_pointer();
-#endif
-}
-bool shl_lock_slow(SHLState *S, uintptr_t me, int64_t wait_ns);
-void shl_unlock_wake(SHLState *S);
-void shl_thread_lookup(SHLThread *t);
-int64_t shl_now(void);
-/// The processor's counter: cheap, runs evenly, its rate is not known.
-static inline uint64_t shl_ticks(void) { return __builtin_ia32_rdtsc(); }
-
-/// Takes the lock. `wait_ns` negative: as long as it takes. false: not free in time.
-static inline bool shl_lock(SHLState *S, int64_t wait_ns) {
-  uintptr_t me = shl_self();
-  uint32_t zero = 0;
-  if (SHL_LIKELY(atomic_compare_exchange_strong_explicit(&S->word, &zero, 1, memory_order_acquire, memory_order_relaxed))) {
-    SHL_WRITE(S->owner, me);
-    S->depth = 1;
-    return true;
-  }
-  return shl_lock_slow(S, me, wait_ns);
-}
-/// Gives one level back. A waiter that went to sleep between our store and our look is woken by its own timer.
-static inline __attribute__((always_inline)) void shl_unlock(SHLState *S) {
-  if (--S->depth) return;
-  SHL_WRITE(S->owner, 0);
-  atomic_store_explicit(&S->word, 0, memory_order_release);
-  if (SHL_UNLIKELY(SHL_READ(S->waiters))) shl_unlock_wake(S);
-}
+// ---- shl_lock.h
+static inline bool shl_lock(SHLState *S, int64_t wait_ns) { return shl_lock_take(&S->lock, wait_ns); }
+static inline __attribute__((always_inline)) void shl_unlock(SHLState *S) { shl_lock_give(&S->lock); }
 
 // ---- shl_memory.c
 void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize);

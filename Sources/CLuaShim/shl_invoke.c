@@ -237,13 +237,13 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   inv->error = NULL;
   // No SHL_UNLIKELY where the rare way is a return: the compiler takes a function that all ways leave by it for cold, and makes
   // it small instead of fast (Tests/Programs/warnings).
-  if (SHL_READ(S->poisoned)) return SHL_POISONED;
+  if (SHL_READ(S->lock.poisoned)) return SHL_POISONED;
   SHLThread *t = &shl_thread;
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0), room = sp - t->stack_low;
   if ((room < S->limits.stack_bytes || room >= t->stack_size) && stack_low(t, sp, S->limits.stack_bytes)) return SHL_STACK_LOW;
   if (t->reentry >= S->limits.reentry) return SHL_TOO_DEEP;
   if (!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)) return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
-  if (SHL_READ(S->poisoned)) {
+  if (SHL_READ(S->lock.poisoned)) {
     shl_unlock(S);
     return SHL_POISONED;
   }
@@ -316,7 +316,7 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   inv->open = 0;
   if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
   shl_unlock(S);
-  if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && S->owner != shl_self()) shl_drain(S);
+  if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && !shl_lock_is_mine(&S->lock)) shl_drain(S);
 }
 
 void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false, false); }
@@ -343,7 +343,7 @@ void shl_leave_waiting(SHLInvocation *inv) {
   in->thread->reentry--;
   if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
   shl_unlock(S);
-  if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && S->owner != shl_self()) shl_drain(S);
+  if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && !shl_lock_is_mine(&S->lock)) shl_drain(S);
 }
 
 void shl_describe_failure(lua_State *L, SHLRun *run) {
@@ -430,12 +430,17 @@ static inline uint64_t begin_here(SHLState *S, SHLInner *in, void *host) {
 }
 
 /// Calls what was pushed above the message handler, reads the results and leaves, unless one of them needs the scope.
+/// Without `results` Lua drops them.
 static inline __attribute__((always_inline)) SHLStatus call_pushed(
     SHLState *S, lua_State *L, int32_t nargs, SHLValue *results, int32_t max_results, SHLInvocation *inv) {
   SHLInner *in = shl_inner(inv);
   in->run.frame = __builtin_frame_address(0);
-  int outcome = lua_pcall(L, nargs, LUA_MULTRET, 1);
+  int outcome = lua_pcall(L, nargs, results ? LUA_MULTRET : 0, 1);
   if (outcome != LUA_OK || in->run.kill) return failed_call(S, inv, outcome != LUA_OK ? outcome : LUA_ERRRUN);
+  if (!results) {
+    leave(inv, false, true);
+    return SHL_OK;
+  }
   int32_t count = lua_gettop(L) - 1;
   inv->count = count;
   if (count == 0) {
@@ -453,7 +458,7 @@ static inline __attribute__((always_inline)) SHLStatus call_pushed(
   return SHL_OK;
 }
 
-SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
+SHL_HOT SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
                      const SHLBudget *budget, SHLInvocation *inv) {
   SHLStatus status = enter(S, budget, false, inv, NULL);
   if (status != SHL_OK) return status;
@@ -487,7 +492,7 @@ SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs
 }
 
 _Static_assert(SHL_MOST_PLACES < MOST_PUSHED, "the call token comes first");
-SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, const SHLBudget *budget,
+SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result, const SHLBudget *budget,
                             SHLInvocation *inv) {
   int32_t count = from->count;
   if (count > SHL_MOST_PLACES) {

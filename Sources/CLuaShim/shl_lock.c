@@ -1,23 +1,91 @@
-// The state's lock, and what the shim knows of threads.
-//
-// Owner and word are apart: the word decides, the owner (a thread pointer, one register read) only answers
-// "is it me?", which no other thread can make true. Unlocking is a plain release store; a sleeping waiter looks
-// again every millisecond, so the store needs no fence against the waiter's registration.
-#include "shl_internal.h"
+// Taking the lock when it is not biased to the thread that comes, and giving and taking the bias.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "shl_lock.h"
+#include "shl_thread.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-_Thread_local SHLThread shl_thread;
+enum {
+  FIRST_STREAK = 1000,      // a bias taken away costs as much as a few hundred takes gained
+  LAST_STREAK = 1 << 24,
+  SPINS = 200,              // a short handler is done sooner than a sleep begins
+  LONGEST_NAP = 1000000,    // ns
+};
 
-int64_t shl_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+SHLBias shl_nobody = {.thread = UINT64_MAX};
+
+// ---------------------------------------------------------------- barriers
+
+/// Threads can be made to pass a barrier. Without it, and under the thread sanitizer, which knows nothing of it, no lock is biased.
+static _Atomic bool has_barrier;
+
+static void look_for_barrier(void) {
+#if !__has_feature(thread_sanitizer)
+  int saved = errno;
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+      syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+    atomic_store(&has_barrier, true);
+  errno = saved;
+#endif
 }
+
+/// Every other thread of the process has passed a barrier since this was called.
+static void pass_barrier(void) {
+  int saved = errno;
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    // It worked once; the program has closed it since. A store leaves its processor in far less than a thousandth of this, and the
+    // timer's interrupt is a barrier, too.
+    atomic_store(&has_barrier, false);
+    struct timespec t = {0, 20000000};
+    while (nanosleep(&t, &t) != 0 && errno == EINTR) {}
+  }
+  errno = saved;
+}
+
+// ---------------------------------------------------------------- the bias
+
+/// What `left` says of a bias: no two times alike, so that who looked at one time cannot act at another.
+static uint64_t left_word(const SHLLock *l, const SHLBias *b) { return l->taken_away * SHL_BIASES + (uint64_t)(b - l->biases); }
+
+/// The place of that thread; NULL: there is none left.
+static SHLBias *place_of(SHLLock *l, uint64_t me) {
+  for (uint32_t i = 0; i < l->bias_count; i++)
+    if (l->biases[i].thread == me) return &l->biases[i];
+  if (l->bias_count == SHL_BIASES) return NULL;
+  l->biases[l->bias_count].thread = me;
+  return &l->biases[l->bias_count++];
+}
+
+/// The holder, who came in by the word, leaves it at 1 for good.
+static SHL_NOINLINE void bias_to(SHLLock *l, uint64_t me) {
+  l->streak = 0;
+  if (!SHL_READ(has_barrier) || SHL_READ(l->waiters)) return;
+  SHLBias *b = place_of(l, me);
+  // Inside already: a signal came while this thread was taking the lock, which will look at `bias` once more.
+  if (!b || SHL_READ(b->inside)) return;
+  SHL_WRITE(b->inside, 1);
+  l->through = b;
+  atomic_store_explicit(&l->bias, b, memory_order_release);
+}
+
+/// Takes the bias from whoever has it. One thread at a time comes past the exchange: there is no other bias before `left` was taken.
+static void take_bias_away(SHLLock *l) {
+  SHLBias *b = atomic_load_explicit(&l->bias, memory_order_acquire);
+  if (b == &shl_nobody || !atomic_compare_exchange_strong(&l->bias, &b, &shl_nobody)) return;
+  pass_barrier();
+  l->taken_away++;
+  if (l->wanted < LAST_STREAK) l->wanted *= 2;
+  atomic_store_explicit(&l->left, left_word(l, b), memory_order_release);
+}
+
+// ---------------------------------------------------------------- the word
 
 static inline void relax(void) {
 #if defined(__x86_64__)
@@ -25,63 +93,85 @@ static inline void relax(void) {
 #endif
 }
 
-static bool try_take(SHLState *S, uintptr_t me) {
+/// The word is this thread's. The owner is told last: a signal handler in between must not take the lock for its own thread's.
+static inline void have_word(SHLLock *l, uint64_t me) {
+  l->through = NULL;
+  l->depth = 1;
+  if (l->last != me) {
+    l->last = me;
+    l->streak = 0;
+  } else if (++l->streak >= l->wanted) {
+    bias_to(l, me);
+  }
+  atomic_signal_fence(memory_order_seq_cst);
+  SHL_WRITE(l->owner, me);
+}
+
+/// The word that a bias had, when its thread is outside.
+static bool take_left(SHLLock *l) {
+  uint64_t left = atomic_load_explicit(&l->left, memory_order_acquire);
+  if (!left || atomic_load_explicit(&l->biases[left % SHL_BIASES].inside, memory_order_acquire)) return false;
+  return atomic_compare_exchange_strong_explicit(&l->left, &left, 0, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline bool take_word(SHLLock *l) {
   uint32_t zero = 0;
-  if (SHL_READ(S->word)) return false;
-  if (!atomic_compare_exchange_strong_explicit(&S->word, &zero, 1, memory_order_acquire, memory_order_relaxed)) return false;
-  SHL_WRITE(S->owner, me);
-  S->depth = 1;
+  return !SHL_READ(l->word) && atomic_compare_exchange_strong_explicit(&l->word, &zero, 1, memory_order_acquire, memory_order_relaxed);
+}
+
+static bool try_take(SHLLock *l, uint64_t me) {
+  if (!take_word(l) && !take_left(l)) return false;
+  have_word(l, me);
   return true;
 }
 
-SHL_NOINLINE bool shl_lock_slow(SHLState *S, uintptr_t me, int64_t wait_ns) {
-  if (SHL_READ(S->owner) == me) {
-    S->depth++;
+static SHL_NOINLINE bool take_slowly(SHLLock *l, uint64_t me, int64_t wait_ns) {
+  if (SHL_READ(l->owner) == me) {
+    l->depth++;
     return true;
   }
+  take_bias_away(l);
+  if (try_take(l, me)) return true;
   if (wait_ns == 1) return false;
-  for (int i = 0; i < 200; i++) {  // a short handler is done sooner than a sleep begins
+  for (int i = 0; i < SPINS; i++) {
     relax();
-    if (try_take(S, me)) return true;
+    if (try_take(l, me)) return true;
   }
   int saved = errno;
   int64_t end = wait_ns < 0 ? INT64_MAX : shl_now() + wait_ns;
   bool taken = false;
-  atomic_fetch_add(&S->waiters, 1);
-  while (!(taken = try_take(S, me))) {
-    if (SHL_READ(S->poisoned)) break;
-    int64_t left = wait_ns < 0 ? 1000000 : end - shl_now();
+  atomic_fetch_add(&l->waiters, 1);
+  while (!(taken = try_take(l, me))) {
+    if (SHL_READ(l->poisoned)) break;
+    int64_t left = wait_ns < 0 ? LONGEST_NAP : end - shl_now();
     if (left <= 0) break;
-    struct timespec t = {0, left < 1000000 ? left : 1000000};
-    syscall(SYS_futex, &S->word, FUTEX_WAIT_PRIVATE, 1, &t, NULL, 0);
+    struct timespec t = {0, left < LONGEST_NAP ? left : LONGEST_NAP};
+    syscall(SYS_futex, &l->word, FUTEX_WAIT_PRIVATE, 1, &t, NULL, 0);
+    take_bias_away(l);
   }
-  atomic_fetch_sub(&S->waiters, 1);
+  atomic_fetch_sub(&l->waiters, 1);
   errno = saved;
   return taken;
 }
 
-SHL_NOINLINE void shl_unlock_wake(SHLState *S) {
+SHL_HOT SHL_NOINLINE bool shl_lock_plain(SHLLock *l, int64_t wait_ns) {
+  uint64_t me = shl_thread_id();
+  if (SHL_LIKELY(take_word(l))) {
+    have_word(l, me);
+    return true;
+  }
+  return take_slowly(l, me, wait_ns);
+}
+
+SHL_NOINLINE void shl_lock_wake(SHLLock *l) {
   int saved = errno;
-  syscall(SYS_futex, &S->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   errno = saved;
 }
 
-/// Looks up where this thread's stack ends. Once per thread.
-SHL_NOINLINE void shl_thread_lookup(SHLThread *t) {
-  int saved = errno;
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    void *low = NULL;
-    size_t size = 0, guard = 0;
-    pthread_attr_getstack(&attributes, &low, &size);
-    pthread_attr_getguardsize(&attributes, &guard);
-    pthread_attr_destroy(&attributes);
-    t->stack_low = (uintptr_t)low;
-    t->stack_size = size;
-  }
-  if (!t->stack_size) {  // no /proc: assume a small stack that starts here, rather than none
-    t->stack_low = (uintptr_t)__builtin_frame_address(0) - (1 << 20);
-    t->stack_size = 1 << 20;
-  }
-  errno = saved;
+void shl_lock_make(SHLLock *l) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, look_for_barrier);
+  atomic_store(&l->bias, &shl_nobody);
+  l->wanted = FIRST_STREAK;
 }

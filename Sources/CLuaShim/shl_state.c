@@ -73,6 +73,7 @@ SHLState *shl_open(const SHLLimits *limits, const char **why) {
   *why = "no memory for a Lua state";
   SHLState *S = calloc(1, sizeof *S);
   if (!S) return NULL;
+  shl_lock_make(&S->lock);
   set_limits(S, limits);
   S->hook_count = HOOK_COUNT;
   S->slot_free = UINT32_MAX;
@@ -111,8 +112,8 @@ void shl_close(SHLState *S) {
   free_host_memory(S);
 }
 
-void shl_poison(SHLState *S) { atomic_store(&S->poisoned, 1); }
-bool shl_is_poisoned(const SHLState *S) { return SHL_READ(((SHLState *)(uintptr_t)S)->poisoned) != 0; }
+void shl_poison(SHLState *S) { atomic_store(&S->lock.poisoned, 1); }
+bool shl_is_poisoned(const SHLState *S) { return SHL_READ(((SHLState *)(uintptr_t)S)->lock.poisoned) != 0; }
 
 SHLStatistics shl_statistics(const SHLState *state) {
   SHLState *S = (SHLState *)(uintptr_t)state;  // atomic loads want a mutable object

@@ -3,7 +3,7 @@
 // Everything Swift calls here answers without raising: what could raise runs in a C function under pcall.
 #include "shl_internal.h"
 
-bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v) {
+SHL_HOT bool shl_push_plain(lua_State *L, SHLState *S, const SHLValue *v) {
   switch (v->tag) {
     case SHL_NIL: lua_pushnil(L); return true;
     case SHL_BOOL: lua_pushboolean(L, v->b); return true;
@@ -51,7 +51,7 @@ static inline uint64_t text_mark(const char *bytes, size_t length) {
   return (first ^ (last << 21 | last >> 43) ^ length) * 0x9E3779B97F4A7C15;
 }
 
-void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length) {
+SHL_HOT void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length) {
   // Lua hashes each byte of a short string; longer ones it only copies.
   if (length < sizeof(uint64_t) || length > SHORT_NAME) {
     lua_pushlstring(L, bytes ? bytes : "", length);
@@ -73,7 +73,7 @@ void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length)
   text->mark = mark;
 }
 
-void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
+SHL_HOT void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->tag == SHL_STRING) {
     if (v->s.n > S->limits.string_bytes) luaL_error(L, "string of %I bytes is longer than the limit of %I", (LUAI_UACINT)v->s.n, (LUAI_UACINT)S->limits.string_bytes);
     shl_push_bytes(L, S, v->s.p, v->s.n);
@@ -85,7 +85,7 @@ void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
 }
 
 /// Fills *v field by field: a 32-byte copy right behind smaller stores would stall the reader.
-void shl_read_to(lua_State *L, int index, SHLValue *v) {
+SHL_HOT void shl_read_to(lua_State *L, int index, SHLValue *v) {
   v->cls = 0;
   switch (lua_type(L, index)) {
     case LUA_TNUMBER:

@@ -195,7 +195,7 @@ typedef struct SHLInvocation {
   int32_t open;             ///< still holding the lock
   SHLError *error;          ///< what failed, owned by the caller (shl_error_free). NULL on SHL_OK, when nothing ran
                             ///< (SHL_BUSY … SHL_BAD_ARGUMENT: shl_status_text says it all) and when memory ran out
-  uint64_t reserved[17];
+  uint64_t reserved[19];
 } SHLInvocation;
 
 /// [-0, +0, -] The hot path: lock, take a pooled coroutine, push function and arguments, call, read results.
@@ -231,6 +231,7 @@ enum { SHL_MOST_PLACES = 13 };
 
 /// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is at each place, without
 /// a detour. SHL_BAD_ARGUMENT: one of them is not to be had this way; nothing ran, and shl_invoke does it.
+/// `result`: the first one; NULL: none is wanted, and `count` tells of none.
 SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,
                             const SHLBudget *budget, SHLInvocation *invocation);
 
@@ -320,6 +321,8 @@ void shl_set_guard(SHLGuard guard);
 SHLValue shl_arg(SHLCallback *cb, int32_t i);
 /// [-0, +0, -] Appends a result (at most 8; more is SHL_BAD_ARGUMENT). Bytes are copied at once.
 SHLStatus shl_return(SHLCallback *cb, SHLValue value);
+/// [-0, +0, -] The same for a Bool, an integer, a number's bits: in registers, where an SHLValue goes through memory.
+SHLStatus shl_return_bits(SHLCallback *cb, SHLTag tag, uint64_t bits);
 /// [-0, +0, -] index only: the result is a method of that name; calling it calls the class's `invoke`.
 SHLStatus shl_return_method(SHLCallback *cb);
 /// [-0, +0, -] The call fails with this text; the position of the Lua caller is put before it. Returns -1, so `return shl_fail(…)`.
@@ -350,7 +353,7 @@ SHLStatus shl_register_all(SHLState *state, const SHLNamed *functions, int32_t c
 
 /// Gives the lock back completely, whatever its depth, while program code runs. Time until shl_relock
 /// does not count against the script. Between the two: no call with this scope.
-typedef struct SHLUnlocked { uint64_t reserved[4]; } SHLUnlocked;
+typedef struct SHLUnlocked { void *reserved; } SHLUnlocked;
 SHLUnlocked shl_unlock_all(SHLScope *scope);
 /// Takes it again (waits as long as needed) and restores the depth. SHL_POISONED: return -1 at once; nothing else may be done.
 SHLStatus shl_relock(SHLScope *scope, SHLUnlocked unlocked);

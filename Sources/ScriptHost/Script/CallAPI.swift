@@ -292,7 +292,8 @@ enum CallAPI {
     let slot = view.withPlan { $0.resultSlot }
     guard let result = CallValues.scalar(slot, at: slot.address(in: view.call)) else { return false }
     script.pointee.typedErrorBox = 0
-    return shl_return(raw, result) == SHL_OK
+    // All of the union's plain members lie in its first word.
+    return shl_return_bits(raw, result.tag, UInt64(bitPattern: result.i)) == SHL_OK
   }
 
   /// The original has run: its result, or its error.

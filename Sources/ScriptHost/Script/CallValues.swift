@@ -362,7 +362,7 @@ enum CallValues {
 
   /// Puts what the handler returned straight into the result registers. False, with nothing changed, when it must be
   /// staged: the handler changed something else, the original threw, or the value is not exactly of the result's type.
-  static func returnDirectly(_ value: SHLValue, _ script: Call) -> Bool {
+  static func returnDirectly(_ value: UnsafePointer<SHLValue>, _ script: Call) -> Bool {
     let view = script.pointee.view
     let slot = view.withPlan { $0.resultSlot }
     let ran = script.pointee.originalRuns > 0
@@ -370,12 +370,12 @@ enum CallValues {
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)
-    switch (slot.kind, value.tag) {
+    switch (slot.kind, value.pointee.tag) {
     case (.void, _): break
-    case (.int64, SHL_INT): address.storeBytes(of: value.i, as: Int64.self)
-    case (.double, SHL_NUMBER): address.storeBytes(of: value.n, as: Double.self)
-    case (.bool, SHL_BOOL): address.storeBytes(of: value.b ? 1 : 0, as: UInt64.self)
-    case (.string, SHL_STRING): return returnString(UnsafeRawBufferPointer(start: value.s.p, count: value.s.n), address, replacing: ran)
+    case (.int64, SHL_INT): address.storeBytes(of: value.pointee.i, as: Int64.self)
+    case (.double, SHL_NUMBER): address.storeBytes(of: value.pointee.n, as: Double.self)
+    case (.bool, SHL_BOOL): address.storeBytes(of: value.pointee.b ? 1 : 0, as: UInt64.self)
+    case (.string, SHL_STRING): return returnString(UnsafeRawBufferPointer(start: value.pointee.s.p, count: value.pointee.s.n), address, replacing: ran)
     default: return false
     }
     return true

@@ -156,7 +156,8 @@ final class LuaHook: @unchecked Sendable {
     return withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
       withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 1) { result in
         let status = shl_invoke_places(
-          patch.state, function, UnsafeMutableRawPointer(script), &from, result.baseAddress!, budget, invocation.baseAddress!)
+          patch.state, function, UnsafeMutableRawPointer(script), &from, isAround ? result.baseAddress! : nil, budget,
+          invocation.baseAddress!)
         if status == SHL_BAD_ARGUMENT { return nil }
         if !isAround, status == SHL_OK, script.pointee.changesNothing {
           shl_invoke_end(invocation.baseAddress!)
@@ -213,10 +214,12 @@ final class LuaHook: @unchecked Sendable {
     }
     var returned = false
     if isAround, invocation.pointee.count > 0 || behind == .nothingOptional && script.pointee.originalRuns == 0 {
-      // Returning nothing is nil where nothing is behind it.
-      let result = invocation.pointee.count > 0 ? result.pointee : shl_nil()
-      returned = CallValues.returnDirectly(result, script)
+      let hasResult = invocation.pointee.count > 0
+      // Where it lies: a value of four words is read in parts, as it was written.
+      returned = hasResult && CallValues.returnDirectly(result, script)
       if !returned {
+        // Returning nothing is nil where nothing is behind it.
+        let result = hasResult ? result.pointee : shl_nil()
         let reading = ValueBridge(
           classes: patch.classes, serial: script.pointee.serial,
           scope: UnsafeMutableRawPointer(invocation).assumingMemoryBound(to: SHLScope.self))

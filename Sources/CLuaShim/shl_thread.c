@@ -1,0 +1,42 @@
+// Threads: their ids, where their stacks end, the clock.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "shl_thread.h"
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+_Thread_local SHLThread shl_thread;
+
+int64_t shl_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/// Thread pointers would not do: a later thread may have the same one.
+SHL_NOINLINE void shl_thread_name(SHLThread *t) {
+  static _Atomic uint64_t last;
+  t->id = atomic_fetch_add(&last, 1) + 1;
+}
+
+/// Looks up where this thread's stack ends. Once per thread.
+SHL_NOINLINE void shl_thread_lookup(SHLThread *t) {
+  int saved = errno;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void *low = NULL;
+    size_t size = 0, guard = 0;
+    pthread_attr_getstack(&attributes, &low, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    t->stack_low = (uintptr_t)low;
+    t->stack_size = size;
+  }
+  if (!t->stack_size) {  // no /proc: assume a small stack that starts here, rather than none
+    t->stack_low = (uintptr_t)__builtin_frame_address(0) - (1 << 20);
+    t->stack_size = 1 << 20;
+  }
+  errno = saved;
+}
