@@ -45,11 +45,13 @@ static SHLRun resting(SHLState *S) {
 static int open_body(lua_State *L) {
   SHLState *S = lua_touserdata(L, 1);
   lua_settop(L, 0);
+  lua_gc(L, LUA_GCSTOP);  // all that is made here stays
   shl_sandbox_open(L, S);
   shl_host_open(L, S);
   SHLEntry *entry = shl_entry_make(S, L);
   if (!entry) return luaL_error(L, "no memory");
   shl_entry_give(S, entry, false);
+  lua_gc(L, LUA_GCRESTART);
   return 0;
 }
 

@@ -41,14 +41,20 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     return made
   }
 
-  /// Gives the pages of all lasting mappings back; they are read again from the page cache when somebody looks.
+  /// Gives the pages of all lasting mappings, and of those that were read in whole, back; they are read again from the page cache
+  /// when somebody looks.
   static func releasePages() {
     immortal.withLock { known in
-      for file in known.values where file.view.count > 0 {
-        madvise(UnsafeMutableRawPointer(mutating: file.view.base), file.view.count, MADV_DONTNEED)
-      }
+      for file in known.values where file.view.count > 0 { release(UnsafeMutableRawPointer(mutating: file.view.base), file.view.count) }
     }
+    // Behind the lock, so that none of them is unmapped meanwhile.
+    populated.withLock { for (base, size) in $0 { UnsafeMutableRawPointer(bitPattern: base).map { release($0, size) } } }
   }
+
+  private static func release(_ base: UnsafeMutableRawPointer, _ size: Int) { madvise(base, size, MADV_DONTNEED) }
+
+  /// The mappings that were read in whole: address and size.
+  private static let populated = Mutex<[UInt: Int]>([:])
 
   /// By device, inode and size.
   private static let immortal = Mutex<[[UInt64]: MappedFile]>([:])
@@ -85,10 +91,13 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     let mapped = mmap(place, size, PROT_READ, MAP_PRIVATE | (populate ? MAP_POPULATE : 0), descriptor, 0)
     guard let mapped, mapped != MAP_FAILED else { throw .map(errno) }
     view = ByteView(base: mapped, count: size)
+    if populate { Self.populated.withLock { $0[UInt(bitPattern: mapped)] = size } }
   }
 
   deinit {
-    if view.count > 0 { munmap(UnsafeMutableRawPointer(mutating: view.base), view.count) }
+    guard view.count > 0 else { return }
+    Self.populated.withLock { _ = $0.removeValue(forKey: UInt(bitPattern: view.base)) }
+    munmap(UnsafeMutableRawPointer(mutating: view.base), view.count)
   }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 // MetadataReader — Swift metadata at addresses, whether in a file or in this process.
 //
@@ -10,7 +11,7 @@ import Glibc
 // Reading memory stays inside readable segments of images that were loaded when the
 // reader was made; images with Swift code are never really unloaded.
 
-final class MetadataReader: @unchecked Sendable {  // constants; the memory is never written by us
+final class MetadataReader: @unchecked Sendable {  // constants, and what is behind locks; the memory is never written by us
   /// Addresses and where their bytes are.
   private struct Region {
     let start: UInt64
@@ -30,17 +31,18 @@ final class MetadataReader: @unchecked Sendable {  // constants; the memory is n
   /// What to subtract from an address to get a virtual address of the image.
   let bias: UInt64
   private let regions: [Region]
-  private let relocations: Relocations?
   private let readsMemory: Bool
-  /// Virtual addresses of the runtime's "deleted method" functions where the image itself has them.
-  let deletedMethodStubs: Set<UInt64>
+  /// Of a file, where each pointer asks for them.
+  private let fileRelocations: Relocations?
+  /// Read when asked for: most readers of memory, where pointers are as they are, never are.
+  private let foundRelocations = Mutex<Relocations?>(nil)
+  private let foundStubs = Mutex<Set<UInt64>?>(nil)
 
   init(file: ELFFile) {
     self.file = file
-    deletedMethodStubs = Self.findDeletedMethodStubs(file)
     bias = 0
     readsMemory = false
-    relocations = Relocations(file)
+    fileRelocations = Relocations(file)
     regions = file.segments.filter { $0.isLoaded && $0.fileSize > 0 }.compactMap { segment in
       guard let bytes = file.view.slice(segment.offset, segment.fileSize) else { return nil }
       let (end, overflow) = segment.address.addingReportingOverflow(segment.fileSize)
@@ -50,15 +52,36 @@ final class MetadataReader: @unchecked Sendable {  // constants; the memory is n
 
   init(image: LoadedImage, among images: LoadedImages) {
     file = image.file
-    deletedMethodStubs = image.file.map(Self.findDeletedMethodStubs) ?? []
     bias = UInt64(image.bias)
     readsMemory = true
-    relocations = image.file.map(Relocations.init)
+    fileRelocations = nil
     regions = images.images.flatMap(\.readable).compactMap { range in
       guard let base = UnsafeRawPointer(bitPattern: range.lowerBound) else { return nil }
       return Region(
         start: UInt64(range.lowerBound), end: UInt64(range.upperBound), bytes: ByteView(base: base, count: range.count))
     }.sorted { $0.start < $1.start }
+  }
+
+  private var relocations: Relocations? {
+    if let fileRelocations { return fileRelocations }
+    guard let file else { return nil }
+    return foundRelocations.withLock { found in
+      if let found { return found }
+      let made = Relocations(file)
+      found = made
+      return made
+    }
+  }
+
+  /// Virtual addresses of the runtime's "deleted method" functions where the image itself has them.
+  var deletedMethodStubs: Set<UInt64> {
+    guard let file else { return [] }
+    return foundStubs.withLock { found in
+      if let found { return found }
+      let made = Self.findDeletedMethodStubs(file)
+      found = made
+      return made
+    }
   }
 
   /// An image that does not import the runtime brings it along.

@@ -375,7 +375,9 @@ enum CallValues {
     case (.int64, SHL_INT): address.storeBytes(of: value.pointee.i, as: Int64.self)
     case (.double, SHL_NUMBER): address.storeBytes(of: value.pointee.n, as: Double.self)
     case (.bool, SHL_BOOL): address.storeBytes(of: value.pointee.b ? 1 : 0, as: UInt64.self)
-    case (.string, SHL_STRING): return returnString(UnsafeRawBufferPointer(start: value.pointee.s.p, count: value.pointee.s.n), address, replacing: ran)
+    case (.string, SHL_STRING):
+      let text = value.pointee.s
+      return returnString(UnsafeRawBufferPointer(start: text.p, count: text.n), address, replacing: ran)
     default: return false
     }
     return true
