@@ -21,7 +21,7 @@ static inline int32_t position(lua_State *L, const SHLArguments *a) {
 
 static inline bool is_staged(const SHLArguments *a, int32_t i) { return i < SHL_MOST_STAGED && a->staged >> i & 1; }
 
-SHL_HOT bool shl_argument_push(lua_State *L, SHLState *S, uint32_t cls) {
+bool shl_argument_push(lua_State *L, SHLState *S, uint32_t cls) {
   const SHLArguments *a = current(L, S, cls);
   int32_t i = a && a->readable ? position(L, a) : -1;
   if (i < 0) return false;
@@ -60,7 +60,7 @@ static inline bool bits_of(lua_State *L, uint8_t kind, uint64_t *bits) {
   }
 }
 
-SHL_HOT bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls) {
+bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls) {
   SHLArguments *a = current(L, S, cls);
   int32_t i = a && a->changeable ? position(L, a) : -1;
   if (i < 0 || i >= SHL_MOST_STAGED || a->lent >> i & 1) return false;

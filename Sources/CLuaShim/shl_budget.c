@@ -69,7 +69,7 @@ static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
   look_at_clock(L, S, run);
 }
 
-SHL_HOT void shl_hook(lua_State *L, lua_Debug *ar) {
+void shl_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   SHLState *S = shl_state_of(L);
   int count = lua_gethookcount(L);

@@ -76,7 +76,7 @@ SHL_HOT SHLStatus shl_return_bits(SHLCallback *cb, SHLTag tag, uint64_t bits) {
   return SHL_OK;
 }
 
-SHL_HOT SHLStatus shl_return_method(SHLCallback *cb) {
+SHLStatus shl_return_method(SHLCallback *cb) {
   if (!cb->name) return SHL_BAD_ARGUMENT;
   frame_of(cb)->method = true;
   return SHL_OK;
@@ -279,7 +279,7 @@ static void *call_target(lua_State *L, SHLState *S, int index) {
 static inline SHLClassRecord *class_of(SHLState *S, const SHLHandle *h) { return S->classes[h->cls]; }
 
 /// Checks the receiver of a method of class `cls` and answers its host pointer (calls) or NULL (handles).
-static void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) {
+static SHL_NOINLINE void *receiver(lua_State *L, SHLState *S, int32_t cls, const char *name) {
   int type = lua_type(L, 1);
   if (cls == SHL_CLASS_CALL) {
     if (type == LUA_TLIGHTUSERDATA) return call_target(L, S, 1);
@@ -317,7 +317,7 @@ int shl_call_host(lua_State *L, SHLFunction fn, void *ctx, void *host) {
 }
 
 /// A method given out by shl_return_method. Upvalue 1: its name.
-SHL_HOT static int call_named(lua_State *L) {
+static int call_named(lua_State *L) {
   SHLState *S = shl_state_of(L);
   Frame f;
   f.cb.name = lua_tolstring(L, lua_upvalueindex(1), &f.cb.name_length);
@@ -367,7 +367,7 @@ static SHL_NOINLINE int find_member(lua_State *L, SHLClassRecord *c, size_t leng
 }
 
 /// [-0, +1, e] The handle to the arguments of the call at index 1.
-SHL_HOT static int push_arguments(lua_State *L, SHLState *S) {
+static int push_arguments(lua_State *L, SHLState *S) {
   const SHLArguments *arguments = call_target(L, S, 1);
   if (SHL_UNLIKELY(S->run->kill)) shl_rethrow(L);
   SHLValue handle = shl_handle(S->arguments_class, 0, 0, arguments->serial);
@@ -416,7 +416,7 @@ static inline int access_member(lua_State *L, bool writing) {
   return n < 0 ? push_named(L, S, 2) : n;
 }
 SHL_HOT static int handle_index(lua_State *L) { return access_member(L, false); }
-SHL_HOT static int handle_newindex(lua_State *L) { return access_member(L, true); }
+static int handle_newindex(lua_State *L) { return access_member(L, true); }
 
 /// The remaining operations. Upvalues: class record, the host function as an address inside the record.
 static int operation(lua_State *L) {
@@ -515,7 +515,7 @@ void shl_pace_collector(lua_State *L, SHLState *S) {
 static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c);
 
 /// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
-SHL_HOT void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
+void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
   SHLClassRecord *c = S->classes[v->cls];
   bool unique = c->ops.flags & SHL_UNIQUE;

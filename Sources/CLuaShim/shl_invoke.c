@@ -319,7 +319,7 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && !shl_lock_is_mine(&S->lock)) shl_drain(S);
 }
 
-void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false, false); }
+SHL_HOT void shl_invoke_finish(SHLInvocation *inv) { leave(inv, false, false); }
 
 SHLStatus shl_enter(SHLState *S, const SHLBudget *budget, SHLInvocation *inv) {
   SHLStatus status = enter(S, budget, false, inv, NULL);
@@ -458,7 +458,7 @@ static inline __attribute__((always_inline)) SHLStatus call_pushed(
   return SHL_OK;
 }
 
-SHL_HOT SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
+SHLStatus shl_invoke(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs, SHLValue *results, int32_t max_results,
                      const SHLBudget *budget, SHLInvocation *inv) {
   SHLStatus status = enter(S, budget, false, inv, NULL);
   if (status != SHL_OK) return status;

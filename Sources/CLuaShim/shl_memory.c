@@ -60,7 +60,7 @@ static inline bool must_fail(SHLState *S, void *ptr, size_t osize, size_t nsize,
   return false;
 }
 
-SHL_HOT void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
+void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
   SHLState *S = ud;
   size_t old = ptr ? osize : 0;  // without a block, osize is the kind of the new object
   size_t used = SHL_READ(S->used);
