@@ -1,6 +1,6 @@
 // Entering a state, calling, leaving, and the error record.
 //
-// The hot path takes: one look at the thread record, one compare-and-swap, a coroutine from the free list, the
+// The hot path takes: one look at the thread record, the lock (shl_lock.h), a coroutine from the free list, the
 // pushes, one lua_pcall, the reads, one store. Nothing is allocated, the hook stays installed on pooled
 // coroutines, and the clock is not read unless the call lasts.
 #include "shl_internal.h"
