@@ -254,34 +254,50 @@ enum CallAPI {
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
   private static func runOriginal(_ patch: Patch, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let catching = verb == .catching
+    guard let script = callback.call, script.pointee.phase == HKT_AROUND, ScriptThread.current()?.pointee.top == script else {
+      return refuseOriginal(callback)
+    }
+    if callback.raw.pointee.argc > 1 {
+      let outcome = stageAll(script, patch, callback, verb)
+      if outcome < 0 { return outcome }
+    }
+    if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
+    // The scope is the callback's first member. Asking another module for it is a call.
+    let scope = UnsafeMutableRawPointer(callback.raw).assumingMemoryBound(to: SHLScope.self)
+    let unlocked = shl_unlock_all(scope)
+    var problem: BridgeError?
+    do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
+    if shl_relock(scope, unlocked) != SHL_OK { return -1 }
+    if let problem { return callback.fail(problem.description) }
+    if !catching, answerStraight(script, callback.raw) { return 0 }
+    return answerOriginal(script, patch, callback, catching: catching)
+  }
+
+  /// Why the original cannot be called here. Apart, as all that is rare: what every call runs through is to be small.
+  @inline(never)
+  private static func refuseOriginal(_ callback: LuaCallback) -> Int32 {
     guard let script = callback.call else { return callback.fail("this call is over") }
     guard script.pointee.phase == HKT_AROUND else {
       return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
     }
-    guard ScriptThread.current()?.pointee.top == script else {
-      return callback.fail("the original runs on the call's own thread and in its own handler")
-    }
+    return callback.fail("the original runs on the call's own thread and in its own handler")
+  }
+
+  /// The arguments given behind `call` are the original's. Negative: what to answer.
+  @inline(never)
+  private static func stageAll(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let given = callback.count - 1
     let expected = script.pointee.view.withPlan { $0.argumentCount }
-    if given > 0 {
-      guard given == expected else {
-        return callback.fail(
-          "'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), \(verb.rawValue) got \(given); pass all or none"
-        )
-      }
-      for index in 0..<given {
-        let outcome = stage(index, callback[index + 1], script, patch, callback)
-        if outcome < 0 { return outcome }
-      }
+    guard given == expected else {
+      return callback.fail(
+        "'\(script.pointee.hook.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), \(verb.rawValue) got \(given); pass all or none"
+      )
     }
-    if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
-    let unlocked = shl_unlock_all(callback.scope)
-    var problem: BridgeError?
-    do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
-    if shl_relock(callback.scope, unlocked) != SHL_OK { return -1 }
-    if let problem { return callback.fail(problem.description) }
-    if !catching, answerStraight(script, callback.raw) { return 0 }
-    return answerOriginal(script, patch, callback, catching: catching)
+    for index in 0..<given {
+      let outcome = stage(index, callback[index + 1], script, patch, callback)
+      if outcome < 0 { return outcome }
+    }
+    return 0
   }
 
   /// A result that is a number or a Bool in a register. False, with nothing done, for all others, and after an error.
