@@ -7,7 +7,7 @@
 // one path on which all is certain tells of all. Two that contradict each other tell nothing.
 #include "self_state.h"
 
-enum { LARGEST = 1 << 16, PARTS = 4, MOST_STATES = 1 << 8 };
+enum { LARGEST = 1 << 16, MOST_STATES = 1 << 12 };
 
 typedef struct Joined {
   State state;
@@ -24,7 +24,7 @@ typedef struct Walk {
 } Walk;
 
 static bool is_same(const State *a, const State *b) {
-  return a->exact == b->exact && a->masks == b->masks && a->inside == b->inside && a->exact_slots == b->exact_slots && a->inside_slots == b->inside_slots &&
+  return a->exact == b->exact && a->masks == b->masks && a->wide_masks == b->wide_masks && a->inside == b->inside && a->exact_slots == b->exact_slots && a->inside_slots == b->inside_slots &&
          a->halves[0] == b->halves[0] && a->halves[1] == b->halves[1] && a->doubtful_halves[0] == b->doubtful_halves[0] &&
          a->doubtful_halves[1] == b->doubtful_halves[1] && memcmp(a->witnesses, b->witnesses, sizeof a->witnesses) == 0 &&
          memcmp(a->types, b->types, sizeof a->types) == 0 && memcmp(a->values, b->values, sizeof a->values) == 0 &&
@@ -44,6 +44,7 @@ static void arrive(Walk *w, uint64_t offset, const State *state) {
     joined.doubtful |= before->doubtful;
     joined.classes &= before->classes;
     joined.masks &= before->masks;
+    joined.wide_masks &= before->wide_masks;
     joined.exact &= before->exact;
     joined.inside |= before->inside;
     joined.exact_slots &= before->exact_slots;
@@ -104,16 +105,25 @@ static int64_t shown_place(const Instruction *i, const State *s) {
 }
 
 /// Others may look at the place from here on.
-static void show(Walk *w, int64_t place) {
-  if (place == NO_OFFSET) { w->reader.shown = w->reader.near = UINT64_MAX; return; }
+/// - Parameter size: at so many bytes; 0: not known.
+static void show(Walk *w, int64_t place, uint32_t size) {
+  if (place == NO_OFFSET) { w->reader.shown = w->reader.near = ~(Slots)0; return; }
   if (place >= 0) return;
   // The slot that it lies in.
-  int64_t slot = (-place + 7) / 8 - 1;
-  int64_t before = w->reader.before;
-  for (int64_t above = slot; above >= 0 && above >= slot - PARTS - before; above--) {
-    if (above >= SLOTS) continue;
-    w->reader.near |= UINT64_C(1) << above;
-    if (above >= slot - before) w->reader.shown |= UINT64_C(1) << above;
+  int64_t slot = (-place + 7) / 8 - 1, sure = size ? (int64_t)(size + 7) / 8 - 1 : w->reader.before;
+  for (int64_t above = slot; above >= 0 && above >= slot - sure; above--)
+    if (above < SLOTS) w->reader.shown |= self_slot(above);
+  if (slot < SLOTS && size == 0) w->reader.begins |= self_slot(slot);
+  if (slot >= SLOTS && size == 0) w->reader.begins |= self_slot(SLOTS - 1);
+}
+
+/// Where it is not known how much lies at an address, it may be all of the frame that is above it.
+static void find_near(Walk *w) {
+  bool is_open = false;
+  w->reader.near = w->reader.shown;
+  for (int slot = SLOTS - 1; slot >= 0; slot--) {
+    is_open = is_open || w->reader.begins >> slot & 1;
+    if (is_open) w->reader.near |= self_slot(slot);
   }
 }
 
@@ -124,9 +134,69 @@ static void arrive_by_table(Walk *w, uint64_t table, const State *s) {
   for (uint32_t number = 0; self_table_entry(&w->reader, table, number, &offset); number++) arrive(w, offset, s);
 }
 
+/// The instruction reads the register for what is in it.
+static bool reads_register(const Instruction *i, ZydisRegister whole) {
+  const ZydisDecodedOperand *op = i->op;
+  if (i->in.mnemonic == ZYDIS_MNEMONIC_XOR && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].reg.value == op[1].reg.value) return false;
+  for (int k = 0; k < i->in.operand_count; k++, op++) {
+    bool reads = op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+    if (reads && ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) == whole) return true;
+    if (op->type == ZYDIS_OPERAND_TYPE_MEMORY && (op->mem.base == whole || op->mem.index == whole)) return true;
+  }
+  return false;
+}
+
+static bool writes_register(const Instruction *i, ZydisRegister whole) {
+  const ZydisDecodedOperand *op = i->op;
+  return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+         ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) == whole;
+}
+
+/// Places of the own frame whose addresses the next call's first and second argument are, and one that the last call copied to, whose
+/// address may be its result.
+typedef struct Passages {
+  int64_t first, second, last;  // 1: none
+  uint64_t computed[2];         // offsets of the instructions that computed the first two
+} Passages;
+
+/// What the callee does at the address in an argument; nothing is shown where it leaves notes of its own, or puts a copy that is followed.
+static void pass_place(Walk *w, Passages *on, int number, uint64_t offset, const HKTCallee *callee) {
+  int64_t place = number ? on->second : on->first;
+  bool is_outlined = callee->kind == HKT_CALLEE_COPIES || callee->kind == HKT_CALLEE_MOVES || callee->kind == HKT_CALLEE_ENDS;
+  if (callee->notes >> number & 1 || (callee->kind == HKT_CALLEE_CLEARS && number == 0)) return;
+  bool is_copied_to = callee->kind == HKT_CALLEE_COPIES_BITS ? number == 0 : callee->kind == HKT_CALLEE_COPIES && number == 1;
+  if (!is_copied_to || w->reader.copy_count == MOST_COPIES) {
+    show(w, place, is_outlined && (number == 0 || callee->kind != HKT_CALLEE_ENDS) ? callee->size : 0);
+    return;
+  }
+  w->reader.copies[w->reader.copy_count++] = (FrameCopy){.call = offset, .computed = on->computed[number], .place = (int32_t)place};
+  on->last = place;
+}
+
+/// Follows them over one instruction more: what anything but a call is told of is shown.
+static void follow_passages(Walk *w, Passages *on, uint64_t offset, const Instruction *i) {
+  ZydisInstructionCategory kind = i->in.meta.category;
+  bool calls = kind == ZYDIS_CATEGORY_CALL, jumps = kind == ZYDIS_CATEGORY_COND_BR || kind == ZYDIS_CATEGORY_UNCOND_BR;
+  if (on->last != 1) {
+    bool is_read = reads_register(i, ZYDIS_REGISTER_RAX) || jumps;
+    if (is_read) show(w, on->last, 0);
+    if (is_read || calls || writes_register(i, ZYDIS_REGISTER_RAX)) on->last = 1;
+  }
+  HKTCallee callee = calls ? self_callee(&w->reader, offset, i) : (HKTCallee){0};
+  for (int number = 0; number < 2; number++) {
+    int64_t *place = number ? &on->second : &on->first;
+    ZydisRegister at = number ? ZYDIS_REGISTER_RSI : ZYDIS_REGISTER_RDI;
+    if (*place == 1) continue;
+    bool is_told = reads_register(i, at) || writes_register(i, at) || jumps;
+    if (is_told) show(w, *place, 0);
+    else if (calls) pass_place(w, on, number, offset, &callee);
+    if (is_told || calls) *place = 1;
+  }
+}
+
 static void find_shown(Walk *w) {
   w->reader.prologue = w->reader.code->size;
-  int64_t first = 1;  // what the first argument of the next call is
+  Passages on = {.first = 1, .second = 1, .last = 1};
   for (uint64_t offset = 0; offset < w->reader.code->size; offset++) {
     if (!w->states[offset].is_reached) continue;
     const State *s = &w->states[offset].state;
@@ -134,14 +204,19 @@ static void find_shown(Walk *w) {
     if (!self_decode(&w->reader, offset, &i)) continue;
     ZydisInstructionCategory kind = i.in.meta.category;
     bool leaves = kind == ZYDIS_CATEGORY_CALL || kind == ZYDIS_CATEGORY_COND_BR || kind == ZYDIS_CATEGORY_UNCOND_BR;
-    bool clears = kind == ZYDIS_CATEGORY_CALL && self_callee(&w->reader, offset, &i).kind == HKT_CALLEE_CLEARS;
+    HKTCalleeKind called = kind == ZYDIS_CATEGORY_CALL ? self_callee(&w->reader, offset, &i).kind : HKT_CALLEE_UNKNOWN;
+    bool clears = called == HKT_CALLEE_CLEARS || called == HKT_CALLEE_COPIES_BITS;
     if (leaves && !clears && offset < w->reader.prologue) w->reader.prologue = offset;
-    if (clears) first = 1;
-    if (first != 1 && (leaves || self_is_register(&i.op[0], ZYDIS_REGISTER_RDI))) { show(w, first); first = 1; }
+    follow_passages(w, &on, offset, &i);
     int64_t place = shown_place(&i, s);
-    if (self_is_register(&i.op[0], ZYDIS_REGISTER_RDI)) first = place; else show(w, place);
+    bool is_computed = i.in.mnemonic == ZYDIS_MNEMONIC_LEA && place < 0 && place != NO_OFFSET;
+    if (is_computed && self_is_register(&i.op[0], ZYDIS_REGISTER_RDI)) { on.first = place; on.computed[0] = offset; }
+    else if (is_computed && self_is_register(&i.op[0], ZYDIS_REGISTER_RSI)) { on.second = place; on.computed[1] = offset; }
+    else show(w, place, 0);
   }
-  show(w, first);
+  show(w, on.first, 0);
+  show(w, on.second, 0);
+  find_near(w);
 }
 
 static State entry_state(HKTSelf self) {
@@ -186,13 +261,17 @@ typedef struct Paths {
   Visit *visits;         // all that were found, the last of which are still to be followed
   uint32_t *table;       // numbers of visits + 1, by hash
   uint32_t found, followed;
-  bool keeps, uses_up, is_whole;
+  bool keeps, uses_up;
+  bool is_odd;           // a path gives up more than there is, or less than nothing
+  bool is_whole;
+  bool ends;
+  int least, most;       // of all ends
 } Paths;
 
 static uint32_t hash_of(const Visit *visit) {
   const State *s = &visit->state;
-  const uint64_t words[] = {visit->offset, s->registers,     s->slots,         s->fresh,          s->exact,   s->exact_slots,
-                            s->halves[0],  (uint32_t)s->rsp, (uint32_t)s->rbp, (uint8_t)s->least, s->may_fail, s->fails};
+  const uint64_t words[] = {visit->offset, s->registers,     (uint64_t)s->slots, (uint64_t)(s->slots >> 64), (uint64_t)s->fresh, s->exact,
+                            (uint64_t)s->exact_slots, s->halves[0],  (uint32_t)s->rsp, (uint32_t)s->rbp, (uint8_t)s->least, s->may_fail, s->fails};
   uint64_t hash = 0;
   for (size_t k = 0; k < sizeof words / sizeof *words; k++) hash = (hash ^ words[k]) * UINT64_C(0x9e3779b97f4a7c15);
   return (uint32_t)(hash >> 32) ^ (uint32_t)hash;
@@ -211,9 +290,27 @@ static void come(Paths *p, uint64_t offset, const State *state) {
   p->table[at] = ++p->found;
 }
 
-/// What the paths say on which all is certain.
-static HKTBalance read_paths(const Reader *reader, HKTSelf self) {
+static void end_path(Paths *p, const State *s) {
+  if (!p->ends || s->least < p->least) p->least = s->least;
+  if (!p->ends || s->most > p->most) p->most = s->most;
+  p->ends = true;
+  if (s->least != s->most) return;
+  if (s->least == -1) p->uses_up = true;
+  else if (s->least == 0) p->keeps = true;
+  else p->is_odd = true;
+}
+
+/// What all paths say, followed one by one: an error and results are never returned together, as they seem to be where paths meet.
+static HKTBalance sum_of_paths(const Paths *p, bool is_understood) {
+  if (!p->is_whole || !p->ends || !is_understood) return HKT_BALANCE_UNKNOWN;
+  return p->least >= 0 ? HKT_BALANCE_KEPT : p->most <= -1 ? HKT_BALANCE_CONSUMED : HKT_BALANCE_UNKNOWN;
+}
+
+/// What the paths say.
+/// - Parameter all: all of them; else those on which all is certain, of which one tells.
+static HKTBalance read_paths(const Reader *reader, HKTSelf self, bool all) {
   Paths p = {.reader = reader, .is_whole = true};
+  bool is_understood = true;
   p.visits = malloc(MOST_STATES * sizeof *p.visits);
   p.table = calloc(2 * MOST_STATES, sizeof *p.table);
   if (p.visits && p.table) {
@@ -222,12 +319,12 @@ static HKTBalance read_paths(const Reader *reader, HKTSelf self) {
     while (p.followed < p.found) {
       Visit visit = p.visits[p.followed++];
       Step step = self_step(reader, visit.offset, &visit.state);
-      if (visit.state.least != visit.state.most) continue;
-      if (step.returns && !step.is_unknown) {
-        if (visit.state.least == -1) p.uses_up = true;
-        else if (visit.state.least == 0) p.keeps = true;
-        else p.is_whole = false;
-      }
+      is_understood = is_understood && !step.is_unknown;
+      if (!all && visit.state.least != visit.state.most) continue;
+      if (step.returns && !step.is_unknown) end_path(&p, &visit.state);
+      uint64_t target;
+      for (uint32_t number = 0; all && step.table && self_table_entry(reader, step.table, number, &target); number++)
+        come(&p, target, &visit.state);
       for (int k = 0; k < step.count; k++) {
         State on = state_on(&visit.state, &step, k);
         come(&p, step.next[k], &on);
@@ -236,7 +333,8 @@ static HKTBalance read_paths(const Reader *reader, HKTSelf self) {
   }
   free(p.visits);
   free(p.table);
-  if (!p.is_whole || p.keeps == p.uses_up) return HKT_BALANCE_UNKNOWN;
+  if (all) return sum_of_paths(&p, is_understood);
+  if (!p.is_whole || p.is_odd || p.keeps == p.uses_up) return HKT_BALANCE_UNKNOWN;
   return p.keeps ? HKT_BALANCE_KEPT : HKT_BALANCE_CONSUMED;
 }
 
@@ -292,10 +390,33 @@ HKTBalance hkt_read_balance(
   end(&w);
   if (!is_read) return HKT_BALANCE_UNREAD;
   HKTBalance joined = joined_balance(&w);
-  if (joined == HKT_BALANCE_KEPT || joined == HKT_BALANCE_CONSUMED || !self.is_certain) return joined;
-  w.reader.is_strict = true;
-  HKTBalance found = read_paths(&w.reader, self);
+  if (joined == HKT_BALANCE_KEPT || joined == HKT_BALANCE_CONSUMED) return joined;
+  HKTBalance found = joined == HKT_BALANCE_UNKNOWN ? read_paths(&w.reader, self, true) : HKT_BALANCE_UNKNOWN;
+  if (found == HKT_BALANCE_UNKNOWN && self.is_certain) {
+    w.reader.is_strict = true;
+    found = read_paths(&w.reader, self, false);
+  }
   return found == HKT_BALANCE_UNKNOWN ? joined : found;
+}
+
+void hkt_find_telling(
+  const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host, void *context,
+  void (*found)(void *context, HKTTellingCall call)
+) {
+  Walk w;
+  bool is_read = begin(&w, code, self, results, host);
+  for (uint64_t offset = 0; is_read && offset < code->size; offset++) {
+    Instruction i;
+    const State *s = &w.states[offset].state;
+    if (!w.states[offset].is_reached || !self_decode(&w.reader, offset, &i)) continue;
+    if (i.in.meta.category != ZYDIS_CATEGORY_CALL && i.in.meta.category != ZYDIS_CATEGORY_UNCOND_BR) continue;
+    HKTCalleeKind kind = self_callee(&w.reader, offset, &i).kind;
+    HKTTellingCall call = {.offset = offset, .places = s->registers & SELF_ARGUMENTS};
+    bool is_method = self_method(&i, s, &call.method);
+    if (!is_method) call.target = self_target(&w.reader, offset, &i);
+    if (is_method || kind == HKT_CALLEE_COPIES_WORDS || kind == HKT_CALLEE_ENDS_WORDS) found(context, call);
+  }
+  end(&w);
 }
 
 HKTDoubt hkt_find_doubt(const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host) {

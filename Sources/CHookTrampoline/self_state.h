@@ -18,13 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_OFFSET = INT32_MIN, SLOTS = 64 };
+enum { NO_OFFSET = INT32_MIN, SLOTS = 128, MOST_COPIES = 32 };
 
 /// Value witnesses by their places in the table; and what is none of them, the first one included.
 enum {
   NO_WITNESS = 0, DESTROY = 1, INITIALIZE_WITH_COPY = 2, ASSIGN_WITH_COPY = 3, INITIALIZE_WITH_TAKE = 4, ASSIGN_WITH_TAKE = 5,
   GET_ENUM_TAG_OF_PAYLOAD = 6, STORE_ENUM_TAG_OF_PAYLOAD = 7, GET_ENUM_TAG = 11, WITNESS_TABLE = 255,
 };
+
+/// Bit i: the 8 bytes at (i + 1) * 8 below the return address.
+__extension__ typedef unsigned __int128 Slots;
+
+static inline Slots self_slot(int64_t number) { return (Slots)1 << number; }
 
 typedef struct State {
   uint16_t registers;    // that hold self
@@ -33,15 +38,15 @@ typedef struct State {
   uint16_t exact;        // that hold self's address
   uint16_t inside;       // that may hold it, or one of a part of self; these too
   uint16_t masks;        // that hold a number with which no reference is left of one
+  uint16_t wide_masks;   // and those with which all of it is left
   uint16_t halves[2];    // vectors whose lower, whose upper 8 bytes hold self
   uint16_t doubtful_halves[2];
   uint8_t witnesses[16]; // of each register: the number of the value witness that it holds
   uint32_t types[16];    // and the value that is the metadata of that witness's type
   uint32_t values[16];   // equal ones in registers whose contents are equal; 0: not known
-  uint64_t exact_slots, inside_slots;
-  uint64_t slots;        // bit i: the 8 bytes at (i + 1) * 8 below the return address
-  uint64_t doubtful_slots;
-  uint64_t fresh;        // slots that may be stack arguments of the next call
+  Slots exact_slots, inside_slots;
+  Slots slots, doubtful_slots;
+  Slots fresh;           // that may be stack arguments of the next call
   int32_t rsp, rbp;      // distance from rsp at entry; NO_OFFSET: unknown
   int8_t least, most;    // references taken; clamped
   bool is_prologue;      // nothing but pushes yet, which save registers
@@ -55,6 +60,13 @@ typedef struct Instruction {
   ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 } Instruction;
 
+/// A call that copies a value into the own frame, to a place that nobody else is shown.
+typedef struct FrameCopy {
+  uint64_t call;         // its offset
+  uint64_t computed;     // that of the instruction that computes the address
+  int32_t place;         // from rsp at entry
+} FrameCopy;
+
 /// A function's code, and what is known of all of it.
 typedef struct Reader {
   const HKTCode *code;
@@ -62,9 +74,12 @@ typedef struct Reader {
   HKTOwnedResults results;
   ZydisDecoder decoder;
   uint32_t before;       // words of self that may come before the one that is followed
-  uint64_t shown;        // own stack slots whose addresses are taken, and those where a self that lies there has the word
-  uint64_t near;         // and those above them, which may be parts of a value that has self in it
+  Slots shown;           // own stack slots whose addresses are taken, and those where a self that lies there has the word
+  Slots near;            // and those that may be parts of a value that has self in it
+  Slots begins;          // those at whose addresses it is not known how much lies
   uint64_t prologue;     // offset of the first call or jump: up to there debuggers' copies of arguments are made
+  FrameCopy copies[MOST_COPIES];
+  uint32_t copy_count;
   int32_t word;          // of a self that is passed by address: where the word is that is followed
   bool is_certain;       // every self has the reference that is followed
   bool is_strict;        // a method whose code is out of reach may use up the self it is called on
@@ -84,6 +99,18 @@ typedef struct Step {
 
 /// False when there is no instruction at `offset`.
 bool self_decode(const Reader *r, uint64_t offset, Instruction *i);
+/// Those of integers.
+extern const HKTPlaces SELF_ARGUMENTS;
+/// Where a call or jump at `offset` leads; 0: where a register or a word says.
+uint64_t self_target(const Reader *r, uint64_t offset, const Instruction *i);
+/// What an instruction does to the state that calls nobody.
+void self_move(const Reader *r, const Instruction *i, uint64_t offset, State *s);
+/// A call or jump: whom it goes to, and what becomes of self there. Answers whether that is told by a value witness.
+bool self_pass(const Reader *r, uint64_t offset, const Instruction *i, State *s, HKTCallee *callee);
+/// References that the results hold are the caller's.
+void self_give_results(const Reader *r, State *s);
+/// The call or jump goes to a method of self's class, which is so far behind the class's address.
+bool self_method(const Instruction *i, const State *s, int64_t *offset);
 /// What the instruction does to the state.
 Step self_step(const Reader *r, uint64_t offset, State *s);
 /// The offset that the table's entry with this number leads to; false behind its end.

@@ -22,6 +22,8 @@ typedef enum HKTCalleeKind {
   HKT_CALLEE_RELEASES_SEVERAL,
   /// memset: debuggers' copies of arguments begin so.
   HKT_CALLEE_CLEARS,
+  /// memcpy: the bits of what is copied, without a retain.
+  HKT_CALLEE_COPIES_BITS,
   /// Outlined copies and ends of values: of what lies at the address in rdi, in memory at rsi where there is a second one …
   HKT_CALLEE_COPIES,
   HKT_CALLEE_MOVES,
@@ -39,6 +41,10 @@ typedef struct HKTCallee {
   HKTPlaces may_take;
   /// Those that a callee whose code is out of reach leaves alone, as all but a few do.
   HKTPlaces unread;
+  /// How many bytes of what lies at the address an outlined function is for; 0: not known.
+  uint32_t size;
+  /// Bits of arguments, the first one's lowest: addresses of memory that is for the callee's own notes.
+  uint8_t notes;
   bool never_returns;
   /// The result is an address in what the first argument points to.
   bool projects;
@@ -87,7 +93,24 @@ typedef struct HKTBalanceHost {
   HKTBalance (*passed)(void *context, uint64_t target, HKTSelf passed);
   /// `size` constant bytes at an address (tables of jumps); null when there are none. May be null.
   const void *(*data)(void *context, uint64_t address, uint64_t size);
+  /// The register in which the outlined function that is called at an offset takes the word that is followed, where all words that it takes
+  /// are self's; 0: some may be others'. May be null.
+  HKTPlaces (*whole)(void *context, uint64_t offset);
+  /// The method that is called at an offset, as the class of another word of self tells; false: it is not told. May be null.
+  bool (*called)(void *context, uint64_t offset, HKTCallee *callee);
 } HKTBalanceHost;
+
+/// A call that tells of other words of the same value than the one that is followed.
+typedef struct HKTTellingCall {
+  /// From the start of the code.
+  uint64_t offset;
+  /// The outlined copy or end of words that is called; 0: a method of the followed word's class.
+  uint64_t target;
+  /// Which argument registers have the followed word there, on every path.
+  HKTPlaces places;
+  /// How far behind the class's address the method's is.
+  int64_t method;
+} HKTTellingCall;
 
 /// No word of the value: what is done through its address counts, and what is read from where it cannot be told.
 #define HKT_NO_WORD (1 << 24)
@@ -97,6 +120,11 @@ typedef struct HKTBalanceHost {
 ///   - words: may be null; bit i: the code takes the 8 bytes at 8 * i out of the value at the address. All bits: it cannot be told.
 HKTBalance hkt_read_balance(
   const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host, uint64_t *words);
+
+/// Finds all such calls.
+void hkt_find_telling(
+  const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTBalanceHost *host, void *context,
+  void (*found)(void *context, HKTTellingCall call));
 
 /// An instruction behind which it is open whether a reference was given up.
 typedef struct HKTDoubt {

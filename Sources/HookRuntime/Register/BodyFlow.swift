@@ -36,7 +36,11 @@ final class Flows {
   /// The image's records, under the same lock.
   let records: () -> MetadataSymbols
 
-  init(_ file: ELFFile, _ symbols: SymbolTable, records: @escaping () -> MetadataSymbols) {
+  /// Where the image lies in memory, from where its file says.
+  private let bias: UInt64
+
+  init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, records: @escaping () -> MetadataSymbols) {
+    self.bias = bias
     self.file = file
     self.symbols = symbols
     self.records = records
@@ -50,6 +54,12 @@ final class Flows {
   func code(_ address: UInt64, _ size: Int, slotsFrom first: Int = 0) -> HKTCode? {
     guard size > 0, let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
     return HKTCode(bytes: bytes.assumingMemoryBound(to: UInt8.self), size: UInt64(size), address: address, first_slot: UInt32(first))
+  }
+
+  /// Where the file has a class's metadata; nil where it is another image's, or made at run time.
+  func fileAddress(ofClass metadata: Metadata) -> UInt64? {
+    let address = UInt64(UInt(bitPattern: metadata.pointer)) &- bias
+    return records().names(at: address).contains { $0.hasSuffix("CN") } ? address : nil
   }
 
   /// Constant bytes of the image.

@@ -22,7 +22,7 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
-  lazy var flows = Flows(file, symbols, records: { [unowned self] in metadataSymbols })
+  lazy var flows = Flows(file, symbols, bias: bias, records: { [unowned self] in metadataSymbols })
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   let lock = RecursiveLock()

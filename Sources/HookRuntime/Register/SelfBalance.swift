@@ -18,14 +18,15 @@ extension Flows {
   }
 
   func balance(
-    at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, named name: String, depth: Int
+    at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, besides: OtherWords = OtherWords(),
+    named name: String, depth: Int
   ) -> Balance {
     guard let results else { return .unread }
-    let question = Balancing(address: address, followed: followed, results: results)
+    let question = Balancing(address: address, followed: followed, results: results, besides: besides)
     guard var code = code(address, size) else { return .unread }
     return remembered(\.balances, question, at: depth, meanwhile: .unread) {
       var found = Balance.unread
-      found.use = withHost(of: name, depth) {
+      found.use = withHost(of: name, followed, besides, depth) {
         hkt_read_balance(&code, HKTSelf(followed), HKTOwnedResults(results), $0, &found.words)
       }
       return found
@@ -62,23 +63,60 @@ extension Flows {
     let isCut: Bool
   }
 
-  private func withHost<T>(of name: String, _ depth: Int, _ body: (UnsafePointer<HKTBalanceHost>) -> T) -> T {
-    let asked = Asked(flows: self, method: name, depth: depth)
+  private func withHost<T>(
+    of name: String, _ followed: FollowedSelf, _ besides: OtherWords, _ depth: Int, _ body: (UnsafePointer<HKTBalanceHost>) -> T
+  ) -> T {
+    let asked = Asked(flows: self, method: name, followed: followed, besides: besides, depth: depth)
     var host = HKTBalanceHost(
       context: Unmanaged.passUnretained(asked).toOpaque(),
       // The context is the object above, which outlives the call that hands it over.
       callee: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().callee($1) },
       method: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().method($1) },
       passed: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().passed($1, FollowedSelf($2)) },
-      data: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().flows.data(at: $1, count: Int($2)) })
+      data: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().flows.data(at: $1, count: Int($2)) },
+      whole: { Unmanaged<Asked>.fromOpaque($0!).takeUnretainedValue().besides.whole[$1]?.word() ?? 0 },
+      called: { context, offset, callee in
+        guard let found = Unmanaged<Asked>.fromOpaque(context!).takeUnretainedValue().called(at: offset) else { return false }
+        callee!.pointee = found
+        return true
+      })
     return withExtendedLifetime(asked) { body(&host) }
   }
 
+  /// The calls that tell of the other words of the value whose word is followed.
+  func tellingCalls(
+    at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, named name: String, depth: Int
+  ) -> [HKTTellingCall] {
+    guard let results, var code = code(address, size) else { return [] }
+    var calls: [HKTTellingCall] = []
+    withHost(of: name, followed, OtherWords(), depth) { host in
+      withUnsafeMutablePointer(to: &calls) { calls in
+        // The context is the array above, which outlives the call.
+        hkt_find_telling(&code, HKTSelf(followed), HKTOwnedResults(results), host, calls) {
+          $0!.assumingMemoryBound(to: [HKTTellingCall].self).pointee.append($1)
+        }
+      }
+    }
+    return calls
+  }
+
+  /// What the other words of a value tell of calls, by their offsets in the code.
+  struct OtherWords: Hashable {
+    /// Outlined copies and ends of words that take nothing but self's, and the register in which they take the word that is followed.
+    var whole: [UInt64: Places] = [:]
+    /// The places in classes' metadata whose methods are called.
+    var methods: [UInt64: UInt64] = [:]
+  }
+
   /// Where the code first leaves open what becomes of the object, in words for a report.
-  func doubt(at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?) -> String {
+  func doubt(
+    at address: UInt64, size: Int, of followed: FollowedSelf, results: OwnedResults?, besides: OtherWords = OtherWords()
+  ) -> String {
     guard let results else { return "results are not known" }
     guard var code = code(address, size) else { return "no code" }
-    let found = withHost(of: functionName(at: address), 0) { hkt_find_doubt(&code, HKTSelf(followed), HKTOwnedResults(results), $0) }
+    let found = withHost(of: functionName(at: address), followed, besides, 0) {
+      hkt_find_doubt(&code, HKTSelf(followed), HKTOwnedResults(results), $0)
+    }
     guard found.is_found else { return "no single step" }
     let place = "+\(String(found.offset, radix: 16)) "
     guard found.calls else { return place + (found.name.map { String(cString: $0) } ?? "instruction") }
@@ -92,6 +130,7 @@ extension Flows {
     let address: UInt64
     let followed: FollowedSelf
     let results: OwnedResults
+    let besides: OtherWords
   }
 
   /// What the code says, and which words it takes out of a self that is passed by address.
@@ -106,22 +145,43 @@ extension Flows {
     let flows: Flows
     let depth: Int
     /// Where the class's metadata is whose method is read.
-    private lazy var metadata = flows.classMetadata(aroundMember: mangledName)
+    private lazy var metadata = followed.metadata ?? flows.classMetadata(aroundMember: mangledName)
     private let mangledName: String
+    private let followed: FollowedSelf
+    let besides: OtherWords
 
-    init(flows: Flows, method: String, depth: Int) { (self.flows, self.mangledName, self.depth) = (flows, method, depth) }
+    init(flows: Flows, method: String, followed: FollowedSelf, besides: OtherWords, depth: Int) {
+      (self.flows, self.mangledName, self.followed, self.besides, self.depth) = (flows, method, followed, besides, depth)
+    }
 
     func callee(_ target: UInt64) -> HKTCallee { flows.callee(target, depth: depth) }
 
-    func passed(_ target: UInt64, _ followed: FollowedSelf) -> HKTBalance { flows.use(ofPassed: followed, to: target, depth: depth) }
+    func passed(_ target: UInt64, _ passed: FollowedSelf) -> HKTBalance {
+      var passed = passed
+      passed.metadata = followed.metadata
+      return flows.use(ofPassed: passed, to: target, depth: depth)
+    }
 
-    func method(_ offset: Int64) -> HKTCallee {
-      switch metadata.flatMap({ flows.reader.pointer(at: $0 &+ UInt64(bitPattern: offset)) }) {
+    func method(_ offset: Int64) -> HKTCallee { method(at: metadata.flatMap { flows.methodPlace(of: $0, at: offset) }) }
+
+    func called(at offset: UInt64) -> HKTCallee? { besides.methods[offset].map { method(at: $0) } }
+
+    private func method(at place: UInt64?) -> HKTCallee {
+      switch place.flatMap({ flows.reader.pointer(at: $0) }) {
       case .address(let target): flows.callee(target, depth: depth)
       case .symbol(let name): flows.callee(named: String(decoding: name, as: UTF8.self), at: nil, size: 0, depth: depth)
       case nil: Flows.unknown
       }
     }
+  }
+
+  /// The word so far behind the address of a class's metadata; nil behind its end, where an heir has methods of its own.
+  func methodPlace(of metadata: UInt64, at offset: Int64) -> UInt64? {
+    // {kind, superclass, flags, address point, instance size, alignment, size, address point}
+    guard let sizes = data(at: metadata &+ 32, count: 8) else { return nil }
+    let size = sizes.loadUnaligned(as: UInt32.self), point = sizes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+    guard offset >= 0, size >= point, offset + 8 <= Int64(size - point) else { return nil }
+    return metadata &+ UInt64(offset)
   }
 
   /// The metadata of the class that a method is of, as the file has it: its virtual table says which conventions its heirs keep, too.
@@ -158,10 +218,11 @@ extension Flows {
     if name.hasPrefix("swift_willThrow") { return HKTCallee(HKT_CALLEE_KNOWN, mayFail: true) }
     if name.hasPrefix("swift_") || name.hasPrefix("__swift_") { return runtime(name) }
     if name == "memset" { return HKTCallee(HKT_CALLEE_CLEARS) }
+    if name == "memcpy" || name == "memmove" { return HKTCallee(HKT_CALLEE_COPIES_BITS, mayFail: false) }
     // C keeps objects by hand: Foundation's OperationQueue._schedule(_:) releases what _CFThreadSpecificSet retained.
     guard name.hasPrefix("$s") else { return Self.foreign.leavingSelf }
     guard var declaration = parser.declaration(name) else { return Self.unknown }
-    if let kind = Self.outlined(name) { return HKTCallee(kind, mayFail: false) }
+    if let kind = Self.outlined(name) { return HKTCallee(kind, mayFail: false, size: outlinedType(name)?.size ?? 0) }
     // Whoever the call is handed on to has the convention that is declared.
     if name.hasSuffix("Tj") { return callee(named: String(name.dropLast(2)), at: nil, size: 0, depth: depth) }
     if Self.findsMetadata(name) { return HKTCallee(HKT_CALLEE_KNOWN) }
@@ -252,6 +313,8 @@ extension Flows {
       callee.may_take = Places(argument: .integer(0))!.word()
     }
     callee.projects = name.contains("project")
+    // The access's own record.
+    callee.notes = name == "swift_beginAccess" ? 0b10 : name == "swift_endAccess" ? 0b01 : 0
     return callee
   }
 
@@ -270,6 +333,12 @@ extension Flows {
     if whole.endIndex != name.endIndex { return nil }
     if whole.hasSuffix("WOy") { return HKT_CALLEE_COPIES_WORDS }
     return whole.hasSuffix("WOe") ? HKT_CALLEE_ENDS_WORDS : nil
+  }
+
+  /// The type that an outlined function is for; nil where that depends on what is generic, or what it takes is known otherwise.
+  func outlinedType(_ name: String) -> TypeInfo? {
+    guard name.hasPrefix("$s"), !name.hasSuffix("Tm"), let syntax = parser.type(String(name.dropFirst(2).dropLast(3))) else { return nil }
+    return try? TypeResolver.shared.type(syntax).get()
   }
 
   /// Besides those whose type says so.
@@ -300,10 +369,11 @@ extension HKTCallee {
     return callee
   }
 
-  fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil) {
+  fileprivate init(_ kind: HKTCalleeKind, neverReturns: Bool = false, mayFail: Bool? = nil, size: Int = 0) {
     let unread = kind == HKT_CALLEE_UNKNOWN || kind == HKT_CALLEE_FOREIGN ? Places.selfRegister.word() : 0
     self.init(
-      kind: kind, takes: 0, may_take: 0, unread: unread, never_returns: neverReturns, projects: false,
+      kind: kind, takes: 0, may_take: 0, unread: unread, size: UInt32(clamping: size), notes: 0, never_returns: neverReturns,
+      projects: false,
       may_fail: mayFail ?? (kind == HKT_CALLEE_UNKNOWN))
   }
 }

@@ -14,9 +14,18 @@ extension Flows {
     of value: ValueSelfPlan, at address: UInt64, size: Int, results: OwnedResults?, named name: String, depth: Int
   ) -> SelfUse {
     if isDeclaredToKeepSelf(name, at: address) { return .kept }
-    let references = value.info?.references
+    let references = value.references
+    var others: ValueCalls?
+    /// First without what only a look at all words tells.
     func ask(_ followed: FollowedSelf) -> Balance {
-      balance(at: address, size: size, of: followed, results: results, named: name, depth: depth)
+      let followed = followed.ofClass(in: value, self)
+      let found = balance(at: address, size: size, of: followed, results: results, named: name, depth: depth)
+      guard found.use == HKT_BALANCE_UNKNOWN, followed.word != Int(HKT_NO_WORD), let results else { return found }
+      let calls = others ?? tellingCalls(of: value, at: address, size: size, results: results, named: name, depth: depth)
+      others = calls
+      let besides = calls.telling(of: followed)
+      return besides == OtherWords()
+        ? found : balance(at: address, size: size, of: followed, results: results, besides: besides, named: name, depth: depth)
     }
     let certain = value.followed(references?.certain ?? [], isCertain: true)
     let told = Set(certain.map { ask($0).use }).intersection([HKT_BALANCE_KEPT, HKT_BALANCE_CONSUMED])
@@ -26,12 +35,13 @@ extension Flows {
     switch value.location {
     case .pieces:
       guard let words = value.words(besides: references) else { return .unknown }
-      return !words.isEmpty && words.allSatisfy { ask($0).use == HKT_BALANCE_KEPT } ? .kept : .unknown
+      let uses = Set(words.map { ask($0).use })
+      return uses == [HKT_BALANCE_KEPT] ? .kept : uses == [HKT_BALANCE_CONSUMED] ? .consumed : .unknown
     case .address(let place):
       guard let register = Places(argument: place), register.areRegisters else { return .unknown }
       let whole = ask(FollowedSelf(reference: register, word: Int(HKT_NO_WORD), isCertain: false))
       let offsets = (0..<64).filter { whole.words >> UInt64($0) & 1 != 0 }.map { 8 * $0 }
-      let open = offsets.filter { references?.possible.contains($0) ?? true }
+      let open = offsets.filter { references?.possible?.contains($0) ?? true }
       guard whole.words != .max, open.count <= Self.mostWords else { return .unknown }
       let all = [whole] + open.map { ask(FollowedSelf(reference: register, word: $0, isCertain: false)) }
       return all.allSatisfy { $0.use == HKT_BALANCE_KEPT }
@@ -40,9 +50,45 @@ extension Flows {
     }
   }
 
+  /// The calls of which only all words of self together tell something.
+  private func tellingCalls(
+    of value: ValueSelfPlan, at address: UInt64, size: Int, results: OwnedResults, named name: String, depth: Int
+  ) -> ValueCalls {
+    var offsets: Set<Int> = []
+    switch value.location {
+    case .pieces(let pieces): offsets = Set(pieces.map(\.offset))
+    case .address(let place):
+      guard let register = Places(argument: place), register.areRegisters else { break }
+      let whole = FollowedSelf(reference: register, word: Int(HKT_NO_WORD), isCertain: false)
+      let words = balance(at: address, size: size, of: whole, results: results, named: name, depth: depth).words
+      if words != .max { offsets = Set((0..<64).filter { words >> UInt64($0) & 1 != 0 }.map { 8 * $0 }) }
+    case .parts, .optimizedOut, .unknown: break
+    }
+    var found = ValueCalls()
+    guard offsets.count <= Self.mostWords else { return found }
+    var held: [UInt64: (target: UInt64, words: [Int: Places])] = [:]
+    for followed in value.followed(offsets, isCertain: false) {
+      let followed = followed.ofClass(in: value, self)
+      for call in tellingCalls(at: address, size: size, of: followed, results: results, named: name, depth: depth) {
+        if call.target != 0 {
+          held[call.offset, default: (call.target, [:])].words[followed.offset] = Places(word: call.places)
+        } else if let metadata = followed.metadata, let place = methodPlace(of: metadata, at: call.method) {
+          found.methods[call.offset] = place
+        }
+      }
+    }
+    for (offset, call) in held {
+      guard let symbol = symbols.symbols(at: call.target).first(where: { $0.isFunction && $0.size > 0 }),
+        let scalars = outlinedType(symbol.nameText)?.scalars
+      else { continue }
+      found.whole[offset] = ValueCalls.registers(scalars, held: call.words)
+    }
+    return found
+  }
+
   /// Where the code first leaves open what becomes of self, in words for a report.
   func doubts(of value: ValueSelfPlan, at address: UInt64, size: Int, results: OwnedResults?) -> String {
-    let references = value.info?.references
+    let references = value.references
     var all = value.followed(references?.certain ?? [], isCertain: true)
     if all.isEmpty { all = value.words(besides: references) ?? [] }
     if case .address(let place) = value.location, all.isEmpty, let register = Places(argument: place) {
@@ -52,7 +98,43 @@ extension Flows {
         [whole] + (0..<64).filter { words >> UInt64($0) & 1 != 0 }.map { FollowedSelf(reference: register, word: 8 * $0, isCertain: false) }
     }
     if all.isEmpty { return "none of its words is followed" }
-    return all.map { "\($0.word ?? -1): " + doubt(at: address, size: size, of: $0, results: results) }.joined(separator: "; ")
+    guard let results else { return "results are not known" }
+    let calls = tellingCalls(of: value, at: address, size: size, results: results, named: functionName(at: address), depth: 0)
+    return all.map { followed in
+      let followed = followed.ofClass(in: value, self)
+      let found = doubt(at: address, size: size, of: followed, results: results, besides: calls.telling(of: followed))
+      return "\(followed.word ?? -1): " + found
+    }.joined(separator: "; ")
+  }
+}
+
+/// Calls of which all words of self together tell something.
+private struct ValueCalls {
+  /// Outlined copies and ends of words, all of which are self's: the register of each word, by its offset in self.
+  var whole: [UInt64: [Int: Places]] = [:]
+  /// Methods of objects in self: where they are in the metadata.
+  var methods: [UInt64: UInt64] = [:]
+
+  /// Which registers have which words; nil where one that is passed may not be self's: a word alone may be left in a register by
+  /// something else, and the call be about another value.
+  /// - Parameters:
+  ///   - scalars: those of the value that the function is for; it takes one after the other in the argument registers.
+  ///   - held: the argument registers that have self's words.
+  static func registers(_ scalars: [Scalar], held: [Int: Places]) -> [Int: Places]? {
+    guard scalars.count <= Places.argumentRegisters.count, scalars.allSatisfy({ $0.kind == .integer && $0.size <= 8 }) else { return nil }
+    let words = zip(scalars, Places.argumentRegisters).filter { $0.0.size == 8 }.map { ($0.0.offset, Places(rawValue: 1 << UInt128($0.1))) }
+    guard let first = words.first else { return nil }
+    // Where in self the value lies.
+    for (start, places) in held where places.isSuperset(of: first.1) {
+      let base = start - first.0
+      guard words.allSatisfy({ held[base + $0.0]?.isSuperset(of: $0.1) ?? false }) else { continue }
+      return Dictionary(uniqueKeysWithValues: words.map { (base + $0.0, $0.1) })
+    }
+    return nil
+  }
+
+  func telling(of followed: FollowedSelf) -> Flows.OtherWords {
+    Flows.OtherWords(whole: whole.compactMapValues { $0[followed.offset] }, methods: methods)
   }
 }
 
@@ -64,6 +146,18 @@ struct FollowedSelf: Hashable {
   var isCertain = true
   /// Words of the same value that may come before the one in a register.
   var before = 0
+  /// Where the file has the metadata of the class that the object is of, where it can be no other's.
+  var metadata: UInt64?
+
+  /// Where in the value it is.
+  fileprivate var offset: Int { word ?? 8 * before }
+
+  /// With the class that the value's type tells.
+  fileprivate func ofClass(in value: ValueSelfPlan, _ flows: Flows) -> FollowedSelf {
+    var found = self
+    found.metadata = value.onlyClass(at: offset).flatMap(flows.fileAddress)
+    return found
+  }
 
   /// The same of a word in memory, too.
   fileprivate var wordsBefore: Int {
@@ -89,6 +183,40 @@ extension HKTSelf {
 }
 
 extension ValueSelfPlan {
+  /// Where references are; nil where the type does not tell of all of them, and the fields do not tell of any.
+  fileprivate var references: TypeInfo.References? {
+    if let info { return info.references }
+    let first = firstFields
+    if first.isEmpty { return nil }
+    var found = TypeInfo.References(possible: nil)
+    for (offset, type) in first { found.certain.formUnion(type.references.certain.map { offset + $0 }) }
+    return found
+  }
+
+  fileprivate func onlyClass(at offset: Int) -> Metadata? {
+    if let info { return info.onlyClass(at: offset) }
+    return firstFields.last { $0.offset <= offset }.flatMap { $0.type.onlyClass(at: offset - $0.offset) }
+  }
+
+  /// Of a generic struct, the fields before the first one whose type depends on what it is generic over: they lie where they always do.
+  private var firstFields: [(offset: Int, type: TypeInfo)] {
+    guard case .nominal(let name, _, _) = type, let descriptor = TypeResolver.shared.findDescriptor?(name), descriptor.isStruct else {
+      return []
+    }
+    var found: [(Int, TypeInfo)] = []
+    var end = 0
+    for field in descriptor.fields {
+      // What is weak or unowned is another thing than its type tells.
+      guard let bytes = field.typeName, let syntax = TypeResolver.shared.syntax(bytes), syntax.isHeldAsItIs,
+        let type = try? TypeResolver.shared.type(syntax).get()
+      else { break }
+      let offset = (end + type.alignment - 1) & -type.alignment
+      found.append((offset, type))
+      end = offset + type.size
+    }
+    return found
+  }
+
   /// The words at these offsets, as far as they can be followed.
   fileprivate func followed(_ offsets: Set<Int>, isCertain: Bool) -> [FollowedSelf] {
     switch location {
@@ -108,7 +236,7 @@ extension ValueSelfPlan {
   fileprivate func words(besides references: TypeInfo.References?) -> [FollowedSelf]? {
     guard case .pieces(let pieces) = location else { return nil }
     var found: [FollowedSelf] = []
-    for piece in pieces where piece.size == 8 && references?.possible.contains(piece.offset) ?? true {
+    for piece in pieces where piece.size == 8 && references?.possible?.contains(piece.offset) ?? true {
       guard let place = Places(argument: piece.place) else { return nil }
       if place.rawValue >= 1 << 16 && place.areRegisters { continue }
       guard place.areRegisters else { return nil }
@@ -118,13 +246,57 @@ extension ValueSelfPlan {
   }
 }
 
+extension TypeSyntax {
+  /// The field's content is a value of the type.
+  fileprivate var isHeldAsItIs: Bool {
+    switch self {
+    case .weak, .unowned, .unmanaged: false
+    default: true
+    }
+  }
+}
+
 extension TypeInfo {
   /// Where in a value references are that the value holds.
   struct References {
     /// In every value.
     var certain: Set<Int> = []
-    /// In some, perhaps; the certain ones, too.
-    var possible: Set<Int> = []
+    /// In some, perhaps; the certain ones, too. nil: anywhere.
+    var possible: Set<Int>? = []
+
+    fileprivate mutating func add(_ own: References, at offset: Int) {
+      certain.formUnion(own.certain.map { offset + $0 })
+      if let more = own.possible { possible?.formUnion(more.map { offset + $0 }) } else { possible = nil }
+    }
+  }
+
+  /// The class whose instances are so far behind the start of every value that has a reference there; nil where it may be another's.
+  func onlyClass(at offset: Int) -> Metadata? {
+    let found = objects(at: offset)
+    return found.count == 1 ? found.first! : nil
+  }
+
+  /// The classes whose instances may be there; nil among them where it may be an instance of any class. Boxes and what texts and closures
+  /// refer to have no methods.
+  private func objects(at offset: Int) -> Set<Metadata?> {
+    if isTrivial || offset < 0 || offset >= size { return [] }
+    switch kind {
+    case .object:
+      if case .classType = metadata.kind { return [metadata] }
+      return [nil]
+    case .optional(let payload): return payload.objects(at: offset)
+    case .structure, .tuple:
+      guard let field = members.fields.last(where: { $0.offset <= offset }) else { return [nil] }
+      guard field.reference == .value, let type = try? field.type.get() else { return [nil] }
+      return type.objects(at: offset - field.offset)
+    case .string, .closure: return []
+    case .enumeration:
+      return members.cases.reduce(into: []) { found, each in
+        guard each.hasPayload else { return }
+        if !each.isIndirect { found.formUnion(each.payload?.objects(at: offset) ?? [nil]) }
+      }
+    default: return [nil]
+    }
   }
 
   var references: References {
@@ -140,11 +312,9 @@ extension TypeInfo {
       var found = References()
       for field in members.fields {
         guard field.reference == .value, let type = try? field.type.get() else {
-          found.possible.formUnion(Self.words(field.offset..<size)); continue
+          found.possible?.formUnion(Self.words(field.offset..<size)); continue
         }
-        let own = type.references
-        found.certain.formUnion(own.certain.map { field.offset + $0 })
-        found.possible.formUnion(own.possible.map { field.offset + $0 })
+        found.add(type.references, at: field.offset)
       }
       return found
     default: return References(possible: Self.words(0..<size))

@@ -4,7 +4,11 @@ local told = {
 -- names
 }
 local done = {}
-for letter, offer in pairs { B = "offer", G = "offerBig", D = "offerDuo", E = "offerCase" } do
+local offers = {
+  B = "offer", G = "offerBig", D = "offerDuo", E = "offerCase", S = "offerSlim", M = "offerDuet", X = "offerMixed", W = "offerWide",
+  K = "offerDeep", H = "offerTree",
+}
+for letter, offer in pairs(offers) do
   method("Things." .. offer .. "(_:_:)"):before(function(call, value, n)
     for _, name in ipairs(told) do
       if name:sub(-1) == letter then

@@ -4,7 +4,8 @@
 #
 # Names tell what code has to show: `kept7I(_:)` gives its self back, `used7I(_:)` uses it up, in either spelling; the letter stands for the
 # result. The program calls each on an object of its own, prints what comes of it, and at the end how many objects are alive. Then come methods of structs and of an enum, passed by their
-# words and by address, which scripts call on copies: the letters B, G, D and E stand for whose they are.
+# words and by address, which scripts call on copies: the letters B, G, D and E stand for whose they are, S, M, X, W, K, H and N for those of
+# further enums: with one payload, with classes alone, with existentials and closures, larger than four words, indirect, generic, Optional.
 import random
 import re
 import sys
@@ -98,6 +99,62 @@ public enum Some {
   @inline(never) __consuming func finished() -> Int { number }
   @inline(never) func looked() -> Int { number &+ 1 }
 }
+public final class Other { public let number: Int; public init(_ n: Int) { number = n; live += 1 }; deinit { live -= 1 } }
+public enum Slim {
+  case none, thing(Thing)
+  public init(_ n: Int) { self = n % 3 == 0 ? .none : .thing(Thing(n)) }
+  var number: Int { if case .thing(let thing) = self { thing.number } else { 0 } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+public enum Duet {
+  case none, thing(Thing), other(Other), things([Thing])
+  public init(_ n: Int) { self = switch n % 4 { case 0: .none; case 1: .thing(Thing(n)); case 2: .other(Other(n)); default: .things([Thing(n)]) } }
+  var number: Int { switch self { case .none: 0; case .thing(let t): t.number; case .other(let o): o.number; case .things(let all): all.count } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+public enum Mixed {
+  case count(Int), some(any Numbered), run(() -> Int), pair(Thing, Other)
+  public init(_ n: Int) {
+    let thing = Thing(n)
+    self = switch n % 4 { case 0: .count(n); case 1: .some(thing); case 2: .run { thing.number }; default: .pair(thing, Other(n)) }
+  }
+  var number: Int { switch self { case .count(let n): n; case .some(let one): one.number; case .run(let body): body(); case .pair(let t, let o): t.number &+ o.number } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+public enum Wide {
+  case none, big(Big), box(Box), thing(Thing)
+  public init(_ n: Int) { self = switch n % 4 { case 0: .none; case 1: .big(Big(n)); case 2: .box(Box(n)); default: .thing(Thing(n)) } }
+  var number: Int { switch self { case .none: 0; case .big(let b): b.number; case .box(let b): b.thing.number; case .thing(let t): t.number } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+extension Deep {
+  public init(_ n: Int) { self = n % 2 == 0 ? .leaf(Thing(n)) : .node(.leaf(Thing(n)), n) }
+  var number: Int { switch self { case .leaf(let t): t.number; case .node(let deep, let n): deep.number &+ n } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+public enum Tree<E> {
+  case none, leaf(E), pair(Thing, [E])
+  public init(_ n: Int, _ e: E) { self = switch n % 3 { case 0: .none; case 1: .leaf(e); default: .pair(Thing(n), [e, e]) } }
+  var number: Int { switch self { case .none: 0; case .leaf: 1; case .pair(let t, let all): t.number &+ all.count } }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+extension Optional where Wrapped == Box {
+  var number: Int { self?.number ?? 0 }
+  @inline(never) __consuming func finished() -> Int { number }
+  @inline(never) func looked() -> Int { number &+ 1 }
+}
+@inline(never) public func offerSlim(_ value: Slim, _ n: Int) { anything.append(value) }
+@inline(never) public func offerDuet(_ value: Duet, _ n: Int) { anything.append(value) }
+@inline(never) public func offerMixed(_ value: Mixed, _ n: Int) { anything.append(value) }
+@inline(never) public func offerWide(_ value: Wide, _ n: Int) { anything.append(value) }
+@inline(never) public func offerDeep(_ value: Deep, _ n: Int) { anything.append(value) }
+@inline(never) public func offerTree(_ value: Tree<Thing>, _ n: Int) { anything.append(value) }
 @inline(never) func risky(_ n: Int) throws -> Int { if n == 3 { throw Problem() }; return n &+ 1 }
 @inline(never) func swallow<T>(_ value: consuming T) -> Int { any(value) }
 @inline(never) func look(_ thing: Thing) -> Int { thing.number }
@@ -215,6 +272,10 @@ OF_ALL = [
     "let list = [self, self]; sum &+= list.count",
     "sum &+= (self as Any is Thing) ? 1 : 2",
     "withExtendedLifetime(self) { sum &+= $0.looked() }",
+    "let many = (n, 1, 2, 3, 4, 5, self); sum &+= any(many)",
+    "sum &+= swallow((n, 1, 2, 3, 4, 5, self))",
+    "for i in 0..<(n & 3) { anything.append(self); sum &+= i }",
+    "sum &+= (try? risky(n)) ?? 2",
     "if n == 5 { return %s }",
     "guard n != 7 else { anything.append(self); return %s }",
 ]
@@ -237,6 +298,27 @@ TYPES = [
      [("Int", "sum", "sum"), ("Void", "()", "()"), ("Thing", "thing", "Thing(n)"), ("E", "first", "second[0]"), ("[E]", "second", "[]"), ("Duo", "self", "Duo(n, first)")]),
     ("Some", "E", OF_ALL + OF_SOME, [("Int", "sum", "sum"), ("Void", "()", "()"), ("Some", "self", "Some(n)"), ("Some?", "n > 2 ? self : nil", "nil")]),
 ]
+OF_THING = ["if case .thing(let thing) = self { sum &+= take(thing) }", "if case .thing(let thing) = self { kept.append(thing) }",
+            "switch self { case .thing(let thing): sum &+= drop(thing); default: sum &+= number }", "sum &+= number"]
+
+
+def of_enum(name, new="%s(n)"):
+    return [("Int", "sum", "sum"), ("Void", "()", "()"), (name, "self", new % name), (name + "?", "n > 2 ? self : nil", "nil")]
+
+
+ENUMS = [
+    ("Slim", "S", OF_ALL + OF_THING, of_enum("Slim")),
+    ("Duet", "M", OF_ALL + OF_THING + ["if case .things(let all) = self { kept += all }", "if case .other(let other) = self { sum &+= other.number; kept.append(other) }"], of_enum("Duet")),
+    ("Mixed", "X", OF_ALL + ["sum &+= number", "if case .run(let body) = self { later.append(body) }", "if case .some(let one) = self { sum &+= ask(one); kept.append(one) }",
+                             "if case .pair(let thing, let other) = self { sum &+= take(thing) &+ other.number }"], of_enum("Mixed")),
+    ("Wide", "W", OF_ALL + OF_THING + ["if case .big(let big) = self { sum &+= big.looked() }", "if case .box(let box) = self { boxes.append(box) }",
+                                       "switch self { case .big(let big): sum &+= big.finished(); case .box(let box): sum &+= box.looked(); default: sum &+= n }"], of_enum("Wide")),
+    ("Deep", "K", OF_ALL + ["sum &+= number", "if case .leaf(let thing) = self { sum &+= take(thing) }", "if case .node(let deep, let n) = self { anything.append(deep); sum &+= n }"], of_enum("Deep")),
+    ("Tree", "H", OF_ALL + ["sum &+= number", "if case .leaf(let e) = self { sum &+= any(e) }", "if case .pair(let thing, let all) = self { sum &+= take(thing) &+ all.count }"],
+     [("Int", "sum", "sum"), ("Void", "()", "()"), ("Tree", "self", ".none"), ("Tree?", "n > 2 ? self : nil", "nil")]),
+    ("Optional where Wrapped == Box", "N", OF_ALL + ["sum &+= number", "if let box = self { kept.append(box.thing) }", "if let box = self { boxes.append(box) }"],
+     [("Int", "sum", "sum"), ("Void", "()", "()"), ("Box?", "self", "nil"), ("Box", "self ?? Box(n)", "Box(n)")]),
+]
 
 
 def asks_for_copy(found):
@@ -251,9 +333,9 @@ def used_up(statements):
     return "consuming ", [re.sub(r"\bself\b(?!\.)|(?<![.\w])(?=finished\()", asks_for_copy, each) for each in statements]
 
 
-def on_values(letter, statements, results):
+def on_values(letter, statements, results, number):
     made = []
-    for index in range(count // 2):
+    for index in range(number):
         for used in (False, True):
             result, last, early = chance.choice(results)
             lines = ["var sum = n"] + [each % early if "%s" in each else each for each in chance.sample(statements, chance.randrange(1, 5))]
@@ -293,7 +375,9 @@ for index in range(count):
 with open(library, "w") as out:
     out.write(HEAD + "\n".join(methods) + "\n}\n")
     for name, letter, statements, results in TYPES:
-        out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results)))
+        out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results, count // 2)))
+    for name, letter, statements, results in ENUMS:
+        out.write("extension %s {\n%s\n}\n" % (name, on_values(letter, statements, results, count // 4)))
 with open(main, "w") as out:
     out.write("""import Things
 let numbers = [0, 1, 2, 3, 5, 7, 9]
@@ -310,6 +394,12 @@ let numbers = [0, 1, 2, 3, 5, 7, 9]
     offerBig(Big(n), n)
     offerDuo(Duo(n, Thing(n)), n)
     offerCase(Some(n), n)
+    offerSlim(Slim(n), n)
+    offerDuet(Duet(n), n)
+    offerMixed(Mixed(n), n)
+    offerWide(Wide(n), n)
+    offerDeep(Deep(n), n)
+    offerTree(Tree(n, Thing(n)), n)
   }
   for n in 1..<6 { offerAll(n) }
   forget()

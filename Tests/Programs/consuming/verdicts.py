@@ -6,21 +6,26 @@ import re
 import sys
 from collections import Counter
 
+KINDS = {
+    "B": " by words", "G": " by address", "D": " generic", "E": " of an enum", "S": " of an enum with one payload", "M": " of an enum of objects",
+    "X": " of an enum of anything", "W": " of a large enum", "K": " of an indirect enum", "H": " of a generic enum", "N": " of an Optional",
+}
 count, wrong, unknown, told_ones = Counter(), 0, [], []
 for line in open(sys.argv[1]):
     columns = line.rstrip("\n").split("\t")
-    name = re.fullmatch(r"\$s6Things(?:5ThingC|3BoxV|3BigV|3DuoV|4SomeO)\d+((?:kept|used)\d+[ITOVCPBGDE])y.*F", columns[0])
+    name = re.fullmatch(r"\$s(?:6Things\d[A-Z][a-z]+[CVO]|Sq6Things.*E)\d+((?:kept|used)\d+[ITOVCPBGDESMXWKHN])y.*F", columns[0])
     # Local functions carry the name of the one they are in.
     if not name or re.search(r"L\d*_", columns[0]):
         continue
     mark = columns[3].removeprefix("value:")[0]
     use, told = name[1][:4], {"!": "used", "~": "unknown"}.get(mark, "kept")
     on_value = columns[3].startswith("value:")
-    kind = {"B": " by words", "G": " by address", "D": " generic", "E": " of an enum"}.get(name[1][-1], "")
+    kind = KINDS.get(name[1][-1], "")
     count[use + kind, told] += 1
     if on_value and told == "unknown":
         continue
-    if on_value:
+    # Scripts are not given Optionals.
+    if on_value and not name[1].endswith("N"):
         told_ones.append(name[1])
     if told == "unknown":
         unknown.append(name[1])
