@@ -36,7 +36,9 @@ extension Flows {
     case .pieces:
       guard let words = value.words(besides: references) else { return .unknown }
       let uses = Set(words.map { ask($0).use })
-      return uses == [HKT_BALANCE_KEPT] ? .kept : uses == [HKT_BALANCE_CONSUMED] ? .consumed : .unknown
+      if uses == [HKT_BALANCE_KEPT] { return .kept }
+      // A strong reference that is made of an unowned one ends within the method, and looks like a part of self.
+      return uses == [HKT_BALANCE_CONSUMED] && value.info?.holdsOnlyStrong ?? false ? .consumed : .unknown
     case .address(let place):
       guard let register = Places(argument: place), register.areRegisters else { return .unknown }
       let whole = ask(FollowedSelf(reference: register, word: Int(HKT_NO_WORD), isCertain: false))
@@ -296,6 +298,20 @@ extension TypeInfo {
         if !each.isIndirect { found.formUnion(each.payload?.objects(at: offset) ?? [nil]) }
       }
     default: return [nil]
+    }
+  }
+
+  /// No reference in a value is weak or unowned.
+  fileprivate var holdsOnlyStrong: Bool {
+    if isTrivial { return true }
+    switch kind {
+    case .object, .string, .closure, .existential: return true
+    case .optional(let payload): return payload.holdsOnlyStrong
+    case .structure, .tuple:
+      let fields = members.fields
+      return !fields.isEmpty && fields.allSatisfy { $0.reference == .value && ((try? $0.type.get())?.holdsOnlyStrong ?? false) }
+    case .enumeration: return members.cases.allSatisfy { !$0.hasPayload || $0.isIndirect || $0.payload?.holdsOnlyStrong ?? false }
+    default: return false
     }
   }
 
