@@ -77,8 +77,10 @@ private struct RequirementFamilies {
 
   private mutating func add(_ witness: Witness, in image: ImageCatalog) {
     let able = image.families(likeMember: witness.requirement)
-    let own = able.filter { isOwn($0, of: witness) }
-    let serving = own + able.filter { !isOwn($0, of: witness) && serves($0, witness, own) }
+    let own = ownMethods(able, witness)
+    // With a method of just its type there is no other that could be meant.
+    let isExact = own.contains { $0.declaration.functionType == witness.requirement.functionType }
+    let serving = isExact ? own : own + able.filter { !isOwn($0, of: witness) && serves($0, witness, own) }
     let entries = Dictionary(
       serving.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } },
       uniquingKeysWith: { first, _ in first })
@@ -112,9 +114,8 @@ private struct RequirementFamilies {
   /// The witness is where the method runs.
   private mutating func includeItself(_ witness: Witness, _ able: [Family], _ image: ImageCatalog) {
     let body = Body(witness)
-    let own = able.filter { isOwn($0, of: witness) }
-    let method = own.first { $0.declaration.functionType == witness.requirement.functionType } ?? own.first
-    let family = method ?? able.first { isClass($0, atOrAbove: witness.conformer) } ?? defaultImplementation(able, witness)
+    let inherited = able.first { isClass($0, atOrAbove: witness.conformer) }
+    let family = ownMethods(able, witness).first ?? inherited ?? defaultImplementation(able, witness)
     include(family ?? Family(witness, in: image), image, witness, body: body)
   }
 
@@ -127,6 +128,14 @@ private struct RequirementFamilies {
         family.bodies.contains { names.contains($0.mangledName) } && (isOwn(family, of: witness) || serves(family, witness, own))
       }.map { (other, $0) }
     }
+  }
+
+  /// What the conforming type has under the requirement's name: of overloads the one that has its type, as far as that can be told. The
+  /// others are what a copy of it in the witness may call.
+  private func ownMethods(_ able: [Family], _ witness: Witness) -> [Family] {
+    let own = able.filter { isOwn($0, of: witness) }
+    let exact = own.filter { $0.declaration.functionType == witness.requirement.functionType }
+    return exact.isEmpty ? own : exact
   }
 
   private func isOwn(_ family: Family, of witness: Witness) -> Bool {

@@ -73,11 +73,19 @@ public struct Whole: Priced {
   public init() {}
   public func worth(_ n: Int) -> Int { part.worth(n) + 1 }
 }
+/// Overloads: with optimisation the witness is a copy of the one that is meant, which calls the other.
+public protocol Sink { func write(_ text: String) -> Int }
+public struct Journal: Sink {
+  public init() {}
+  @inline(never) public func write(_ bytes: [UInt8]) -> Int { bytes.count &* 3 }
+  public func write(_ text: String) -> Int { write(Array(text.utf8)) &+ 1 }
+}
 
 @inline(never) public func change(_ r: any Reporter) -> Int { r.changed(1) }
 @inline(never) public func tell(_ r: any Reporter) async -> Int { (try? await r.told(1)) ?? 0 }
 @inline(never) public func grow(_ r: any Reporter) { r.size = r.size + 1 }
 @inline(never) public func kind(_ r: any Reporter) -> Int { type(of: r).kind(1) }
 @inline(never) public func price(_ p: any Priced) -> Int { p.worth(1) }
+@inline(never) public func note(_ s: any Sink) -> Int { s.write("a") }
 nonisolated(unsafe) public var marks: [String] = []  // of the main task alone
 @inline(never) public func mark(_ text: String) { marks.append(text) }

@@ -19,4 +19,8 @@ for r in [Next(Older()), Upward()] as [any Reporter] {
 }
 mark("Whole worth")
 _ = price(Whole())
+mark("Journal write")
+_ = note(Journal())
+mark("Journal write bytes")
+_ = Journal().write([1])
 mark("end")

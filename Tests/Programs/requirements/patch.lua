@@ -2,7 +2,7 @@ patch { id = "requirements", api = 1 }
 -- Whose method was called, once for each call.
 for _, name in ipairs {
   "Shop.Reporter.changed(_:)", "Shop.Reporter.told(_:)", "Shop.Reporter.size.get", "Shop.Reporter.size.set",
-  "static Shop.Reporter.kind(_:)", "Shop.Priced.worth(_:)",
+  "static Shop.Reporter.kind(_:)", "Shop.Priced.worth(_:)", "Shop.Sink.write(_:)",
 } do
   method(name):before(function(call) print("@   " .. call.selector) end)
 end
