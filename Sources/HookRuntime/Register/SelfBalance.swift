@@ -238,11 +238,16 @@ extension Flows {
     let plan = planner.plan(declaration)
     if plan.opaqueBecause != nil || plan.isAsync || declaration.isEffectivelyPrivate || isMerged { callee.kind = HKT_CALLEE_UNKNOWN }
     for argument in plan.arguments where argument.isConsumed {
-      for place in argument.location.places { callee.takes |= Places(argument: place)?.word() ?? 0 }
+      let isBare = argument.info?.hasBareCases ?? false
+      for place in argument.location.places {
+        let word = Places(argument: place)?.word() ?? 0
+        if isBare { callee.may_take |= word } else { callee.takes |= word }
+      }
     }
     // The self of these is nobody's to take.
     if isDeclaredToKeepSelf(name, at: address) { return callee.leavingSelf }
-    if declaration.kind == .function, declaration.hasInstance, declaration.contextKind != .classType {
+    // A struct's or enum's own 'deinit' takes what is left of self.
+    if declaration.kind == .function || declaration.kind.isDeinit, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
     if declaration.isOnValue || declaration.hasNoSelf {
@@ -294,12 +299,14 @@ extension Flows {
     let all = value.location.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .nothing) }
     switch value.access {
     case .borrowed, .inPlace: return
+    case .owned where value.info?.hasBareCases ?? false: callee.may_take |= all.word()
     case .owned: callee.takes |= all.word()
     case .unknown:
       let use =
         address.map { self.use(of: value, at: $0, size: size, results: plan.ownedResults, named: name, depth: depth + 1) } ?? .unknown
       if use == .kept { return }
-      if use == .consumed { callee.takes |= all.word() } else { callee.may_take |= all.word() }
+      let isCertain = use == .consumed && !(value.info?.hasBareCases ?? false)
+      if isCertain { callee.takes |= all.word() } else { callee.may_take |= all.word() }
     }
   }
 

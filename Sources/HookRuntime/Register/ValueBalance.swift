@@ -81,9 +81,9 @@ extension Flows {
     }
     for (offset, call) in held {
       guard let symbol = symbols.symbols(at: call.target).first(where: { $0.isFunction && $0.size > 0 }),
-        let scalars = outlinedType(symbol.nameText)?.scalars
+        let type = outlinedType(symbol.nameText), let scalars = type.scalars
       else { continue }
-      found.whole[offset] = ValueCalls.registers(scalars, held: call.words)
+      found.whole[offset] = ValueCalls.registers(scalars, held: call.words) { value.holds(type, at: $0) }
     }
     return found
   }
@@ -122,14 +122,15 @@ private struct ValueCalls {
   /// - Parameters:
   ///   - scalars: those of the value that the function is for; it takes one after the other in the argument registers.
   ///   - held: the argument registers that have self's words.
-  static func registers(_ scalars: [Scalar], held: [Int: Places]) -> [Int: Places]? {
+  ///   - holds: whether self has a value of that type there: the same bits as another type may have nothing to end.
+  static func registers(_ scalars: [Scalar], held: [Int: Places], where holds: (Int) -> Bool) -> [Int: Places]? {
     guard scalars.count <= Places.argumentRegisters.count, scalars.allSatisfy({ $0.kind == .integer && $0.size <= 8 }) else { return nil }
     let words = zip(scalars, Places.argumentRegisters).filter { $0.0.size == 8 }.map { ($0.0.offset, Places(rawValue: 1 << UInt128($0.1))) }
     guard let first = words.first else { return nil }
     // Where in self the value lies.
     for (start, places) in held where places.isSuperset(of: first.1) {
       let base = start - first.0
-      guard words.allSatisfy({ held[base + $0.0]?.isSuperset(of: $0.1) ?? false }) else { continue }
+      guard holds(base), words.allSatisfy({ held[base + $0.0]?.isSuperset(of: $0.1) ?? false }) else { continue }
       return Dictionary(uniqueKeysWithValues: words.map { (base + $0.0, $0.1) })
     }
     return nil
@@ -193,6 +194,12 @@ extension ValueSelfPlan {
     var found = TypeInfo.References(possible: nil)
     for (offset, type) in first { found.certain.formUnion(type.references.certain.map { offset + $0 }) }
     return found
+  }
+
+  /// A value of that type begins so far behind the start of every value, or of each in one of its cases.
+  fileprivate func holds(_ wanted: TypeInfo, at offset: Int) -> Bool {
+    if let info { return info.holds(wanted.metadata, at: offset) }
+    return firstFields.last { $0.offset <= offset }.map { $0.type.holds(wanted.metadata, at: offset - $0.offset) } ?? false
   }
 
   fileprivate func onlyClass(at offset: Int) -> Metadata? {
@@ -272,6 +279,22 @@ extension TypeInfo {
     }
   }
 
+  fileprivate func holds(_ wanted: Metadata, at offset: Int) -> Bool {
+    if offset == 0, metadata == wanted { return true }
+    if offset < 0 || offset >= size { return false }
+    switch kind {
+    case .optional(let payload): return payload.holds(wanted, at: offset)
+    case .structure, .tuple:
+      guard let field = members.fields.last(where: { $0.offset <= offset }), field.reference == .value,
+        let type = try? field.type.get()
+      else { return false }
+      return type.holds(wanted, at: offset - field.offset)
+    case .enumeration:
+      return members.cases.contains { $0.hasPayload && !$0.isIndirect && $0.payload?.holds(wanted, at: offset) ?? false }
+    default: return false
+    }
+  }
+
   /// The class whose instances are so far behind the start of every value that has a reference there; nil where it may be another's.
   func onlyClass(at offset: Int) -> Metadata? {
     let found = objects(at: offset)
@@ -304,6 +327,7 @@ extension TypeInfo {
   /// No reference in a value is weak or unowned.
   fileprivate var holdsOnlyStrong: Bool {
     if isTrivial { return true }
+    if hasBareCases { return false }
     switch kind {
     case .object, .string, .closure, .existential: return true
     case .optional(let payload): return payload.holdsOnlyStrong
@@ -311,6 +335,21 @@ extension TypeInfo {
       let fields = members.fields
       return !fields.isEmpty && fields.allSatisfy { $0.reference == .value && ((try? $0.type.get())?.holdsOnlyStrong ?? false) }
     case .enumeration: return members.cases.allSatisfy { !$0.hasPayload || $0.isIndirect || $0.payload?.holdsOnlyStrong ?? false }
+    default: return false
+    }
+  }
+
+  /// A case has a payload of eight bytes and more that are no reference: where a reference's bits are among them, nothing ends with them.
+  var hasBareCases: Bool {
+    if isTrivial { return false }
+    switch kind {
+    case .optional(let payload): return payload.hasBareCases
+    case .structure, .tuple: return members.fields.contains { (try? $0.type.get())?.hasBareCases ?? true }
+    case .enumeration:
+      return members.cases.contains { each in
+        guard each.hasPayload, !each.isIndirect else { return false }
+        return each.payload.map { $0.isTrivial ? $0.size >= 8 : $0.hasBareCases } ?? true
+      }
     default: return false
     }
   }

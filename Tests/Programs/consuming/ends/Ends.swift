@@ -85,3 +85,33 @@ public struct Pairs {
   @inline(never) public consuming func used(twice other: String) -> String { first.text + second.text + other }
   @inline(never) public func kept(by other: String) -> String { other + second.text }
 }
+
+/// What a witness table leads to may be consuming.
+public protocol Job: AnyObject { __consuming func finish() -> Int }
+extension Job {
+  @inline(never) public __consuming func used() -> Int { finish() &+ 1 }
+}
+
+/// The last that is done with self is its `deinit`, which takes it.
+public struct File: ~Copyable {
+  let thing: Thing
+  var n: Int
+  public init(_ thing: Thing) { (self.thing, n) = (thing, 1) }
+  deinit { sink &+= thing.number }
+  @inline(never) public consuming func used() -> Int { n }
+}
+
+/// The bits of self, as a value of another type, of which nothing is to be ended.
+public enum Holder { case strong(Thing), lent(Unmanaged<Thing>) }
+@inline(never) public func take(_ holder: __owned Holder) -> Int {
+  if case .strong(let thing) = holder { return thing.number }
+  return 0
+}
+public struct Lender {
+  let thing: Thing
+  public init(_ thing: Thing) { self.thing = thing }
+  @inline(never) public func kept(_ isFirst: Bool) -> Int {
+    let (one, other) = (Holder.lent(.passUnretained(thing)), Holder.lent(.passUnretained(thing)))
+    return take(isFirst ? one : other)
+  }
+}
