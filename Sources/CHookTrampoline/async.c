@@ -11,6 +11,7 @@
 #include "calls_internal.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
+#include "left_calls.h"
 #include "trampoline_offsets.h"
 
 #include <stdatomic.h>
@@ -301,6 +302,7 @@ __attribute__((visibility("hidden"))) void hkt_async_enter(HKTFrame *here, HKTAs
     .frame = here, .site = site, .body = body, .layers = layers, .thread = t, .gap = UINT32_MAX,
     .self_class = hkt_class_to_note(body, here),
   };
+  hkt_drop_left(t, here);
   HKTCall *handler = awaiting(here, body, t);
   if (handler) hkt_start_below(&call, handler);
   bool enter_only = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT));

@@ -11,6 +11,7 @@
 #include "calls_internal.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
+#include "left_calls.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -37,8 +38,8 @@ bool hkt_is_passive(void) { return atomic_load_explicit(&hkt_process_is, memory_
 static __attribute__((noinline)) void take_count(HKTCount *count, HKTBodyRecord *record) {
   HKTBodyRecord *counted = atomic_load_explicit(&count->record, memory_order_relaxed);
   if (counted) atomic_fetch_add_explicit(&counted->calls, atomic_load_explicit(&count->calls, memory_order_relaxed), memory_order_relaxed);
-  atomic_store_explicit(&count->record, record, memory_order_relaxed);
   atomic_store_explicit(&count->calls, 0, memory_order_relaxed);
+  atomic_store_explicit(&count->record, record, memory_order_relaxed);
 }
 
 /// Counts in the thread's own record: a counter that every thread writes would move between the processors' caches.
@@ -104,11 +105,13 @@ static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *cal
   HKTThread *t = call->thread;
   uint32_t is_host_work = layer->is_host_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER);
-  t->at_work++;
+  uint32_t at_work = t->at_work;
+  t->at_work = at_work + 1;
   t->host += is_host_work;
   HKTOutcome outcome = layer->function(call, layer->context, phase);
   t->host -= is_host_work;
-  t->at_work--;
+  t->at_work = at_work;
+  t->top = call;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   *t->errno_place = call->error_number;
   return outcome;
@@ -147,7 +150,7 @@ static size_t stack_bytes_of(const HKTCall *call) {
 
 static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
-  uint32_t host = t->host;
+  uint32_t host = t->host, at_work = t->at_work;
   t->host = 0;
   if (hkt_record_flags(call->body) & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
   // Handlers around this ran in between, or still do.
@@ -157,7 +160,10 @@ static void run_original(HKTCall *call) {
   if (__builtin_expect(hkt_record_flags(call->body) & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
   hkt_clear_state(call, HKT_CALL_FORWARDING);
   hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);
+  // Calls that it made may have been left.
   t->host = host;
+  t->at_work = at_work;
+  t->top = call;
 }
 
 static void run_from(HKTCall *call, uint32_t index) {
@@ -184,11 +190,12 @@ static void run_from(HKTCall *call, uint32_t index) {
 }
 
 void hkt_call_proceed(HKTCall *call) {
+  uint32_t at_work = call->thread->at_work;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
-  call->thread->at_work--;
+  call->thread->at_work = at_work - 1;
   if (call->index + 1 == call->layers->count) run_original(call);
   else run_from(call, call->index + 1);
-  call->thread->at_work++;
+  call->thread->at_work = at_work;
   hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
 }
 
@@ -281,23 +288,6 @@ static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const
   return false;
 }
 
-/// The innermost record is of a frame that was left without returning (longjmp, a foreign exception), or on another stack.
-static inline bool has_abandoned(const HKTThread *t, const HKTFrame *frame) {
-  // No record is at 0, which is greater than any when one is taken away.
-  return __builtin_expect((uint64_t)t->top - 1 < (uint64_t)frame - 1, 0);
-}
-
-/// Unlinks such records.
-static inline void drop_abandoned(HKTThread *t, HKTFrame *frame) {
-  while (has_abandoned(t, frame)) {
-    uint64_t here = (uint64_t)frame, there = (uint64_t)t->top;
-    if (here < t->stack_low || here >= t->stack_high || there < t->stack_low || there >= t->stack_high) return;
-    hkt_release_layers(t, t->top->layers);
-    if (hkt_is_set(t->top, HKT_CALL_IN_HANDLER)) t->at_work--;
-    t->top = t->top->up;
-  }
-}
-
 /// What one of the places of HKTThunk.h holds.
 static inline uint64_t word_at(const HKTFrame *frame, uint32_t place) {
   if (place < HKT_THUNK_REGISTERS) return frame->integer[place];
@@ -358,10 +348,12 @@ static inline bool leaves(const HKTCall *call, uint32_t bits) {
 /// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
 static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = hkt_depth_here(t), .gap = UINT32_MAX,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .gap = UINT32_MAX,
     .error_number = *t->errno_place, .self_class = hkt_class_to_note(body, frame),
   };
   if (running) hkt_start_below(&call, running);
+  uint32_t slot = t->protected_count - 1;
+  if (slot < HKT_HAZARDS) t->holder[slot] = &call;
   t->top = &call;
   count_call(t, body);
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
@@ -381,7 +373,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
     else run_from(&call, call.first);
   }
   t->top = call.up;
-  hkt_release_layers(t, layers);
+  hkt_release_layers(t, layers, slot);
   if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
   if (!by_jump) {
     // Nothing but the way back to the caller comes after it.
@@ -408,14 +400,16 @@ static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call, uint32
   if (!by_jump) {
     if (slot == HKT_OUTERMOST) {
       // Calls that the original makes need that one.
-      slot = hkt_move_outermost(t, call->layers);
+      slot = hkt_move_outermost(t, call);
+      hkt_clear_state(call, HKT_CALL_OUTERMOST);
+      atomic_signal_fence(memory_order_seq_cst);
       t->at_work = 0;
     }
     run_original(call);
   }
   t->top = call->up;
   if (slot == HKT_OUTERMOST) leave_outermost(t);
-  else hkt_release_layers(t, call->layers);
+  else hkt_release_layers(t, call->layers, slot);
   hkt_release_kept(call);
   if (by_jump && (hkt_record_flags(call->body) & HKT_BODY_FORWARDS)) note_forwarded(t, call->body, call->frame);
   return by_jump ? HKT_CONTINUE : HKT_RETURN;
@@ -431,15 +425,15 @@ static inline bool is_single(const HKTThread *t, const HKTLayers *layers) { retu
 /// up and down is written, not read again: each reading would wait for the writing before it. What is 0 is not made 0: the time is in
 /// the stores.
 /// - slot: the hazard slot that protects the layers, or HKT_OUTERMOST, and `at_work` is 1.
-/// - may_forward: the body may be one that hands its calls on.
 static inline __attribute__((always_inline)) HKTAction deliver_single(
-    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot, bool may_forward) {
+    HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, uint32_t slot) {
   HKTLayer *only = layers->layer;
   HKTCall call = {
-    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .depth = hkt_depth_here(t), .gap = UINT32_MAX,
-    .error_number = *t->errno_place, .state = HKT_CALL_IN_HANDLER,
+    .frame = frame, .site = site, .body = body, .layers = layers, .thread = t, .up = t->top, .gap = UINT32_MAX,
+    .error_number = *t->errno_place, .state = HKT_CALL_IN_HANDLER | (slot == HKT_OUTERMOST ? HKT_CALL_OUTERMOST : 0),
   };
   t->top = &call;
+  if (slot != HKT_OUTERMOST) t->holder[slot] = &call;
   if (slot != HKT_OUTERMOST) t->at_work = 1;
   if (only->is_host_work) t->host = 1;
   count_call(t, body);
@@ -451,7 +445,7 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   t->top = call.up;
   if (slot == HKT_OUTERMOST) leave_outermost(t);
   else hkt_release_slot(t, slot);
-  if (may_forward && (hkt_record_flags(body) & HKT_BODY_FORWARDS)) note_forwarded(t, body, frame);
+  if (hkt_record_flags(body) & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 
@@ -474,36 +468,37 @@ __attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite
     while (body && !is_call_of(body, frame)) body = body->next;
     if (!body) return HKT_CONTINUE;
   }
-  drop_abandoned(t, frame);
+  hkt_drop_left(t, frame);
   if (continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
 
+  uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
-  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  if (!layers) { hkt_release_layers(t, NULL, slot); return HKT_CONTINUE; }
   // A replacement that was loaded later hands its calls on armed: what handlers call must not take that.
   if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
   hkt_need_plan(t, body);
-  uint32_t slot = t->protected_count - 1;
   if (slot < HKT_HAZARDS && is_single(t, layers) && !(hkt_record_flags(body) & NOTED_BEFORE))
-    return deliver_single(t, frame, site, body, layers, slot, true);
+    return deliver_single(t, frame, site, body, layers, slot);
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
 /// Calls of which nothing is to be asked but who takes part.
 static __attribute__((noinline)) HKTAction dispatch_layered(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
   uint32_t slot = t->protected_count;
-  if (slot >= HKT_HAZARDS || has_abandoned(t, frame)) return hkt_dispatch_asking(frame, site);
+  if (slot >= HKT_HAZARDS || t->at_work || hkt_has_left(t, frame)) return hkt_dispatch_asking(frame, site);
   HKTLayers *layers = hkt_protect_in_slot(t, body, slot, false);
   if (!layers) { hkt_release_slot(t, slot); return HKT_CONTINUE; }
-  return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
+  return deliver(t, frame, site, body, layers, NULL);
 }
 
 /// The same where one layer takes part and is over before the original.
 static inline __attribute__((always_inline)) HKTAction dispatch_single(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
-  if (t->at_work || has_abandoned(t, frame)) return hkt_dispatch_asking(frame, site);
+  if (t->at_work || hkt_has_left(t, frame)) return hkt_dispatch_asking(frame, site);
   t->at_work = 1;
+  t->outermost_frame = frame;
   atomic_signal_fence(memory_order_seq_cst);
   HKTLayers *layers = hkt_protect_outermost(t, body);
-  if (layers && layers->is_single) return deliver_single(t, frame, site, body, layers, HKT_OUTERMOST, false);
+  if (layers && layers->is_single) return deliver_single(t, frame, site, body, layers, HKT_OUTERMOST);
   // There is another set by now, or none.
   leave_outermost(t);
   return layers ? hkt_dispatch_asking(frame, site) : HKT_CONTINUE;
@@ -525,9 +520,10 @@ HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread();
   if (!t) return HKT_CONTINUE;
   HKTBodyRecord *body = record_of(site);
-  drop_abandoned(t, frame);
+  hkt_drop_left(t, frame);
+  uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_layers(t, body);
-  if (!layers) { hkt_release_layers(t, NULL); return HKT_CONTINUE; }
+  if (!layers) { hkt_release_layers(t, NULL, slot); return HKT_CONTINUE; }
   return deliver(t, frame, site, body, layers, NULL);
 }
 
@@ -539,31 +535,42 @@ bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { retur
 void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
 
 HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame) {
+  uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_call_layers(t, record, frame);
   if (layers) atomic_fetch_add(&layers->kept.deep_users, 1);
-  hkt_release_layers(t, layers);
+  hkt_release_layers(t, layers, slot);
   return layers;
 }
 void hkt_layers_let_go(HKTLayers *layers) { atomic_fetch_sub(&layers->kept.deep_users, 1); }
 
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
-  drop_abandoned(t, (HKTFrame *)__builtin_frame_address(0));
+  hkt_drop_left(t, (HKTFrame *)__builtin_frame_address(0));
   call->up = t->top;
-  call->depth = hkt_depth_here(t);
+  uint32_t slot = t->protected_count;
+  if (slot < HKT_HAZARDS) {
+    t->holder[slot] = call;
+    atomic_store_explicit(&t->hazard[slot], call->layers, memory_order_relaxed);
+  }
+  t->protected_count = slot + 1;
   t->top = call;
   call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);
   t->top = call->up;
+  if (slot < HKT_HAZARDS) hkt_release_slot(t, slot);
+  else t->protected_count = slot;
   return outcome;
 }
 
 void hkt_release_kept(HKTCall *call) {
   bool is_spent = call->state & HKT_CALL_SPENT;
   if (!call->releases && !call->scratch && !is_spent) return;
-  call->thread->host++;
+  HKTThread *t = call->thread;
+  int saved_errno = *t->errno_place;
+  t->host++;
   if (call->releases) release_values(call->releases);
   if (call->scratch) release_scratch(call->scratch);
   if (is_spent && layer_spent) layer_spent();
-  call->thread->host--;
+  t->host--;
+  *t->errno_place = saved_errno;
 }

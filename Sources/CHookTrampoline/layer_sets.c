@@ -158,9 +158,14 @@ static HKTLayers *protect_deep(HKTThread *t, HKTBodyRecord *record, uint64_t sel
   HKTObjects *o = __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE);
   HKTLayers *layers = o ? look_up(o, self, &e) : NULL;
   if (layers) {
-    uint32_t slot = t->protected_count++;
-    if (slot < HKT_HAZARDS) atomic_store(&t->hazard[slot], layers);
-    else atomic_fetch_add(&layers->kept.deep_users, 1);
+    uint32_t slot = t->protected_count;
+    if (slot < HKT_HAZARDS) {
+      t->holder[slot] = NULL;
+      atomic_store(&t->hazard[slot], layers);
+    } else {
+      atomic_fetch_add(&layers->kept.deep_users, 1);
+    }
+    t->protected_count = slot + 1;
   }
   pthread_mutex_unlock(&hkt_retire_lock);
   return layers;
@@ -174,6 +179,10 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
   uint32_t slot = t->protected_count, table_slot = slot + 1;
   if (table_slot >= HKT_HAZARDS) return protect_deep(t, record, self);
   HKTLayers *layers;
+  // Both are taken before they are used: a signal handler's calls take others.
+  t->holder[slot] = t->holder[table_slot] = NULL;
+  t->protected_count = table_slot + 1;
+  atomic_signal_fence(memory_order_seq_cst);
   for (;;) {
     // What was found before and is not there any more is not to be used.
     layers = NULL;
@@ -192,8 +201,9 @@ HKTLayers *hkt_protect_object_layers(HKTThread *t, HKTBodyRecord *record, const 
     if (o == __atomic_load_n(&record->objects, __ATOMIC_ACQUIRE) && layers == look_up(o, self, &again) && e == again) break;
   }
   atomic_store_explicit(&t->hazard[table_slot], NULL, memory_order_release);
-  if (layers) t->protected_count++;
-  else atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+  if (!layers) atomic_store_explicit(&t->hazard[slot], NULL, memory_order_release);
+  atomic_signal_fence(memory_order_seq_cst);
+  t->protected_count = layers ? table_slot : slot;
   return layers;
 }
 
@@ -223,12 +233,18 @@ void hkt_reclaim(void) {
   if (self) self->host++;
   hkt_threads_prepare();
   HKTKept *to_free = NULL;
+  bool is_sure = true;
   pthread_mutex_lock(&hkt_retire_lock);
   if (retired) {
-    if (!(atomic_load(&hkt_process_is) & HKT_PROCESS_UNFENCED)) syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-    else atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load(&hkt_process_is) & HKT_PROCESS_UNFENCED) {
+      atomic_thread_fence(memory_order_seq_cst);
+    } else if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+      // It worked once; the program has closed it since. Calls fence for themselves from here on, and nothing is freed this time.
+      atomic_fetch_or(&hkt_process_is, HKT_PROCESS_UNFENCED);
+      is_sure = false;
+    }
   }
-  for (HKTKept **link = &retired; *link;) {
+  for (HKTKept **link = &retired; is_sure && *link;) {
     HKTKept *each = *link;
     if (in_use(each)) { link = &each->next_retired; continue; }
     *link = each->next_retired;

@@ -22,6 +22,7 @@ static inline void hkt_hazard_fence(bool is_unfenced) {
 /// Takes the published set of `record` by a hazard slot, the thread's next one, so that it cannot be freed before
 /// `hkt_release_slot`. NULL: there is none, and the slot is taken.
 static inline HKTLayers *hkt_protect_in_slot(HKTThread *t, HKTBodyRecord *record, uint32_t slot, bool is_unfenced) {
+  t->holder[slot] = NULL;
   t->protected_count = slot + 1;
   for (;;) {
     HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
@@ -54,10 +55,15 @@ static inline HKTLayers *hkt_protect_outermost(HKTThread *t, HKTBodyRecord *reco
 static inline void hkt_release_outermost(HKTThread *t) { atomic_store_explicit(&t->outermost, NULL, memory_order_release); }
 
 /// Has another slot protect what the outermost one does; answers its number, which may be none's (`hkt_release_layers`).
-static inline uint32_t hkt_move_outermost(HKTThread *t, HKTLayers *layers) {
-  uint32_t slot = t->protected_count++;
-  if (slot < HKT_HAZARDS) atomic_store_explicit(&t->hazard[slot], layers, memory_order_relaxed);
-  else atomic_fetch_add(&layers->kept.deep_users, 1);
+static inline uint32_t hkt_move_outermost(HKTThread *t, HKTCall *call) {
+  uint32_t slot = t->protected_count;
+  if (slot < HKT_HAZARDS) {
+    atomic_store_explicit(&t->hazard[slot], call->layers, memory_order_relaxed);
+    t->holder[slot] = call;
+  } else {
+    atomic_fetch_add(&call->layers->kept.deep_users, 1);
+  }
+  t->protected_count = slot + 1;
   // After the other: whoever looks sees one of them.
   hkt_release_outermost(t);
   return slot;
@@ -77,8 +83,10 @@ static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record)
   return layers;
 }
 
-static inline void hkt_release_layers(HKTThread *t, HKTLayers *layers) {
-  uint32_t slot = t->protected_count - 1;
+/// - slot: the one they were taken by, `protected_count` before. What was taken since, and not given back, is not any more.
+static inline void hkt_release_layers(HKTThread *t, HKTLayers *layers, uint32_t slot) {
+  for (uint32_t above = slot + 1; __builtin_expect(above < t->protected_count && above < HKT_HAZARDS, 0); above++)
+    atomic_store_explicit(&t->hazard[above], NULL, memory_order_release);
   if (slot < HKT_HAZARDS) return hkt_release_slot(t, slot);
   t->protected_count = slot;
   if (layers) atomic_fetch_sub(&layers->kept.deep_users, 1);

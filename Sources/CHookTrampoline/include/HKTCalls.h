@@ -199,6 +199,7 @@ enum {
   HKT_CALL_MUST_RETURN = 8,
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
   HKT_CALL_FOREIGN = 32,  // it is counted as one of another type
+  HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
 };
 
 /// One call in flight; lives on the caller's stack.
@@ -209,7 +210,7 @@ typedef struct HKTCall {
   HKTLayers *layers;
   struct HKTThread *thread;  // the one it runs on
   struct HKTCall *up;      // the hooked call around this one, same thread
-  uint32_t depth;          // hooked calls around this one on the thread
+  uint32_t is_async;       // part of an HKTAsyncCall; on no stack
   int32_t error_number;    // errno of the program: as the caller left it, then as the original did; a handler may set it
   uint32_t gap;            // first of the layers it leaves out: type layers, further out than the handler's own
   uint32_t state;          // HKT_CALL_*
@@ -217,7 +218,6 @@ typedef struct HKTCall {
   uint32_t gap_end;        // the first behind them
   uint32_t index;          // layer being run
   uint32_t first;          // first layer of this call (a handler's own call starts lower down)
-  uint32_t is_async;       // part of an HKTAsyncCall; on no stack
   uint64_t began_ticks;    // time-stamp counter at entry; 0 when no layer is HKT_TIMED, or the call is left by a jump
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
@@ -248,15 +248,21 @@ typedef struct HKTThread {
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
   _Atomic(void *) hazard[64];
+  HKTCall *holder[64];        // the calls whose slots those are; NULL before they begin
   _Atomic(void *) outermost;  // one more: of a call that no handler has made, until its original begins
+  const HKTFrame *outermost_frame;  // that call's; set before it has the slot
   HKTCount counts[HKT_COUNTS];
   HKTLayerCount layer_counts[HKT_COUNTS];
   struct HKTThread *next;
   _Atomic(int32_t) in_use;
 } HKTThread;
 
-/// Hooked calls around one that begins now.
-static inline uint32_t hkt_depth_here(const HKTThread *t) { return t->top ? t->top->depth + 1 : 0; }
+/// Hooked calls around this one on its thread, while it is in flight.
+static inline uint32_t hkt_call_depth(const HKTCall *call) {
+  uint32_t depth = 0;
+  while ((call = call->up)) depth++;
+  return depth;
+}
 
 /// This thread's record, made on first use; NULL only when memory runs out.
 HKTThread *hkt_thread(void);

@@ -19,7 +19,9 @@ package struct CallView {
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
   /// Hooked calls around this one on the thread; around an async call, in its task.
-  package var depth: Int { Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : call.pointee.depth) }
+  package var depth: Int {
+    Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : hkt_call_depth(call))
+  }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
   /// errno of the program: as the caller left it; once the original ran, as that did.
   package var errno: Int32 { call.pointee.error_number }

@@ -9,7 +9,7 @@ cat >first.lua <<'END'
 patch { id = "first", api = 1 }
 method "EngineSubjects.free(_:)":before(function(call, n) log.info("first") end)
 END
-clang -shared -fPIC -O1 "$here/calloc.c" -o libcalloc.so
+for library in calloc leave; do clang -shared -fPIC -O1 "$here/$library.c" -o "lib$library.so"; done
 mapfile -t libraries < <("$here/build-late" "$work")
 
 # random NAME OPTION…: a run of the cases with a seed of its own.
@@ -33,6 +33,9 @@ for level in debug release; do
 
   capture memory timeout 60 env LD_PRELOAD="$work/libcalloc.so" "$cases" --no-memory
   check "$level: a layer for which there is no memory never runs" grep -qx '0 failures' memory.out
+
+  capture left timeout 60 env LD_PRELOAD="$work/libleave.so" "$cases" --left
+  check "$level: calls that are left without returning" grep -qx '0 failures' left.out
 
   # A9: the program has a copy of its own, and is started with another one.
   capture copies timeout 60 "$scripthost" run -v --state state --patches first.lua -- "$cases" --second-copy

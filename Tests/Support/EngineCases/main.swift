@@ -4,6 +4,7 @@
 //   engine-cases --stress SECONDS [--seed N] [LIBRARY.so…]   four threads that call and change hooks
 //   engine-cases --cycles N | --objects N | --crowd N   memory and time of many hooks, one after the other or at once
 //   engine-cases --no-memory        a layer for which there is no memory; Tests/Programs/scopes/calloc.c is the allocator
+//   engine-cases --left             calls that are left by longjmp, with Tests/Programs/scopes/leave.c
 //   engine-cases --second-copy      tries to hook where another copy of the library hooks already
 //   engine-cases [NAME…]            the cases whose names contain a word; exit status 0 when all hold
 //
@@ -14,6 +15,7 @@ import HookRuntime
 
 if CommandLine.arguments.contains("--second-copy") { exit(secondCopy()) }
 if CommandLine.arguments.contains("--no-memory") { exit(withoutMemory()) }
+if CommandLine.arguments.contains("--left") { exit(leftWithoutReturning()) }
 
 /// The number behind an option.
 func option(_ name: String) -> Int? {
