@@ -547,12 +547,8 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
   HKTThread *t = call->thread;
   hkt_drop_left(t, (HKTFrame *)__builtin_frame_address(0));
   call->up = t->top;
-  uint32_t slot = t->protected_count;
-  if (slot < HKT_HAZARDS) {
-    t->holder[slot] = call;
-    atomic_store_explicit(&t->hazard[slot], call->layers, memory_order_relaxed);
-  }
-  t->protected_count = slot + 1;
+  // Async calls keep their layers otherwise; the slot tells where this one is.
+  uint32_t slot = hkt_take_slot_for(t, call);
   t->top = call;
   call->error_number = *t->errno_place;
   HKTOutcome outcome = run_handler(call, layer, phase);

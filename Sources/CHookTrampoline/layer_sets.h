@@ -54,16 +54,26 @@ static inline HKTLayers *hkt_protect_outermost(HKTThread *t, HKTBodyRecord *reco
 
 static inline void hkt_release_outermost(HKTThread *t) { atomic_store_explicit(&t->outermost, NULL, memory_order_release); }
 
-/// Has another slot protect what the outermost one does; answers its number, which may be none's (`hkt_release_layers`).
-static inline uint32_t hkt_move_outermost(HKTThread *t, HKTCall *call) {
+/// Has the thread's next slot protect the layers of a call, which something else protects, too; answers its number, which may be none's.
+static inline uint32_t hkt_take_slot_for(HKTThread *t, HKTCall *call) {
   uint32_t slot = t->protected_count;
   if (slot < HKT_HAZARDS) {
-    atomic_store_explicit(&t->hazard[slot], call->layers, memory_order_relaxed);
     t->holder[slot] = call;
-  } else {
-    atomic_fetch_add(&call->layers->kept.deep_users, 1);
+    atomic_store_explicit(&t->hazard[slot], call->layers, memory_order_relaxed);
   }
   t->protected_count = slot + 1;
+  return slot;
+}
+
+/// What the slot protects.
+static inline const void *hkt_slot_layers(const HKTThread *t, uint32_t slot) {
+  return atomic_load_explicit(&t->hazard[slot], memory_order_relaxed);
+}
+
+/// Has another slot protect what the outermost one does; answers its number, which may be none's (`hkt_release_layers`).
+static inline uint32_t hkt_move_outermost(HKTThread *t, HKTCall *call) {
+  uint32_t slot = hkt_take_slot_for(t, call);
+  if (slot >= HKT_HAZARDS) atomic_fetch_add(&call->layers->kept.deep_users, 1);
   // After the other: whoever looks sees one of them.
   hkt_release_outermost(t);
   return slot;

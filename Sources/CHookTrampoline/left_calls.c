@@ -21,13 +21,12 @@ static uint32_t drop_slots(HKTThread *t, const HKTFrame *frame) {
   uint32_t used = count;
   while (used > 0) {
     const HKTCall *holder = t->holder[used - 1];
-    void *layers = atomic_load_explicit(&t->hazard[used - 1], memory_order_relaxed);
     // Without a holder: its call is about to begin, or on another stack.
-    if (!holder || !is_on_stack(t, holder) || !is_gone(t, holder, layers, frame)) break;
-    atomic_store_explicit(&t->hazard[--used], NULL, memory_order_release);
+    if (!holder || !is_on_stack(t, holder) || !is_gone(t, holder, hkt_slot_layers(t, used - 1), frame)) break;
+    used--;
   }
   // Calls that found no slot have no address here: theirs stay counted while the last slot is in use.
-  if (used < count) t->protected_count = used;
+  if (used < count) hkt_release_layers(t, NULL, used);
   return used;
 }
 

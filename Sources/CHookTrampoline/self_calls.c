@@ -226,14 +226,7 @@ bool self_pass(const Reader *r, uint64_t offset, const Instruction *i, State *s,
     return true;
   }
   *callee = callee_of(r, offset, i, s);
-  uint64_t target = self_target(r, offset, i);
-  int64_t method;
-  // Behind a witness table a requirement may be consuming as well as not. What a class's own table leads to keeps self, mostly.
-  if (!target && callee->unread & HKT_GPR(13) && !self_method(i, s, &method)) {
-    callee->unread &= ~HKT_GPR(13);
-    callee->may_take |= HKT_GPR(13);
-  }
-  pass_to(r, *callee, target, offset, s);
+  pass_to(r, *callee, self_target(r, offset, i), offset, s);
   return false;
 }
 

@@ -98,6 +98,8 @@ typedef struct HKTBalanceHost {
   HKTPlaces (*whole)(void *context, uint64_t offset);
   /// The method that is called at an offset, as the class of another word of self tells; false: it is not told. May be null.
   bool (*called)(void *context, uint64_t offset, HKTCallee *callee);
+  /// What is called on self where no code is known is a protocol's requirement, which may be consuming; a class's method keeps self, mostly.
+  bool is_of_protocol;
 } HKTBalanceHost;
 
 /// A call that tells of other words of the same value than the one that is followed.

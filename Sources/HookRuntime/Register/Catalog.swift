@@ -248,7 +248,10 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The self of a struct's or enum's method, with what its code says of a copy's end.
   package func selfPlan(of body: Body, by plan: CallPlan) -> SelfPlan {
-    guard case .value(var value) = plan.selfPlan, value.access == .unknown, !plan.isAsync else { return plan.selfPlan }
+    guard case .value(var value) = plan.selfPlan, !plan.isAsync else { return plan.selfPlan }
+    // Getters keep their self, all but those few that are declared `consuming get` and whose code says so.
+    let isGetter = body.declaration.kind == .getter && value.access == .borrowed && !(value.info?.isTrivial ?? true)
+    guard value.access == .unknown || isGetter else { return plan.selfPlan }
     let use = lock.withLock {
       let address = body.address - bias
       return flows.use(of: value, at: address, size: body.size, results: plan.ownedResults, named: body.mangledName, depth: 0)

@@ -79,7 +79,8 @@ extension Flows {
         guard let found = Unmanaged<Asked>.fromOpaque(context!).takeUnretainedValue().called(at: offset) else { return false }
         callee!.pointee = found
         return true
-      })
+      },
+      is_of_protocol: parser.declaration(name)?.contextKind == .protocolType)
     return withExtendedLifetime(asked) { body(&host) }
   }
 

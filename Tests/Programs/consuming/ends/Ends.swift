@@ -115,3 +115,12 @@ public struct Lender {
     return take(isFirst ? one : other)
   }
 }
+
+/// One getter gives up its self.
+public struct Drawer {
+  let thing: Thing
+  let n: Int
+  public init(_ thing: Thing) { (self.thing, n) = (thing, 1) }
+  public var taken: Thing { @inline(never) __consuming get { thing } }
+  public var shown: Thing { @inline(never) get { thing } }
+}
