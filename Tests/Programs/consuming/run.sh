@@ -48,6 +48,8 @@ for level in -Onone -O -Osize; do
   "$products/call-plans" --self ./libEnds.so | cut -f 3,5 >ends.told
   check "$level ends: all methods are judged" [ "$(grep -c 'Ends\..*\.\(used\|kept\)(' ends.told)" -eq 22 ]
   check "$level ends: what is used up is not kept, and what is kept not used up" bash -c "! grep -e '^kept.*used(' -e '^consumed.*kept(' ends.told"
+  "$products/call-plans" --evidence ./libEnds.so | cut -f 1,4 >ends.getters
+  check "$level ends: a getter that gives up its self is told" [ "$(grep 'value:!.*' ends.getters | grep -c 'vg	')$(grep -c 'DrawerV5takenAA5ThingCvg	value:!' ends.getters)" = 11 ]
   check "$level ends: what ends nothing is told" grep -q '^kept.*Ends.Behind.kept()' ends.told
   # Whoever calls what is not told leaves a copy, perhaps: refused, unless the script accepts that.
   capture refused timeout 60 "$scripthost" run -v --state state --patches "$here/ends/refused.lua" -- ./ends
