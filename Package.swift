@@ -2,7 +2,8 @@
 // One package, dependencies point one way only:
 //
 //   scripthost (command) ──► ScriptHost ──► HookRuntime ──► CHookTrampoline, SwiftMangling
-//   ScriptHostBoot (preloaded) ──┘     └──► LuaBridge   ──► CLuaShim (Lua is found at run time, never linked)
+//   ScriptHostBoot (preloaded) ──┘     ├──► LuaBridge   ──► CLuaShim (Lua is found at run time, never linked)
+//                                      └──► Journal (records: format, writer, reader)
 //
 // Everything that is opened inside a program (all but the command) imports Glibc
 // and Synchronization, never Foundation: see docs/architecture decisions in ARCHITECTURE.md.
@@ -24,6 +25,7 @@ let package = Package(
     .library(name: "HookRuntime", targets: ["HookRuntime"]),
     .library(name: "ScriptHostBoot", type: .dynamic, targets: ["ScriptHostBoot"]),
     .executable(name: "scripthost", targets: ["ScriptHostCLI"]),
+    .executable(name: "scripthost-export", targets: ["ScriptHostExport"]),
   ],
   targets: [
     .target(
@@ -33,13 +35,20 @@ let package = Package(
     .target(
       name: "HookRuntime", dependencies: ["CHookTrampoline", "SwiftMangling"],
       swiftSettings: swift),
+    .target(name: "Journal", swiftSettings: swift),
     .target(name: "CLuaShim"),
+    .target(name: "CCrash"),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
     .target(
-      name: "ScriptHost", dependencies: ["HookRuntime", "LuaBridge", "CHookTrampoline", "CLuaShim", "SwiftMangling"],
+      name: "ScriptHost", dependencies: ["HookRuntime", "Journal", "LuaBridge", "CHookTrampoline", "CLuaShim", "CCrash", "SwiftMangling"],
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
-    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "SwiftMangling"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "Journal", "SwiftMangling"], swiftSettings: swift),
+    // Out of process: what reads journals and hands them on. The sidecar alone links Foundation.
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "Exporters", dependencies: ["Journal", "CSQLite"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostExport", dependencies: ["Exporters", "Journal"], swiftSettings: swift),
+    .executableTarget(name: "record-sample", dependencies: ["Journal"], path: "Tests/Fixtures/record-sample", swiftSettings: swift),
     .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),
     .executableTarget(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
@@ -80,7 +89,7 @@ let package = Package(
       swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
-      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "CLuaShim"],
+      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "CLuaShim"],
       swiftSettings: swift),
   ]
 )

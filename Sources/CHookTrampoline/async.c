@@ -11,7 +11,7 @@
 #include "calls_internal.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
-#include "left_calls.h"
+#include "abandoned_calls.h"
 #include "trampoline_offsets.h"
 
 #include <stdatomic.h>

@@ -11,7 +11,7 @@
 #include "calls_internal.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
-#include "left_calls.h"
+#include "abandoned_calls.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -143,7 +143,7 @@ static size_t stack_bytes_of(const HKTCall *call) {
   // Where a stack ends that is not the thread's own is not known: reading too far is worse there than an unlikely frame pointer.
   if (from < t->stack_low || from >= t->stack_high) return hkt_argument_bytes(stack, from + body->stack_bytes, UINT64_MAX, rbp, 0);
   size_t bytes = hkt_argument_bytes(stack, t->stack_high, t->stack_high, rbp, body->stack_bytes);
-  // A frame of that size is no list of arguments; the copy must not use up the stack.
+  // A frame of that size is no list of arguments; the copy must not consume the stack.
   uint64_t room = (uint64_t)__builtin_frame_address(0) - t->stack_low;
   return bytes > body->stack_bytes && bytes + HEADROOM > room ? body->stack_bytes : bytes;
 }
@@ -204,7 +204,7 @@ static inline bool has_one_layer(const HKTCall *call) {
   return call->layers->count == 1 && call->first == 0 && !call->layers->layer[0].is_conditional;
 }
 
-/// The same as run_from for the call of one layer.
+/// Runs the original inside the one layer of a call, as run_from does for several.
 static inline __attribute__((always_inline)) void run_around_original(HKTCall *call, HKTLayer *layer) {
   if (layer->phases & HKT_ON_AROUND) {
     if (run_handler(call, layer, HKT_AROUND) != HKT_HANDLED && !hkt_is_set(call, HKT_CALL_ORIGINAL_RAN)) run_original(call);
@@ -421,7 +421,7 @@ enum { NOTED_BEFORE = HKT_BODY_X87 | HKT_BODY_ENDS_SELF };
 /// What `deliver_single` takes from `deliver`, at bodies that are not NOTED_BEFORE: the call was not made by a handler, either.
 static inline bool is_single(const HKTThread *t, const HKTLayers *layers) { return layers->is_single > t->at_work; }
 
-/// The same as `deliver` for what most calls are: of one layer, which is over before the original, outside of all handlers. What is counted
+/// Delivers what most calls are, as `deliver` does for all: calls of one layer, which is over before the original, outside of all handlers. What is counted
 /// up and down is written, not read again: each reading would wait for the writing before it. What is 0 is not made 0: the time is in
 /// the stores.
 /// - slot: the hazard slot that protects the layers, or HKT_OUTERMOST, and `at_work` is 1.
@@ -491,7 +491,7 @@ static __attribute__((noinline)) HKTAction dispatch_layered(HKTFrame *frame, HKT
   return deliver(t, frame, site, body, layers, NULL);
 }
 
-/// The same where one layer takes part and is over before the original.
+/// Dispatches a call in which one layer takes part that is over before the original.
 static inline __attribute__((always_inline)) HKTAction dispatch_single(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
   if (t->at_work || hkt_has_left(t, frame)) return hkt_dispatch_asking(frame, site);
   t->at_work = 1;
@@ -516,7 +516,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   return flags & HKT_BODY_IS_LAYERED ? dispatch_layered(frame, site, t, body) : dispatch_single(frame, site, t, body);
 }
 
-HKTAction hkt_stand_in(HKTFrame *frame, HKTSite *site) {
+HKTAction hkt_synthesized_method(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread();
   if (!t) return HKT_CONTINUE;
   HKTBodyRecord *body = record_of(site);

@@ -6,7 +6,7 @@
 
 // MARK: Conditions
 
-/// An object begins with its class's metadata, whose second word is the superclass's. A switched class is the original's heir.
+/// An object begins with its class's metadata, whose second word is the superclass's. A switched class is the original's subclass.
 static bool is_of_class(const HKTBodyRecord *body, uint64_t self, uint64_t wanted) {
   if (!self) return false;
   const uint64_t *class = (const uint64_t *)self;

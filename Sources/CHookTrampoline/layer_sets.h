@@ -41,7 +41,7 @@ static inline void hkt_release_slot(HKTThread *t, uint32_t slot) {
 /// In place of a slot's number: the thread's `outermost`.
 enum { HKT_OUTERMOST = UINT32_MAX };
 
-/// The same by the slot that takes no counting: of a call outside of all handlers, until its original begins.
+/// Protects layers by the slot that takes no counting: of a call outside of all handlers, until its original begins.
 static inline HKTLayers *hkt_protect_outermost(HKTThread *t, HKTBodyRecord *record) {
   for (;;) {
     HKTLayers *layers = __atomic_load_n(&record->layers, __ATOMIC_ACQUIRE);
@@ -79,7 +79,7 @@ static inline uint32_t hkt_move_outermost(HKTThread *t, HKTCall *call) {
   return slot;
 }
 
-/// The same by a slot, or without one, until `hkt_release_layers`.
+/// Protects layers by a slot, or without one, until `hkt_release_layers`.
 static inline HKTLayers *hkt_protect_layers(HKTThread *t, HKTBodyRecord *record) {
   uint32_t slot = t->protected_count;
   if (slot < HKT_HAZARDS) return hkt_protect_in_slot(t, record, slot, hkt_is_unfenced());

@@ -68,13 +68,13 @@ static bool ends(HKTCourse f) {
 }
 
 /// Length and course of one instruction: mostly a glance will do. False for what is none.
-static bool look(const uint8_t *code, uint64_t left, HKTGlance *seen) {
-  if (hkt_glance(code, left, seen)) return true;
+static bool look(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) {
+  if (hkt_quick_decode(code, left, seen)) return true;
   ZydisDecoder decoder = quick_decoder();
   ZydisDecodedInstruction i;
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, left, &i))) return false;
   HKTCourse course = course_of(&i);
-  *seen = (HKTGlance){.length = i.length, .course = course, .opcode = i.opcode, .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
+  *seen = (HKTQuickDecode){.length = i.length, .course = course, .opcode = i.opcode, .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
   return true;
 }
 
@@ -118,7 +118,7 @@ typedef struct Moving {
   uint64_t body;
   uint32_t offset;        // of the instruction in the body
   const uint8_t *bytes;   // of the instruction
-  HKTGlance seen;         // of it
+  HKTQuickDecode seen;         // of it
   const ZydisDecodedInstruction *instruction;  // NULL where a glance told all
   const ZydisDecodedOperand *operands;
   HKTRefusal *refusal;
@@ -298,7 +298,7 @@ static bool measure(const uint8_t *code, const HKTBody *body, Window *window, HK
         return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_TOO_SHORT, .body = body->address, .value = available});
       break;
     }
-    HKTGlance i;
+    HKTQuickDecode i;
     if (!look(code + window->moved, body->size - window->moved, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address,
                                               .address = body->address + window->moved});
@@ -316,8 +316,8 @@ static bool measure(const uint8_t *code, const HKTBody *body, Window *window, HK
 /// Looks at every instruction behind the window for jumps into it.
 static bool scan_body(const uint8_t *code, const HKTBody *body, const Window *window, HKTRefusal *refusal) {
   bool indirect = false;
-  for (uint64_t offset = window->moved; (offset = hkt_glance_over(code, offset, body->size, window->size)) < body->size;) {
-    HKTGlance i;
+  for (uint64_t offset = window->moved; (offset = hkt_quick_decode_over(code, offset, body->size, window->size)) < body->size;) {
+    HKTQuickDecode i;
     if (!look(code + offset, body->size - offset, &i))
       return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = body->address, .address = body->address + offset});
     if (i.course == HKT_COURSE_JUMP_INDIRECT) indirect = true;
@@ -354,7 +354,7 @@ static bool move_decoded(Moving *m, uint64_t left, uint32_t window) {
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, m->bytes, left, &i, operands)))
     return hkt_refuse(m->refusal, (HKTRefusal){.reason = HKT_UNDECODABLE, .body = m->body, .address = address_of(m)});
   HKTCourse course = course_of(&i);
-  m->seen = (HKTGlance){.length = i.length, .course = course, .opcode = i.opcode,
+  m->seen = (HKTQuickDecode){.length = i.length, .course = course, .opcode = i.opcode,
                         .relative_at = has_base(&i, operands, ZYDIS_REGISTER_RIP) ? i.raw.disp.offset : 0,
                         .distance = is_direct(course) ? (int32_t)i.raw.imm[0].value.s : 0};
   m->instruction = &i;
@@ -375,7 +375,7 @@ static bool move_all(const uint8_t *code, const HKTBody *body, const Window *win
     m.bytes = code + m.offset;
     uint32_t left = window->moved - m.offset;
     // Of a call by an operand a glance tells too little.
-    bool is_told = hkt_glance(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
+    bool is_told = hkt_quick_decode(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
     if (!(is_told ? move_one(&m, window->moved) : move_decoded(&m, left, window->moved))) return false;
     m.offset += m.seen.length;
   }

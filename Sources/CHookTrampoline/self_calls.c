@@ -24,7 +24,7 @@ bool self_method(const Instruction *i, const State *s, int64_t *offset) {
   return is_word_of_object(op) && holds_class(s, op->mem.base);
 }
 
-/// The same, where a word of self's class says where.
+/// The callee of a call whose target a word of self's class holds.
 static HKTCallee callee_of(const Reader *r, uint64_t offset, const Instruction *i, const State *s) {
   int64_t method;
   HKTCallee callee;
@@ -116,8 +116,8 @@ static bool pass_to_witness(Witness witness, const Reader *r, State *s) {
 }
 
 /// What the callee's own code does with the word that is followed, which is in the register, or at the address there.
-static HKTBalance use_of_passed(const Reader *r, const HKTCallee *callee, uint64_t target, int reg, bool is_address, bool is_certain) {
-  if (callee->kind != HKT_CALLEE_UNKNOWN || !target || !r->host || !r->host->passed) return HKT_BALANCE_UNREAD;
+static HKTOwnership use_of_passed(const Reader *r, const HKTCallee *callee, uint64_t target, int reg, bool is_address, bool is_certain) {
+  if (callee->kind != HKT_CALLEE_UNKNOWN || !target || !r->host || !r->host->passed) return HKT_OWNERSHIP_UNREAD;
   HKTSelf self = {.place = HKT_GPR(reg), .is_address = is_address, .word = is_address ? r->word : 0, .is_certain = is_certain,
                   .before = is_address ? r->before : MOST_BEFORE};
   return r->host->passed(r->host->context, target, self);
@@ -128,9 +128,9 @@ static void pass_address(const Reader *r, const HKTCallee *callee, uint64_t targ
   HKTPlaces place = HKT_GPR(reg);
   if (!is_inside(s, reg)) return;
   // Which words a callee reads is not asked, so that only one that is known is followed there.
-  HKTBalance use = is_exact(s, reg) && r->word != HKT_NO_WORD ? use_of_passed(r, callee, target, reg, true, r->is_certain) : HKT_BALANCE_UNREAD;
-  if (use == HKT_BALANCE_KEPT) return;
-  if (use == HKT_BALANCE_CONSUMED) count(s, ALWAYS, -1, -1);
+  HKTOwnership use = is_exact(s, reg) && r->word != HKT_NO_WORD ? use_of_passed(r, callee, target, reg, true, r->is_certain) : HKT_OWNERSHIP_UNREAD;
+  if (use == HKT_OWNERSHIP_KEPT) return;
+  if (use == HKT_OWNERSHIP_CONSUMED) count(s, ALWAYS, -1, -1);
   else if (callee->takes & place) end_at_address(r, reg, 0, s);
   else if (callee->may_take & place || callee->unread & place || callee->kind == HKT_CALLEE_UNKNOWN) lose(s);
   // C functions have no self.
@@ -142,9 +142,9 @@ static void pass_word(const Reader *r, const HKTCallee *callee, uint64_t target,
   HKTPlaces place = HKT_GPR(reg);
   Hold hold = hold_of(s, reg);
   if (hold == NEVER) return;
-  HKTBalance use = use_of_passed(r, callee, target, reg, false, r->is_certain && hold == ALWAYS);
-  if (use == HKT_BALANCE_KEPT) return;
-  if (use == HKT_BALANCE_CONSUMED || callee->takes & place) count(s, hold, -1, -1);
+  HKTOwnership use = use_of_passed(r, callee, target, reg, false, r->is_certain && hold == ALWAYS);
+  if (use == HKT_OWNERSHIP_KEPT) return;
+  if (use == HKT_OWNERSHIP_CONSUMED || callee->takes & place) count(s, hold, -1, -1);
   else if (callee->may_take & place || (r->is_strict && callee->unread & place)) count(s, hold, -1, 0);
   // A method keeps the self it is called on, as all but a few do, where its own code cannot be read.
   else if (place == HKT_GPR(13)) return;

@@ -112,7 +112,7 @@ static inline Witness witness_in(const State *s, const ZydisDecodedOperand *from
   return is_witness ? (Witness){(uint8_t)(at / 8), s->types[base]} : (Witness){0};
 }
 
-/// The same of a register or memory.
+/// The witness that a register or a word of memory holds.
 static inline Witness witness_at(const State *s, const ZydisDecodedOperand *from) {
   if (from->type == ZYDIS_OPERAND_TYPE_MEMORY) return witness_in(s, from);
   int reg = from->type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(from->reg.value) : -1;

@@ -3,7 +3,7 @@
 // A state is the registers and own stack slots that hold the self the function was entered with, and the least and most of
 // references taken so far. A release that the code spells out counts for certain, and so do retains. Where self goes to a place
 // or a callee that may keep it, it may have been given up: the least sinks. So it does where self lies in a slot at the end of the
-// frame that was filled since the last call: a callee that is not known may take it from there. self_balance.c follows states
+// frame that was filled since the last call: a callee that is not known may take it from there. self_ownership.c follows states
 // through the code.
 //
 // Of a self that is passed by address, registers and slots with that address are followed, and those that may have the address of a
@@ -12,7 +12,7 @@
 #ifndef SELF_STATE_H
 #define SELF_STATE_H
 
-#include "HKTBalance.h"
+#include "HKTOwnership.h"
 
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ typedef struct FrameCopy {
 /// A function's code, and what is known of all of it.
 typedef struct Reader {
   const HKTCode *code;
-  const HKTBalanceHost *host;
+  const HKTOwnershipHost *host;
   HKTOwnedResults results;
   ZydisDecoder decoder;
   uint32_t before;       // words of self that may come before the one that is followed
@@ -82,7 +82,7 @@ typedef struct Reader {
   uint32_t copy_count;
   int32_t word;          // of a self that is passed by address: where the word is that is followed
   bool is_certain;       // every self has the reference that is followed
-  bool is_strict;        // a method whose code is out of reach may use up the self it is called on
+  bool is_strict;        // a method whose code is out of reach may consume the self it is called on
 } Reader;
 
 typedef enum Told { UNTOLD, NO_ERROR, ERROR } Told;

@@ -4,7 +4,7 @@
 // async slot gets a record of its own before the stub, because callers read the context's size there.
 //
 // What must stay true:
-//   1. Sites and stubs are never freed: whoever copied a word of ours (an heir made later, another engine) may call it at
+//   1. Sites and stubs are never freed: whoever copied a word of ours (a subclass made later, another engine) may call it at
 //      any time.
 //   2. A word is restored only from our own stub; what someone else wrote there stays.
 #include <errno.h>

@@ -63,7 +63,7 @@ static inline bool bits_of(lua_State *L, uint8_t kind, uint64_t *bits) {
 bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls) {
   SHLArguments *a = current(L, S, cls);
   int32_t i = a && a->changeable ? position(L, a) : -1;
-  if (i < 0 || i >= SHL_MOST_STAGED || a->lent >> i & 1) return false;
+  if (i < 0 || i >= SHL_MOST_STAGED || a->borrowed >> i & 1) return false;
   uint64_t bits;
   if (!bits_of(L, a->from.places[i].kind, &bits)) return false;
   a->bits[i][0] = bits;

@@ -4,7 +4,7 @@
 
 // ---------------------------------------------------------------- text of values
 
-/// A stable stand-in for an address: one to one, keyed per state.
+/// A stable synthesized method for an address: one to one, keyed per state.
 static uint64_t scrambled(SHLState *S, const void *p) {
   const uint64_t mask = ((uint64_t)1 << 48) - 1;
   uint64_t x = (uint64_t)(uintptr_t)p & mask;

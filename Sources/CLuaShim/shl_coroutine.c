@@ -2,7 +2,7 @@
 //
 // A coroutine that runs fewer instructions than the hook counts never meets the hook: so making and resuming one is
 // charged. A kill inside one goes on in whoever resumed it. Pooled coroutines of the host never reach a script;
-// `running` answers a stand-in for them.
+// `running` answers a synthesized method for them.
 #include "shl_internal.h"
 
 enum { CREATE_UNITS = 200, RESUME_UNITS = 150, RESET_NESTING = 8 };
@@ -13,8 +13,8 @@ static lua_State *check_coroutine(lua_State *L) {
   return co;
 }
 
-static bool is_stand_in(lua_State *L, int index) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, shl_state_of(L)->main_stand_in);
+static bool is_synthesized_method(lua_State *L, int index) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shl_state_of(L)->main_synthesized_method);
   bool same = lua_rawequal(L, -1, index);
   lua_settop(L, -2);
   return same;
@@ -64,7 +64,7 @@ static int resume(lua_State *L, lua_State *co, int nargs) {
 
 int shl_f_resume(lua_State *L) {
   lua_State *co = check_coroutine(L);
-  if (is_stand_in(L, 1)) {
+  if (is_synthesized_method(L, 1)) {
     lua_pushboolean(L, 0);
     lua_pushliteral(L, "cannot resume non-suspended coroutine");
     return 2;
@@ -129,7 +129,7 @@ int shl_f_yield(lua_State *L) {
 
 int shl_f_status(lua_State *L) {
   check_coroutine(L);
-  if (!is_stand_in(L, 1)) return shl_stock.co_status(L);
+  if (!is_synthesized_method(L, 1)) return shl_stock.co_status(L);
   lua_pushstring(L, L == shl_state_of(L)->run->L ? "running" : "normal");
   return 1;
 }
@@ -137,7 +137,7 @@ int shl_f_status(lua_State *L) {
 int shl_f_running(lua_State *L) {
   SHLState *S = shl_state_of(L);
   bool main = L == S->run->L;
-  if (main) lua_rawgeti(L, LUA_REGISTRYINDEX, S->main_stand_in);
+  if (main) lua_rawgeti(L, LUA_REGISTRYINDEX, S->main_synthesized_method);
   else lua_pushthread(L);
   lua_pushboolean(L, main);
   return 2;
@@ -145,7 +145,7 @@ int shl_f_running(lua_State *L) {
 
 int shl_f_isyieldable(lua_State *L) {
   lua_State *co = lua_tothread(L, 1);
-  if (co && is_stand_in(L, 1)) {
+  if (co && is_synthesized_method(L, 1)) {
     lua_pushboolean(L, 0);
     return 1;
   }

@@ -267,7 +267,7 @@ static inline void *live_call(lua_State *L, SHLState *S, int index) {
   return slot < S->slot_count && S->slots[slot].generation == token >> 16 ? S->slots[slot].host : NULL;
 }
 
-/// The same, or an error that tells what is wrong with the token.
+/// The call of a token, or an error that tells what is wrong with it.
 static void *call_target(lua_State *L, SHLState *S, int index) {
   void *host = live_call(L, S, index);
   if (SHL_LIKELY(host != NULL)) return host;
@@ -521,7 +521,7 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
   bool unique = c->ops.flags & SHL_UNIQUE;
   luaL_checkstack(L, 5, NULL);
   make_tables(L, S, c);
-  if (SHL_UNLIKELY(c->stand_in && S->classes[c->stand_in]->unique_count) && push_live(L, S, c->stand_in, v->h.a)) return;
+  if (SHL_UNLIKELY(c->synthesized_method && S->classes[c->synthesized_method]->unique_count) && push_live(L, S, c->synthesized_method, v->h.a)) return;
   if (unique) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
     lua_rawgetp(L, -1, (void *)v->h.a);
@@ -713,7 +713,7 @@ SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
     status = record ? SHL_OK : SHL_NO_MEMORY;
     if (record) {
       S->classes[S->class_count] = record;
-      if (d->stands_in_for) S->classes[d->stands_in_for]->stand_in = S->class_count;
+      if (d->stands_in_for) S->classes[d->stands_in_for]->synthesized_method = S->class_count;
       *cls = S->class_count++;
     }
   }

@@ -116,7 +116,7 @@ typedef struct SHLClassRecord {
   SHLMember recent[RECENT_MEMBERS];
   SHLRef unique;            // weak values: first word -> userdata
   int32_t unique_count;     // made since the table is new
-  uint32_t stand_in;        // the class whose live handles are given out instead, 0: none
+  uint32_t synthesized_method;        // the class whose live handles are given out instead, 0: none
 } SHLClassRecord;
 
 typedef struct SHLRelease { uint32_t cls; uint64_t a, b, c; } SHLRelease;
@@ -170,7 +170,7 @@ struct SHLState {
   char name_gc[32], name_mode[32], name_call[32];  // what the VM calls __gc, __mode and __call here
   SHLRef call_key;
   const void *call_string;      // the interned name_call
-  SHLRef main_stand_in;         // what coroutine.running answers outside script coroutines
+  SHLRef main_synthesized_method;         // what coroutine.running answers outside script coroutines
   SHLRef constants;             // id -> shown text
   SHLText texts[RECENT_TEXTS];
   uint64_t scramble;            // hides addresses in tostring

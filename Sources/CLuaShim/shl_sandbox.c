@@ -193,5 +193,5 @@ void shl_sandbox_open(lua_State *L, SHLState *S) {
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
 
   lua_newthread(L);
-  S->main_stand_in = luaL_ref(L, LUA_REGISTRYINDEX);
+  S->main_synthesized_method = luaL_ref(L, LUA_REGISTRYINDEX);
 }

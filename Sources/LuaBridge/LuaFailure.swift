@@ -12,9 +12,9 @@ public struct LuaFailure: Error, Equatable, Sendable {
     case syntax(moreInput: Bool)
     /// Binary chunk, UTF-16, NUL byte, too long, too complex: not given to the compiler.
     case refusedSource
-    /// The call used up its instructions.
+    /// The call consumed its instructions.
     case instructions
-    /// The call used up its wall-clock time.
+    /// The call consumed its wall-clock time.
     case time
     /// The state passed its memory limit.
     case memory

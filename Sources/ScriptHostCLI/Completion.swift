@@ -1,4 +1,4 @@
-// Completion — shell scripts made from the interface: scripthost completion bash|zsh.
+// Completion — shell scripts made from the interface: scripthost completion bash|zsh|fish.
 
 /// Writes completion scripts.
 enum CompletionScript {
@@ -60,6 +60,41 @@ enum CompletionScript {
     case .program: "COMPREPLY=($(compgen -c -- \"$current\"))"
     case .words(let words): "COMPREPLY=($(compgen -W '\(words.joined(separator: " "))' -- \"$current\"))"
     }
+  }
+
+  /// For a file scripthost.fish in a directory of $fish_complete_path.
+  static func fish(_ commands: [Subcommand]) -> String {
+    let before = "not __fish_seen_subcommand_from \(commands.map(\.name).joined(separator: " "))"
+    var lines = ["# fish completion for scripthost", "complete -c scripthost -f", "complete -c scripthost -n '\(before)' -l help -l version"]
+    for command in commands {
+      lines.append("complete -c scripthost -n '\(before)' -a \(command.name) -d \(fishQuoted(command.summary))")
+      let after = "complete -c scripthost -n '__fish_seen_subcommand_from \(command.name)'"
+      for option in command.options {
+        var line = after
+        if let short = option.short { line += " -s \(short)" }
+        if let long = option.long { line += " -l \(long)" }
+        if option.value != nil { line += " -r" + fishAction(option.completion) }
+        lines.append(line + " -d " + fishQuoted(String(option.help.prefix { $0 != "." && $0 != ";" })))
+      }
+      let operands = fishAction(operandCompletion(command))
+      if !operands.isEmpty { lines.append(after + operands) }
+      if case .program = command.operands { lines.append(after + " -a '(__fish_complete_command)'") }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func fishAction(_ completion: Option.Completion) -> String {
+    switch completion {
+    case .none: ""
+    case .file: " -F"
+    case .directory: " -a '(__fish_complete_directories)'"
+    case .program: " -a '(__fish_complete_command)'"
+    case .words(let words): " -a '\(words.joined(separator: " "))'"
+    }
+  }
+
+  private static func fishQuoted(_ text: String) -> String {
+    "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
   }
 
   /// For a file `_scripthost` in a directory of $fpath, or `source <(scripthost completion zsh)`.

@@ -1,4 +1,5 @@
 // CoverageCommand — how much of a program can be hooked and decoded.
+internal import Journal
 internal import ScriptHost
 
 extension Subcommand {

@@ -1,5 +1,6 @@
 // Doctor — tells whether ScriptHost can work here, and what to change.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 extension Subcommand {

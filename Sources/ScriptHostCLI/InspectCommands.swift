@@ -1,6 +1,7 @@
 // InspectCommands — the commands that look into a program without running it: types, methods, find, explain.
 internal import Glibc
 internal import HookRuntime
+internal import Journal
 internal import ScriptHost
 internal import SwiftMangling
 

@@ -1,5 +1,6 @@
 // Interface — what a command line looks like, as data: parser, help and shell
 // completion are all made from it.
+internal import Journal
 internal import ScriptHost
 
 /// An option of a subcommand.

@@ -4,6 +4,7 @@
 // environment gets two variables at its end; the preload stub takes them out
 // again before the program's own code runs.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 /// The two libraries of ScriptHost.
@@ -25,6 +26,9 @@ struct InstalledLibraries {
     preload = try find("libscripthost_preload.so")
     boot = try find("libScriptHostBoot.so")
   }
+
+  /// A file that is installed with this command; nil when it is not there.
+  static func find(_ name: String) -> RawPath? { directories.lazy.map { $0.appending(name) }.first { $0.status() != nil } }
 
   private static var directories: [RawPath] {
     let chosen = getenv("SCRIPTHOST_LIBRARY_PATH").map { String(cString: $0).split(separator: ":").map { RawPath(String($0)) } } ?? []

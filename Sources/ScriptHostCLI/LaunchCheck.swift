@@ -1,6 +1,7 @@
 // LaunchCheck — whether ScriptHost can live in a program: processor, Swift runtime as a library, compiler.
 internal import Glibc
 internal import HookRuntime
+internal import Journal
 internal import ScriptHost
 
 /// What the launch needs to know of an ELF file.

@@ -2,6 +2,7 @@
 //
 // Long options take "--name value" and "--name=value", short ones "-n value" and
 // "-nvalue"; short switches may be joined ("-cv"). Options end at "--".
+internal import Journal
 internal import ScriptHost
 
 /// Reads arguments; every problem is one sentence with exit status 2.

@@ -1,6 +1,7 @@
 // ProgramFile — finds the program a person named, as a shell does, and refuses
 // files that cannot be started with a library preloaded.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 /// A file that can be executed.

@@ -1,5 +1,6 @@
 // RecordCommands — the commands that read the journal: events and logs.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 extension Subcommand {
@@ -16,6 +17,8 @@ extension Subcommand {
       completion: .directory),
   ]
 
+  private static let kindNames = RecordKind.allCases.map { "\($0)" }.joined(separator: ", ")
+
   static let events = Subcommand(
     name: "events",
     summary: "show what was recorded",
@@ -27,7 +30,7 @@ extension Subcommand {
     ],
     options: readingOptions + [
       Option(
-        long: "kind", value: "KIND", repeats: true, help: "Only event, log, failure, note or gap.",
+        long: "kind", value: "KIND", repeats: true, help: "Only of this kind: \(kindNames).",
         completion: .words(RecordKind.allCases.map { "\($0)" }))
     ],
     operands: .none,
@@ -40,7 +43,7 @@ extension Subcommand {
     let kinds = try arguments.all("--kind").map { bytes throws(Failure) -> RecordKind in
       let text = String(decoding: bytes, as: UTF8.self)
       guard let kind = RecordKind.allCases.first(where: { "\($0)" == text }) else {
-        throw .usage("'--kind' needs one of event, log, failure, note, gap; found '\(EventText.printable(text))'")
+        throw .usage("'--kind' needs one of \(kindNames); found '\(EventText.printable(text))'")
       }
       return kind
     }
@@ -89,7 +92,7 @@ struct JournalView {
     follows = arguments.has("--follow")
   }
 
-  private static func time(_ text: String) throws(Failure) -> UInt64 {
+  static func time(_ text: String) throws(Failure) -> UInt64 {
     if let time = EventText.nanoseconds(rfc3339: text) { return time }
     guard let age = Duration.nanoseconds(text) else {
       throw .usage("'--since' needs a duration such as 10m or a time such as 2026-01-31T07:05:00Z; found '\(EventText.printable(text))'")

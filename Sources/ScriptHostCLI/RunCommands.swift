@@ -1,4 +1,5 @@
 // RunCommands — the commands that start a program: run and trace.
+internal import Journal
 internal import ScriptHost
 
 extension Subcommand {

@@ -1,14 +1,27 @@
 // ScriptHostCommand — the list of subcommands and the way from a command line to an exit status.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 /// The command as a whole.
 enum ScriptHostCommand {
   static let version = "0.1.0"
 
+  /// The compiler this was built with, whose programs it fits: its release, and the revision that binaries carry in `.comment`.
+  private static var compiler: String {
+    #if compiler(>=6.4)
+      let release = "Swift 6.4 or newer"
+    #elseif compiler(>=6.3)
+      let release = "Swift 6.3"
+    #else
+      let release = "Swift 6.2"
+    #endif
+    return release + (OwnRuntime.current.compilers.sorted().first.map { ", LLVM \($0.prefix(10))" } ?? "") + ", x86_64 Linux"
+  }
+
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .trace, .types, .methods, .find, .explain, .coverage, .events, .logs, .doctor, .completion,
+    .run, .trace, .types, .methods, .find, .explain, .coverage, .events, .logs, .export, .query, .report, .doctor, .completion, .manual,
   ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.
@@ -41,7 +54,7 @@ enum ScriptHostCommand {
     switch first {
     case "--help", "-h", "help": return try help(words.dropFirst().first)
     case "--version":
-      Output.line("scripthost \(version)")
+      Output.line("scripthost \(version) (\(compiler))")
       Output.flush()
       return 0
     default: break
@@ -76,23 +89,48 @@ enum ScriptHostCommand {
 }
 
 extension Subcommand {
+  static let manual = Subcommand(
+    name: "manual",
+    summary: "write the manual pages",
+    synopsis: "DIRECTORY",
+    description: ["Writes scripthost.1 and a page for each command into DIRECTORY, which must be there; man reads them with man -M or -l."],
+    options: [],
+    operands: .one("a directory", .directory),
+    examples: [("scripthost manual /usr/local/share/man/man1", "For man scripthost and man scripthost-trace.")]
+  ) { arguments in
+    let directory = RawPath(arguments.operands[0])
+    let pages = [("scripthost", ManualPage.overview(ScriptHostCommand.subcommands))]
+      + ScriptHostCommand.subcommands.map { ("scripthost-" + $0.name, ManualPage.page($0)) }
+    for (name, text) in pages {
+      let path = directory.appending("\(name).1")
+      guard let file = path.withCString({ fopen($0, "we") }) else {
+        throw Failure(status: 1, sentence: "cannot write '\(path)': \(String(cString: strerror(errno)))")
+      }
+      fputs(text, file)
+      guard fclose(file) == 0 else { throw Failure(status: 1, sentence: "cannot write '\(path)': \(String(cString: strerror(errno)))") }
+    }
+    return 0
+  }
+
   static let completion = Subcommand(
     name: "completion",
     summary: "print a completion script for a shell",
-    synopsis: "bash|zsh",
+    synopsis: "bash|zsh|fish",
     description: ["Prints a script that lets the shell complete commands, options and programs."],
     options: [],
-    operands: .one("bash or zsh", .words(["bash", "zsh"])),
+    operands: .one("bash, zsh or fish", .words(["bash", "zsh", "fish"])),
     examples: [
       ("source <(scripthost completion bash)", "Completion for this shell; put the line into ~/.bashrc to keep it."),
       ("scripthost completion zsh >~/.zfunc/_scripthost", "Completion for zsh, in a directory of $fpath."),
+      ("scripthost completion fish >~/.config/fish/completions/scripthost.fish", "Completion for fish."),
     ]
   ) { arguments in
     switch String(decoding: arguments.operands[0], as: UTF8.self) {
     case "bash": Output.text(CompletionScript.bash(ScriptHostCommand.subcommands))
     case "zsh": Output.text(CompletionScript.zsh(ScriptHostCommand.subcommands))
+    case "fish": Output.text(CompletionScript.fish(ScriptHostCommand.subcommands))
     case let shell:
-      throw Failure.usage("completion: no script for '\(EventText.printable(shell))'; use bash or zsh")
+      throw Failure.usage("completion: no script for '\(EventText.printable(shell))'; use bash, zsh or fish")
     }
     Output.flush()
     return 0

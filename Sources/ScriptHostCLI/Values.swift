@@ -1,5 +1,6 @@
 // Values — texts of the command line turned into numbers, durations and times.
 internal import Glibc
+internal import Journal
 internal import ScriptHost
 
 extension Arguments {

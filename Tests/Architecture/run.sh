@@ -34,9 +34,25 @@ done <"$here/owners"
 
 # Everything opened inside a program does without Foundation (ABI: eleven dynamic replacements would change the program).
 if grep -rnE '^ *(public |package |internal |private |@preconcurrency )*import (Foundation|FoundationEssentials)' \
-  HookRuntime LuaBridge ScriptHost ScriptHostBoot SwiftMangling >"$work/imports"; then
+  HookRuntime Journal LuaBridge ScriptHost ScriptHostBoot SwiftMangling >"$work/imports"; then
   bad 'no Foundation in what is opened inside a program' "$(head -n 3 "$work/imports")"
 else
   good 'no Foundation in what is opened inside a program'
 fi
+# Stages of a module point one way.
+while IFS= read -r line; do
+  case $line in
+    'WRONG '*) bad "${line#WRONG   }" ;;
+    'ok '*) good "${line#ok      }" ;;
+  esac
+done < <(python3 "$here/stages.py" "$root/Sources" "$here/stages.known")
+
+
+# A comment has a subject of its own.
+if grep -rnE '^ *//+ The same\b' . >"$work/same"; then
+  bad 'no comment opens with "The same"' "$(head -n 3 "$work/same")"
+else
+  good 'no comment opens with "The same"'
+fi
+
 finish

@@ -150,11 +150,11 @@ struct DiscoverTypeTests {
     shell(
       "cd \(folder.path) && swiftc -O -parse-as-library -enable-library-evolution -emit-module -module-name Base -emit-library Base.swift -o libBase.so 2>log && swiftc -O -parse-as-library -module-name Heir -I . -L . -lBase -emit-library Heir.swift -o libHeir.so 2>>log"
     )
-    let heir = try #require(SwiftTypes(file: try ELFFile(path: folder.path + "/libHeir.so")).types.first)
+    let subclass = try #require(SwiftTypes(file: try ELFFile(path: folder.path + "/libHeir.so")).types.first)
     #expect(
-      heir.name == "Heir.Heir" && heir.superclass == "Base.Base" && heir.hasResilientSuperclass && heir.vtableOffset == nil
-        && heir.vtableBehindMembers?.offset == 0 && heir.hasOverrides)
-    #expect(heir.vtable.count == 1)
+      subclass.name == "Heir.Heir" && subclass.superclass == "Base.Base" && subclass.hasResilientSuperclass && subclass.vtableOffset == nil
+        && subclass.vtableBehindMembers?.offset == 0 && subclass.hasOverrides)
+    #expect(subclass.vtable.count == 1)
   }
 
   @Test("memory and file say the same")

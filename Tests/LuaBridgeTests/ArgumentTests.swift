@@ -100,7 +100,7 @@ struct ArgumentTests {
     let call = try Call(Self.kinds, Self.values)
     #expect(try call.run("return other()[1]") == "host")
     #expect(try call.run("other()[1] = 2") == "error: test:1: host")
-    call.arguments.pointee.lent = 1
+    call.arguments.pointee.borrowed = 1
     #expect(try call.run("args[1] = 2") == "error: test:1: host")
     #expect(try call.run("args[2] = 2 return tostring(args[2])") == "2")
     call.arguments.pointee.changeable = false

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import Journal
 @testable import ScriptHost
 
 @Suite("command")
@@ -154,7 +155,8 @@ struct CommandLineTests {
     #expect(words.text == "--slower\nevents\n")
     #expect(words.errors == "")
     #expect(try scripthost("completion", "zsh").text.hasPrefix("#compdef scripthost\n"))
-    #expect(try scripthost("completion", "fish").status == 2)
+    #expect(try scripthost("completion", "fish").text.hasPrefix("# fish completion"))
+    #expect(try scripthost("completion", "tcsh").status == 2)
   }
 
   @Test("the doctor tells facts and advice")

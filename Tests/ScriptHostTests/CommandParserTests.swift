@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Journal
 @testable import ScriptHost
 @testable import ScriptHostCLI
 
@@ -52,7 +53,7 @@ struct CommandParserTests {
     Case("no dashes", ["run", "ls"], "run: put '--' before the program: scripthost run … -- ls"),
     Case("no program", ["run", "--"], "run: no program; write scripthost run … -- PROGRAM ARGUMENTS"),
     Case("too many words", ["events", "x"], "events: 'x' is one word too many; see scripthost events --help"),
-    Case("too few words", ["completion"], "completion: needs bash or zsh; see scripthost completion --help"),
+    Case("too few words", ["completion"], "completion: needs bash, zsh or fish; see scripthost completion --help"),
     Case("control characters are shown", ["run", "--\u{1b}[1m"], "run: unknown option '--\\u001b[1m'; see scripthost run --help"),
   ]
 

@@ -195,7 +195,7 @@ enum Subject {
 
   /// A process that writes a journal.
   static let journalWriter = build { directory in
-    let sources = Place.root + "/Sources/ScriptHost/Record"
+    let sources = Place.root + "/Sources/Journal"
     let files = try FileManager.default.contentsOfDirectory(atPath: sources).filter { $0.hasSuffix(".swift") }
     return try compile(
       ["-O", "-swift-version", "6", "-parse-as-library", "-package-name", "writer", "-enable-upcoming-feature", "InternalImportsByDefault"]

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import Journal
 @testable import ScriptHost
 
 @Suite("journal")
@@ -20,7 +21,7 @@ struct RecordJournalTests {
     return memory
   }
 
-  private func append(_ journal: Journal, _ number: Int, text: String = "some text") -> UInt64? {
+  private func append(_ journal: JournalWriter, _ number: Int, text: String = "some text") -> UInt64? {
     withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
       var fields = FieldWriter("tick", into: buffer)
       fields.add("number", number)
@@ -52,7 +53,7 @@ struct RecordJournalTests {
   @Test("fields of every kind come back")
   func fields() throws {
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       var fields = FieldWriter("all kinds", into: buffer)
       fields.maximumString = 10
@@ -64,11 +65,11 @@ struct RecordJournalTests {
       fields.addNull("f")
       fields.add("g", "ö\0")
       fields.add("h", "123456789ö123")
-      fields.add("password", "hunter2")
+      fields.add(FieldName(given: "password"), "hunter2")
       fields.beginList("i")
       fields.add(FieldWriter.noName, 1)
       fields.beginObject(FieldWriter.noName)
-      fields.add("secret", 5)
+      fields.add(FieldName(given: "secret"), 5)
       fields.add("x", 1.5)
       fields.end()
       fields.end()
@@ -93,7 +94,7 @@ struct RecordJournalTests {
 
   @Test("fields that do not fit are left out, and the record says so")
   func overflow() throws {
-    let journal = try Journal(directory: nil, identity: identity())
+    let journal = try JournalWriter(directory: nil, identity: identity())
     withUnsafeTemporaryAllocation(byteCount: 320, alignment: 8) { buffer in
       var fields = FieldWriter("small", into: buffer)
       for number in 0..<100 { fields.add("number", number) }
@@ -108,7 +109,7 @@ struct RecordJournalTests {
   @Test("four threads write, nothing is lost and each thread's order holds")
   func threads() throws {
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     let count = 5000
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       for number in 0..<count { #expect(append(journal, thread * count + number) != nil) }
@@ -148,7 +149,7 @@ struct RecordJournalTests {
   func bitFlips(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     for number in 0..<200 { #expect(append(journal, number) != nil) }
     let path = JournalFile.list(in: RawPath(directory))[0]
     let original = FileManager.default.contents(atPath: path.description)!
@@ -172,7 +173,7 @@ struct RecordJournalTests {
   func cutShort(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     for number in 0..<100 { #expect(append(journal, number) != nil) }
     let bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
     let copy = try Place.scratch() + "/a.journal"
@@ -192,7 +193,7 @@ struct RecordJournalTests {
   func garbage(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     #expect(append(journal, 0) != nil)
     let bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
     let copy = try Place.scratch() + "/a.journal"
@@ -207,7 +208,7 @@ struct RecordJournalTests {
   @Test("another version is named, other files are no journal")
   func versions() throws {
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     #expect(append(journal, 0) != nil)
     var bytes = FileManager.default.contents(atPath: JournalFile.list(in: RawPath(directory))[0].description)!
     bytes[RecordFormat.Header.version] = 9
@@ -221,8 +222,8 @@ struct RecordJournalTests {
   @Test("two journals in one directory have files of their own")
   func twoWriters() throws {
     let directory = try Place.scratch()
-    let first = try Journal(directory: RawPath(directory), identity: identity())
-    let second = try Journal(directory: RawPath(directory), identity: identity("/bin/odd name\n"))
+    let first = try JournalWriter(directory: RawPath(directory), identity: identity())
+    let second = try JournalWriter(directory: RawPath(directory), identity: identity("/bin/odd name\n"))
     #expect(append(first, 1) != nil)
     #expect(append(second, 2) != nil)
     let files = JournalFile.list(in: RawPath(directory)).map { String(decoding: $0.lastComponent, as: UTF8.self) }.sorted()
@@ -234,9 +235,9 @@ struct RecordJournalTests {
   @Test("a limit on the disk removes the oldest records first")
   func rotation() throws {
     let directory = try Place.scratch()
-    var limits = Journal.Limits()
+    var limits = JournalWriter.Limits()
     limits.disk = 700_000
-    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity(), limits: limits)
     for number in 0..<40_000 { #expect(append(journal, number) != nil) }
     #expect(try size(directory) <= limits.disk)
     let kept = numbers(try read(directory).records)
@@ -251,9 +252,9 @@ struct RecordJournalTests {
   @Test("at the limit the files are used again, under new names")
   func usedAgain() throws {
     let directory = try scratchInPlace()
-    var limits = Journal.Limits()
+    var limits = JournalWriter.Limits()
     limits.disk = 700_000
-    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity(), limits: limits)
     func files() throws -> [UInt64: (name: String, time: Int)] {
       try Dictionary(
         uniqueKeysWithValues: JournalFile.list(in: RawPath(directory)).map { path in
@@ -382,9 +383,9 @@ struct RecordJournalTests {
   @Test("a file of which a thread has a unit is not used again")
   func heldWhileUsedAgain() throws {
     let directory = try scratchInPlace()
-    var limits = Journal.Limits()
+    var limits = JournalWriter.Limits()
     limits.disk = 700_000
-    let journal = try Journal(directory: RawPath(directory), identity: identity(), limits: limits)
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity(), limits: limits)
     for number in 0..<20_000 { #expect(append(journal, number) != nil) }
     func files() throws -> Set<UInt64> {
       Set(try JournalFile.list(in: RawPath(directory)).map { UInt64(try #require($0.status()).st_ino) })
@@ -415,9 +416,9 @@ struct RecordJournalTests {
 
   @Test("without a directory the newest records stay in memory")
   func memory() throws {
-    var limits = Journal.Limits()
+    var limits = JournalWriter.Limits()
     limits.memory = 200_000
-    let journal = try Journal(directory: nil, identity: identity(), limits: limits)
+    let journal = try JournalWriter(directory: nil, identity: identity(), limits: limits)
     for number in 0..<20_000 { #expect(append(journal, number) != nil) }
     #expect(numbers(journal.recent(100)) == Array(19_900..<20_000))
     let kept = numbers(journal.recent(20_000))
@@ -429,7 +430,7 @@ struct RecordJournalTests {
   @Test("a directory that cannot be used is one sentence")
   func unusable() throws {
     let error = #expect(throws: JournalError.self) {
-      try Journal(directory: RawPath("/dev/null/journal"), identity: identity())
+      try JournalWriter(directory: RawPath("/dev/null/journal"), identity: identity())
     }
     #expect(
       error?.description
@@ -462,7 +463,7 @@ struct RecordJournalTests {
   @Test("a journal whose files are removed goes on in new ones")
   func removed() throws {
     let directory = try Place.scratch() + "/deep"
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     for number in 0..<100 { #expect(append(journal, number) != nil) }
     try FileManager.default.removeItem(atPath: directory)
     for number in 100..<2000 { #expect(append(journal, number) != nil) }
@@ -472,7 +473,7 @@ struct RecordJournalTests {
   @Test("a reader that follows sees each record once")
   func follow() throws {
     let directory = try Place.scratch()
-    let journal = try Journal(directory: RawPath(directory), identity: identity())
+    let journal = try JournalWriter(directory: RawPath(directory), identity: identity())
     var reader: JournalFileReader?
     var found: [Int] = []
     for number in 0..<300 {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
+@testable import Journal
 @testable import ScriptHost
 
 @Suite("event text")
@@ -23,7 +24,7 @@ struct RecordTextTests {
     let record = record {
       $0.add("total", 3)
       $0.add("note", "a\u{1b}[31m\n\"b\"")
-      $0.add("apiKey", "x")
+      $0.add(FieldName(given: "apiKey"), "x")
     }
     #expect(
       EventText.json(record, source)

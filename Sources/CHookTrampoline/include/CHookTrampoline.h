@@ -99,9 +99,9 @@ void hkt_trampoline(void);
 #include "HKTImages.h"
 #include "HKTPeek.h"
 #include "HKTSlots.h"
-#include "HKTStandIns.h"
+#include "HKTSynthesizedMethods.h"
 #include "HKTFlow.h"
-#include "HKTBalance.h"
+#include "HKTOwnership.h"
 #include "HKTThunk.h"
 
 #endif

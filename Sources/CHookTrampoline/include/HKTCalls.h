@@ -38,7 +38,7 @@ typedef HKTOutcome (*HKTLayerFunction)(struct HKTCall *call, void *context, HKTP
 /// Whose calls a layer takes part in.
 typedef enum HKTFilter : uint8_t {
   HKT_FILTER_NONE = 0,   // everybody's
-  HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of an heir
+  HKT_FILTER_CLASS = 1,  // self is an instance of the class with the metadata `filter_value`, or of a subclass
   HKT_FILTER_IMPORTER = 2,  // the record has one of the bits of `filter_value` in its `importer`
 } HKTFilter;
 
@@ -158,7 +158,7 @@ typedef struct HKTBodyRecord {
   uint32_t forwarder_count;
   const HKTForwarder *forwarder;
   _Atomic(uint64_t) calls;          // calls delivered, but for those threads still keep count of (HKTThread.counts)
-  _Atomic(uint64_t) foreign_calls;  // calls passed through because self was not of the type
+  _Atomic(uint64_t) mismatched_calls;  // calls passed through because self was not of the type
 } HKTBodyRecord;
 
 enum {
@@ -222,12 +222,12 @@ typedef struct HKTCall {
   void *releases;          // values to release when the call is over (owned by Dispatch)
   void *scratch;           // owned by the layer functions' module, NULL at start
   uint64_t self_class;     // of an HKT_BODY_ENDS_SELF body: the class of self when the call began; 0 where that is not known
-  uint64_t lender;         // names the call for values that are lent until it ends; owned by the layer functions' module, 0 at start
+  uint64_t lender;         // names the call for values that are borrowed until it ends; owned by the layer functions' module, 0 at start
 } HKTCall;
 
 /// Calls of one body that a thread has delivered and not yet added to the body's own counter, which all threads share.
 typedef struct HKTCount { _Atomic(HKTBodyRecord *) record; _Atomic(uint64_t) calls; } HKTCount;
-/// The same for one layer. Whichever comes first has the place until its state ends; layers that find theirs taken count for all threads.
+/// Counts the calls of one layer. Whichever comes first has the place until its state ends; layers that find theirs taken count for all threads.
 typedef struct HKTLayerCount { _Atomic(HKTLayerState *) state; _Atomic(uint64_t) calls; } HKTLayerCount;
 enum { HKT_COUNTS = 64 };
 
@@ -283,7 +283,7 @@ bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, ui
 
 /// The handler of every site at the entry of a body.
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site);
-/// The same for sites behind slots, whose records are always asked.
+/// Dispatches calls of sites behind slots, whose records are always asked.
 HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site);
 
 /// Runs the layers below the one being run, then the original. Only during HKT_AROUND.
@@ -314,12 +314,12 @@ HKTLayers *hkt_layers_new(uint32_t count);
 void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer);
 /// Makes `layers` (may be NULL) the set that later calls start with; answers the former set.
 HKTLayers *hkt_record_publish(HKTBodyRecord *record, HKTLayers *layers);
-/// The same for the table of objects.
+/// Publishes the table of objects in the same way.
 HKTObjects *hkt_record_publish_objects(HKTBodyRecord *record, HKTObjects *objects);
 
 /// Room for `count` objects and as many more. NULL: no memory.
 HKTObjects *hkt_objects_new(uint64_t count);
-/// The same with what `from` holds.
+/// Makes a table with what `from` holds.
 HKTObjects *hkt_objects_copy(HKTObjects *from, uint64_t count);
 /// Makes `layers` the set of the object, and answers the former one. False: the table is full.
 bool hkt_objects_set(HKTObjects *objects, uint64_t object, uint64_t identity, HKTLayers *layers, HKTLayers **former);
@@ -356,13 +356,13 @@ size_t hkt_argument_bytes(const uint64_t *stack, uint64_t end, uint64_t stack_hi
 /// Calls delivered so far; a call that begins at the same time may be missing.
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type; once, however many layers do.
-static inline void hkt_count_foreign(HKTCall *call) {
+static inline void hkt_count_receiver_mismatch(HKTCall *call) {
   if (call->state & HKT_CALL_FOREIGN) return;
   call->state |= HKT_CALL_FOREIGN;
-  __atomic_fetch_add((uint64_t *)&call->body->foreign_calls, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add((uint64_t *)&call->body->mismatched_calls, 1, __ATOMIC_RELAXED);
 }
-static inline uint64_t hkt_record_foreign(HKTBodyRecord *record) {
-  return __atomic_load_n((uint64_t *)&record->foreign_calls, __ATOMIC_RELAXED);
+static inline uint64_t hkt_record_receiver_mismatch(HKTBodyRecord *record) {
+  return __atomic_load_n((uint64_t *)&record->mismatched_calls, __ATOMIC_RELAXED);
 }
 /// Notes what is to be freed when no call uses it any more. It must be unpublished everywhere. NULL: nothing.
 void hkt_retire(HKTKept *kept);

@@ -185,20 +185,20 @@ typedef enum HKTCourse : uint8_t {
 } HKTCourse;
 
 /// An instruction's length and where it goes.
-typedef struct HKTGlance {
+typedef struct HKTQuickDecode {
   uint8_t length;
   HKTCourse course;
   uint8_t opcode;       // its last byte
   uint8_t relative_at;  // where four bytes say at which distance from rip an operand lies; 0: there is none
   int32_t distance;     // of direct jumps and calls: from the next instruction
-} HKTGlance;
+} HKTQuickDecode;
 
 /// Looks at an instruction of which `left` bytes may be read: a fraction of what decoding costs. False where it is for the decoder:
 /// what compilers rarely write, and everything that may be no instruction.
-bool hkt_glance(const uint8_t *code, uint64_t left, HKTGlance *seen);
+bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen);
 /// Where the first instruction from offset `from` on is that goes to one of the first `window` bytes, that jumps to where an operand
 /// says, or that a glance does not tell; `size` where there is none.
-uint64_t hkt_glance_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window);
+uint64_t hkt_quick_decode_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window);
 
 /// A window moved to another place, for tools and tests that check the relocator: nothing is written anywhere.
 typedef struct HKTMovedWindow {

@@ -45,7 +45,7 @@ typedef struct HKTBranch {
 size_t hkt_find_branches(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count,
                          HKTBranch *found, size_t capacity);
 
-/// The same, with what reads as `lea target(%rip), register` besides.
+/// Finds branches and, besides, what reads as `lea target(%rip), register` besides.
 size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const uint64_t *targets, size_t count, HKTBranch *found,
                      size_t capacity);
 

@@ -241,7 +241,7 @@ enum { SHL_MOST_STAGED = 8 };
 typedef struct SHLArguments {
   uint64_t serial;          ///< tells the call from all others; handles to its arguments have it as third word
   SHLPlaces from;
-  uint64_t lent;            ///< bit i: the script has a handle to argument i, which goes on showing what was passed
+  uint64_t borrowed;            ///< bit i: the script has a handle to argument i, which goes on showing what was passed
   bool readable;            ///< the arguments lie at their places
   bool changeable;          ///< and may be replaced here
   uint8_t staged;           ///< bit i: argument i has a new value

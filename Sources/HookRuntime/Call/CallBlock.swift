@@ -15,9 +15,9 @@ struct CallBlock: ~Copyable {
 
   /// - Parameters:
   ///   - count: how many arguments there are going to be.
-  ///   - leavingCopy: the copy of a value that the call is made on may be left behind.
-  init(_ callable: Callable, count: Int, leavingCopy: Bool) throws(CallError) {
-    if callable.mayLeaveSelf, !leavingCopy { throw .mayLeaveCopy(selector: callable.selector) }
+  ///   - allowingLeak: the copy of a value that the call is made on may be left behind.
+  init(_ callable: Callable, count: Int, allowingLeak: Bool) throws(CallError) {
+    if callable.mayLeaveSelf, !allowingLeak { throw .mayLeaveCopy(selector: callable.selector) }
     guard count == callable.argumentCount else {
       throw .wrongCount(selector: callable.selector, expected: callable.argumentCount, found: count)
     }
@@ -49,7 +49,7 @@ struct CallBlock: ~Copyable {
     made += 1
   }
 
-  /// The same for an argument of which only the call knows the type: numbers become numbers of the parameter's type where that is
+  /// Puts an argument of which only the call knows the type: numbers become numbers of the parameter's type where that is
   /// exact, nil an empty Optional.
   mutating func add(dynamic value: Any?) throws(CallError) {
     let argument = callable.arguments[made]

@@ -74,7 +74,7 @@ public enum CallError: Error, Sendable {
   case accessOpen(selector: String, type: String, isModifying: Bool)
   /// The method changed its copy of the value; the value itself is as it was.
   case changedCopy(selector: String)
-  /// Nothing tells whether the method uses its self up: whether the copy of the value that a call is made on is to be ended.
+  /// Nothing tells whether the method consumes its self: whether the copy of the value that a call is made on is to be ended.
   case mayLeaveCopy(selector: String)
   /// The methods of an actor run on its executor, where this thread is not.
   case outsideActor(selector: String, type: String)
@@ -112,8 +112,8 @@ extension CallError: CustomStringConvertible {
     case .changedCopy(let selector):
       "'\(selector)' is mutating and changed a copy; the value it was called on is as it was"
     case .mayLeaveCopy(let selector):
-      "cannot call '\(selector)': its code does not tell whether it uses its self up, so that each call may leave a copy of the value behind; "
-        + "to accept that, say swift.leaving(\"\(selector)\"), in Swift SwiftFunction(\"\(selector)\", leavingCopy: true)"
+      "cannot call '\(selector)': its code does not tell whether it consumes its self, so that each call may leave a copy of the value behind; "
+        + "to accept that, say swift.allow_leak(\"\(selector)\"), in Swift SwiftFunction(\"\(selector)\", allowingLeak: true)"
     case .cannotWait(let selector):
       "'\(selector)' is async: only an 'around' handler of an async function can wait for it, in the handler itself"
     case .undetermined(let selector, let parameter):

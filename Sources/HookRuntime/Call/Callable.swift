@@ -13,9 +13,9 @@ package final class Callable: @unchecked Sendable {
   /// Who `self` is.
   package enum Receiver: Sendable {
     case none
-    /// An instance of the class or an heir.
+    /// An instance of the class or a subclass.
     case object(Metadata)
-    /// The class itself or an heir: class methods and allocating initialisers.
+    /// The class itself or a subclass: class methods and allocating initialisers.
     case metatype(Metadata)
     /// A struct or enum, which lies in the block like an argument, behind them.
     case value(TypeInfo)
@@ -54,7 +54,7 @@ package final class Callable: @unchecked Sendable {
   package let isOnObject: Bool
   package let isOnValue: Bool
   package let isAsync: Bool
-  private let hasLent: Bool
+  private let hasBorrowed: Bool
   private let hasResultAddresses: Bool
   /// Reads, and nothing else, as far as its name tells: a getter.
   package let isGetter: Bool
@@ -71,7 +71,7 @@ package final class Callable: @unchecked Sendable {
   private let isOnX87: Bool
   private let receiverOffset: Int?
   let stackSlots: Int
-  private let lent: [(offset: Int, info: TypeInfo)]
+  private let borrowed: [(offset: Int, info: TypeInfo)]
   private let thrown: Thrown?
   /// Metadata and witness tables, which are the same in all calls: the offset in the block.
   private let constants: [(offset: Int, word: UInt)]
@@ -82,7 +82,7 @@ package final class Callable: @unchecked Sendable {
   private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
   private let mayChangeSelf: Bool
-  /// The copy of `self` that a call works on may be left behind: whether the function uses its self up is not told.
+  /// The copy of `self` that a call works on may be left behind: whether the function consumes its self is not told.
   package let mayLeaveSelf: Bool
   /// The bits that `self` had, where they may change; behind them a byte says whether they did.
   private let bitsOffset: Int
@@ -174,8 +174,8 @@ package final class Callable: @unchecked Sendable {
     constants = try hidden.map { (each) throws(CallRefusal) in (try layout.add(each), each.word) }
     thrown = try plan.thrownValue.map { (value) throws(CallRefusal) in try layout.add(thrown: value) }
     if thrown == nil, case .typed = plan.thrown { throw .thrown("where it is left is not known") }
-    lent = layout.lent
-    hasLent = !layout.lent.isEmpty
+    borrowed = layout.borrowed
+    hasBorrowed = !layout.borrowed.isEmpty
     isAsync = asyncPointer != nil
     if case .object = receiver { isOnObject = true } else { isOnObject = false }
     if case .value = receiver { isOnValue = true } else { isOnValue = false }
@@ -215,10 +215,10 @@ package final class Callable: @unchecked Sendable {
     argumentCount = generic.argumentCount
     (arguments, moves, returns) = (Self.table([]), Self.table([]), Self.table([]))
     (moveCount, returnCount, stackSlots, blockBytes, selfOffset, packedOffset) = (0, 0, 0, 16, 0, 0)
-    (hasInout, hasLent, hasResultAddresses, resultIsIndirect, isOnX87) = (false, false, false, false, false)
+    (hasInout, hasBorrowed, hasResultAddresses, resultIsIndirect, isOnX87) = (false, false, false, false, false)
     (mayChangeSelf, mayLeaveSelf, bitsOffset) = (false, false, 0)
     (result, resultKind, receiverOffset, thrown) = (nil, .none, nil, nil)
-    (lent, constants, resultAddresses, packed) = ([], [], [], [])
+    (borrowed, constants, resultAddresses, packed) = ([], [], [], [])
   }
 
   /// A member of instances, of a type that is not known yet.
@@ -234,7 +234,7 @@ package final class Callable: @unchecked Sendable {
   private struct Layout {
     var arguments: [Argument] = []
     var moves: [Move] = []
-    var lent: [(offset: Int, info: TypeInfo)] = []
+    var borrowed: [(offset: Int, info: TypeInfo)] = []
     var stackSlots = 0
     var bytes = 0
 
@@ -245,7 +245,7 @@ package final class Callable: @unchecked Sendable {
       guard info.metadata.isCopyable else { throw refusal("values of '\(info.name)' cannot be copied") }
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw refusal(error.reason) }
-      if !plan.isOwned, !plan.isInout, !info.isTrivial { lent.append((offset, info)) }
+      if !plan.isOwned, !plan.isInout, !info.isTrivial { borrowed.append((offset, info)) }
       arguments.append(
         Argument(
           offset: offset, kind: ValueSlot.Kind(info.kind) ?? .none, isInout: plan.isInout, unmanagedInfo: .passUnretained(info)))
@@ -259,7 +259,7 @@ package final class Callable: @unchecked Sendable {
       let offset = room(for: info)
       do throws(Unplaced) { try place(plan.location, offset) } catch { throw .receiver(error.reason) }
       // A method may be consuming, which its name does not tell: it then has ended the copy, which is better not ended than twice.
-      if plan.access == .borrowed, !info.isTrivial { lent.append((offset, info)) }
+      if plan.access == .borrowed, !info.isTrivial { borrowed.append((offset, info)) }
       return (offset, info)
     }
 
@@ -437,7 +437,7 @@ package final class Callable: @unchecked Sendable {
     }
     if mayChangeSelf { (block + bitsOffset).copyMemory(from: block + selfOffset, byteCount: selfBytes) }
     for index in 0..<moveCount { fill(moves[index], base, block, stack) }
-    // What uses its self up gets a reference of its own: whoever calls keeps theirs.
+    // What consumes its self gets a reference of its own: whoever calls keeps theirs.
     if plan.selfUse == .consumed, let object = UnsafeRawPointer(bitPattern: receiver) {
       _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
     }
@@ -451,14 +451,14 @@ package final class Callable: @unchecked Sendable {
     }
   }
 
-  /// Ends what was lent, and takes the result out of the registers unless there is an error, whose box is answered.
+  /// Ends what was borrowed, and takes the result out of the registers unless there is an error, whose box is answered.
   @inline(__always)
   func unload(
     _ frame: UnsafeMutablePointer<HKTFrame>, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ error: UInt
   ) -> UInt {
     // Before it is ended, which changes the bits of what holds a weak reference.
     if mayChangeSelf { noteChange(in: block) }
-    if hasLent { for (offset, info) in lent { info.metadata.destroy(block + offset) } }
+    if hasBorrowed { for (offset, info) in borrowed { info.metadata.destroy(block + offset) } }
     let base = UnsafeMutableRawPointer(frame)
     if error != 0 { return self.error(error, base, block) }
     guard let result else { return 0 }
@@ -537,7 +537,7 @@ package enum ProgramCall {
     return body()
   }
 
-  /// The same for what ends values of the program: a `deinit` is the program's work, too.
+  /// Runs what ends values of the program: a `deinit` is the program's work, too.
   package static func asProgram(_ body: () -> Void) {
     let thread = hkt_thread()
     let host = thread?.pointee.host ?? 0

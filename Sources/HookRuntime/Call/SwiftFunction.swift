@@ -20,27 +20,27 @@ private import SwiftMangling
 /// A call throws `CallError`, before anything ran, when the arguments do not fit, and otherwise what the function throws.
 public struct SwiftFunction: Sendable {
   package let callable: Callable
-  private let leavingCopy: Bool
+  private let allowingLeak: Bool
 
   /// Finds the function. Throws when there is none, when several have the name, and when it cannot be called by name: async,
   /// generic, private and coroutine functions, and those of which the compiler left no body of the declared convention.
   /// - Parameters:
   ///   - selector: its full name, as ``selector`` has it.
-  ///   - leavingCopy: methods of structs and enums are found, too, whose code does not tell whether they use their self up. A call of
+  ///   - allowingLeak: methods of structs and enums are found, too, whose code does not tell whether they consume their self. A call of
   ///     one of these does not end the copy of the value that it was made on, and may leave it behind.
-  public init(_ selector: String, leavingCopy: Bool = false) throws(CallError) {
-    self.leavingCopy = leavingCopy
+  public init(_ selector: String, allowingLeak: Bool = false) throws(CallError) {
+    self.allowingLeak = allowingLeak
     callable = try CallableLookup.shared.callable(selector)
-    if callable.mayLeaveSelf, !leavingCopy { throw .mayLeaveCopy(selector: callable.selector) }
+    if callable.mayLeaveSelf, !allowingLeak { throw .mayLeaveCopy(selector: callable.selector) }
     if callable.isGeneric { throw .refused(selector: selector, reason: CallRefusal.generic(CallBlock.onlyScripts).description) }
     if callable.isAsync { throw .cannotWait(selector: selector) }
   }
 
-  package init(_ callable: Callable) { (self.callable, leavingCopy) = (callable, false) }
+  package init(_ callable: Callable) { (self.callable, allowingLeak) = (callable, false) }
 
   /// An initialiser as a class made at run time inherits it.
   init(_ maker: InstanceMaker, of type: Metadata) {
-    (callable, leavingCopy) = (maker.callable, false)
+    (callable, allowingLeak) = (maker.callable, false)
     inherited = (type, maker.entry)
   }
   /// The class that an initialiser is called on, and its code for that class, where it is not the one that declares it.
@@ -87,7 +87,7 @@ public struct SwiftFunction: Sendable {
     let receiver = try receiver(object, isValue: value != nil)
     var count = 0
     for _ in repeat (each Argument).self { count += 1 }
-    var block = try CallBlock(callable, count: count, leavingCopy: leavingCopy)
+    var block = try CallBlock(callable, count: count, allowingLeak: allowingLeak)
     for argument in repeat each arguments { try block.add(argument) }
     if let value { try block.setSelf(value) }
     defer { withExtendedLifetime(object) {} }

@@ -23,7 +23,7 @@ struct InlineCounter {
       units.append(unit)
       count(unit)
     }
-    countForeign()
+    countReceiverMismatch()
     return sortedByName()
   }
 
@@ -82,7 +82,7 @@ struct InlineCounter {
     }
   }
 
-  private mutating func countForeign() {
+  private mutating func countReceiverMismatch() {
     foreign.sort()
     var at = 0
     var current: (unit: DebugInfo.Unit, table: AbbreviationTable, base: UInt64?)?

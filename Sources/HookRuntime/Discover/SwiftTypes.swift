@@ -143,7 +143,7 @@ package struct TypeRecord: Sendable {
   /// only (resilient superclass).
   package var vtableOffset: Int? { hasResilientSuperclass ? nil : firstSlot }
 
-  /// The same where it is known at run time only: counted from where the class's own members begin, which the word at the virtual
+  /// The offset where it is known at run time only: counted from where the class's own members begin, which the word at the virtual
   /// address `bounds` says then, in bytes from the start of the metadata.
   package var vtableBehindMembers: (bounds: UInt64, offset: Int)? {
     guard hasResilientSuperclass, let firstSlot, let bounds = reader.relative(at: address &+ 24) else { return nil }

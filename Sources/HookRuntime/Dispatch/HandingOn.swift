@@ -83,7 +83,7 @@ final class HandingOn {
 private struct EndingBodies {
   private let bodies: [HookedBody]
   private let sites: Set<UnsafeMutablePointer<HKTSite>>
-  /// The same for every body that they end in. Never freed; empty where the target matters.
+  /// Forwarders of every body that they end in. Never freed; empty where the target matters.
   private let shared: UnsafeBufferPointer<HKTForwarder>
   private var isTold = false
 

@@ -54,7 +54,7 @@ extension HookEngine {
   @discardableResult
   package func setEnabled(_ isEnabled: Bool, _ token: HookToken) -> Bool { locked { set(isEnabled, token) } }
 
-  /// The same for all hooks of an owner, or of one of its groups; answers how many there are.
+  /// Switches all hooks of an owner, or of one of its groups; answers how many there are.
   @discardableResult
   package func setEnabled(_ isEnabled: Bool, owner: String, group: String? = nil) -> Int {
     locked { tokens(owner, group).count { set(isEnabled, $0) } }
@@ -136,10 +136,10 @@ extension HookEngine {
   }
 
   /// Calls that entered a hooked body with a `self` of another type, by selector; they passed through unseen.
-  package func foreignCalls() -> [(selector: String, calls: UInt64)] {
+  package func receiverMismatches() -> [(selector: String, calls: UInt64)] {
     lock.withLock {
       everyFamily.compactMap { hooked in
-        let calls = (hooked.bodies + hooked.arrivals).reduce(0) { $0 + hkt_record_foreign($1.record) }
+        let calls = (hooked.bodies + hooked.arrivals).reduce(0) { $0 + hkt_record_receiver_mismatch($1.record) }
         return calls == 0 ? nil : (hooked.family.selector, calls)
       }.sorted { $0.selector < $1.selector }
     }

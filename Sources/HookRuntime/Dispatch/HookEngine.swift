@@ -112,7 +112,7 @@ public final class HookEngine: @unchecked Sendable {
     installWanted(requests, atomically: atomically, layer: layer)
   }
 
-  /// The same where some families may be left out: those for which there is no layer.
+  /// Installs where some families may be left out: those for which there is no layer.
   func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
     let hasImports = requests.indices.contains { requests[$0].family.isImported }
     if hasImports || requests.indices.contains(where: { requests[$0].backEnd?.hasMoreLater == true }) { watchImages() }
@@ -254,7 +254,7 @@ public final class HookEngine: @unchecked Sendable {
     }
   }
 
-  /// The same for a C function, whose words depend on what the layer does.
+  /// Checks a hook of a C function, whose words depend on what the layer does.
   private func checkImport(_ request: HookRequest, _ index: Int, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
     guard case .type = request.scope else { return .failure(.scope(.noObject)) }
     if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }

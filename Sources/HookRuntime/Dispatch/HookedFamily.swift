@@ -142,7 +142,7 @@ final class HookedFamily {
   /// What was found out of classes: nil for those that hooks can be for.
   var checkedScopes: [ScopeKey: ScopeRefusal?] = [:]
 
-  /// The same selector's families in other images.
+  /// Families of this selector in other images.
   private(set) var siblings: [HookedFamily]  // families are never freed, so cycles are no loss
   var hasSiblings: Bool { !siblings.isEmpty }
   /// What the calls of the selector have in common, in whatever image: it only stands for itself.

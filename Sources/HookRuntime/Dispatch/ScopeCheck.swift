@@ -5,65 +5,6 @@
 private import CHookTrampoline
 private import SwiftMangling
 
-/// Why a hook cannot be for one class or object.
-package enum ScopeRefusal: Error, Equatable, Sendable {
-  /// Functions, and members of structs and enums.
-  case noObject
-  /// The object is made by what is hooked.
-  case madeByCall
-  case isStatic
-  case notAnHeir(String, of: String)
-  case notAClass(String)
-  /// `implementer` is the class itself, or one between it and the selector's.
-  case overridden(class: String, by: String, selector: String)
-  case selfRemoved
-  case objectEnding
-}
-
-extension ScopeRefusal {
-  /// A stable word for tables and filters.
-  package var code: String {
-    switch self {
-    case .noObject: "no-object"
-    case .madeByCall: "initialiser"
-    case .isStatic: "static"
-    case .notAnHeir: "not-an-heir"
-    case .notAClass: "not-a-class"
-    case .overridden: "overridden"
-    case .selfRemoved: "self-removed"
-    case .objectEnding: "object-ending"
-    }
-  }
-}
-
-extension ScopeRefusal: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .noObject: "a hook for one subclass or object needs a method of a class: here no call is on an object"
-    case .madeByCall: "an initialiser runs before there is an object to hook; hook the type or a subclass"
-    case .isStatic: "a hook for one object needs an instance method; static ones are hooked for the type or a subclass"
-    case .notAnHeir(let name, let parent): "'\(name)' does not inherit from '\(parent)'"
-    case .notAClass(let name): "'\(name)' is no class"
-    case .overridden(let name, let by, let selector) where name == by:
-      "'\(name)' has its own implementation, which does not come here; hook '\(selector)'"
-    case .overridden(let name, let by, let selector):
-      "'\(name)' inherits it from '\(by)', which has its own implementation; hook '\(selector)'"
-    case .selfRemoved: "the compiler removed 'self' from its code, so that no call tells whose it is"
-    case .objectEnding: "the object is being deinitialised"
-    }
-  }
-}
-
-extension ScopeRefusal {
-  /// Why no object at all can be hooked.
-  static func ofObjects(_ family: Family) -> ScopeRefusal? {
-    let declaration = family.declaration
-    if declaration.kind == .allocatingInit || declaration.kind == .`init` { return .madeByCall }
-    if declaration.isStatic { return .isStatic }
-    return nil
-  }
-}
-
 extension HookedFamily {
   /// What the dispatcher compares, or why there is nothing to compare.
   /// - Parameter object: the object's entry; nil when the object is ending.
@@ -125,7 +66,7 @@ extension HookedFamily {
     if declaration.contextKind == .protocolType, forObject { return }
     guard declaration.contextKind == .classType else { throw .noObject }
     guard case .classType = type.kind else { throw .notAClass(type.name) }
-    guard let owner = type.ancestor(named: context) else { throw .notAnHeir(type.name, of: "\(context)") }
+    guard let owner = type.ancestor(named: context) else { throw .notASubclass(type.name, of: "\(context)") }
     if declaration.kind.isDeinit { return }  // every class's runs, one after the other
     guard let other = Overrides.implementer(of: family, in: image, owner: owner, for: type) else { return }
     let selector = Overrides.selector(of: family, in: other)

@@ -35,7 +35,7 @@ package enum CodePatcher {
     Result { () throws(InterceptRefusal) in try site(of: body, size: size, available: available, fileBytes: fileBytes) }
   }
 
-  /// The same for many bodies: what a refusal takes is only made for one.
+  /// Makes sites for many bodies: what a refusal takes is only made for one.
   static func site(of body: UInt64, size: Int, available: Int, fileBytes: UnsafeRawPointer?) throws(InterceptRefusal) -> Site {
     var facts = HKTRefusal()
     var request = HKTBody(

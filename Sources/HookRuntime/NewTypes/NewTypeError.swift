@@ -6,7 +6,7 @@ public enum NewTypeError: Error, Sendable {
   case badName(String)
   /// A type of this name exists and is another one.
   case nameTaken(String)
-  /// The class cannot have heirs made at run time.
+  /// The class cannot have subclasses made at run time.
   case superclass(String, reason: String)
   /// The member of the superclass cannot be overridden.
   case member(String, of: String, reason: String)

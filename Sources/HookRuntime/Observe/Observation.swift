@@ -45,12 +45,12 @@ extension HookEngine {
     _ object: AnyObject, _ path: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation { try observe(.object(object), path, owner, body) }
 
-  /// The same for all instances of a class, those of its heirs included, now and later.
+  /// Observes all instances of a class, those of its subclasses included, now and later.
   public func observe<Value>(
     instancesOf type: AnyClass, _ property: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation { try observe(.instances(of: Metadata(type as Any.Type)), property, owner, body) }
 
-  /// The same for a static property.
+  /// Observes a static property.
   public func observe<Value>(
     staticsOf type: AnyClass, _ property: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation { try observe(.statics(of: Metadata(type as Any.Type)), property, owner, body) }

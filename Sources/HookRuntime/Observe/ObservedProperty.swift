@@ -4,7 +4,7 @@ private import SwiftMangling
 /// A property as instances of one class have it (or, static, the class itself).
 struct ObservedProperty {
   let name: String
-  /// The class of the instances; an heir of the one that declares the property.
+  /// The class of the instances; a subclass of the one that declares the property.
   let type: Metadata
   let info: TypeInfo
   /// Where it is stored; nil for a computed one and for what is stored behind accessors (`lazy`, property wrappers).
@@ -96,16 +96,16 @@ struct ObservedProperty {
     var unseen: [String] = []
   }
 
-  /// - Parameter heirs: those of the class's heirs, too, known in this process now.
-  func writers(withHeirs heirs: Bool) -> Writers {
+  /// - Parameter subclasses: those of the class's subclasses, too, known in this process now.
+  func writers(withSubclasses subclasses: Bool) -> Writers {
     var writers = Writers()
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     let pattern = SelectorPattern("**.\(escaped).*")
-    // Heirs, and extensions of the class, may be in any image.
+    // Subclasses, and extensions of the class, may be in any image.
     for (image, family) in ProcessCatalog.shared.current().flatMap({ image in image.families(matching: pattern).map { (image, $0) } }) {
       let declaration = family.declaration
       guard declaration.name == name, declaration.isStatic == isStatic, !declaration.isSubscript, let owner = owner(of: declaration),
-        type.isSubclass(of: owner) || heirs && owner.isSubclass(of: type)
+        type.isSubclass(of: owner) || subclasses && owner.isSubclass(of: type)
       else { continue }
       switch declaration.kind {
       case .setter, .modify: writers.found.append((image, family))

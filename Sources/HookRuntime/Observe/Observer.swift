@@ -25,7 +25,7 @@ package final class Observer: @unchecked Sendable {
   /// Whose property it is.
   package enum Subject {
     case object(AnyObject)
-    /// All instances, those of heirs included.
+    /// All instances, those of subclasses included.
     case instances(of: Metadata)
     case statics(of: Metadata)
   }
@@ -111,13 +111,13 @@ package final class Observer: @unchecked Sendable {
 
   private func watch(_ segment: Int, _ object: AnyObject) throws(ObserveError) {
     let property = try ObservedProperty(path.segments[segment].property, of: Metadata(Swift.type(of: object) as Any.Type))
-    let tokens = try install(property, property.writers(withHeirs: false), segment, .object(object))
+    let tokens = try install(property, property.writers(withSubclasses: false), segment, .object(object))
     keep(Watched(object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), tokens: tokens), segment)
   }
 
   private func watch(_ type: Metadata, isStatic: Bool) throws(ObserveError) {
     let property = try ObservedProperty(path.segments[0].property, of: type, isStatic: isStatic)
-    keep(Watched(object: 0, tokens: try install(property, property.writers(withHeirs: !isStatic), 0, .type)), 0)
+    keep(Watched(object: 0, tokens: try install(property, property.writers(withSubclasses: !isStatic), 0, .type)), 0)
   }
 
   private func keep(_ watched: Watched, _ segment: Int) {

@@ -24,7 +24,7 @@ final class Flows {
   private var imported: [String: UInt64] = [:]
   let planner = CallPlanner()
   private lazy var pointedTo = findPointedTo()
-  /// What methods do with their self; unknown while they are being read. For SelfBalance.
+  /// What methods do with their self; unknown while they are being read. For SelfOwnership.
   var balances: [Balancing: Remembered<Balance>] = [:]
   var callees: [UInt64: Remembered<HKTCallee>] = [:]
   /// Something was not followed to its end since somebody asked.
@@ -346,8 +346,8 @@ final class BodyFlow: BodyEvidence {
 
   func selfUse(of object: Places, results: OwnedResults?) -> SelfUse {
     switch flows.balance(at: address, size: size, of: object, results: results) {
-    case HKT_BALANCE_KEPT: .kept
-    case HKT_BALANCE_CONSUMED: .consumed
+    case HKT_OWNERSHIP_KEPT: .kept
+    case HKT_OWNERSHIP_CONSUMED: .consumed
     default: .unknown
     }
   }

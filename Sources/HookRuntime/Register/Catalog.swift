@@ -233,7 +233,7 @@ package final class ImageCatalog: @unchecked Sendable {
     return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
   }
 
-  /// The same of a generic body; nil for one that is not generic.
+  /// The plan of a generic body; nil for one that is not generic.
   func genericPlanToCall(_ body: Body) throws(TypeProblem) -> GenericPlan? {
     // Whether a member of a struct or enum is mutating only the code tells.
     let isOnValue = body.declaration.hasInstance && [.structure, .enumeration].contains(body.declaration.contextKind)

@@ -91,9 +91,9 @@ package enum Explanation {
     else { return nil }
     switch report.use {
     case .kept: return "kept, so that a call by name ends the copy that it is made on"
-    case .consumed: return "used up, the copy that a call by name is made on, too"
+    case .consumed: return "consumed, the copy that a call by name is made on, too"
     case .unknown:
-      return "its code does not tell whether it is used up; a script's call needs swift.leaving(\"\(image.fullName(family))\")"
+      return "its code does not tell whether it is consumed; a script's call needs swift.allow_leak(\"\(image.fullName(family))\")"
     }
   }
 

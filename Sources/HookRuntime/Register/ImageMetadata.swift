@@ -14,7 +14,7 @@ final class ImageMetadata {
     types.types.lazy.filter { $0.kind == .class }.map { ($0.descriptor, $0) }, uniquingKeysWith: { first, _ in first })
   fileprivate lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
   fileprivate lazy var classesByName = Dictionary(grouping: classes.values, by: \.name)
-  fileprivate lazy var heirs = Dictionary(
+  fileprivate lazy var subclasses = Dictionary(
     grouping: classes.values.compactMap { each in each.superclass.map { ($0, each) } }, by: { $0.0 }
   ).mapValues { $0.map(\.1) }
 
@@ -32,12 +32,12 @@ extension ImageCatalog {
   var conformances: [String: [ConformanceRecord]] { lock.withLock { metadata.conformances } }
   /// Classes by their descriptors' virtual addresses.
   package var classes: [UInt64: TypeRecord] { lock.withLock { metadata.classes } }
-  /// The same by their names: there may be several of one name.
+  /// Classes by their names: there may be several of one name.
   var classesByName: [String: [TypeRecord]] { lock.withLock { metadata.classesByName } }
   /// (class, superclass) by name.
   var superclassNames: [(String, String)] { lock.withLock { metadata.superclassNames } }
   /// Classes by their superclasses' names.
-  var heirs: [String: [TypeRecord]] { lock.withLock { metadata.heirs } }
+  var subclasses: [String: [TypeRecord]] { lock.withLock { metadata.subclasses } }
 
   /// Families of any type's members with the declaration's name, labels and kind.
   func families(likeMember wanted: Declaration) -> [Family] { lock.withLock { metadata.members.families(like: wanted) } }

@@ -20,19 +20,6 @@ package struct MethodSlot: Sendable {
   package var isOverride: Bool
 }
 
-/// Why a method has no slot.
-package enum NoSlot: Error, Equatable, Sendable {
-  /// Not a member of a class.
-  case noClass
-  case inExtension
-  /// Final, private, or compiled so that nobody calls it through a table.
-  case notVirtual
-  /// The slot holds the runtime's "deleted method" function: no call of the program goes through it.
-  case deleted
-  /// The same function fills several slots of the class, and no symbol tells them apart.
-  case ambiguous
-}
-
 extension ImageCatalog {
   /// The descriptor of the class that the family's methods are members of.
   package func classRecord(of family: Family) -> TypeRecord? {

@@ -13,7 +13,7 @@ package enum NearestNames {
       image.eachSelector { name, declaration, _ in
         if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
         guard abs(name.utf8.count - wanted.count) <= bound else { return true }
-        let distance = editDistance(wanted, Array(name.utf8), bound: bound)
+        let distance = EditDistance.editDistance(wanted, Array(name.utf8), bound: bound)
         if distance <= bound, !best.contains(where: { $0.name == name }) {
           best.append((distance, name))
           best.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
@@ -29,7 +29,7 @@ package enum NearestNames {
   /// C functions that images import, close to the name that was typed.
   package static func imports(to selector: CSelector, in imports: Imports, most: Int = 2) -> [String] {
     guard !selector.isGlob, let all = CSelector("C.*") else { return [] }
-    return closest(imports.families(matching: all).map(\.selector), to: "C." + selector.name, most: most)
+    return EditDistance.closest(imports.families(matching: all).map(\.selector), to: "C." + selector.name, most: most)
   }
 
   /// The glob with the type (or module) that its spelled-out beginning may have meant.
@@ -54,9 +54,9 @@ package enum NearestNames {
     if names.contains(begin) { return [] }
     let rest = parts[spelled.count...].joined(separator: ".")
     let elsewhere = whole[begin]?.sorted() ?? []
-    let near = elsewhere.isEmpty ? closest(Array(names), to: begin, most: most) : Array(elsewhere.prefix(most))
+    let near = elsewhere.isEmpty ? EditDistance.closest(Array(names), to: begin, most: most) : Array(elsewhere.prefix(most))
     if !near.isEmpty { return near.map { $0 + "." + rest } }
-    return closest(Array(whole.keys), to: begin, most: 1).flatMap { whole[$0]!.sorted() }.prefix(most).map { $0 + "." + rest }
+    return EditDistance.closest(Array(whole.keys), to: begin, most: 1).flatMap { whole[$0]!.sorted() }.prefix(most).map { $0 + "." + rest }
   }
 
   /// Members of a type whose name is close to `member`; static ones begin with `static`.
@@ -71,10 +71,10 @@ package enum NearestNames {
     // A wrong or missing argument list is the commonest slip: compare base names as well.
     let sameBase = named(base(of: member), among: names)
     if !sameBase.isEmpty { return Array(sameBase.prefix(most)) }
-    let near = closest(names, to: member, most: most)
+    let near = EditDistance.closest(names, to: member, most: most)
     if !near.isEmpty || !member.contains("(") { return near }
     // Both: `ad(_:)` for `add(_:price:quantity:)`.
-    let bases = closest(names.filter { $0.contains("(") }.map { base(of: $0) }, to: base(of: member), most: most)
+    let bases = EditDistance.closest(names.filter { $0.contains("(") }.map { base(of: $0) }, to: base(of: member), most: most)
     return Array(bases.flatMap { named($0, among: names) }.prefix(most))
   }
 
@@ -85,43 +85,13 @@ package enum NearestNames {
   /// FoundationEssentials.
   package static func types(to name: String, most: Int = 2) -> [String] {
     let all = TypeCatalog.shared.all
-    guard let dot = name.firstIndex(of: ".") else { return closest(all, to: name, most: most) }
+    guard let dot = name.firstIndex(of: ".") else { return EditDistance.closest(all, to: name, most: most) }
     let inModule = name[dot...]
     let elsewhere = all.filter { $0.hasSuffix(inModule) && $0.utf8.dropLast(inModule.utf8.count).firstIndex(of: UInt8(ascii: ".")) == nil }
     // A module whose name begins alike is a part of the one that was meant.
     let part = elsewhere.filter { $0.hasPrefix(name[..<dot]) }
     if !part.isEmpty { return Array(part.sorted().prefix(most)) }
-    let near = closest(all, to: name, most: most)
+    let near = EditDistance.closest(all, to: name, most: most)
     return near.isEmpty ? Array(elsewhere.sorted().prefix(most)) : near
-  }
-
-  package static func closest(_ names: [String], to text: String, most: Int) -> [String] {
-    let wanted = Array(text.utf8)
-    let bound = max(1, wanted.count / 5)
-    let near = names.uniqued().compactMap { name -> (Int, String)? in
-      let distance = editDistance(wanted, Array(name.utf8), bound: bound)
-      return distance <= bound ? (distance, name) : nil
-    }
-    let least = near.map(\.0).min()
-    return near.filter { $0.0 == least }.sorted { $0.1 < $1.1 }.prefix(most).map(\.1)
-  }
-
-  /// Levenshtein distance, `bound + 1` when it is larger than `bound`.
-  package static func editDistance(_ a: [UInt8], _ b: [UInt8], bound: Int) -> Int {
-    if abs(a.count - b.count) > bound { return bound + 1 }
-    var row = Array(0...b.count)
-    for i in a.indices {
-      var diagonal = row[0]
-      row[0] = i + 1
-      var least = row[0]
-      for j in b.indices {
-        let above = row[j + 1]
-        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1))
-        diagonal = above
-        least = min(least, row[j + 1])
-      }
-      if least > bound { return bound + 1 }
-    }
-    return row[b.count]
   }
 }

@@ -2,7 +2,7 @@
 // types run for it.
 //
 // A requirement has no code. Its families are those of the methods that carry it out: the conforming types' own, what their
-// heirs override them with, default implementations of protocol extensions. Where a conformance's table holds a copy of the
+// subclasses override them with, default implementations of protocol extensions. Where a conformance's table holds a copy of the
 // method and not a call of it, that witness is one more body of the method's family.
 internal import SwiftMangling
 
@@ -21,7 +21,7 @@ extension [ImageCatalog] {
 
 extension [ImageCatalog] {
   /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
-  /// or the witness where that hands calls on to a virtual table, for objects of heirs that override the method as well.
+  /// or the witness where that hands calls on to a virtual table, for objects of subclasses that override the method as well.
   /// - Parameter declaring: the images whose conformances are meant.
   func tableFamilies(of requirement: Declaration, declaring: [ImageCatalog]) -> [(ImageCatalog, Family)] {
     let pattern = SelectorPattern(PrivateNames.stripped(requirement.selectorName))
@@ -167,7 +167,7 @@ private struct RequirementFamilies {
   }
   private static let deepest = 64
 
-  /// The methods with which heirs of the class override the family's.
+  /// The methods with which subclasses of the class override the family's.
   private func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
     var result: [(ImageCatalog, Family)] = []
     for image in images {
@@ -180,8 +180,8 @@ private struct RequirementFamilies {
     return result
   }
 
-  private func isBelow(_ heir: NominalName, _ name: NominalName) -> Bool {
-    var each: String? = "\(heir)"
+  private func isBelow(_ subclass: NominalName, _ name: NominalName) -> Bool {
+    var each: String? = "\(subclass)"
     for _ in 0..<Self.deepest {
       guard let here = each else { return false }
       if here == "\(name)" { return true }

@@ -144,7 +144,7 @@ package final class TypeCatalog: @unchecked Sendable {
     lock.withLock {
       refresh()
       return names[name]
-    } ?? RuntimeClasses.descriptor(name)
+    } ?? RuntimeTypes.descriptor(name)
   }
   /// The type of that name; nil for generic ones. Calls its metadata accessor.
   package func metadata(_ name: String) -> Metadata? { descriptor(name)?.metadata() }

@@ -58,6 +58,6 @@ extension Flows {
 }
 
 extension ImageCatalog {
-  /// From here on nothing but code tells whether a method uses up its self: for tests, which hold one against the other.
+  /// From here on nothing but code tells whether a method consumes its self: for tests, which hold one against the other.
   package func askCodeAlone() { lock.withLock { flows.believesInterfaces = false } }
 }

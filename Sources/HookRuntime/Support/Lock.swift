@@ -41,7 +41,7 @@ package final class RecursiveLock: @unchecked Sendable {
   /// In a forked copy: another thread held such a lock, which nobody lets go of here, and what it guards may be half done.
   package static var wereHeldAtFork: Bool { usersAtFork.load(ordering: .relaxed) > 0 }
 
-  /// The same when no other thread has the lock; nil when one has.
+  /// Runs `body` when no other thread has the lock; nil when one has.
   package func tryWithLock<R>(_ body: () -> R) -> R? {
     guard pthread_mutex_trylock(mutex) == 0 else { return nil }
     Self.users.wrappingAdd(1, ordering: .relaxed)

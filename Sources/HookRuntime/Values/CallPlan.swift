@@ -337,7 +337,7 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The original may run several times for one call: nothing that it ends or leaves behind is out of our reach.
   package var canRunAgain: Bool {
-    // What is used up for certain is had again: see KeptSelf.
+    // What is consumed for certain is had again: see KeptSelf.
     if consumesSelf && selfUse != .consumed || result.isYielded || opaqueBecause != nil { return false }
     // Of async methods nothing is known: they are taken to give self back, as all but a few do.
     if selfUse == .unknown, !isAsync { return false }

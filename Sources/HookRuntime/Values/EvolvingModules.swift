@@ -2,7 +2,7 @@
 //
 // Everybody passes such a module's public structs and enums by address, unless they are `@frozen`, the module itself too; their
 // metadata is like any other's. The module shows in its symbols: dispatch thunks (`…Tj`), enum cases'
-// tags (`…WC`), method lookup functions (`…Mu`) exist for no other module, and metadata base offsets (`…Mo`) besides for heirs of
+// tags (`…WC`), method lookup functions (`…Mu`) exist for no other module, and metadata base offsets (`…Mo`) besides for subclasses of
 // other modules' classes (of the standard library's ManagedBuffer, in FoundationEssentials). Enums that are not frozen have `…WC` symbols.
 // Nothing tells frozen structs from others (`swiftc -emit-ir` of both, docs/abi-notes.md): those are refused.
 internal import Glibc

@@ -12,7 +12,7 @@ package struct FrameAnswer {
     frame.pointee.results.self_register = frame.pointee.self_register
   }
 
-  /// The same where r13 was changed for a call: `object` is what came in.
+  /// Restores self where r13 was changed for a call: `object` is what came in.
   package func restoreSelf(_ object: UInt) { frame.pointee.results.self_register = UInt64(object) }
 
   /// The call throws. `box` is owned.

@@ -1,4 +1,4 @@
-// FunctionValue — a closure or function pointer of the program (or one of ours), held or lent.
+// FunctionValue — a closure or function pointer of the program (or one of ours), held or borrowed.
 package import CHookTrampoline
 private import Synchronization
 
@@ -8,13 +8,13 @@ package final class FunctionValue: Sendable {
   package let code: UInt
   /// The context object; 0 for functions without one.
   package let context: UInt
-  /// The call that lent a non-escaping closure, or another whose context lies on the stack; 0 for values held here.
+  /// The call that borrowed a non-escaping closure, or another whose context lies on the stack; 0 for values held here.
   package let lender: UInt64
 
   /// No call lends with this number: such a value is of no use.
   package static let nobody = UInt64.max
 
-  /// Reads the value at `memory`; one that may escape is retained, any other is lent by the call `lender`.
+  /// Reads the value at `memory`; one that may escape is retained, any other is borrowed by the call `lender`.
   /// - Parameter endsWithCall: its context does not live longer, whatever the type says.
   package init(_ memory: UnsafeRawPointer, _ type: TypeInfo, lender: UInt64, endsWithCall: Bool = false) {
     self.type = type
@@ -43,9 +43,9 @@ package final class FunctionValue: Sendable {
   /// the form is another, the value becomes a closure of ours that calls it; the way back finds the original.
   ///
   /// The context is owned by what is in `memory` then, also where a non-escaping type does not release it.
-  /// - Parameter loan: of a lent closure that becomes one that may escape: called when the loan is over, it stops the process.
-  package func store(at memory: UnsafeMutableRawPointer, as target: TypeInfo, until loan: ClosureLoan? = nil) throws(FunctionProblem) {
-    if loan == nil, target.form.isSame(as: type.form) || target.metadata.function?.convention != .swift {
+  /// - Parameter borrow: of a borrowed closure that becomes one that may escape: called when the borrow is over, it stops the process.
+  package func store(at memory: UnsafeMutableRawPointer, as target: TypeInfo, until borrow: ClosureBorrow? = nil) throws(FunctionProblem) {
+    if borrow == nil, target.form.isSame(as: type.form) || target.metadata.function?.convention != .swift {
       Self.retain(context)
       write(code, context, target, memory)
       return
@@ -55,7 +55,7 @@ package final class FunctionValue: Sendable {
     guard (from.call.arguments.map(\.info) + [from.call.result.info]).allSatisfy(Self.hasOneForm) else {
       throw FunctionProblem(description: "closures of its type cannot be passed between generic and other places")
     }
-    let made = HostClosure.make(to, ForwardingClosure(self, from, loan))
+    let made = HostClosure.make(to, ForwardingClosure(self, from, borrow))
     write(made.code, made.context, target, memory)
   }
 
@@ -87,15 +87,15 @@ package final class FunctionValue: Sendable {
 }
 
 /// How long closures that must not escape are lent to a handler.
-package final class ClosureLoan: Sendable {
+package final class ClosureBorrow: Sendable {
   fileprivate let isOver = Atomic<Bool>(false)
   package init() {}
 
-  /// Ends a loan when it is released.
+  /// Ends a borrow when it is released.
   package final class Term {
-    private let loan: ClosureLoan
-    package init(_ loan: ClosureLoan) { self.loan = loan }
-    deinit { loan.isOver.store(true, ordering: .releasing) }
+    private let borrow: ClosureBorrow
+    package init(_ borrow: ClosureBorrow) { self.borrow = borrow }
+    deinit { borrow.isOver.store(true, ordering: .releasing) }
   }
 }
 
@@ -103,16 +103,16 @@ package final class ClosureLoan: Sendable {
 private final class ForwardingClosure: ClosureBody {
   let target: FunctionValue
   private let targetPlan: FunctionPlan
-  private let loan: ClosureLoan?
+  private let borrow: ClosureBorrow?
 
-  init(_ target: FunctionValue, _ plan: FunctionPlan, _ loan: ClosureLoan?) {
+  init(_ target: FunctionValue, _ plan: FunctionPlan, _ borrow: ClosureBorrow?) {
     self.target = target
     targetPlan = plan
-    self.loan = loan
+    self.borrow = borrow
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
-    if let loan, loan.isOver.load(ordering: .acquiring) {
+    if let borrow, borrow.isOver.load(ordering: .acquiring) {
       fatalError("a non-escaping closure of type '\(target.type.name)' was kept and called after the handler it was lent to")
     }
     let reader = ValueReader(call.pointee.frame)
@@ -125,7 +125,7 @@ private final class ForwardingClosure: ClosureBody {
       }
       guard let info = argument.info else { return }
       let copy = OwnedValue(uninitialized: info)
-      // The same bits for the length of the call: whoever owns the value in the registers owns them.
+      // Bits are copied for the length of the call: whoever owns the value in the registers owns them.
       _ = reader.withMemory(argument.location, info, isResult: false) { copy.memory.copyMemory(from: $0, byteCount: info.size) }
       arguments.append(copy.memory)
       copies.append(copy)

@@ -13,6 +13,6 @@ package struct KeptSelf {
     object = Unmanaged<AnyObject>.fromOpaque(address).takeUnretainedValue()
   }
 
-  /// Another run uses up a reference of its own.
+  /// Another run consumes a reference of its own.
   package func lendAgain() { _ = Unmanaged.passRetained(object) }
 }

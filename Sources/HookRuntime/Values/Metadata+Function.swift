@@ -77,7 +77,7 @@ extension Metadata {
 
 extension TypeInfo {
   /// A closure whose values do not own their contexts.
-  package var isLentFunction: Bool {
+  package var isBorrowedFunction: Bool {
     guard case .closure = kind, let shape = metadata.function else { return false }
     return shape.convention == .swift && !shape.isEscaping
   }

@@ -92,7 +92,7 @@ extension TypeResolver {
   package func descriptor(_ name: NominalName) -> TypeDescriptor? {
     if let address = name.reference { return UnsafeRawPointer(bitPattern: address).map(TypeDescriptor.init) }
     if let found = findDescriptor?(name) { return found }
-    if let found = RuntimeClasses.descriptor(name.description) { return found }
+    if let found = RuntimeTypes.descriptor(name.description) { return found }
     // A type that needs no arguments is found by its name.
     if let found = named(.nominal(name, kind: name.steps.last?.kind ?? .other, arguments: [])) { return found.descriptor }
     return TypeCatalog.shared.descriptor(name.description)

@@ -16,7 +16,7 @@ enum NeutralValue {
     return value
   }
 
-  /// The same for a type the compiler knows.
+  /// Makes the neutral value of a type the compiler knows.
   static func make<T>() -> T? {
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)), let value = make(info) else { return nil }
     defer { value.forget() }

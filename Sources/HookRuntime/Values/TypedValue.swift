@@ -9,11 +9,11 @@ package enum TypedValue {
   /// The value of `type` can be taken as T.
   package static func canRead<T>(_: T.Type, _ type: TypeInfo) -> Bool { canRead(Metadata(T.self), type) }
 
-  /// The same with T's metadata.
+  /// Whether T, given as its metadata, can be read.
   package static func canRead(_ wanted: Metadata, _ type: TypeInfo) -> Bool {
     if type.metadata == wanted { return true }
-    if wanted == any { return type.metadata.isCopyable && !type.isLentFunction }
-    if type.isLentFunction { return wanted.isSameFunction(as: type.metadata) }
+    if wanted == any { return type.metadata.isCopyable && !type.isBorrowedFunction }
+    if type.isBorrowedFunction { return wanted.isSameFunction(as: type.metadata) }
     return isObject(type, of: wanted)
   }
 
@@ -21,7 +21,7 @@ package enum TypedValue {
   package static func canStore(_ given: Metadata, _ type: TypeInfo) -> Bool {
     if type.isConstrained { return false }
     if type.metadata == given || given == any { return true }
-    if type.isLentFunction { return given.isSameFunction(as: type.metadata) }
+    if type.isBorrowedFunction { return given.isSameFunction(as: type.metadata) }
     if case .object = type.kind,
       given == anyObject || isClass(given) && (given.isSubclass(of: type.metadata) || type.metadata.isSubclass(of: given))
     {
@@ -63,7 +63,7 @@ package enum TypedValue {
     return isObject(type, of: Metadata(T.self)) ? memory.assumingMemoryBound(to: T.self).pointee : nil
   }
 
-  /// The same for who asks for what the value turns out to be: a subclass of what is declared, a protocol, what an Optional
+  /// Reads for who asks for what the value turns out to be: a subclass of what is declared, a protocol, what an Optional
   /// or an existential holds.
   package static func cast<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, to: T.Type = T.self) -> T? {
     if let value = load(memory, type, as: T.self) { return value }
@@ -87,8 +87,8 @@ package enum TypedValue {
     return moved.memory.assumingMemoryBound(to: T.self).move()
   }
 
-  /// The closure at `memory`, which must not escape, as one that may, for as long as the loan lasts; nil where T is another type.
-  package static func lend<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until loan: ClosureLoan, as: T.Type = T.self) -> T? {
+  /// The closure at `memory`, which must not escape, as one that may, for as long as the borrow lasts; nil where T is another type.
+  package static func lend<T>(_ memory: UnsafeRawPointer, _ type: TypeInfo, until borrow: ClosureBorrow, as: T.Type = T.self) -> T? {
     guard Metadata(T.self).isSameFunction(as: type.metadata), case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self))
     else {
       return nil
@@ -96,7 +96,7 @@ package enum TypedValue {
     let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))
     defer { made.forget() }
     let function = FunctionValue(memory, type, lender: 1)
-    do throws(FunctionProblem) { try function.store(at: made.memory, as: made.info, until: loan) } catch { return nil }
+    do throws(FunctionProblem) { try function.store(at: made.memory, as: made.info, until: borrow) } catch { return nil }
     return made.memory.assumingMemoryBound(to: T.self).move()
   }
 
@@ -106,7 +106,7 @@ package enum TypedValue {
   package static func store<T>(_ value: T, as type: TypeInfo, at memory: UnsafeMutableRawPointer) -> Bool {
     if type.isConstrained { return false }
     if type.metadata == Metadata(T.self) { return storeExact(value, type, memory) }
-    if type.isLentFunction { return Metadata(T.self).isSameFunction(as: type.metadata) && storeExact(value, type, memory) }
+    if type.isBorrowedFunction { return Metadata(T.self).isSameFunction(as: type.metadata) && storeExact(value, type, memory) }
     if Metadata(T.self) == any { return storeContent(of: value, type, memory) }
     switch type.kind {
     case .object:

@@ -68,7 +68,7 @@ package struct ValueReader {
     }
   }
 
-  /// The same for a value of which parts are missing, or lie in memory of their own: the missing ones are zeros, and
+  /// Reads a value of which parts are missing, or lie in memory of their own: the missing ones are zeros, and
   /// `location.has` tells which they are. A moved value is no valid copy of types that care where they lie; those are
   /// never taken apart into more than their own address.
   package func withParts<R>(_ location: Location, _ info: TypeInfo, isResult: Bool, _ body: (UnsafeRawPointer) -> R) -> R? {

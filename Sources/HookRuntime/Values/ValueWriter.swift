@@ -64,7 +64,7 @@ package struct ValueWriter {
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
   package var canReleaseAfterCall: Bool { hkt_record_flags(call.pointee.body) & UInt32(HKT_BODY_ENTER_ONLY) == 0 }
 
-  /// The same for the argument of that number, whose plan most values do without.
+  /// Replaces the argument of that number, whose plan most values do without.
   package func replace(_ index: Int, of plan: CallPlan, with value: OwnedValue) {
     let recipe = plan.recipes[index]
     guard case .parts = recipe.kind, !recipe.isConsumed else { return replace(plan.arguments[index], with: value) }
@@ -207,7 +207,7 @@ package struct ValueWriter {
     return UInt(bitPattern: memory)
   }
 
-  /// Keeps a value alive until the call is over, for those who were lent it.
+  /// Keeps a value alive until the call is over, for those who were borrowed it.
   package func keepUntilEnd(_ value: OwnedValue) { release(value) }
 
   // MARK: Results

@@ -3,9 +3,11 @@
 // Runs on the main thread, before `main`; all constructors have run and the
 // program's types are registered. Nothing here may stop the program: what cannot
 // be done is one sentence on stderr.
+private import CCrash
 internal import CHookTrampoline
 private import Glibc
 internal import HookRuntime
+internal import Journal
 private import SwiftMangling
 private import Synchronization
 
@@ -34,6 +36,7 @@ package enum HostBoot {
       if isTrace { _exit(126) }
       return
     }
+    ccrash_install()
     CallContext.installReleaseHandler()
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }
@@ -93,7 +96,7 @@ package enum HostBoot {
       return running
     }
     ended?.tracer?.finish()
-    for (selector, calls) in ended == nil ? [] : HookEngine.shared.foreignCalls() {
+    for (selector, calls) in ended == nil ? [] : HookEngine.shared.receiverMismatches() {
       ended?.log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
     }
     for patch in ended?.patches ?? [] { patch.tellUncalled() }

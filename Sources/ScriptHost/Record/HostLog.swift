@@ -1,5 +1,6 @@
 // HostLog — how events, logs and failures of patches and of the host leave a hooked call.
 private import Glibc
+package import Journal
 private import Synchronization
 
 /// Writes to the journal; with `-v` also to stderr. Any thread.
@@ -77,7 +78,7 @@ package final class HostLog: Sendable {
     counts.withLock { $0.skips["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }
   }
 
-  /// The same for calls of methods that may have left the copy of their self behind.
+  /// Counts calls of methods that may have left the copy of their self behind.
   package func leftSelf(patch: String, selector: String) {
     counts.withLock { $0.leaks[Leak(patch: patch, selector: selector), default: 0] += 1 }
   }
@@ -88,7 +89,7 @@ package final class HostLog: Sendable {
     for (call, count) in counts.leaks.sorted(by: { ($0.key.patch, $0.key.selector) < ($1.key.patch, $1.key.selector) }) {
       note(
         "left behind",
-        "\(call.patch): \(count) call\(count == 1 ? "" : "s") of '\(call.selector)' may each have left a copy of the value behind: its code does not tell whether it uses its self up"
+        "\(call.patch): \(count) call\(count == 1 ? "" : "s") of '\(call.selector)' may each have left a copy of the value behind: its code does not tell whether it consumes its self"
       )
     }
   }

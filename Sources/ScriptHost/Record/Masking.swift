@@ -3,12 +3,10 @@
 // Everything that prints or records a named value asks here: traces, events, logs,
 // breadcrumbs and reports. A name is cut into words ("apiKey", "api_key", "API-KEY"
 // are "api" and "key"), so that "key" is secret and "monkey" or "keyboard" is not.
+internal import Journal
 
 /// Decides by its name whether a value is a secret.
 package enum Masking {
-  /// What is shown instead of the value.
-  package static let replacement = "<masked>"
-
   /// Words that make a name secret, and that also do so at the end of a longer word, because
   /// people write "authtoken" and "sessioncookie".
   private static let secrets = ["password", "token", "secret", "authorization", "cookie"]
@@ -86,4 +84,9 @@ package enum Masking {
     let kind = word.dropLast(3)
     return kind.isEmpty || keyKinds.contains { $0 == kind }
   }
+}
+
+extension FieldName {
+  /// A name that a script or the program chose: its values are masked when it says that they are secrets.
+  init(given name: String) { self.init(name, masked: Masking.isSecret(name)) }
 }

@@ -1,11 +1,12 @@
 // Recorder — the one place the host records to: journal, and the `--events` sink.
 internal import Glibc
+package import Journal
 
 /// Records events, log lines, failures and notes of this process. May be used from any thread, but
 /// not from signal handlers.
 package final class Recorder: Sendable {
   /// The newest records, and all of them on disk when there is a state directory.
-  package let journal: Journal?
+  package let journal: JournalWriter?
   private let sink: EventSink?
 
   /// Opens what can be opened. What cannot becomes one sentence each in `problems`; the journal
@@ -25,13 +26,13 @@ package final class Recorder: Sendable {
 
   private static func openJournal(
     _ state: RawPath?, _ identity: JournalIdentity, quiet: Bool, _ problems: inout [String]
-  ) -> Journal? {
+  ) -> JournalWriter? {
     do {
-      return try Journal(directory: state.map(StateDirectory.journal), identity: identity)
+      return try JournalWriter(directory: state.map(StateDirectory.journal), identity: identity)
     } catch {
       // With --events the user has a record already.
       if !quiet { problems.append(error.description) }
-      return try? Journal(directory: nil, identity: identity)
+      return try? JournalWriter(directory: nil, identity: identity)
     }
   }
 
@@ -43,7 +44,7 @@ package final class Recorder: Sendable {
     return sequence
   }
 
-  /// The same for the path of a call: the writer is not copied on its way to the journal.
+  /// Records on the path of a call: the writer is not copied on its way to the journal.
   @inline(__always)
   func record(_ kind: RecordKind, in place: inout FieldWriter) {
     let sequence = journal?.append(kind, place.words(), isCut: place.isCut)

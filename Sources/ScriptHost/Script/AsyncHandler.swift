@@ -37,7 +37,7 @@ final class AsyncHandler {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
     if case .call(let call) = wish { call.discard() }
     if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-    if script.pointee.lends { script.pointee.endLoans() }
+    if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
     script.deallocate()
   }
 
@@ -84,7 +84,7 @@ extension LuaHook {
     let view = CallView(call)
     if phase == HKT_AROUND {
       guard !breaker.isOpen, !isForeign(view) else {
-        if !breaker.isOpen { hkt_count_foreign(call) }
+        if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
         return HKT_FAILED
       }
       let handler = AsyncHandler(

@@ -40,7 +40,7 @@ final class AwaitedCall {
 
   /// The call with the callback's arguments from position `first` on: checked, made ready, and the handler waits.
   static func begin(
-    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ value: LentValue?, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Patch,
     catching: Bool
   ) -> Int32 {
     let callable = bound.callable

@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 internal import SwiftMangling
 
@@ -99,24 +100,24 @@ enum CallAPI {
     return callback.done(task == 0 ? shl_nil() : shl_int(Int64(bitPattern: task)))
   }
 
-  /// The struct or enum the method runs on, lent where it is; nil for a function that has no self.
+  /// The struct or enum the method runs on, borrowed where it is; nil for a function that has no self.
   private static func selfValue(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
     switch script.pointee.plan.selfPlan {
     case .none: return callback.done(shl_nil())
     case .value(let plan):
       guard let info = plan.info else { break }
-      let lent = LentValue(root: .selfValue, info: info, serial: bridge.serial)
+      let borrowed = BorrowedValue(root: .selfValue, info: info, serial: bridge.serial)
       let isFixed = plan.access == .borrowed || plan.access == .owned
       if plan.location.isWhole {
         let done = ValueAPI.withScratch { scratch in
-          script.pointee.withMemory(of: lent) {
+          script.pointee.withMemory(of: borrowed) {
             callback.done(
-              isFixed ? bridge.lua($0, info, lent: lent, scratch: scratch) : bridge.snapshot($0, info, scratch, lent: lent))
+              isFixed ? bridge.lua($0, info, borrowed: borrowed, scratch: scratch) : bridge.snapshot($0, info, scratch, borrowed: borrowed))
           } ?? -2
         }
         if done != -2 { return done }
       } else if case .parts = plan.location {
-        let (a, b, c) = lent.words()
+        let (a, b, c) = borrowed.words()
         return callback.done(shl_handle(bridge.classes.value, a, b, c))
       }
       if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }

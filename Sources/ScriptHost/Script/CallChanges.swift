@@ -9,7 +9,7 @@ struct CallChanges {
   var stagedResult: OwnedValue?
   /// Owned arguments of an `around`, kept so that the original can be called several times.
   var held = Indexed<OwnedValue>()
-  /// Arguments as they were lent, by index, once the frame holds others; their owners keep them alive.
+  /// Arguments as they were borrowed, by index, once the frame holds others; their owners keep them alive.
   var originals = Indexed<UnsafeRawPointer>()
   /// Results of former runs; the call keeps them alive to its end.
   private(set) var results = Indexed<UnsafeRawPointer>()

@@ -24,7 +24,7 @@ enum CallInAPI {
   ///   - value: the struct or enum that is `self`; the call gets a copy.
   ///   - catching: a Swift error is answered as `false, error` instead of raised, and results follow `true`.
   static func perform(
-    _ bound: BoundCall, on receiver: UInt, value: LentValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    _ bound: BoundCall, on receiver: UInt, value: BorrowedValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch,
     catching: Bool = false
   ) -> Int32 {
     let callable = bound.callable
@@ -43,7 +43,7 @@ enum CallInAPI {
     }
     return withUnsafeTemporaryAllocation(byteCount: callable.blockBytes + resultRoom, alignment: 16) { memory in
       let block = memory.baseAddress!
-      let watch = FrameBound.Watch(isObject ? receiver : 0)
+      let watch = StackPromoted.Watch(isObject ? receiver : 0)
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
       defer { watch?.end(callable.selector, patch) }
       if callable.isOnValue, let problem = copySelf(value, callable, block, callback) { return problem }
@@ -63,9 +63,9 @@ enum CallInAPI {
     }
   }
 
-  /// The same once the types of the arguments have told what the function is generic over.
+  /// Performs a call once the types of the arguments have told what the function is generic over.
   private static func performGeneric(
-    _ bound: BoundCall, on receiver: UInt, _ value: LentValue?, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
+    _ bound: BoundCall, on receiver: UInt, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
   ) -> Int32 {
     let template = bound.callable
     guard let generic = template.generic else { return callback.fail("internal error: a template without a function") }
@@ -89,7 +89,7 @@ enum CallInAPI {
 
   /// Makes the copy of a struct or enum that a call runs on, behind the arguments; answers the failure, with nothing left in the
   /// block, when the value is gone.
-  static func copySelf(_ value: LentValue?, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ callback: LuaCallback) -> Int32? {
+  static func copySelf(_ value: BorrowedValue?, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ callback: LuaCallback) -> Int32? {
     guard case .value(let info) = callable.receiver else { return nil }
     let made: Void? = value?.withMemory { info.metadata.initialize(block + callable.selfOffset, copying: $0) }
     if made != nil { return nil }
@@ -168,7 +168,7 @@ enum CallInAPI {
       let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
       do throws(BridgeError) {
         try bridge.store(value, as: argument.info, at: place)
-        if let type = FrameBound.settle(place, argument.info, for: .pass) {
+        if let type = StackPromoted.settle(place, argument.info, for: .pass) {
           argument.destroy(block)
           throw .inFrame(type: type)
         }
@@ -211,10 +211,10 @@ enum CallInAPI {
         let bound = try patch.callIns.bound(member, of: type, isStatic: !isInit, callback)
         return perform(bound, on: UInt(bitPattern: type.pointer), callback, first: 2, patch, catching: catching)
       }
-      if let lent = patch.classes.lentValue(target) {
-        receiver = lent.withMemory { TypedValue.load($0, lent.info, as: Any.self) } ?? nil
-        let bound = try patch.callIns.bound(member, of: lent.info.metadata, isStatic: false, callback)
-        return perform(bound, on: 0, value: try self.receiver(lent, bound.callable), callback, first: 2, patch, catching: catching)
+      if let borrowed = patch.classes.borrowedValue(target) {
+        receiver = borrowed.withMemory { TypedValue.load($0, borrowed.info, as: Any.self) } ?? nil
+        let bound = try patch.callIns.bound(member, of: borrowed.info.metadata, isStatic: false, callback)
+        return perform(bound, on: 0, value: try self.receiver(borrowed, bound.callable), callback, first: 2, patch, catching: catching)
       }
       guard patch.classes.isObject(target) else {
         return callback.fail("'\(verb)' calls members of objects, classes and values, got \(ValueBridge.describe(target))")
@@ -233,12 +233,12 @@ enum CallInAPI {
   }
 
   /// The value as `self` of the callable; an error when that takes another type, or none.
-  static func receiver(_ lent: LentValue, _ callable: Callable) throws(CallError) -> LentValue {
+  static func receiver(_ borrowed: BorrowedValue, _ callable: Callable) throws(CallError) -> BorrowedValue {
     guard case .value(let info) = callable.receiver else { throw staticMember(callable) }
-    guard info.metadata == lent.info.metadata else {
-      throw .wrongReceiver(selector: callable.selector, expected: info.name, found: lent.info.name)
+    guard info.metadata == borrowed.info.metadata else {
+      throw .wrongReceiver(selector: callable.selector, expected: info.name, found: borrowed.info.name)
     }
-    return lent
+    return borrowed
   }
 
   private static func staticMember(_ callable: Callable) -> CallError {

@@ -22,7 +22,7 @@ enum CallValues {
     return argumentByRecipe(index, script, bridge, scratch) ?? argumentByPlan(index, script, bridge, scratch)
   }
 
-  /// The same of the numbers and Bools that most slots hold; nil for all else.
+  /// Reads the numbers and Bools that most slots hold; nil for all else.
   @inline(__always)
   static func scalar(_ slot: ValueSlot, at address: UnsafeRawPointer) -> SHLValue? {
     switch slot.kind {
@@ -56,8 +56,8 @@ enum CallValues {
   /// What most values are read by; nil where only the plan tells.
   private static func argumentByRecipe(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
     guard let recipe = script.pointee.recipe(index), let info = recipe.info?.takeUnretainedValue() else { return nil }
-    let lent = LentValue(root: .argument(index), info: info, serial: bridge.serial)
-    let value = recipe.withMemory(script.pointee.view.call) { bridge.lua($0, info, lent: lent, scratch: scratch) }
+    let borrowed = BorrowedValue(root: .argument(index), info: info, serial: bridge.serial)
+    let value = recipe.withMemory(script.pointee.view.call) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
     if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
     return value
   }
@@ -70,18 +70,18 @@ enum CallValues {
     // What the handler put there may be replaced again while it has a handle: it gets a copy.
     if let staged = script.pointee.changes?.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
-    // What cannot be copied cannot be replaced either, and is lent where it lies.
+    // What cannot be copied cannot be replaced either, and is borrowed where it lies.
     if argument.isInout || script.pointee.original(index) != nil, info.metadata.isCopyable {
       let applied = script.pointee.changes?.pointee.held[index].map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)
       } ?? missing(argument.location, bridge)
     }
-    let lent = LentValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
-    let value = script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) }
+    let borrowed = BorrowedValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
+    let value = script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
     if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
     if value == nil, case .parts = argument.location {
-      return hasMembers(info) ? lendParts(lent, bridge) : missing(.optimizedOut, bridge)
+      return hasMembers(info) ? lendParts(borrowed, bridge) : missing(.optimizedOut, bridge)
     }
     return value ?? missing(argument.location, bridge)
   }
@@ -97,8 +97,8 @@ enum CallValues {
   }
 
   /// A value of which the optimiser left parts: they can be read one by one.
-  private static func lendParts(_ lent: LentValue, _ bridge: ValueBridge) -> SHLValue {
-    let (a, b, c) = lent.words()
+  private static func lendParts(_ borrowed: BorrowedValue, _ bridge: ValueBridge) -> SHLValue {
+    let (a, b, c) = borrowed.words()
     return shl_handle(bridge.classes.value, a, b, c)
   }
 
@@ -130,8 +130,8 @@ enum CallValues {
     if script.pointee.threwTyped, script.pointee.stagedResult == nil { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
     if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
-    let lent = LentValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
-    return script.pointee.withMemory(of: lent) { bridge.lua($0, info, lent: lent, scratch: scratch) } ?? missing(result.location, bridge)
+    let borrowed = BorrowedValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
+    return script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) } ?? missing(result.location, bridge)
   }
 
   // MARK: Changing
@@ -210,7 +210,7 @@ enum CallValues {
       if case .notMadeHere = error, isUnchangedText(value, index, script, bridge) { return }
       throw error
     }
-    if !isWhatCame(made, index, script) { try FrameBound.settle(made, for: .pass) }
+    if !isWhatCame(made, index, script) { try StackPromoted.settle(made, for: .pass) }
     let changes = script.pointee.record()
     let former = changes.pointee.staged[index]
     changes.pointee.staged[index] = made
@@ -241,7 +241,7 @@ enum CallValues {
 
   /// A function for an argument or the result: the one it replaces stands in when a Lua function fails.
   private static func storeFunction(
-    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge
+    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge
   ) throws(BridgeError) {
     if case .optional(let payload) = info.kind {
       guard value.tag != SHL_NIL else { return info.metadata.injectEnumTag(memory, 1) }
@@ -250,7 +250,7 @@ enum CallValues {
     }
     guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
     let writer = ValueWriter(script.pointee.view.call)
-    if info.isLentFunction, !writer.canReleaseAfterCall {
+    if info.isBorrowedFunction, !writer.canReleaseAfterCall {
       throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)")
     }
     // Where the original threw, the result registers hold something else.
@@ -258,26 +258,26 @@ enum CallValues {
     let replaced =
       !isThere
       ? nil
-      : script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+      : script.pointee.withMemory(of: BorrowedValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
         $0.loadUnaligned(as: UInt.self) == 0 ? nil : ClosureBridge.function(at: $0, info, bridge.serial)
       }
     try ClosureBridge.store(value, as: info, at: memory, bridge, replacing: replaced ?? nil)
-    if info.isLentFunction {
+    if info.isBorrowedFunction {
       // The callee does not release it, so the call does.
       writer.keepReferenceUntilEnd(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self))
     }
   }
 
   /// The value is the one the call already has there: nothing to do, whatever its type.
-  private static func isSame(_ value: SHLValue, root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+  private static func isSame(_ value: SHLValue, root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     guard value.tag == SHL_HANDLE else { return false }
     if value.cls == bridge.classes.object { return isSameObject(value, root, script, bridge) }
     if value.cls == bridge.classes.closure { return isSameFunction(value, root, script, bridge) }
     guard value.cls == bridge.classes.value else { return false }
     if value.h.c == 0 && value.h.b == 0 { return value.h.a <= consumedMark }  // a value that is not there, passed on
     guard value.h.b != 0 else { return false }
-    let lent = LentValue(value)
-    return lent.root == root && lent.offset == 0 && lent.serial == bridge.serial
+    let borrowed = BorrowedValue(value)
+    return borrowed.root == root && borrowed.offset == 0 && borrowed.serial == bridge.serial
   }
 
   /// An Any with a none of some type, which swift.null does not tell, passed on.
@@ -298,24 +298,24 @@ enum CallValues {
   }
 
   /// The instance is the one that is there, alone or in a value of protocol type, which could not be made anew.
-  private static func isSameObject(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+  private static func isSameObject(_ value: SHLValue, _ root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     guard let info = type(at: root, script), info.isObject, ScriptThread.isCurrent(value.h.c) else { return false }
-    return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+    return script.pointee.withMemory(of: BorrowedValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
       $0.loadUnaligned(as: UInt64.self) == value.h.a
     } ?? false
   }
 
   /// The function is the one that is there, in the form it has there.
-  private static func isSameFunction(_ value: SHLValue, _ root: LentValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
+  private static func isSameFunction(_ value: SHLValue, _ root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge) -> Bool {
     let function = ClosureBridge.value(value)
     guard let info = type(at: root, script), info.holdsFunction, ClosureBridge.isUsable(function) else { return false }
-    return script.pointee.withMemory(of: LentValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
+    return script.pointee.withMemory(of: BorrowedValue(root: root, offset: 0, info: info, serial: bridge.serial)) {
       $0.loadUnaligned(as: UInt.self) == function.code && $0.loadUnaligned(fromByteOffset: 8, as: UInt.self) == function.context
     } ?? false
   }
 
   /// nil also where an error came instead.
-  private static func type(at root: LentValue.Root, _ script: Call) -> TypeInfo? {
+  private static func type(at root: BorrowedValue.Root, _ script: Call) -> TypeInfo? {
     switch root {
     case .argument(let index): script.pointee.plan.arguments[index].info
     case .result: script.pointee.view.didThrow ? nil : script.pointee.plan.result.info
@@ -353,7 +353,7 @@ enum CallValues {
       made.forget()
       throw error
     }
-    try FrameBound.settle(made, for: .pass)
+    try StackPromoted.settle(made, for: .pass)
     let changes = script.pointee.record()
     let former = changes.pointee.stagedResult
     changes.pointee.stagedResult = made
@@ -548,7 +548,7 @@ enum CallValues {
   @inline(__always)
   static func runOriginal(_ script: Call) throws(BridgeError) {
     let view = script.pointee.view
-    guard script.pointee.originalRuns == 0, script.pointee.hasNoRecord, script.pointee.arguments.lent == 0,
+    guard script.pointee.originalRuns == 0, script.pointee.hasNoRecord, script.pointee.arguments.borrowed == 0,
       !view.consumes
     else {
       try prepareOriginal(script)
@@ -590,7 +590,7 @@ enum CallValues {
   /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.
   private static func rememberLent(_ script: Call) {
     let call = script.pointee.view.call
-    guard script.pointee.arguments.lent != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
+    guard script.pointee.arguments.borrowed != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
     for index in script.pointee.plan.arguments.indices { script.pointee.remember(index) }
   }
 

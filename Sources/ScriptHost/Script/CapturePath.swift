@@ -1,6 +1,7 @@
 // CapturePath — `self.title`, `args.tax`, `result.id`: what a tracking rule reads, without running program code.
 internal import CHookTrampoline
 internal import HookRuntime
+internal import Journal
 internal import SwiftMangling
 
 struct CapturePath: Sendable {

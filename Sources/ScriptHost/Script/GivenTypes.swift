@@ -19,7 +19,7 @@ extension ValueBridge {
 
   private func handleType(_ value: SHLValue) -> Metadata? {
     if let object = classes.object(value) { return Metadata(object.load(as: UnsafeRawPointer.self)) }
-    if let lent = classes.lentValue(value) { return lent.info.metadata }
+    if let borrowed = classes.borrowedValue(value) { return borrowed.info.metadata }
     if value.cls == classes.closure { return ClosureBridge.value(value).type.metadata }
     return classes.errorBox(value).flatMap(ErrorAPI.opened)?.type.metadata
   }

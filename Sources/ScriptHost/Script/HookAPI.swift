@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 
 enum HookAPI {
@@ -68,7 +69,7 @@ enum HookAPI {
     return Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
   }
 
-  /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its heirs'.
+  /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its subclasses'.
   private static func member(
     _ member: String, of className: String, waits: Bool, _ patch: Patch, _ callback: LuaCallback
   ) throws(PatchAPI.Problem) -> Target {

@@ -12,7 +12,7 @@ final class LuaHook: @unchecked Sendable {
   enum Position: String { case before, around, after }
 
   let patch: Patch
-  /// The same, for calls: they count no reference.
+  /// The owner for calls: they count no reference.
   let owner: Unmanaged<Patch>
   let position: Position
   /// Asked by every call: comparing positions is a call of its own.
@@ -114,7 +114,7 @@ final class LuaHook: @unchecked Sendable {
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let view = CallView(call)
     guard !breaker.isOpen, !isForeign(view) else {
-      if !breaker.isOpen { hkt_count_foreign(call) }
+      if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED
     }
@@ -125,7 +125,7 @@ final class LuaHook: @unchecked Sendable {
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
       if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-      if script.pointee.lends { script.pointee.endLoans() }
+      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
       return outcome
     }
   }

@@ -7,7 +7,7 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum ObjectAPI {
-  static let expired = "this object was only lent for the call it came with, which is over; copy what you need from it"
+  static let expired = "this object was only borrowed for the call it came with, which is over; copy what you need from it"
 
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
@@ -45,13 +45,13 @@ enum ObjectAPI {
     _ callback: LuaCallback
   ) -> Int32 {
     let bridge = ValueAPI.bridge(receiver, patch, callback)
-    let lent = LentValue(
+    let borrowed = BorrowedValue(
       root: .memory(UInt(bitPattern: object)), info: owner, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
     return ValueAPI.withScratch {
-      let part = lent.part(type, at: offset)
+      let part = borrowed.part(type, at: offset)
       // As in FieldAccess: a variable may change while the script has a handle to its value.
       return callback.done(
-        isFixed ? bridge.lua(object + offset, type, lent: part, scratch: $0) : bridge.snapshot(object + offset, type, $0, lent: part))
+        isFixed ? bridge.lua(object + offset, type, borrowed: part, scratch: $0) : bridge.snapshot(object + offset, type, $0, borrowed: part))
     }
   }
 
@@ -62,10 +62,10 @@ enum ObjectAPI {
     guard case .success(let info) = TypeResolver.shared.type(of: Instance.type(object)) else {
       return callback.fail("the class of this object is not known")
     }
-    let lent = LentValue(
+    let borrowed = BorrowedValue(
       root: .memory(UInt(bitPattern: object)), info: info, serial: patch.classes.keptObject == receiver.cls ? 0 : receiver.h.c)
     return ValueAPI.withScratch { scratch in
-      switch FieldAccess.read(field, object, lent, bridge, scratch) {
+      switch FieldAccess.read(field, object, borrowed, bridge, scratch) {
       case .success(let value): callback.done(value)
       case .failure(let problem): callback.fail(problem.description)
       }

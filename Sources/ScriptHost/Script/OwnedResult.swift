@@ -35,16 +35,16 @@ struct OwnedResult {
   /// Appends the value at `memory` to the callback's results and ends it there.
   func give(_ memory: UnsafeMutableRawPointer, _ info: TypeInfo, _ kind: ValueSlot.Kind) {
     if Self.isScalar(kind) { return Self.giveScalar(memory, kind, callback) }
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
+    let borrowed = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
     withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       // Bytes are copied at once; handles own a copy or a reference.
-      callback.give(bridge.lua(memory, info, lent: lent, scratch: $0.baseAddress!))
+      callback.give(bridge.lua(memory, info, borrowed: borrowed, scratch: $0.baseAddress!))
     }
     guard !info.isTrivial else { return }
     ProgramCall.asProgram { info.metadata.destroy(memory) }
   }
 
-  /// The same for a value with a home of its own.
+  /// Gives a value with a home of its own.
   func give(_ value: OwnedValue) {
     if isHandle(value.info) { return callback.give(bridge.own(value)) }
     give(value.memory, value.info, .none)

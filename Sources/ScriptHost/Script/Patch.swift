@@ -1,6 +1,7 @@
 // Patch — one loaded script: its Lua state, what it installed, what went wrong with it.
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 private import Glibc
 private import Synchronization
@@ -21,7 +22,7 @@ package final class Patch: @unchecked Sendable {
   let callIns = MemberCache()
   /// Fields of structs and tuples that were read, by TypeInfo; guarded by the state's lock.
   let fields = RecentNames<ValueField>(count: 64)
-  /// What the script said `swift.leaving` of; guarded by the state's lock.
+  /// What the script said `swift.allow_leak` of; guarded by the state's lock.
   var leftCopies = LeftCopies()
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []

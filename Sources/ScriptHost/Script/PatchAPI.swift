@@ -3,6 +3,7 @@ internal import CLuaShim
 internal import CHookTrampoline
 private import Glibc
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 internal import SwiftMangling
 
@@ -219,7 +220,7 @@ enum PatchAPI {
       patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
         callback.forEach(in: fields) { key, value in
-          if let name = key.text { add(value, FieldName(name), &writer) }
+          if let name = key.text { add(value, FieldName(given: name), &writer) }
           return true
         }
       }

@@ -3,6 +3,7 @@
 //     patch { id = "rounding", version = "1.2.0", api = 1, target = { program = "storefront" }, priority = 10 }
 //
 // Literals only: what a patch says of itself must be known before any of it runs.
+internal import Journal
 
 /// What a patch says of itself. All of it is optional.
 package struct PatchHeader: Sendable, Equatable {

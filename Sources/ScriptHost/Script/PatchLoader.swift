@@ -1,6 +1,7 @@
 // PatchLoader — finds patch files and loads them in order; a bad file never stops the others.
 internal import HookRuntime
 private import Glibc
+package import Journal
 
 package struct PatchLoader {
   private let log: HostLog

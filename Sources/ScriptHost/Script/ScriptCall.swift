@@ -28,8 +28,8 @@ struct ScriptCall {
   unowned(unsafe) var async: AsyncHandler?
   /// Made at the first change that is more, released by LuaHook: most calls make none, and this struct then owns nothing.
   private(set) var changes: UnsafeMutablePointer<CallChanges>?
-  /// What the handler was lent beyond its arguments; made at first use, given back by LuaHook when the handler ended.
-  private(set) var loans: Unmanaged<Loans>?
+  /// What the handler was borrowed beyond its arguments; made at first use, given back by LuaHook when the handler ended.
+  private(set) var borrows: Unmanaged<BorrowScope>?
 
   init(
     view: CallView, hook: LuaHook?, patch: Unmanaged<Patch>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
@@ -81,25 +81,25 @@ struct ScriptCall {
   /// The result the handler set.
   var stagedResult: OwnedValue? { changes?.pointee.stagedResult }
 
-  mutating func lend() -> Loans {
-    if let loans { return loans.takeUnretainedValue() }
-    let made = Loans()
-    loans = .passRetained(made)
+  mutating func borrowScope() -> BorrowScope {
+    if let borrows { return borrows.takeUnretainedValue() }
+    let made = BorrowScope()
+    borrows = .passRetained(made)
     return made
   }
 
   /// Self, where the original uses it up: from before its first run until the handler ends.
-  var keptSelf: KeptSelf? { loans?.takeUnretainedValue().keptSelf }
+  var keptSelf: KeptSelf? { borrows?.takeUnretainedValue().keptSelf }
   mutating func keepSelf() {
-    if let kept = KeptSelf(view.call, plan) { lend().keptSelf = kept }
+    if let kept = KeptSelf(view.call, plan) { borrowScope().keptSelf = kept }
   }
 
-  var lends: Bool { loans != nil }
+  var hasBorrowScope: Bool { borrows != nil }
 
-  /// Gives back what the handler was lent: no handle to it is valid any more.
-  mutating func endLoans() {
-    loans?.release()
-    loans = nil
+  /// Gives back what the handler was borrowed: no handle to it is valid any more.
+  mutating func endBorrows() {
+    borrows?.release()
+    borrows = nil
   }
 
   /// Ends the record of changes; the values in it were given away or destroyed before.
@@ -121,7 +121,7 @@ struct ScriptCall {
     let run = resultNumber
     _ = view.reader.withMemory(plan.result.location, info, isResult: true) { changes.pointee.rememberBits($0, info, ofResult: run) }
   }
-  /// Lets handles to an argument go on showing what was lent, before the frame gets another.
+  /// Lets handles to an argument go on showing what was borrowed, before the frame gets another.
   mutating func remember(_ index: Int) {
     guard phase == HKT_AROUND, arguments.isLent(index), original(index) == nil,
       let info = plan.arguments[index].info,
@@ -157,35 +157,35 @@ struct ScriptCall {
     }
   }
 
-  /// Gives `body` the memory of a lent value, as it is now.
-  func withMemory<R>(of lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
-    switch lent.root {
-    case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(lent.offset)).map(body)
+  /// Gives `body` the memory of a borrowed value, as it is now.
+  func withMemory<R>(of borrowed: BorrowedValue, _ body: (UnsafeRawPointer) -> R) -> R? {
+    switch borrowed.root {
+    case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(borrowed.offset)).map(body)
     case .argument(let index):
-      if let recipe = recipe(index) { return recipe.withMemory(view.call) { body($0 + lent.offset) } }
+      if let recipe = recipe(index) { return recipe.withMemory(view.call) { body($0 + borrowed.offset) } }
       if isConsumed(index) { return nil }
-      if let memory = original(index) { return body(memory + lent.offset) }
-      if let value = changes?.pointee.held[index] { return body(UnsafeRawPointer(value.memory) + lent.offset) }
+      if let memory = original(index) { return body(memory + borrowed.offset) }
+      if let value = changes?.pointee.held[index] { return body(UnsafeRawPointer(value.memory) + borrowed.offset) }
       guard plan.arguments.indices.contains(index) else { return nil }
-      return read(plan.arguments[index].location, plan.arguments[index].info, lent, body)
+      return read(plan.arguments[index].location, plan.arguments[index].info, borrowed, body)
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
       if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 {
         return nil
       }
-      return read(plan.location, plan.info, lent, body)
+      return read(plan.location, plan.info, borrowed, body)
     case .result(let run):
-      if run != resultNumber { return changes?.pointee.results[run].map { body($0 + lent.offset) } }
+      if run != resultNumber { return changes?.pointee.results[run].map { body($0 + borrowed.offset) } }
       guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
-      return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + lent.offset) }
+      return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + borrowed.offset) }
     }
   }
 
-  /// The part of a value in the frame that `lent` is, if the optimiser left it there.
-  private func read<R>(_ location: Location, _ info: TypeInfo?, _ lent: LentValue, _ body: (UnsafeRawPointer) -> R) -> R? {
-    guard let info, location.has(offset: lent.offset, size: lent.info.size) else { return nil }
-    return view.reader.withParts(location, info, isResult: false) { body($0 + lent.offset) }
+  /// The part of a value in the frame that `borrowed` is, if the optimiser left it there.
+  private func read<R>(_ location: Location, _ info: TypeInfo?, _ borrowed: BorrowedValue, _ body: (UnsafeRawPointer) -> R) -> R? {
+    guard let info, location.has(offset: borrowed.offset, size: borrowed.info.size) else { return nil }
+    return view.reader.withParts(location, info, isResult: false) { body($0 + borrowed.offset) }
   }
 }
 

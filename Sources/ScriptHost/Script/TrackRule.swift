@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 internal import SwiftMangling
 
@@ -17,10 +18,10 @@ final class TrackRule: @unchecked Sendable {
   private let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
 
   init(name: String, fields: [(name: FieldName, path: CapturePath)], log: HostLog, family: Family) {
-    self.name = FieldName(name, masked: false).lentForEver()
+    self.name = FieldName(name, masked: false).borrowedForEver()
     steps = .allocate(capacity: fields.count)
     for (index, field) in fields.enumerated() {
-      steps.initializeElement(at: index, to: CaptureStep(name: field.name.lentForEver(), source: field.path.source))
+      steps.initializeElement(at: index, to: CaptureStep(name: field.name.borrowedForEver(), source: field.path.source))
     }
     self.fields = fields
     self.log = log
@@ -165,7 +166,7 @@ final class TrackRule: @unchecked Sendable {
           let capture = try CapturePath(path, for: family)
           needsExit = needsExit || capture.needsExit
           needsTime = needsTime || capture.root == .duration
-          fields.append((FieldName(field), capture))
+          fields.append((FieldName(given: field), capture))
         } catch { throw CapturePath.Problem(text: "field '\(field)': \(error.text)") }
       }
       let rule = TrackRule(name: name, fields: fields, log: patch.log, family: family)

@@ -4,6 +4,7 @@
 // nothing of its own runs but constructors and metadata accessors.
 private import Glibc
 internal import HookRuntime
+internal import Journal
 private import SwiftMangling
 
 /// What `scripthost coverage` asks for.

@@ -1,5 +1,6 @@
 // SurveyTable — the counts of one image.
 internal import HookRuntime
+internal import Journal
 
 struct SurveyTable {
   /// Counts of one kind of selector.

@@ -3,6 +3,7 @@
 // For comparing with a debugger: the address of the body and the stack pointer tell which entry a line speaks of.
 private import CHookTrampoline
 internal import HookRuntime
+internal import Journal
 private import SwiftMangling
 
 /// One call, seen by the layer function it was made in.

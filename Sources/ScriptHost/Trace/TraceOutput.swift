@@ -1,6 +1,7 @@
 // TraceOutput — where trace lines go: one write per line, so that nothing is lost when the program dies.
 private import Glibc
 private import HookRuntime
+internal import Journal
 
 final class TraceOutput: @unchecked Sendable {
   // The descriptor never changes; writes of whole lines are serialised by `lock`.

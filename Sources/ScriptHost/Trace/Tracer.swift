@@ -2,6 +2,7 @@
 private import CHookTrampoline
 private import Glibc
 internal import HookRuntime
+internal import Journal
 private import SwiftMangling
 internal import Synchronization
 

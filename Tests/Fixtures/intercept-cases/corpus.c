@@ -238,8 +238,8 @@ static HKTCourse course(const Read *r) {
 
 /// A glance that answers says what the decoder says.
 static bool glance_holds(const uint8_t *code, uint64_t left) {
-  HKTGlance seen;
-  if (!hkt_glance(code, left, &seen)) return true;
+  HKTQuickDecode seen;
+  if (!hkt_quick_decode(code, left, &seen)) return true;
   glances++;
   Read r;
   if (!read_at(code, left, &r) || r.i.length != seen.length || course(&r) != seen.course || r.i.opcode != seen.opcode) return false;
@@ -252,7 +252,7 @@ static bool glance_holds(const uint8_t *code, uint64_t left) {
 
 /// A walk goes from instruction to instruction as the decoder does, over none that goes into the window or may.
 static bool walk_holds(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
-  uint64_t stop = hkt_glance_over(code, from, size, window), offset = from;
+  uint64_t stop = hkt_quick_decode_over(code, from, size, window), offset = from;
   while (offset < stop) {
     Read r;
     if (!read_at(code + offset, size - offset, &r)) return false;
@@ -268,7 +268,7 @@ static bool walk_holds(const uint8_t *code, uint64_t from, uint64_t size, uint32
 static bool walks_hold(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
   for (Read r; from < size; from += r.i.length) {
     if (!walk_holds(code, from, size, window)) return false;
-    from = hkt_glance_over(code, from, size, window);
+    from = hkt_quick_decode_over(code, from, size, window);
     if (from >= size || !read_at(code + from, size - from, &r)) return true;
   }
   return true;

@@ -81,7 +81,7 @@ static void stubs_outlive_their_words(void) {
   HKTRefusal r;
   CHECK(hkt_write_slots(&slot, 1, &r));
   hkt_enable(slot.site);
-  uint64_t copied = table[0];  // an heir made meanwhile has it
+  uint64_t copied = table[0];  // a subclass made meanwhile has it
   hkt_disable(slot.site);
   CHECK(hkt_restore_slots(&slot, 1, &r) && ((Two)copied)(1, 2) == 3);
 }

@@ -61,14 +61,14 @@ extension Money: Named {}
     #expect(made("text", as: String?.self) == "text")
   }
 
-  @Test("objects are of the class or an heir")
+  @Test("objects are of the class or a subclass")
   func objects() {
-    let heir = Heir()
-    #expect(made(heir, as: Base.self) === heir)
-    #expect(made(heir, as: Heir.self) === heir)
+    let subclass = Heir()
+    #expect(made(subclass, as: Base.self) === subclass)
+    #expect(made(subclass, as: Heir.self) === subclass)
     #expect(made(Base(), as: Heir.self) == nil)
     #expect(made(Money(cents: 1, currency: "EUR"), as: Base.self) == nil)
-    #expect(made(heir, as: Base?.self).flatMap { $0 } === heir)
+    #expect(made(subclass, as: Base?.self).flatMap { $0 } === subclass)
   }
 
   @Test("structs, arrays and existentials are taken whole")

@@ -72,12 +72,12 @@ struct NearestNamesTests {
   @Test(
     "distances", arguments: [("abc", "abc", 0), ("abc", "abd", 1), ("abc", "acb", 2), ("", "abc", 3), ("pretyPrint", "prettyPrint", 1)])
   func distance(_ a: String, _ b: String, _ expected: Int) {
-    #expect(NearestNames.editDistance(Array(a.utf8), Array(b.utf8), bound: 10) == expected)
+    #expect(EditDistance.editDistance(Array(a.utf8), Array(b.utf8), bound: 10) == expected)
   }
 
   @Test("beyond the bound the distance is only known to be greater")
   func bound() {
-    #expect(NearestNames.editDistance(Array("aaaaaaaa".utf8), Array("bbbbbbbb".utf8), bound: 3) == 4)
-    #expect(NearestNames.editDistance(Array("a".utf8), Array("aaaaaaaa".utf8), bound: 3) == 4)
+    #expect(EditDistance.editDistance(Array("aaaaaaaa".utf8), Array("bbbbbbbb".utf8), bound: 3) == 4)
+    #expect(EditDistance.editDistance(Array("a".utf8), Array("aaaaaaaa".utf8), bound: 3) == 4)
   }
 }

@@ -53,7 +53,7 @@ open class Loud: Plain { @inline(never) open override func echo<T>(_ x: T) -> T 
 @inline(never) public func totals<S: Sequence>(_ all: S) -> Double where S.Element: Priced { all.reduce(0) { $0 + $1.price } }
 @inline(never) public func counted<S: Collection>(_ all: S) -> Int where S.Element == Int { all.reduce(0, +) }
 @inline(never) public func items<C: Container>(_ c: C) -> [C.Item] { c.items }
-@inline(never) public func heir<W: Ware>(_ w: W) -> String { "\(W.self) \(w.name)" }
+@inline(never) public func subclass<W: Ware>(_ w: W) -> String { "\(W.self) \(w.name)" }
 @inline(never) public func called<N: Named>(_ n: N) -> String { n.name }
 @inline(never) public func keys<K: Hashable, V>(_ d: [K: V]) -> Int { d.count }
 @inline(never) public func unboxed<T>(_ b: Box<T>) -> T { b.value }

@@ -4,10 +4,10 @@ import Twins
 
 @_optimize(none) @inline(never) func hidden<T>(_ value: T) -> T { value }
 
-let (plain, heir, other) = (Plain(), Heir(), Plain())
-var plains = [plain, heir, other]
+let (plain, subclass, other) = (Plain(), Heir(), Plain())
+var plains = [plain, subclass, other]
 keep(other)
-for (name, each) in zip(["plain", "heir", "other"], hidden(plains)) {
+for (name, each) in zip(["plain", "subclass", "other"], hidden(plains)) {
   print("quiet", name)
   hidden(each).quiet()
 }

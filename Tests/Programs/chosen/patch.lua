@@ -3,8 +3,8 @@ local function tell(what) return function() print(what) end end
 
 print(method("Kit.Plain.quiet()"):before(tell "a plain one"):describe())
 print(method("Kit.Calm.rest()"):before(tell "calm"):describe())
--- By its own name, for the heir alone.
-print(class("Kit.Heir"):before("quiet()", tell "an heir"):describe())
+-- By its own name, for the subclass alone.
+print(class("Kit.Heir"):before("quiet()", tell "a subclass"):describe())
 print(class("Kit.SelflessHeir"):before("shift(_:)", function(call) call.args[1] = 100 end):describe())
 local _, why = pcall(function() method("Kit.Plain.fixed()"):before(tell "never") end)
 print(why)

@@ -33,7 +33,7 @@ same 'it does what it does alone, but for what a handler changes' <(sed 's/^shif
 
 hooked patterns ./program
 same 'patterns: it does what it does alone' alone.out under.out
-# Those of the class itself, its heir and the one made later; and of two selectors with one body, the rule's own.
+# Those of the class itself, its subclass and the one made later; and of two selectors with one body, the rule's own.
 events patterns quiet 3
 events patterns turned 1
 

@@ -58,7 +58,7 @@ for level in -Onone -O -Osize; do
   check "$level refused: what is told is called, with a weak reference, too" [ "$(grep -c 'info: told 29 29' refused.err)" -eq 4 ]
   says "$level refused: nothing is left" refused.out 'things alive: 1'
   says "$level explain: kept" refused.err 'Watching.kept()kept, so that a call by name ends the copy that it is made on'
-  says "$level explain: not told" refused.err 'Alone.kept()its code does not tell whether it is used up; a script'"'"'s call needs swift.leaving("Ends.Alone.kept()")'
+  says "$level explain: not told" refused.err 'Alone.kept()its code does not tell whether it is consumed; a script'"'"'s call needs swift.allow_leak("Ends.Alone.kept()")'
   says "$level explain: async" refused.err 'Alone.later(_:)its code does not tell'
   capture left timeout 60 "$scripthost" run -v --state state --patches "$here/ends/left.lua" -- ./ends
   check "$level left: what the script accepts is called" [ "$(grep -c 'info: ran 4 1' left.err)" -eq 4 ]

@@ -32,7 +32,7 @@ class Other {
   @inline(never) deinit { count.alive -= 1 }
 }
 
-// Of another size, so that its memory is no other heir's.
+// Of another size, so that its memory is no other subclass's.
 final class Heir: Base {
   let more: (Int, Int, Int, Int)
   override init?(some n: Int) {

@@ -1,5 +1,5 @@
 // Writes a journal in a process of its own, for the tests that kill it. Compiled with the
-// sources of ScriptHost/Record. Arguments: what to do, the directory, the limit of its size.
+// sources of Journal. Arguments: what to do, the directory, the limit of its size.
 internal import Glibc
 
 @main
@@ -7,10 +7,10 @@ struct Writer {
   static func main() {
     let words = CommandLine.arguments
     let identity = JournalIdentity(program: RawPath("/bin/writer"), pid: getpid(), bootID: currentBootID(), buildID: "b1")
-    var limits = Journal.Limits()
+    var limits = JournalWriter.Limits()
     limits.retry = 10_000_000
     if words.count > 3, let disk = Int(words[3]) { limits.disk = disk }
-    let journal = try! Journal(directory: RawPath(words[2]), identity: identity, limits: limits)
+    let journal = try! JournalWriter(directory: RawPath(words[2]), identity: identity, limits: limits)
     switch words[1] {
     case "forever": forever(journal)
     case "full": full(journal)
@@ -22,7 +22,7 @@ struct Writer {
   }
 
   @discardableResult
-  static func write(_ journal: Journal, _ number: Int) -> Bool {
+  static func write(_ journal: JournalWriter, _ number: Int) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
       var fields = FieldWriter("tick", into: buffer)
       fields.add("number", number)
@@ -33,7 +33,7 @@ struct Writer {
 
   /// Writes on three threads; after each append on the main thread the number goes to stdout, so
   /// that the parent knows what must be there.
-  static func forever(_ journal: Journal) -> Never {
+  static func forever(_ journal: JournalWriter) -> Never {
     for _ in 0..<2 { startThread(journal) }
     var number = 0
     while true {
@@ -44,19 +44,19 @@ struct Writer {
     }
   }
 
-  private static func startThread(_ journal: Journal) {
+  private static func startThread(_ journal: JournalWriter) {
     var thread = pthread_t()
     pthread_create(
       &thread, nil,
       { context in
-        let journal = Unmanaged<Journal>.fromOpaque(context!).takeUnretainedValue()
+        let journal = Unmanaged<JournalWriter>.fromOpaque(context!).takeUnretainedValue()
         var number = -1
         while true { Writer.write(journal, number); number -= 1; usleep(10) }
       }, Unmanaged.passRetained(journal).toOpaque())
   }
 
   /// Runs into a file size limit of zero, which stands for a full disk, and out of it again.
-  static func full(_ journal: Journal) {
+  static func full(_ journal: JournalWriter) {
     signal(SIGXFSZ, SIG_IGN)
     var number = 0, dropped = 0
     var limit = rlimit()
@@ -76,7 +76,7 @@ struct Writer {
   }
 
   /// The same with so many records before that the limit of the journal's size is reached: nothing new is needed then.
-  static func fullAgain(_ journal: Journal) {
+  static func fullAgain(_ journal: JournalWriter) {
     signal(SIGXFSZ, SIG_IGN)
     for number in 0..<50_000 { write(journal, number) }
     var limit = rlimit()
@@ -91,7 +91,7 @@ struct Writer {
   }
 
   /// Cuts the oldest file short when there are some: writing to its mapping would end the process.
-  static func cut(_ journal: Journal, _ directory: RawPath) {
+  static func cut(_ journal: JournalWriter, _ directory: RawPath) {
     for number in 0..<50_000 { write(journal, number) }
     let files = JournalFile.list(in: directory).sorted { $0.lastComponent.lexicographicallyPrecedes($1.lastComponent) }
     files[0].withCString {
@@ -103,7 +103,7 @@ struct Writer {
   }
 
   /// A forked child must not write into its parent's units.
-  static func fork(_ journal: Journal) {
+  static func fork(_ journal: JournalWriter) {
     write(journal, 1)
     typealias Fork = @convention(c) () -> Int32
     let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)

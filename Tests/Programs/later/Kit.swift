@@ -1,4 +1,4 @@
-// What the patch hooks; Late.swift brings heirs, conforming types and a replacement.
+// What the patch hooks; Late.swift brings subclasses, conforming types and a replacement.
 public protocol Greets: AnyObject { func greet(_ n: Int) -> Int }
 
 open class Base: Greets {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Heirs, conforming types and replacements that a library brings while the program runs: hooks on tables and requirements take
+# Subclasses, conforming types and replacements that a library brings while the program runs: hooks on tables and requirements take
 # them in, a replacement that drops a hook is told. In -Onone and in -O.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
@@ -56,8 +56,8 @@ LUA
     says "$level, $order: by entry, a call and the replacement's own call of the original are seen, and calls it does not hand on" \
       "entry.$order.out" 'after walk 2 2 greet 11 swapped 407 dropped 707'
   done
-  says "$level: a table's hook sees the class and an heir" vtable.out 'before walk 10002 10002 greet 11 swapped 2 dropped 3'
-  says "$level: and heirs that come later, but no override" vtable.out 'after late walk [10002, 10002, 101] late greet [11, 1001, 2001]'
+  says "$level: a table's hook sees the class and a subclass" vtable.out 'before walk 10002 10002 greet 11 swapped 2 dropped 3'
+  says "$level: and subclasses that come later, but no override" vtable.out 'after late walk [10002, 10002, 101] late greet [11, 1001, 2001]'
   says "$level: a requirement's hook by witness sees conforming types" witness.out 'before walk 2 2 greet 10011 swapped 2 dropped 3'
   says "$level: and those that come later, each once" witness.out 'after late walk [2, 2, 101] late greet [10011, 11001, 12001]'
   says "$level: a requirement's hook by entry sees conforming types" entry.out 'before walk 2 2 greet 10011 swapped 2 dropped 3'

@@ -1,4 +1,4 @@
-# live — are the calls that hooks on objects and heirs saw those that gdb counts without hooks?
+# live — are the calls that hooks on objects and subclasses saw those that gdb counts without hooks?
 #
 #   live.py SCRIPTHOST PROGRAM WORK COUNTED FILE…
 #
@@ -61,7 +61,7 @@ def check(what, found, expected):
 
 def main():
     truth = oracle()
-    kinds = {kind: Counter() for kind in ("object", "type", "heir", "same")}
+    kinds = {kind: Counter() for kind in ("object", "type", "subclass", "same")}
     for line in open(counted):
         kind, *key, count = line.rstrip("\n").split("\t")
         if kind == "same":
@@ -69,16 +69,16 @@ def main():
         else:
             kinds[kind][key[0], int(key[1]), key[2]] = int(count)
     check("%d calls of %d kinds on a type's hooks are gdb's" % (sum(truth.values()), len(truth)), dict(kinds["type"] - truth + (truth - kinds["type"])), {})
-    heirs = {key for key in kinds["heir"] if key[0] == "visitAny"}
-    check("hooks on four heirs, three files each", len(heirs), 12)
-    for key in sorted(heirs):
-        check("a hook on the heir %s sees its calls of file %d" % (key[2], key[1]), kinds["heir"][key], truth[key])
-    # The heirs of SyntaxFormatRule are the classes whose visitAny is called: no other inherits it.
+    subclasses = {key for key in kinds["subclass"] if key[0] == "visitAny"}
+    check("hooks on four subclasses, three files each", len(subclasses), 12)
+    for key in sorted(subclasses):
+        check("a hook on the subclass %s sees its calls of file %d" % (key[2], key[1]), kinds["subclass"][key], truth[key])
+    # The subclasses of SyntaxFormatRule are the classes whose visitAny is called: no other inherits it.
     rules = {of for function, _, of in truth if function == "visitAny"}
     own = Counter({key: n for key, n in truth.items() if key[0] == "visitPre" and key[2] in rules})
-    check("a hook on a class with %d heirs sees %d of %d calls of what they inherit" % (
+    check("a hook on a class with %d subclasses sees %d of %d calls of what they inherit" % (
         len(rules), sum(own.values()), sum(n for key, n in truth.items() if key[0] == "visitPre")),
-        Counter({key: n for key, n in kinds["heir"].items() if key[0] == "visitPre"}), own)
+        Counter({key: n for key, n in kinds["subclass"].items() if key[0] == "visitPre"}), own)
     check("a hook on one printer of three", {key: n for key, n in kinds["object"].items() if key[0] == "printToken"},
           {("printToken", 2, "PrettyPrinter"): truth["printToken", 2, "PrettyPrinter"]})
     # The call in which the hook was made is not one it sees.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Hooks on live objects, on heirs, and observation, in programs that know nothing of it: swift-format, and a client of Foundation.
+# Hooks on live objects, on subclasses, and observation, in programs that know nothing of it: swift-format, and a client of Foundation.
 # What the hooks saw is compared with gdb's counts of a run without hooks, and with what the client says it did.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/../support/library.sh"
@@ -40,6 +40,6 @@ for level in -Onone -O; do
   unchanged "$level: Foundation: the output is the same" alone client
   check "$level: Foundation: no handler failed" bash -c '! grep "runs instead" client.err'
   sed 's/0x[0-9a-f]*/ADDRESS/' client.said | LC_ALL=C sort >client.sorted
-  same "$level: Foundation: what hooks and observers of objects and heirs saw" "$here/expected/client" client.sorted
+  same "$level: Foundation: what hooks and observers of objects and subclasses saw" "$here/expected/client" client.sorted
 done
 finish

@@ -16,7 +16,7 @@ method "Shop.check(_:_:_:)":before(function(call, cart, special, warehouse)
   same("members come first", swift.send(cart, "total()"), 2.0)
   swift.forward(cart, nil)
   fails("taken back", function() swift.send(cart, "stock(of:)", "x") end, "no selector 'stock(of:)' in Shop.Cart")
-  -- To a function, for a class and its heirs.
+  -- To a function, for a class and its subclasses.
   swift.forward(class "Shop.Cart", function(self, selector, args)
     if selector == "discount(for:by:)" then return self.title .. " " .. args[1] .. " " .. tostring(args[2] == swift.null and "none" or args[2]) end
     if selector == "first()" then return self.lines[1] end
@@ -24,7 +24,7 @@ method "Shop.check(_:_:_:)":before(function(call, cart, special, warehouse)
     if selector == "fail()" then error("the script's own") end
   end)
   same("a function answers", swift.send(cart, "discount(for:by:)", 3, "me"), "box 3 me")
-  same("for an heir", swift.send(special, "discount(for:by:)", 2.5, nil), "gem 2.5 none")
+  same("for a subclass", swift.send(special, "discount(for:by:)", 2.5, nil), "gem 2.5 none")
   same("with a value", swift.send(cart, "first()").name, "apple")
   fails("with an error", function() swift.send(cart, "fail()") end, "the script's own")
   fails("what it passes on", function() swift.send(cart, "fly()") end, "no selector 'fly()' in Shop.Cart")

@@ -76,7 +76,7 @@ func calls() throws {
   check(Till.kind(Cart(title: "p")), "plain", "a class method of the superclass stays")
   check(Till.first(cart), "x", "an inherited subscript")
   check(Till.total(Cart(title: "p")), 0, "the superclass stays as it was")
-  check(Till.total(BigCart(title: "p")), 10, "and so do its other heirs")
+  check(Till.total(BigCart(title: "p")), 10, "and so do its other subclasses")
   do {
     _ = try Till.add(cart, "z", -5)
     check(false, true, "an error passes through")
@@ -176,7 +176,7 @@ func accessors() throws {
   check(Till.first(cart), "item", "a subscript")
 }
 
-func heirs() throws {
+func subclasses() throws {
   let faster = try DefinedClass("Shop.FasterCart", inheriting: fast.type) { type in
     type.property("laps", 1)
     type.override("total(tax:)") { call in
@@ -187,7 +187,7 @@ func heirs() throws {
   }
   do {
     let cart: Cart = try faster.make("init(title:)", "x")
-    check(Till.total(cart), 20, "an heir of a new class: its super is the new class's")
+    check(Till.total(cart), 20, "a subclass of a new class: its super is the new class's")
     check(Till.kind(cart), "fast", "it inherits the new class's overrides")
     check(faster.value("laps", of: cart), 1, "it has its own properties")
     check(fast.value("visits", of: cart), 0, "and those it inherits")
@@ -271,6 +271,6 @@ func soak(_ rounds: Int) throws {
   check(grown < 1024, true, "memory is flat: \(grown) KB grown")
 }
 
-for part in [identity, calls, addedMethods, state, initialisers, accessors, heirs] { try part() }
+for part in [identity, calls, addedMethods, state, initialisers, accessors, subclasses] { try part() }
 refusals()
 try soak(Int(CommandLine.arguments.dropFirst().first ?? "") ?? 20000)

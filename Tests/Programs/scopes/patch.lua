@@ -1,6 +1,6 @@
 patch { id = "scopes", api = 1 }
 
--- A member that the class inherits is hooked for it and its heirs.
+-- A member that the class inherits is hooked for it and its subclasses.
 local inherited = class "Shop.GiftCart":before("add(_:)", function(call, n) call.args[1] = n + 100 end)
 log.info("DESCRIBE " .. inherited:describe())
 class "Shop.GiftCart":around("static rate(_:)", function(call, n) return call:original() * 10 end)

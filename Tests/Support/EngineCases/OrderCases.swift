@@ -1,4 +1,4 @@
-// The order of DESIGN 5, calls that handlers make themselves, recursion, hooks that run once, hooks that are switched.
+// The order of docs/hooks.md, calls that handlers make themselves, recursion, hooks that run once, hooks that are switched.
 import CHookTrampoline
 import EngineSubjects
 import Glibc
@@ -12,7 +12,7 @@ import Synchronization
       let circle = Circle(tag: 1)
       let hooks: [(String, Wish)] = [
         ("o5", on(circle, priority: 5)), ("o5'", on(circle, priority: 5)), ("o-9", on(circle, priority: -9)),
-        ("t7", Wish(priority: 7)), ("s7", heirs(Circle.self, priority: 7)), ("t0", Wish()), ("s9", heirs(Circle.self, priority: 9)),
+        ("t7", Wish(priority: 7)), ("s7", subclasses(Circle.self, priority: 7)), ("t0", Wish()), ("s9", subclasses(Circle.self, priority: 9)),
         ("far", Wish(priority: Int.max)), ("near", Wish(priority: Int.min)),
       ]
       var generator = Generator(seed: 3)
@@ -212,7 +212,7 @@ import Synchronization
       let (a, b) = (Circle(tag: 1), Circle(tag: 2))
       func run(_ shape: Shape) -> Int { wait { await shape.later(1) } }
       let object = try note("object", "\(shape).later(_:)", on(a))
-      let after = try note("after", "\(shape).later(_:)", heirs(Circle.self, .after))
+      let after = try note("after", "\(shape).later(_:)", subclasses(Circle.self, .after))
       let type = try note("type", "\(shape).later(_:)")
       let once = try note("once", "\(shape).later(_:)", Wish(position: .after, isOnce: true))
       _ = Log.take()

@@ -42,9 +42,9 @@ let shape = "EngineSubjects.Shape"
     }
   ),
   (
-    "A1 one subclass: its instances and its heirs', not the parent's and the siblings'",
+    "A1 one subclass: its instances and its subclasses', not the parent's and the siblings'",
     {
-      let token = try note("hook", "\(shape).scale(_:)", heirs(Square.self))
+      let token = try note("hook", "\(shape).scale(_:)", subclasses(Square.self))
       for (object, seen) in [(Shape(tag: 1), false), (Square(tag: 2), true), (SmallSquare(tag: 3), true), (Circle(tag: 4), false)] {
         _ = Log.take()
         check(scale(object, 5), object.tag + 5, "result")
@@ -77,9 +77,9 @@ let shape = "EngineSubjects.Shape"
   (
     "A1 static sides, initialisers, accessors, subscripts of one subclass",
     {
-      let kind = try note("kind", "static \(shape).kind(_:)", heirs(Square.self))
-      let made = try note("made", "\(shape).init(twice:)", heirs(Circle.self))
-      let set = try note("set", "\(shape).side.set", heirs(Square.self))
+      let kind = try note("kind", "static \(shape).kind(_:)", subclasses(Square.self))
+      let made = try note("made", "\(shape).init(twice:)", subclasses(Circle.self))
+      let set = try note("set", "\(shape).side.set", subclasses(Square.self))
       _ = Log.take()
       check([Shape.kind(1), Square.kind(2), SmallSquare.kind(3), Circle.kind(4)], [1, 2, 3, 4], "results")
       check(Log.take(), "Shape.kind kind Square.kind kind SmallSquare.kind Circle.kind ", "metatypes")
@@ -106,8 +106,8 @@ let shape = "EngineSubjects.Shape"
         ("\(shape).area(_:)", .subclass(Square.self), "overridden"),
         ("\(shape).area(_:)", .subclass(SmallSquare.self), "overridden"),
         ("\(shape).scale(_:)", .object(dot), "overridden"),
-        ("EngineSubjects.Square.area(_:)", .subclass(Circle.self), "not-an-heir"),
-        ("EngineSubjects.Square.area(_:)", .object(dot), "not-an-heir"),
+        ("EngineSubjects.Square.area(_:)", .subclass(Circle.self), "not-a-subclass"),
+        ("EngineSubjects.Square.area(_:)", .object(dot), "not-a-subclass"),
         ("\(shape).scale(_:)", .subclass(Size.self), "not-a-class"),
       ]
       let before = engine.list().count
@@ -115,7 +115,7 @@ let shape = "EngineSubjects.Shape"
         check(refusal { try note("x", selector, Wish(scope: scope)) }, code, "\(selector) \(scope)")
       }
       check(
-        sentence { try note("x", "\(shape).area(_:)", heirs(SmallSquare.self)) },
+        sentence { try note("x", "\(shape).area(_:)", subclasses(SmallSquare.self)) },
         "\(shape).area(_:): 'EngineSubjects.SmallSquare' inherits it from 'EngineSubjects.Square', which has its own implementation; hook 'EngineSubjects.Square.area(_:)'",
         "the sentence")
       check(engine.list().count, before, "nothing installed")
@@ -127,7 +127,7 @@ let shape = "EngineSubjects.Shape"
       let parent = try note("parent", "\(shape).area(_:)")
       let child = try note("child", "EngineSubjects.Square.area(_:)")
       let sibling = try note("sibling", "EngineSubjects.Dot.scale(_:)")
-      let small = try note("small", "EngineSubjects.Square.area(_:)", heirs(SmallSquare.self))
+      let small = try note("small", "EngineSubjects.Square.area(_:)", subclasses(SmallSquare.self))
       let objects = [Shape(tag: 1), Square(tag: 1), SmallSquare(tag: 1), Dot(tag: 1)]
       _ = Log.take()
       _ = area(objects[0], 1)
@@ -135,7 +135,7 @@ let shape = "EngineSubjects.Shape"
       _ = area(objects[1], 1)
       check(Log.take(), "child Square.area parent Shape.area ", "child and super")
       _ = area(objects[2], 1)
-      check(Log.take(), "small child Square.area parent Shape.area ", "heir of the child")
+      check(Log.take(), "small child Square.area parent Shape.area ", "subclass of the child")
       _ = scale(objects[3], 1)
       check(Log.take(), "sibling Dot.scale Shape.scale ", "sibling")
       withExtendedLifetime(objects) {}
@@ -143,7 +143,7 @@ let shape = "EngineSubjects.Shape"
     }
   ),
   (
-    "A6 a type hook reaches existing and future instances, heirs that inherit, super calls; not heirs that override",
+    "A6 a type hook reaches existing and future instances, subclasses that inherit, super calls; not subclasses that override",
     {
       let old = Circle(tag: 1)
       let token = try note("hook", "\(shape).scale(_:)")
@@ -254,7 +254,7 @@ let shape = "EngineSubjects.Shape"
       let token = try hook("EngineSubjects.Pair.size(_:)", on(a)) { $0.argument += 100 }
       check([a.size(1), b.size(1), twins.size(1)], [102, 3, 4], "one object")
       engine.remove(token)
-      let heirsOnly = try hook("EngineSubjects.Pair.size(_:)", heirs(Twins.self)) { $0.argument += 100 }
+      let heirsOnly = try hook("EngineSubjects.Pair.size(_:)", subclasses(Twins.self)) { $0.argument += 100 }
       check([a.size(1), b.size(1), twins.size(1)], [2, 3, 104], "one subclass")
       engine.remove(heirsOnly)
     }

@@ -192,7 +192,7 @@ enum Soak {
   static func cycles(_ count: Int) throws -> Int32 {
     Log.isOn = false
     let circle = Circle(tag: 1)
-    let wishes = [Wish(), Wish(position: .around), on(circle), heirs(Circle.self, .after), Wish(isOnce: true)]
+    let wishes = [Wish(), Wish(position: .around), on(circle), subclasses(Circle.self, .after), Wish(isOnce: true)]
     return try flat("cycles", count) { number in
       let token = try hook("\(shape).scale(_:)", wishes[number % wishes.count]) { $0.phase == HKT_AROUND ? $0.proceed() : () }
       if number % 7 == 0 { _ = scale(circle, 1) }

@@ -122,7 +122,7 @@ func note(_ mark: String, _ selector: String, _ wish: Wish = Wish()) throws -> H
 func on(_ object: AnyObject, _ position: Position = .before, priority: Int = 0) -> Wish {
   Wish(position: position, scope: .object(object), priority: priority)
 }
-func heirs(_ type: Any.Type, _ position: Position = .before, priority: Int = 0) -> Wish {
+func subclasses(_ type: Any.Type, _ position: Position = .before, priority: Int = 0) -> Wish {
   Wish(position: position, scope: .subclass(type), priority: priority)
 }
 

@@ -1,4 +1,4 @@
-// engine-cases — the hook engine's rules (DESIGN 5, BEHAVIOURS A) on real calls of this process.
+// engine-cases — the hook engine's rules (docs/hooks.md) on real calls of this process.
 //
 //   engine-cases --model HOOKS [--seed N] [--runs N]   random hooks against the model
 //   engine-cases --stress SECONDS [--seed N] [LIBRARY.so…]   four threads that call and change hooks

@@ -455,7 +455,7 @@ private func filled() -> Cart {
     }
   ),
   (
-    "api: an heir's hooks leave the parent and its other heirs alone",
+    "api: a subclass's hooks leave the parent and its other subclasses alone",
     {
       let (parent, fast, slow) = (filled(), FastCart(title: "f"), SlowCart(title: "s"))
       for cart in [fast, slow] { cart.add("apple", price: 2, quantity: 3) }

@@ -74,12 +74,12 @@ private func refusal(_ body: () throws -> Void) -> String {
       let animal = Animal(name: "rex", legs: 4)
       let selector = "\(module).Collar.text()"
       let sentence =
-        "cannot call '\(selector)': its code does not tell whether it uses its self up, so that each call may leave a copy of the value "
-        + "behind; to accept that, say swift.leaving(\"\(selector)\"), in Swift SwiftFunction(\"\(selector)\", leavingCopy: true)"
+        "cannot call '\(selector)': its code does not tell whether it consumes its self, so that each call may leave a copy of the value "
+        + "behind; to accept that, say swift.allow_leak(\"\(selector)\"), in Swift SwiftFunction(\"\(selector)\", allowingLeak: true)"
       check(refusal { _ = try SwiftFunction(selector) }, sentence, "a function")
       check(refusal { _ = try Message.send("text()", to: Collar(of: animal)) }, sentence, "a message")
       check(refusal { _ = try Dynamic(Collar(of: animal)).text() as String }, sentence, "a member")
-      check(try SwiftFunction(selector, leavingCopy: true).call(onValue: Collar(of: animal)) as String, "rex", "accepted")
+      check(try SwiftFunction(selector, allowingLeak: true).call(onValue: Collar(of: animal)) as String, "rex", "accepted")
       withExtendedLifetime(animal) {}
     }
   ),

@@ -143,7 +143,7 @@ final class Android: Robot {}
     }
   ),
   (
-    "messages: answers are added for a class, an heir and one object",
+    "messages: answers are added for a class, a subclass and one object",
     {
       let cart = Cart(title: "c")
       let fast = FastCart(title: "f")
@@ -153,7 +153,7 @@ final class Android: Robot {}
       check(try Dynamic(cart).discount(for: 3), "c 3.0", "the class")
       check(try Dynamic(fast).discount(for: 3), "f 3.0", "inherited")
       let forFast = Messages(FastCart.self).answer("discount(for:)") { (_, days: Int) in "fast \(days)" }
-      check(try Dynamic(fast).discount(for: 3), "fast 3", "the heir's")
+      check(try Dynamic(fast).discount(for: 3), "fast 3", "the subclass's")
       let forOne = Messages(fast).answer("discount(for:)") { (_, days: Int) in "this one \(days)" }
       check(try Dynamic(fast).discount(for: 3), "this one 3", "the object's")
       check(try Dynamic(FastCart(title: "g")).discount(for: 3), "fast 3", "another object's")
@@ -202,7 +202,7 @@ final class Android: Robot {}
       }
       check(try r.total(tax: 0), 6.0, "an added target")
       check(try r.fly(to: "there"), "flew to there", "added forwarding")
-      check(try Dynamic(Android()).fly(to: "there"), "flew to there", "of an heir")
+      check(try Dynamic(Android()).fly(to: "there"), "flew to there", "of a subclass")
       check(try r.robotic(4), "own robotic(_:) [4]", "the class's own survives")
       try r.add("pear", price: 1, quantity: 1)
       check(cart.lines.count, 2, "its own target survives")

@@ -4,7 +4,7 @@
 public struct Site: Sendable {
   public let kind: String
   public let way: String
-  /// Calls the function on the object (a fresh one, or an heir), if it takes one.
+  /// Calls the function on the object (a fresh one, or a subclass), if it takes one.
   public let call: @Sendable (Base) async -> Int
   public init(_ kind: String, _ way: String, _ call: @escaping @Sendable (Base) async -> Int) {
     (self.kind, self.way, self.call) = (kind, way, call)

@@ -21,7 +21,7 @@ public protocol Classes: AnyObject { static func classed(_ n: Int) -> Int }
 public protocol Methods { func method(_ n: Int) -> Int }
 public protocol Makes { static func made(_ n: Int) -> Int }
 public protocol Starts: AnyObject { init(number: Int) }
-/// The one that is hooked by its own name: a class, its heir and a struct conform.
+/// The one that is hooked by its own name: a class, its subclass and a struct conform.
 public protocol Acts { func act(_ n: Int) -> Int }
 
 open class Base: Opens, Fixes, Changes, Levels, Takes, Waits, Swaps, Classes, Acts, Starts, @unchecked Sendable {

@@ -90,7 +90,7 @@ private struct Model {
     }
   }
 
-  /// The order of DESIGN 5: object hooks outside, then priority, then the newer.
+  /// The order of docs/hooks.md: object hooks outside, then priority, then the newer.
   private func nest(_ hooks: [ModelHook], _ n: Int, _ original: (Int) -> [String]) -> [String] {
     let order = hooks.sorted { a, b in
       if (a.object != nil) != (b.object != nil) { return a.object != nil }
@@ -160,7 +160,7 @@ private func randomHooks(seed: UInt64, steps: Int) {
       case .failure(let reason):
         // A class or object that runs another implementation, or cannot be switched.
         check(
-          ["overridden", "not-an-heir", "final-class"].contains(reason.code), true, "seed \(seed), step \(step): \(selector) \(reason)")
+          ["overridden", "not-a-subclass", "final-class"].contains(reason.code), true, "seed \(seed), step \(step): \(selector) \(reason)")
       }
     case 3 where !model.hooks.isEmpty:
       remove(model.hooks.remove(at: numbers.next(model.hooks.count)).tokens)

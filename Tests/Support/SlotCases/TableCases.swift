@@ -4,12 +4,12 @@ import SlotSubjects
 
 @MainActor let tableCases: [(String, () throws -> Void)] = [
   (
-    "vtable: a hook on a class sees its heirs that inherit, and no override",
+    "vtable: a hook on a class sees its subclasses that inherit, and no override",
     {
       let (animal, dog, cat) = (hidden(Animal(name: "a")), hidden(Dog(name: "d") as Animal), hidden(Cat(name: "c") as Animal))
       let hooks = installed("Animal.walk(_:)", Note("h"), .both, by: .vtable)
       check(trace { check(animal.callWalk(1), 3, "result") }, "h> Animal.walk 1 <h", "the class")
-      check(trace { check(dog.callWalk(2), 4, "result") }, "h> Animal.walk 2 <h", "an heir that inherits")
+      check(trace { check(dog.callWalk(2), 4, "result") }, "h> Animal.walk 2 <h", "a subclass that inherits")
       check(trace { check(cat.callWalk(3), 300, "result") }, "Cat.walk 3", "an override")
       remove(hooks)
       check(trace { _ = dog.callWalk(2) }, "Animal.walk 2", "removed")
@@ -33,7 +33,7 @@ import SlotSubjects
       let hooks = installed("Animal.walk(_:)", Note("s"), by: .vtable, scope: .subclass(Dog.self))
       check(trace { _ = animal.callWalk(1) }, "Animal.walk 1", "the parent")
       check(trace { _ = dog.callWalk(1) }, "s> Animal.walk 1", "the class")
-      check(trace { _ = puppy.callWalk(1) }, "s> Animal.walk 1", "its heir")
+      check(trace { _ = puppy.callWalk(1) }, "s> Animal.walk 1", "its subclass")
       let type = installed("Animal.walk(_:)", Note("t"), by: .vtable)
       check(trace { _ = animal.callWalk(1) }, "t> Animal.walk 1", "the parent has the type's")
       check(trace { _ = dog.callWalk(1) }, "t> s> Animal.walk 1", "the newer outside")
@@ -85,8 +85,8 @@ import SlotSubjects
     {
       check(refusal("swappedFree(_:)", by: .vtable), "not-virtual", "a free function")
       check(refusal("Crate.open(_:)", by: .vtable), "generic-class", "a generic class")
-      check(refusal("Animal.walk(_:)", by: .vtable, scope: .subclass(Cat.self)), "overridden", "an heir with its own")
-      check(refusal("Dog.fetch()", by: .vtable, scope: .subclass(Cat.self)), "not-an-heir", "no heir")
+      check(refusal("Animal.walk(_:)", by: .vtable, scope: .subclass(Cat.self)), "overridden", "a subclass with its own")
+      check(refusal("Dog.fetch()", by: .vtable, scope: .subclass(Cat.self)), "not-a-subclass", "no subclass")
       check(refusal("Animal.walk(_:)", by: .vtable, scope: .object(Animal(name: "x"))), "scope", "an object")
       check(refusal("Animal.walk(_:)", by: .dynamic), "not-dynamic", "not dynamic")
     }
@@ -97,7 +97,7 @@ import SlotSubjects
       let (animal, dog) = (hidden(Animal(name: "a")), hidden(Dog(name: "d")))
       let hooks = installed("Speaker.speak(_:)", Note("w"), .both, by: .witness)
       check(trace { check(speakThrough(animal, 1), 2, "result") }, "w> Animal.speak 1 <w", "the class")
-      check(trace { check(speakThrough(dog, 1), 20, "result") }, "w> Dog.speak 1 Animal.speak 1 <w", "an heir")
+      check(trace { check(speakThrough(dog, 1), 20, "result") }, "w> Dog.speak 1 Animal.speak 1 <w", "a subclass")
       check(trace { _ = animal.callSpeak(1) }, "Animal.speak 1", "a call of the method is none of the protocol's")
       remove(hooks)
       check(trace { _ = speakThrough(animal, 1) }, "Animal.speak 1", "removed")

@@ -65,7 +65,7 @@ public enum Positions {
   public enum Before: CallPosition {}
   /// The original runs when the handler says so.
   public enum Around: OutcomePosition {}
-  /// The same around an async function, which is awaited.
+  /// Around an async function, which is awaited.
   public enum AsyncAround: OutcomePosition {}
   /// The original has run.
   public enum After: OutcomePosition {}
@@ -95,7 +95,7 @@ extension Call where Position == Positions.Around {
     return Output.self == Void.self ? unsafeBitCast((), to: Output.self) : try running.output()
   }
 
-  /// The same with these arguments, which are the first ones of the function; those behind them stay as they are.
+  /// Runs the original with these arguments, which are the first ones of the function; those behind them stay as they are.
   @discardableResult @inlinable
   public func original(_ arguments: repeat each Argument) throws -> Output {
     var index = 0
@@ -118,7 +118,7 @@ extension Call where Position == Positions.AsyncAround {
     return try state.pointee.output()
   }
 
-  /// The same with these arguments, which are the first ones of the function; those behind them stay as they are.
+  /// Runs the original with these arguments, which are the first ones of the function; those behind them stay as they are.
   @discardableResult
   public func original(_ arguments: repeat each Argument) async throws -> Output {
     let state = try state()
@@ -174,7 +174,7 @@ struct RunningHandler {
     return pointer
   }
 
-  /// The same for what cannot throw.
+  /// The call of a handler that cannot throw.
   var expected: UnsafeMutablePointer<HandlerCall> {
     do throws(HandlerError) { return try state() } catch { fatalError("\(error)") }
   }

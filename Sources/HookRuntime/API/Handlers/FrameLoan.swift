@@ -1,10 +1,10 @@
-// FrameLoan — what a handler was given and wants to keep: it may lie in the frame of the call's caller.
+// FrameBorrow — what a handler was given and wants to keep: it may lie in the frame of the call's caller.
 //
 // Where the optimiser shows that nothing outlives a call, it puts objects and the buffers of arrays into the caller's frame, and
 // reference counts do not help (docs/abi-notes.md, "Objects in frames").
 private import CHookTrampoline
 
-enum FrameLoan {
+enum FrameBorrow {
   /// The value, fit to outlive the call; nil where it cannot be made so.
   static func settle<T>(_ value: T) -> T? {
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)), !info.isTrivial else { return value }
@@ -32,11 +32,11 @@ private protocol ListInFrame {
 extension Array: ListInFrame {
   fileprivate func settled() -> Self? {
     // The buffer is an object, and all that an array is.
-    let isBound = FrameLoan.isInFrame(unsafeBitCast(self, to: AnyObject.self))
+    let isBound = FrameBorrow.isInFrame(unsafeBitCast(self, to: AnyObject.self))
     var copy: [Element] = []
     copy.reserveCapacity(count)
     for element in self {
-      guard let settled = FrameLoan.settle(element) else { return nil }
+      guard let settled = FrameBorrow.settle(element) else { return nil }
       copy.append(settled)
     }
     return isBound ? copy : self
@@ -50,7 +50,7 @@ extension Call {
   /// an array. Using them in the handler is fine; what is to be kept comes from here. Throws ``HandlerError/inFrame(type:)`` where it
   /// cannot be kept.
   public func keep<T>(_ value: T) throws(HandlerError) -> T {
-    guard let settled = FrameLoan.settle(value) else { throw .inFrame(type: Metadata(T.self).name) }
+    guard let settled = FrameBorrow.settle(value) else { throw .inFrame(type: Metadata(T.self).name) }
     return settled
   }
 }

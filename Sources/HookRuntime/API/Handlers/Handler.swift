@@ -93,8 +93,8 @@ package final class ReceiverCheck: Sendable {
   private let expected: Atomic<UInt>
   private static let unknown: UInt = 0
   private static let any: UInt = 1
-  /// Metadata of the heir that was seen last; no class's before the first.
-  private let heir = Atomic<UInt>(any)
+  /// Metadata of the subclass that was seen last; no class's before the first.
+  private let subclass = Atomic<UInt>(any)
 
   init(_ declaration: Declaration) {
     let looks = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
@@ -102,7 +102,7 @@ package final class ReceiverCheck: Sendable {
     expected = Atomic(looks ? Self.unknown : Self.any)
   }
 
-  /// The same for a layer that looks at no values: nil where no other function is known to have the family's code.
+  /// Makes a check for a layer that looks at no values: nil where no other function is known to have the family's code.
   package convenience init?(whereSharedBy family: Family) {
     guard let image = ProcessCatalog.shared.current().first(where: { $0.path == family.imagePath }), image.sharesCode(family) else {
       return nil
@@ -121,20 +121,20 @@ package final class ReceiverCheck: Sendable {
     let wanted = expected.load(ordering: .relaxed)
     if wanted == Self.any { return false }
     let found = view.classAtEntry
-    return found != wanted && found != heir.load(ordering: .relaxed) && isOther(view)
+    return found != wanted && found != subclass.load(ordering: .relaxed) && isOther(view)
   }
 
   /// True.
   @inline(never)
   private func count(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
-    hkt_count_foreign(call)
+    hkt_count_receiver_mismatch(call)
     return true
   }
 
   @inline(never)
   private func isOther(_ view: CallView) -> Bool {
     let type = view.selfClass
-    if type == 0 || type == expected.load(ordering: .relaxed) || type == heir.load(ordering: .relaxed) { return false }
+    if type == 0 || type == expected.load(ordering: .relaxed) || type == subclass.load(ordering: .relaxed) { return false }
     if expected.load(ordering: .relaxed) == Self.unknown {
       var found = Self.any
       if let context, case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])) {
@@ -146,7 +146,7 @@ package final class ReceiverCheck: Sendable {
     guard wanted != Self.any, let found = UnsafeRawPointer(bitPattern: type), let wanted = UnsafeRawPointer(bitPattern: wanted)
     else { return false }
     guard Metadata(found).isSubclass(of: Metadata(wanted)) else { return true }
-    heir.store(type, ordering: .relaxed)
+    subclass.store(type, ordering: .relaxed)
     return false
   }
 }

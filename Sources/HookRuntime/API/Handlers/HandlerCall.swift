@@ -35,7 +35,7 @@ struct HandlerCall: ~Copyable {
     /// Arguments the original consumes, once it has run or is about to.
     var held: [Int: OwnedValue]?
     /// Of closures that must not escape.
-    var loan: ClosureLoan?
+    var borrow: ClosureBorrow?
     /// Self, where the original uses it up: from before its first run.
     var keptSelf: KeptSelf?
   }
@@ -90,9 +90,9 @@ struct HandlerCall: ~Copyable {
     if kept == nil, hasRun, argument.isConsumed { throw notReadable("the original has consumed it") }
     if kept == nil, !argument.location.isWhole { throw notReadable(ArgumentReason.unreadable(argument) ?? "parts of it are missing") }
     let value: T?
-    if info.isLentFunction {
-      let loan = lend()
-      let lend: (UnsafeRawPointer) -> T? = { TypedValue.lend($0, info, until: loan) }
+    if info.isBorrowedFunction {
+      let borrow = borrowScope()
+      let lend: (UnsafeRawPointer) -> T? = { TypedValue.lend($0, info, until: borrow) }
       value = kept.map { lend($0.memory) } ?? view.reader.withMemory(argument.location, info, isResult: false, lend) ?? nil
     } else if let kept {
       value = TypedValue.load(kept.memory, info)
@@ -106,13 +106,13 @@ struct HandlerCall: ~Copyable {
     return value
   }
 
-  /// Until the call is over: the original may be given a closure that calls what was lent.
-  private mutating func lend() -> ClosureLoan {
-    if let loan = changes?.loan { return loan }
-    let loan = ClosureLoan()
-    made().loan = loan
-    ValueWriter(view.call).keepReferenceUntilEnd(UInt(bitPattern: Unmanaged.passRetained(ClosureLoan.Term(loan)).toOpaque()))
-    return loan
+  /// Until the call is over: the original may be given a closure that calls what was borrowed.
+  private mutating func borrowScope() -> ClosureBorrow {
+    if let borrow = changes?.borrow { return borrow }
+    let borrow = ClosureBorrow()
+    made().borrow = borrow
+    ValueWriter(view.call).keepReferenceUntilEnd(UInt(bitPattern: Unmanaged.passRetained(ClosureBorrow.Term(borrow)).toOpaque()))
+    return borrow
   }
 
   private func plan(ofArgument index: Int) throws(HandlerError) -> ArgumentPlan {
@@ -143,7 +143,7 @@ struct HandlerCall: ~Copyable {
         selector: selector, position: index, label: argument.label, reason: ArgumentReason.unreplaceable(argument))
     }
     let writer = ValueWriter(view.call)
-    if !argument.isOwned, !argument.isInout, !info.isTrivial || info.isLentFunction, !writer.canReleaseAfterCall {
+    if !argument.isOwned, !argument.isInout, !info.isTrivial || info.isBorrowedFunction, !writer.canReleaseAfterCall {
       throw .argumentNotReplaceable(
         selector: selector, position: index, label: argument.label, reason: "it is lent to an access that ends where nobody sees it")
     }
@@ -152,7 +152,7 @@ struct HandlerCall: ~Copyable {
         selector: selector, position: index, label: argument.label, expected: info.name, found: Metadata(Swift.type(of: value as Any)).name)
     }
     // Nobody else releases a context that does not escape.
-    if info.isLentFunction { writer.keepReferenceUntilEnd(owned.memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
+    if info.isBorrowedFunction { writer.keepReferenceUntilEnd(owned.memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
     made().staged.updateValue(owned, forKey: index)?.destroy()
   }
 
@@ -334,7 +334,7 @@ struct HandlerCall: ~Copyable {
     originalRuns += 1
   }
 
-  /// The same for those that are words.
+  /// Puts arguments that are words.
   private mutating func putWords() {
     if words.isEmpty { return }
     view.withPlan { plan in
@@ -391,7 +391,7 @@ struct HandlerCall: ~Copyable {
 
   /// The handler returned: what it changed takes effect.
   mutating func finish() throws(HandlerError) {
-    if phase == HKT_AROUND, originalRuns == 0 { try standIn(needsResult: true) }
+    if phase == HKT_AROUND, originalRuns == 0 { try synthesizedMethod(needsResult: true) }
     if words.hasResult {
       // Set after the last run of the original, if there was one, and that returned: there is nothing to end.
       view.withPlan { $0.straightResult.put(words[StagedWords.result], in: view.frame) }
@@ -410,7 +410,7 @@ struct HandlerCall: ~Copyable {
   }
 
   /// The original never runs: what it would have consumed ends here.
-  private mutating func standIn(needsResult: Bool) throws(HandlerError) {
+  private mutating func synthesizedMethod(needsResult: Bool) throws(HandlerError) {
     let plan = plan
     if needsResult, !plan.resultIsVoid, changes?.result == nil, !words.hasResult {
       throw .leftOut(selector: selector, returning: plan.result.info?.name ?? "a value")
@@ -457,7 +457,7 @@ struct HandlerCall: ~Copyable {
       }
       retireOutcome(plan)
     } else {
-      try standIn(needsResult: false)
+      try synthesizedMethod(needsResult: false)
     }
     finishUnchanged()
     let writer = ValueWriter(view.call)

@@ -49,7 +49,7 @@ public struct Hook: Sendable, Hashable {
   /// What is installed, one for each function; empty once it was removed, has run its one time, or its object is gone.
   public var info: [HookInfo] { record.tokens.compactMap(HookEngine.shared.info) }
 
-  /// The same for people, one line for each function.
+  /// Describes the hook for people, one line for each function.
   public func describe() -> String {
     let lines =
       info.map { site.isEmpty ? "\($0)" : "\($0), made at \(site)" } + partial.map { "  covered in part: \($0)" }

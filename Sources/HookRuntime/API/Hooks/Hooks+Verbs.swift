@@ -42,7 +42,7 @@ extension Hooks {
     try install(Self.around(body), selector, once, priority, backEnd, file, line)
   }
 
-  /// The same, leaving the original's result as it is.
+  /// Hooks around the original, leaving its result as it is.
   @discardableResult
   public func around<each Argument>(
     _ selector: String, once: Bool = false, priority: Int = 0, backEnd: BackEnd? = nil, file: String = #fileID, line: Int = #line,
@@ -71,7 +71,7 @@ extension Hooks {
   }
 }
 
-/// The same for functions by their full names, free functions among them.
+/// Hooks functions by their full names, free functions among them.
 ///
 /// With `wait`, functions that are not there yet are hooked when an image brings them: those of a library that is opened later, more
 /// matches of a pattern, specialisations. They are hooked before whoever opened the library goes on, but after its constructors

@@ -32,8 +32,8 @@ enum HookPlace {
 extension Hooks {
   /// Members of a type: `Hooks(Cart.self).before("add(_:price:)") { … }`.
   ///
-  /// Of a class, selectors also mean inherited members; hooks on those see the calls on instances of the class and its heirs
-  /// only, and leave the class that declares them and its other heirs alone.
+  /// Of a class, selectors also mean inherited members; hooks on those see the calls on instances of the class and its subclasses
+  /// only, and leave the class that declares them and its other subclasses alone.
   public init(_ type: Instance.Type) { place = .type(type) }
 }
 

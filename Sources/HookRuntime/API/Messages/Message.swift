@@ -43,7 +43,7 @@ public struct Message {
     try Message(selector, arguments, to: receiver).deliver().any()
   }
 
-  /// The same where what comes back is to be a T.
+  /// Sends a message whose answer is to be a T.
   public static func send<T>(_ selector: String, to receiver: Any, _ arguments: Any?...) throws -> T {
     try Message(selector, arguments, to: receiver).deliver().value(selector)
   }

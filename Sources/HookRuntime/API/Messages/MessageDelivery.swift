@@ -100,7 +100,7 @@ extension Message {
     if case .field(let field) = found { return .success(try read(field)) }
     guard case .function(let callable, let entry) = found else { return .success(.answered(nil)) }
     if callable.isAsync { throw .cannotWait(selector: callable.selector) }
-    var block = try CallBlock(callable, count: arguments.count, leavingCopy: false)
+    var block = try CallBlock(callable, count: arguments.count, allowingLeak: false)
     for argument in arguments { try block.add(dynamic: argument.map(Dynamic.unwrapped)) }
     let word = try self.word(of: callable)
     if case .value = callable.receiver {

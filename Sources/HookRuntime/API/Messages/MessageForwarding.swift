@@ -8,7 +8,7 @@ public protocol MessageForwarding: AnyObject {
   func forwardingTarget(for selector: String) -> Any?
   /// Answers the message, or passes it on.
   func forward(_ message: Message) throws -> Message.Reply
-  /// The same for messages sent to the class.
+  /// The target for messages sent to the class.
   static func forwardingTarget(for selector: String) -> Any?
   static func forward(_ message: Message) throws -> Message.Reply
 }

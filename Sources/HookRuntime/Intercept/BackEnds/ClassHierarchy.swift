@@ -1,4 +1,4 @@
-// ClassHierarchy — the heirs of a class in this process, and where their metadata is.
+// ClassHierarchy — the subclasses of a class in this process, and where their metadata is.
 //
 // Nothing is run to find out: metadata that lies in an image is found by its symbol, metadata that is made at first use by
 // the word in which the runtime keeps it. Which class inherits from which is told by names (for classes that were never
@@ -29,8 +29,8 @@ struct ClassHierarchy {
   private let images: [ImageCatalog]
   init(_ images: [ImageCatalog]) { self.images = images }
 
-  /// The class with this metadata's heirs, without itself.
-  func heirs(of base: Metadata, named name: String) -> [ImageClass] {
+  /// The class with this metadata's subclasses, without itself.
+  func subclasses(of base: Metadata, named name: String) -> [ImageClass] {
     let below = namesBelow(name)
     var found: [ImageClass] = []
     if below.isEmpty { return [] }
@@ -49,11 +49,11 @@ struct ClassHierarchy {
 
   /// Names of classes that inherit from the one of this name, directly or not.
   private func namesBelow(_ name: String) -> Set<String> {
-    let heirs = images.map(\.heirs)
+    let subclasses = images.map(\.subclasses)
     var found: Set<String> = []
     var queue = [name]
     while let next = queue.popLast() {
-      for image in heirs {
+      for image in subclasses {
         for child in image[next] ?? [] where found.insert(child.name).inserted { queue.append(child.name) }
       }
     }

@@ -4,7 +4,7 @@
 // superclass is the class itself. What is called directly is missed, as by any table.
 //
 // Not for classes that may be final: code compares an object's class with a final one word for word, so that a cast of a
-// switched object would fail (docs/abi-notes.md). A class is not final that has an heir, or a slot of its own for something
+// switched object would fail (docs/abi-notes.md). A class is not final that has a subclass, or a slot of its own for something
 // else than an initialiser. Nor for actors, whose runtime looks at their class itself.
 internal import CHookTrampoline
 private import SwiftMangling
@@ -26,13 +26,13 @@ final class ClassSwitch: Diversion {
   func acquire() -> InterceptRefusal? {
     guard let object else { return .noWord(address: address) }
     HookEngine.shared.kept.append(object)
-    return ClassWardrobe.shared.dress(object, words, 1)
+    return IsaSwitch.shared.use(object, words, 1)
   }
 
   func release() {
-    guard let object else { return ClassWardrobe.shared.forget(address) }
+    guard let object else { return IsaSwitch.shared.forget(address) }
     HookEngine.shared.kept.append(object)
-    _ = ClassWardrobe.shared.dress(object, words, -1)
+    _ = IsaSwitch.shared.use(object, words, -1)
   }
 
   func set(isWritten: Bool) {}
@@ -40,14 +40,14 @@ final class ClassSwitch: Diversion {
   var changedElsewhere: [InterceptRefusal] {
     guard let object else { return [] }
     HookEngine.shared.kept.append(object)
-    return ClassWardrobe.shared.changedElsewhere(object).map { [$0] } ?? []
+    return IsaSwitch.shared.changedElsewhere(object).map { [$0] } ?? []
   }
 }
 
 /// The copies there are, and who wears them. Guarded by the engine's lock.
-final class ClassWardrobe {
+final class IsaSwitch {
   // The engine's lock is around every use.
-  nonisolated(unsafe) static let shared = ClassWardrobe()
+  nonisolated(unsafe) static let shared = IsaSwitch()
 
   /// A class and the words that differ.
   private struct Key: Hashable {
@@ -76,7 +76,7 @@ final class ClassWardrobe {
   }
 
   /// Adds or takes away one user of each word, and makes the object wear what is left.
-  func dress(_ object: AnyObject, _ words: [(index: Int, slot: Slot)], _ change: Int) -> InterceptRefusal? {
+  func use(_ object: AnyObject, _ words: [(index: Int, slot: Slot)], _ change: Int) -> InterceptRefusal? {
     let (address, worn) = Self.look(object)
     var wearer = wearers[address] ?? Wearer(original: worn, worn: worn)
     // Another object was here before.
@@ -125,7 +125,7 @@ extension ClassSwitch {
   static func plan(
     _ family: Family, in image: ImageCatalog, for object: AnyObject
   ) throws(BackEndRefusal) -> [(index: Int, planned: SlotPlan.Entry)] {
-    let type = ClassWardrobe.shared.original(of: object)
+    let type = IsaSwitch.shared.original(of: object)
     guard case .classType = type.kind, let descriptor = type.descriptor else { throw .scope("changes the class of a Swift object") }
     if type.hasActor { throw .actor(type.name) }
     guard !mayBeFinal(type, descriptor) else { throw .mayBeFinal(type.name) }
@@ -135,7 +135,7 @@ extension ClassSwitch {
   private static func mayBeFinal(_ type: Metadata, _ descriptor: TypeDescriptor) -> Bool {
     if let table = descriptor.virtualTable, (0..<table.count).contains(where: { !table.isInitializer($0) }) { return false }
     guard let name = TypeCatalog.shared.name(of: descriptor) else { return true }
-    return ClassHierarchy(ProcessCatalog.shared.current()).heirs(of: type, named: name).isEmpty
+    return ClassHierarchy(ProcessCatalog.shared.current()).subclasses(of: type, named: name).isEmpty
   }
 }
 

@@ -1,14 +1,14 @@
 // VirtualTables — the vtable back end: the words of class metadata through which a method is called virtually.
 //
 // Every class has a copy of the words it inherits. So a hook on a class's method changes the words of the class and of each
-// heir that has the same implementation there; a hook on a subclass alone changes that class's and its heirs'. Heirs that
+// subclass that has the same implementation there; a hook on a subclass alone changes that class's and its subclasses'. Subclasses that
 // come to be later copy their superclass's words when the runtime makes their metadata, and have to be looked for when their
 // metadata lies in an image that is loaded later (`laterWords`).
 private import Glibc
 private import SwiftMangling
 
 enum VirtualTables {
-  /// The words to be changed for calls of the family's method on its class and heirs, or on `subclass` and its heirs.
+  /// The words to be changed for calls of the family's method on its class and subclasses, or on `subclass` and its subclasses.
   static func plan(_ family: Family, in image: ImageCatalog, subclass: Metadata? = nil) -> Result<SlotPlan, BackEndRefusal> {
     do throws(BackEndRefusal) {
       if family.declaration.hasCoroutineRecord { throw .coroutineRecord }
@@ -67,7 +67,7 @@ enum VirtualTables {
     }
     var base = owner
     if let subclass {
-      guard subclass.isSubclass(of: owner) else { throw .noHeir(subclass.name, of: owner.name) }
+      guard subclass.isSubclass(of: owner) else { throw .noSubclass(subclass.name, of: owner.name) }
       guard SlotPatcher.former(of: table.word(in: subclass).value) == former else {
         throw .notInherited(by: subclass.name, from: owner.name)
       }
@@ -76,23 +76,23 @@ enum VirtualTables {
     let name = TypeCatalog.shared.name(of: base.descriptor!) ?? base.name  // a class has a descriptor
     plan.entries.append(
       .init(word: SlotWord(address: table.word(in: base).address, former: former, isAsync: table.isAsync), body: table.body))
-    for heir in ClassHierarchy(images).heirs(of: base, named: name) {
-      switch heir.state {
+    for subclass in ClassHierarchy(images).subclasses(of: base, named: name) {
+      switch subclass.state {
       case .used(let metadata), .unfinished(let metadata):
         let word = table.word(in: metadata)
         guard SlotPatcher.former(of: word.value) == former else { continue }  // it overrides the method
         plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
       case .notMade: break  // it will copy our word
-      case .generic: plan.mayMiss.append("objects of generic heir '\(heir.name)' that was used before")
-      case .unknown: plan.mayMiss.append("objects of heir '\(heir.name)', whose metadata cannot be found")
+      case .generic: plan.mayMiss.append("objects of generic subclass '\(subclass.name)' that was used before")
+      case .unknown: plan.mayMiss.append("objects of subclass '\(subclass.name)', whose metadata cannot be found")
       }
     }
-    for heir in RuntimeClasses.heirs(of: base) {
-      let word = table.word(in: heir)
+    for subclass in RuntimeTypes.subclasses(of: base) {
+      let word = table.word(in: subclass)
       guard SlotPatcher.former(of: word.value) == former else { continue }
       plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
     }
-    for (copy, own) in ClassWardrobe.shared.copies(below: base) where !own.contains(table.index) {
+    for (copy, own) in IsaSwitch.shared.copies(below: base) where !own.contains(table.index) {
       let word = table.word(in: copy)
       guard SlotPatcher.former(of: word.value) == former else { continue }
       plan.entries.append(.init(word: SlotWord(address: word.address, former: former, isAsync: table.isAsync), body: table.body))
@@ -118,7 +118,7 @@ extension VirtualTables {
         let descriptor = UnsafeRawPointer(bitPattern: UInt(introducer &+ owner.bias)), case .address(let code) = slot.implementation,
         let (_, entry) = slot.entry.resolved(in: image)
       else { return nil }
-      // Read in memory: where the tables of heirs of evolving libraries begin is known there only.
+      // Read in memory: where the tables of subclasses of evolving libraries begin is known there only.
       guard let table = TypeDescriptor(descriptor).virtualTable,
         let place = UnsafeRawPointer(bitPattern: UInt(entry &+ owner.bias)), let position = table.index(of: place)
       else { return nil }

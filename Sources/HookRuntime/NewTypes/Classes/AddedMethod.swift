@@ -75,7 +75,7 @@ package final class AddedMethod: Sendable {
   package let signature: MethodSignature
   package let declaration: Declaration
   package let callable: Callable
-  private let standIn: StandIn
+  private let synthesizedMethod: SynthesizedMethod
 
   init(_ signature: MethodSignature, in type: NewTypeName) throws(NewTypeError) {
     self.signature = signature
@@ -84,15 +84,15 @@ package final class AddedMethod: Sendable {
     if let reason = plan.obstacle { throw .member(signature.name, of: type.description, reason: reason) }
     // The word that names the stub is nobody's but ours.
     let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
-    standIn = try StandIn(at: place, original: try Unanswered.throwing(), plan: plan)
+    synthesizedMethod = try SynthesizedMethod(at: place, original: try Unanswered.throwing(), plan: plan)
     do throws(CallRefusal) {
       callable = try Callable(
-        declaration, selector: "\(type.description).\(signature.name)", plan: plan, selfPlan: plan.selfPlan, entry: standIn.word)
+        declaration, selector: "\(type.description).\(signature.name)", plan: plan, selfPlan: plan.selfPlan, entry: synthesizedMethod.word)
     } catch { throw .member(signature.name, of: type.description, reason: error.description) }
   }
 
   /// Makes `spec`, an `around` layer, what the method does; nil: it throws.
-  func publish(_ spec: LayerSpec?) -> Bool { standIn.publish(spec) }
+  func publish(_ spec: LayerSpec?) -> Bool { synthesizedMethod.publish(spec) }
 }
 
 /// What is thrown where nothing answers a call any more.
@@ -110,7 +110,7 @@ enum Unanswered {
     try lock.withLock { () throws(NewTypeError) in
       if let made { return made }
       let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
-      let slot = try StandIn.prepare(at: place, former: UInt(bitPattern: hkt_closure_entry_address()))
+      let slot = try SynthesizedMethod.prepare(at: place, former: UInt(bitPattern: hkt_closure_entry_address()))
       slot.site.pointee.handler = { frame, _ in
         FrameAnswer(frame!).fail(ErrorBox(UnansweredCall()).word)
         return HKT_RETURN

@@ -1,4 +1,4 @@
-// ClassMember — a method, accessor or initialiser of a class that heirs inherit, and where its metadata has it.
+// ClassMember — a method, accessor or initialiser of a class that subclasses inherit, and where its metadata has it.
 //
 // Calls through its slot (MethodSlots finds it) see an override, and no other calls do: those that the optimiser made direct
 // are looked for in the code, because an override would silently miss them.
@@ -46,7 +46,7 @@ package struct ClassMember: Sendable {
 
   // MARK: Slots
 
-  /// The word of the metadata of `owner` and its heirs that virtual calls go through.
+  /// The word of the metadata of `owner` and its subclasses that virtual calls go through.
   func slot() -> Result<Int, MemberProblem> {
     let slots: [MethodSlot]
     switch image.methodSlots(of: family) {
@@ -157,7 +157,7 @@ extension Metadata {
 }
 
 extension MethodSlot {
-  /// The slot as a word of the metadata of the class that introduced it, and of all its heirs; nil where that class has none
+  /// The slot as a word of the metadata of the class that introduced it, and of all its subclasses; nil where that class has none
   /// yet.
   fileprivate func word(in image: ImageCatalog) -> Int? {
     guard let introducer = introducer.resolved(in: image), let entry = entry.resolved(in: image),

@@ -35,7 +35,7 @@ package struct InstanceMaker: Sendable {
 
   /// Code that makes an instance of the class in r13 and goes on to `initializer`.
   static func allocator(at place: UnsafeRawPointer, allocating: UInt, initializer: UInt) throws(NewTypeError) -> UInt {
-    let slot = try StandIn.prepare(at: place, former: allocating, original: initializer)
+    let slot = try SynthesizedMethod.prepare(at: place, former: allocating, original: initializer)
     slot.site.pointee.handler = { frame, _ in
       guard let frame, let type = UnsafeRawPointer(bitPattern: UInt(frame.pointee.self_register)) else { return HKT_CONTINUE }
       frame.pointee.self_register = UInt64(UInt(bitPattern: InstanceMaker.allocate(Metadata(type))))

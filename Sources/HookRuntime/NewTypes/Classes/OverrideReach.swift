@@ -20,7 +20,7 @@ extension ClassMember {
   }
 
   /// The function's name, unless its calls are none that an override is to see: the member's own bodies, and the overrides of
-  /// heirs, which call what they override.
+  /// subclasses, which call what they override.
   private func caller(named mangledName: String) -> String? {
     var parser = SymbolParser()
     guard let found = parser.declaration(mangledName) else { return mangledName }
@@ -28,8 +28,8 @@ extension ClassMember {
     // In-place modification of a property is overridden with its getter and setter.
     if isModify(found) { return nil }
     if isSameMember(found), let context = found.context, context != declaration.context,
-      case .success(let heir) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])),
-      heir.metadata.isSubclass(of: owner)
+      case .success(let subclass) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])),
+      subclass.metadata.isSubclass(of: owner)
     {
       return nil
     }
@@ -50,7 +50,7 @@ extension ClassMember {
   /// The word in a slot is code that only reports that the method was deleted.
   func isDeleted(_ word: UInt) -> Bool {
     if word == 0 || word == Self.deletedMethod { return true }
-    if StandIns.isOurs(word) { return false }
+    if SynthesizedMethods.isOurs(word) { return false }
     return image.isDeleted(UInt64(word))
   }
 

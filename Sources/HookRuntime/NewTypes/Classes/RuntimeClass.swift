@@ -1,7 +1,7 @@
 // RuntimeClass — a class made at run time that inherits from one of the program's.
 //
 // Its metadata is a copy of the superclass's with a name, a descriptor and stored properties of its own (ClassBuilder). An
-// overridden member is a word of that copy that names a stand-in; `super` is what the word held. Instances are made by the
+// overridden member is a word of that copy that names a synthesized method; `super` is what the word held. Instances are made by the
 // superclass's initialisers (InstanceMaker), and ended by a destroyer that ends the added properties and goes on to the
 // superclass's.
 //
@@ -25,7 +25,7 @@ package final class RuntimeClass: @unchecked Sendable {
   private var members: [Int: Member] = [:]
   private var added: [String: AddedMethod] = [:]
   private var implemented: [Implemented] = []
-  private var ending: StandIn?
+  private var ending: SynthesizedMethod?
   /// Who defined the members there are.
   private var definer: ObjectIdentifier?
   private let typeName: NewTypeName
@@ -46,7 +46,7 @@ package final class RuntimeClass: @unchecked Sendable {
 
   private struct Member {
     let member: ClassMember
-    let standIn: StandIn
+    let synthesizedMethod: SynthesizedMethod
   }
 
   private init(
@@ -136,12 +136,12 @@ package final class RuntimeClass: @unchecked Sendable {
   ///   - name: `total(tax:)`, `title.get`, `static make()`.
   ///   - missing: calls that the compiler made direct may miss it.
   package func override(_ name: String, missing: Bool = false, _ spec: (ClassMember) -> LayerSpec) throws(NewTypeError) {
-    let (member, standIn) = try lock.withLock { () throws(NewTypeError) in try place(name, missing: missing) }
-    guard standIn.publish(spec(member)) else { throw .noMemory }
+    let (member, synthesizedMethod) = try lock.withLock { () throws(NewTypeError) in try place(name, missing: missing) }
+    guard synthesizedMethod.publish(spec(member)) else { throw .noMemory }
   }
 
-  /// The stand-in in the member's slot, made at first use.
-  private func place(_ name: String, missing: Bool) throws(NewTypeError) -> (ClassMember, StandIn) {
+  /// The synthesized method in the member's slot, made at first use.
+  private func place(_ name: String, missing: Bool) throws(NewTypeError) -> (ClassMember, SynthesizedMethod) {
     func refusal(_ problem: MemberProblem) -> NewTypeError { .member(name, of: superclass.name, reason: problem.description) }
     let member: ClassMember
     let slot: Int
@@ -155,18 +155,18 @@ package final class RuntimeClass: @unchecked Sendable {
     case .success(let found): slot = found
     case .failure(let problem): throw refusal(problem)
     }
-    if let known = members[slot] { return (known.member, known.standIn) }
+    if let known = members[slot] { return (known.member, known.synthesizedMethod) }
     let word = words[slot]
     if member.isDeleted(word) { throw refusal(.deleted) }
     if !missing, let problem = member.missedCalls(by: superclass) { throw refusal(problem) }
     let plan = member.plan
     if plan.isAsync { throw refusal(.convention("it is async")) }
     if let reason = plan.opaqueBecause { throw refusal(.convention(reason)) }
-    let standIn = try StandIn(at: metadata.pointer + 8 * slot, original: word, plan: plan)
+    let synthesizedMethod = try SynthesizedMethod(at: metadata.pointer + 8 * slot, original: word, plan: plan)
     if member.declaration.kind == .getter || member.declaration.kind == .setter { try replaceModify(name, missing: missing) }
-    words[slot] = standIn.word
-    members[slot] = Member(member: member, standIn: standIn)
-    return (member, standIn)
+    words[slot] = synthesizedMethod.word
+    members[slot] = Member(member: member, synthesizedMethod: synthesizedMethod)
+    return (member, synthesizedMethod)
   }
 
   /// In-place modification goes by way of the getter and the setter, where one of them is overridden.
@@ -181,7 +181,7 @@ package final class RuntimeClass: @unchecked Sendable {
     for accessor in ["read", "read2", "modify2"] where try member(accessor) != nil {
       throw .member(name, of: superclass.name, reason: "its coroutine '\(accessor)' has a form that is not made here")
     }
-    guard let (modify, slot) = try member("modify"), !StandIns.isOurs(words[slot]) else { return }
+    guard let (modify, slot) = try member("modify"), !SynthesizedMethods.isOurs(words[slot]) else { return }
     guard let (getter, getSlot) = try member("get"), let (setter, setSlot) = try member("set") else {
       throw .member(name, of: superclass.name, reason: "it is modified in place, and has no getter and setter in the virtual table")
     }
@@ -190,10 +190,10 @@ package final class RuntimeClass: @unchecked Sendable {
     }
     let plan = modify.plan
     if let reason = plan.obstacle { throw .member(name, of: superclass.name, reason: reason) }
-    let standIn = ModifyStandIn(
+    let synthesizedMethod = SynthesizedModify(
       plan: plan, get: try getter.callable(), set: try setter.callable(),
       words: (metadata.pointer + 8 * getSlot, metadata.pointer + 8 * setSlot))
-    words[slot] = try standIn.install(at: metadata.pointer + 8 * slot, former: words[slot])
+    words[slot] = try synthesizedMethod.install(at: metadata.pointer + 8 * slot, former: words[slot])
   }
 
   // MARK: Added methods
@@ -272,7 +272,7 @@ package final class RuntimeClass: @unchecked Sendable {
   package func withdraw(by who: AnyObject? = nil) {
     lock.withLock {
       if let who, definer != ObjectIdentifier(who) { return }
-      for member in members.values { member.standIn.publish(nil) }
+      for member in members.values { member.synthesizedMethod.publish(nil) }
       for method in added.values { _ = method.publish(nil) }
       ending?.publish(nil)
       definer = nil
@@ -289,7 +289,7 @@ package final class RuntimeClass: @unchecked Sendable {
       guard let table = type.descriptor?.virtualTable else { continue }
       for index in 0..<table.count where table.kind(index) == 1 {
         let slot = table.offset + index
-        if StandIns.isOurs(words[slot]) { continue }
+        if SynthesizedMethods.isOurs(words[slot]) { continue }
         guard let initializer = InstanceMaker.initializer(of: words[slot]) else {
           throw .superclass(
             superclass.name,
@@ -305,16 +305,16 @@ package final class RuntimeClass: @unchecked Sendable {
   /// Makes `spec`, a `before` layer, run when an instance ends, before its properties do. It must not keep the object.
   package func atEnd(_ spec: (Family) -> LayerSpec) throws(NewTypeError) {
     let declaration = typeName.deinitialiser
-    let standIn = try lock.withLock { () throws(NewTypeError) in
+    let synthesizedMethod = try lock.withLock { () throws(NewTypeError) in
       if let ending { return ending }
-      let made = try StandIn(
+      let made = try SynthesizedMethod(
         at: metadata.pointer + 8 * NewClassMetadata.destroyer, original: words[NewClassMetadata.destroyer],
         plan: CallPlanner().plan(declaration))
       words[NewClassMetadata.destroyer] = made.word
       ending = made
       return made
     }
-    guard standIn.publish(spec(.standing(for: declaration))) else { throw .noMemory }
+    guard synthesizedMethod.publish(spec(.standing(for: declaration))) else { throw .noMemory }
   }
 
   /// Where an instance has an added property.
@@ -336,7 +336,7 @@ package final class RuntimeClass: @unchecked Sendable {
   /// an initialiser of the superclass fails, returns.
   private func addDestroyers() throws(NewTypeError) {
     let identity = Unmanaged.passRetained(self).toOpaque()
-    let whole = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.destroyer, former: words[NewClassMetadata.destroyer])
+    let whole = try SynthesizedMethod.prepare(at: metadata.pointer + 8 * NewClassMetadata.destroyer, former: words[NewClassMetadata.destroyer])
     whole.site.pointee.owner = identity
     whole.site.pointee.handler = { frame, site in
       RuntimeClass.end(frame!, site!)
@@ -345,7 +345,7 @@ package final class RuntimeClass: @unchecked Sendable {
     hkt_enable(whole.site)
     words[NewClassMetadata.destroyer] = UInt(whole.ours)
     if fields.isEmpty { return }
-    let variables = try StandIn.prepare(at: metadata.pointer + 8 * NewClassMetadata.variableDestroyer, former: UInt(whole.former))
+    let variables = try SynthesizedMethod.prepare(at: metadata.pointer + 8 * NewClassMetadata.variableDestroyer, former: UInt(whole.former))
     variables.site.pointee.owner = identity
     variables.site.pointee.handler = { frame, site in
       RuntimeClass.end(frame!, site!)

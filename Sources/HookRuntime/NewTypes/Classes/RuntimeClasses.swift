@@ -4,8 +4,6 @@ private import Glibc
 package enum RuntimeClasses {
   private static let lock = RecursiveLock()
   // All behind `lock`.
-  /// The class that is being made: its members speak of it before the runtime knows it.
-  nonisolated(unsafe) private static var beingMade: (name: String, descriptor: TypeDescriptor)?
   nonisolated(unsafe) private static var byName: [NewTypeName: RuntimeClass] = [:]
   nonisolated(unsafe) private static var byMetadata: [Metadata: RuntimeClass] = [:]
 
@@ -13,35 +11,31 @@ package enum RuntimeClasses {
   static func add(_ name: NewTypeName, _ make: () throws(NewTypeError) -> RuntimeClass) throws(NewTypeError) -> RuntimeClass {
     let made = try lock.withLock { () throws(NewTypeError) in
       if byName[name] != nil || TypeCatalog.shared.contains(name.description) { throw .nameTaken(name.description) }
-      defer { beingMade = nil }
-      let made = try make()
-      byName[name] = made
-      byMetadata[made.metadata] = made
-      return made
+      do throws(NewTypeError) {
+        let made = try make()
+        byName[name] = made
+        byMetadata[made.metadata] = made
+        RuntimeTypes.announce(name.description, made.metadata.descriptor)
+        RuntimeTypes.add(made.metadata)
+        return made
+      } catch {
+        RuntimeTypes.announce(name.description, nil)
+        throw error
+      }
     }
-    // Hooks on the superclass's table are for its heirs, too.
+    // Hooks on the superclass's table are for its subclasses, too.
     HookEngine.shared.tablesAppeared()
     return made
   }
 
-  /// Classes made here that inherit from `base`.
-  static func heirs(of base: Metadata) -> [Metadata] { lock.withLock { byMetadata.keys.filter { $0 != base && $0.isSubclass(of: base) } } }
-
-  static func announce(_ name: NewTypeName, _ descriptor: TypeDescriptor) {
-    lock.withLock { beingMade = (name.description, descriptor) }
-  }
-  /// The descriptor of a class made here, also while it is made.
-  static func descriptor(_ name: String) -> TypeDescriptor? {
-    lock.withLock { beingMade?.name == name ? beingMade?.descriptor : exactly(name)?.metadata.descriptor }
-  }
+  /// The class that is being made: its members speak of it before the runtime knows it.
+  static func announce(_ name: NewTypeName, _ descriptor: TypeDescriptor) { RuntimeTypes.announce(name.description, descriptor) }
 
   /// The class of this name; without a module it is in the default one.
   package static func named(_ text: String) -> RuntimeClass? {
     guard let name = try? NewTypeName(text) else { return nil }
     return lock.withLock { byName[name] }
   }
-  /// The class of this whole name.
-  private static func exactly(_ text: String) -> RuntimeClass? { text.contains(".") ? named(text) : nil }
   package static func with(_ metadata: Metadata) -> RuntimeClass? { lock.withLock { byMetadata[metadata] } }
 
   /// The runtime classes that `type` is or inherits from, the nearest first.

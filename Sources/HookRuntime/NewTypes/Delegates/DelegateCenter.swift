@@ -92,7 +92,7 @@ final class DelegateCenter: @unchecked Sendable {
   private func check(_ requirement: String) throws(NewTypeError) {
     let known = DelegateExplanation.requirements(of: property.protocols)
     if known.contains(requirement) { return }
-    let near = NearestNames.closest(known, to: requirement, most: 1)
+    let near = EditDistance.closest(known, to: requirement, most: 1)
     throw .requirement(
       requirement, of: property.selector,
       reason: "its protocols have no such requirement"

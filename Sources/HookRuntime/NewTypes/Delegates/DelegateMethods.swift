@@ -65,7 +65,7 @@ private final class MethodContext: Sendable {
     recorder.record(DelegateCall(call, requirement, target: target))
   }
 
-  /// The same requirement is being carried out by another delegate around this call, with the same first argument.
+  /// Whether another delegate carries out this requirement around this call, with the same first argument.
   private func isHandedOn(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
     var each = call.pointee.up
     for _ in 0..<Self.longestChain {

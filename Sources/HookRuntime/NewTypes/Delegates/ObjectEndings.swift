@@ -32,7 +32,7 @@ enum ObjectEndings {
   private static func divert(_ type: Metadata) -> UnsafeMutablePointer<HKTSlot>? {
     let place = type.pointer + 8 * NewClassMetadata.destroyer
     let former = place.load(as: UInt.self)
-    guard former != 0, let prepared = try? StandIn.prepare(at: place, former: former) else { return nil }
+    guard former != 0, let prepared = try? SynthesizedMethod.prepare(at: place, former: former) else { return nil }
     let slot = UnsafeMutablePointer<HKTSlot>.allocate(capacity: 1)
     slot.initialize(to: prepared)
     slot.pointee.site.pointee.handler = { frame, _ in

@@ -61,7 +61,7 @@ struct NewClassMetadata {
     memory.storeBytes(of: 0, toByteOffset: 48, as: UInt.self)
     for (index, field) in fields.enumerated() { self[parent.positiveWords + index] = UInt(field.offset) }
     // What others put into the superclass's table since is about calls to that class alone.
-    for index in ClassHeader.words..<parent.positiveWords where !StandIns.isOurs(self[index]) {
+    for index in ClassHeader.words..<parent.positiveWords where !SynthesizedMethods.isOurs(self[index]) {
       self[index] = UInt(hkt_slot_former(UInt64(self[index])))
     }
   }

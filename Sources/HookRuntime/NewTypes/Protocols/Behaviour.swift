@@ -2,7 +2,7 @@
 internal import CHookTrampoline
 private import Synchronization
 
-/// The class that implementations inherit from. It has no properties: the heir's first one, `behaviour`, is the object's.
+/// The class that implementations inherit from. It has no properties: the subclass's first one, `behaviour`, is the object's.
 package class ImplementationObject {
   // Instances are allocated by `Behaviour.object` alone, which makes their only property.
   private init() {}
@@ -101,7 +101,7 @@ package final class Behaviour: @unchecked Sendable {
     guard metadata.superclass == Metadata(ImplementationObject.self),
       let word = UnsafeRawPointer(bitPattern: object.load(fromByteOffset: offset, as: UInt.self))
     else { return nil }
-    // Only `object` makes instances of heirs of that class.
+    // Only `object` makes instances of subclasses of that class.
     return Unmanaged<Behaviour>.fromOpaque(word).takeUnretainedValue()
   }
 
@@ -140,7 +140,7 @@ package final class Behaviour: @unchecked Sendable {
 
 /// The layer of every requirement; its context is the entry.
 let requirementLayer: HKTLayerFunction = { call, context, _ in
-  // The entry was retained for its stand-in, which is never freed.
+  // The entry was retained for its synthesized method, which is never freed.
   let entry = Unmanaged<RequirementEntry>.fromOpaque(context!).takeUnretainedValue()
   let object = UnsafeRawPointer(bitPattern: UInt(call!.pointee.frame.pointee.self_register))!
   // Only objects that `Behaviour.object` made have this table.

@@ -1,7 +1,7 @@
 // ConformingClass — a class made at run time that conforms to protocols of the program, whatever its objects do for them.
 //
 // Its witness tables are in memory of ours, and the runtime is told of them, so that casts find them. Each word names a
-// stand-in: its layer looks at the object in r13 for a handler (Behaviour); what has none goes on to the forwarder, which
+// synthesized method: its layer looks at the object in r13 for a handler (Behaviour); what has none goes on to the forwarder, which
 // calls the object's target through the target's own table, or a default implementation, or answers nothing.
 internal import CHookTrampoline
 internal import SwiftMangling
@@ -18,12 +18,12 @@ final class RequirementEntry: @unchecked Sendable {
   let defaultBody: UInt
   /// Which table of the class it is in.
   let protocolIndex: Int
-  /// The same property's accessors, for `modify`.
-  fileprivate(set) var modify: ModifyStandIn?
+  /// The property's accessors, for `modify`.
+  fileprivate(set) var modify: SynthesizedModify?
   fileprivate(set) var accessors: [Int] = []
   /// In the class's entries.
   fileprivate(set) var position = 0
-  private(set) var standIn: StandIn!
+  private(set) var synthesizedMethod: SynthesizedMethod!
   /// What a frame of such a call stands for where the forwarder answers it.
   private(set) var record: UnsafeMutablePointer<HKTBodyRecord>
 
@@ -59,11 +59,11 @@ final class RequirementEntry: @unchecked Sendable {
     record.initialize(to: HKTBodyRecord())
     record.pointee.plan = Unmanaged.passRetained(convention.plan).toOpaque()
     let forwarder = try Forwarding.forwarder(self)
-    standIn = try StandIn(at: place, original: forwarder, plan: convention.plan)
+    synthesizedMethod = try SynthesizedMethod(at: place, original: forwarder, plan: convention.plan)
     let context = Unmanaged.passRetained(self).toOpaque()
     let spec = LayerSpec(
       function: requirementLayer, context: context, phases: UInt32(HKT_ON_AROUND | HKT_TIMED), isHostWork: false, owner: "implementation")
-    guard standIn.publish(spec) else { throw .noMemory }
+    guard synthesizedMethod.publish(spec) else { throw .noMemory }
   }
 }
 
@@ -124,7 +124,7 @@ package final class ConformingClass: @unchecked Sendable {
     var own: [RequirementEntry] = []
     for requirement in layout.requirements where requirement.isFunction {
       let entry = try RequirementEntry(requirement, of: layout, index, at: table + 8 * requirement.word)
-      table.storeBytes(of: entry.standIn.word, toByteOffset: 8 * requirement.word, as: UInt.self)
+      table.storeBytes(of: entry.synthesizedMethod.word, toByteOffset: 8 * requirement.word, as: UInt.self)
       own.append(entry)
     }
     for entry in own {
@@ -142,7 +142,7 @@ package final class ConformingClass: @unchecked Sendable {
     guard let getter = accessor(.getter), let setter = accessor(.setter) else {
       throw .conformance(entry.layout.name, reason: "'\(entry.name)' has no getter and setter")
     }
-    entry.modify = ModifyStandIn(
+    entry.modify = SynthesizedModify(
       plan: entry.plan, get: try getter.callable(on: runtimeClass.metadata), set: try setter.callable(on: runtimeClass.metadata),
       words: (table + 8 * getter.requirement.word, table + 8 * setter.requirement.word))
     entry.accessors = [getter.position, setter.position]
@@ -217,7 +217,7 @@ package final class ConformingClass: @unchecked Sendable {
     let name = layouts[0].name
     if found.count > 1 { return .failure(.requirement(member, of: name, reason: "several requirements have this name; spell the types")) }
     let known = entries.map(\.name).uniqued()
-    let near = NearestNames.closest(known, to: member, most: 1)
+    let near = EditDistance.closest(known, to: member, most: 1)
     return .failure(
       .requirement(
         member, of: name,
@@ -231,7 +231,7 @@ extension RequirementEntry {
   fileprivate func callable(on type: Metadata) throws(NewTypeError) -> Callable {
     do throws(CallRefusal) {
       return try Callable(
-        declaration, selector: "\(layout.name).\(name)", plan: plan, selfPlan: plan.selfPlan, entry: standIn.word, receiver: .object(type))
+        declaration, selector: "\(layout.name).\(name)", plan: plan, selfPlan: plan.selfPlan, entry: synthesizedMethod.word, receiver: .object(type))
     } catch { throw .conformance(layout.name, reason: error.description) }
   }
 }

@@ -11,7 +11,7 @@ enum Forwarding {
   static func forwarder(_ entry: RequirementEntry) throws(NewTypeError) -> UInt {
     // The word that names the stub is nobody's but ours.
     let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
-    let slot = try StandIn.prepare(at: place, former: UInt(bitPattern: hkt_closure_entry_address()))
+    let slot = try SynthesizedMethod.prepare(at: place, former: UInt(bitPattern: hkt_closure_entry_address()))
     slot.site.pointee.owner = Unmanaged.passRetained(entry).toOpaque()
     slot.site.pointee.handler = { frame, site in
       // Retained above, for a site that is never freed.

@@ -22,7 +22,7 @@ extension ProtocolProblem: CustomStringConvertible {
     switch self {
     case .notFound(let text): text
     case .notClassBound: "values conform to it, too; only protocols of classes can be implemented ('protocol P: AnyObject')"
-    case .superclass: "only heirs of a certain class conform to it"
+    case .superclass: "only subclasses of a certain class conform to it"
     case .associatedTypes: "it has associated types, which are chosen when a type is compiled"
     case .oneConformer(let type?):
       "it is not public and '\(type)' alone conforms to it: the compiler may have made its calls direct; hook the methods of '\(type)'"

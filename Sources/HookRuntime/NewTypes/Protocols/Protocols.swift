@@ -13,7 +13,7 @@ enum Protocols {
         names.append(found.name)
       }
     }
-    let near = NearestNames.closest(names.uniqued(), to: text, most: 1)
+    let near = EditDistance.closest(names.uniqued(), to: text, most: 1)
     throw .conformance(
       text, reason: "no protocol of this name in this program" + (near.isEmpty ? "" : "; did you mean '\(near[0])'?"))
   }

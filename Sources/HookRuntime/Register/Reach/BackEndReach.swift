@@ -4,7 +4,7 @@
 package enum CallWay: String, CaseIterable, Sendable {
   /// On a value whose type is known exactly, or of a function that belongs to no value.
   case direct
-  /// On an object, of a method that heirs may override.
+  /// On an object, of a method that subclasses may override.
   case virtual
   case viaSuper = "super"
   /// On a value of which only a protocol is known.

@@ -72,13 +72,13 @@ package struct Reach {
   private func vtable() -> BackEndReach {
     switch tables() {
     case .failure(let reason): return BackEndReach(.vtable, reason)
-    case .success(let (name, heirs)):
-      let generic = heirs.filter(\.isGeneric).map(\.name)
+    case .success(let (name, subclasses)):
+      let generic = subclasses.filter(\.isGeneric).map(\.name)
       return BackEndReach(
         .vtable,
         "a word in the metadata of '\(name)'"
-          + (heirs.isEmpty ? "" : " and of its \(count(heirs.count, "heir", "heirs")) where they inherit it"),
-        tableClaims(isAll: generic.isEmpty), limits: generic.map { "objects of generic heir '\($0)' that was used before are missed" })
+          + (subclasses.isEmpty ? "" : " and of its \(count(subclasses.count, "subclass", "subclasses")) where they inherit it"),
+        tableClaims(isAll: generic.isEmpty), limits: generic.map { "objects of generic subclass '\($0)' that was used before are missed" })
     }
   }
 
@@ -86,11 +86,11 @@ package struct Reach {
     if let reason = ScopeRefusal.ofObjects(family) { return BackEndReach(.classSwitch, .scope(reason)) }
     switch tables() {
     case .failure(let reason): return BackEndReach(.classSwitch, reason)
-    case .success(let (name, heirs)):
+    case .success(let (name, subclasses)):
       guard let record = image.classRecord(of: family) else { return BackEndReach(.classSwitch, .noSlot(.inExtension)) }
       if record.isActor { return BackEndReach(.classSwitch, .actor(name)) }
-      // Of a class that may be final, an heir's objects can be switched; it has none.
-      if heirs.isEmpty, !record.vtable.contains(where: { $0.kind != .initializer }) { return BackEndReach(.classSwitch, .mayBeFinal(name)) }
+      // Of a class that may be final, a subclass's objects can be switched; it has none.
+      if subclasses.isEmpty, !record.vtable.contains(where: { $0.kind != .initializer }) { return BackEndReach(.classSwitch, .mayBeFinal(name)) }
       return BackEndReach(
         .classSwitch, "the class of one object", tableClaims(isAll: true),
         limits: ["'type(of:)' of the object is another class", "an object of a class that may be final is refused"])
@@ -98,30 +98,30 @@ package struct Reach {
   }
 
   private func tableClaims(isAll: Bool) -> [CallWay: ReachClaim] {
-    // Without the optimiser, what heirs may override is called through the table; what a witness or a key path does is
+    // Without the optimiser, what subclasses may override is called through the table; what a witness or a key path does is
     // theirs.
     let virtual: ReachClaim = isAll && isProven() ? .all : .some
     return [.virtual: virtual, .direct: .some, .viaProtocol: .some, .keyPath: .some, .closure: .some]
   }
 
-  /// The class that has the slot, and its heirs.
-  private func tables() -> Result<(name: String, heirs: [TypeRecord]), BackEndRefusal> {
+  /// The class that has the slot, and its subclasses.
+  private func tables() -> Result<(name: String, subclasses: [TypeRecord]), BackEndRefusal> {
     if family.declaration.hasCoroutineRecord { return .failure(.coroutineRecord) }
     let slots: [MethodSlot]
     do throws(NoSlot) { slots = try image.methodSlots(of: family).get() } catch { return .failure(.noSlot(error)) }
     guard !slots.isEmpty, let record = image.classRecord(of: family) else { return .failure(.noSlot(.notVirtual)) }
     if record.isGeneric { return .failure(.genericClass(record.name)) }
-    return .success((record.name, heirs(of: record.name)))
+    return .success((record.name, subclasses(of: record.name)))
   }
 
-  private func heirs(of name: String) -> [TypeRecord] {
+  private func subclasses(of name: String) -> [TypeRecord] {
     var found: [TypeRecord] = []
     var queue = [name]
     while let next = queue.popLast() {
       for image in images {
-        for heir in image.heirs[next] ?? [] where !found.contains(where: { $0.name == heir.name }) {
-          found.append(heir)
-          queue.append(heir.name)
+        for subclass in image.subclasses[next] ?? [] where !found.contains(where: { $0.name == subclass.name }) {
+          found.append(subclass)
+          queue.append(subclass.name)
         }
       }
     }

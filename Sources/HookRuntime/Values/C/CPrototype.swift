@@ -120,7 +120,7 @@ extension CPrototype {
       if name.isEmpty { throw fail("expected a type") }
       if let reason = Self.unsupported[name] { throw fail("'\(name)': \(reason)") }
       rest = start
-      let near = Self.swiftSpelling(name) ?? NearestNames.closest(CType.spellings, to: name, most: 1).first
+      let near = Self.swiftSpelling(name) ?? EditDistance.closest(CType.spellings, to: name, most: 1).first
       throw fail(
         "'\(name)' is no C type here; "
           + (near.map { "did you mean '\($0)'?" } ?? "known are \(CType.allCases.map(\.rawValue).joined(separator: ", "))"))

@@ -35,7 +35,7 @@ struct CallAssembly: Sendable {
     place(evidence)
   }
 
-  /// The same places with the types of one call.
+  /// Takes over the places of another assembly, with the types of one call.
   init(_ declaration: Declaration, _ signature: SILSignature, _ lowering: SILTypeLowering, placing other: CallAssembly) {
     self = other
     self.lowering = lowering

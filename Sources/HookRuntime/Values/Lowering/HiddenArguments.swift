@@ -23,7 +23,7 @@ package enum GenericSource: Hashable, Sendable {
   case metadata(Place)
   /// The arguments of the generic type whose metadata is there: which of them, and which of that one's in turn.
   case argument(of: Place, path: [Int])
-  /// The same of the class an object is of: this class or one it inherits from.
+  /// An argument of the class an object is of: this class or one it inherits from.
   case object(Place, TypeDescriptor, path: [Int], mayBeGone: Bool)
   case metatype(Place, TypeDescriptor, path: [Int])
 }

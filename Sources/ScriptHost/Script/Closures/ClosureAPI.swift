@@ -67,7 +67,7 @@ enum ClosureAPI {
   static let call: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let function = ClosureBridge.value(callback[0])
-      guard ClosureBridge.isUsable(function) else { return callback.fail(ClosureBridge.lentText) }
+      guard ClosureBridge.isUsable(function) else { return callback.fail(ClosureBridge.borrowedText) }
       let plan: FunctionPlan
       switch function.plan {
       case .success(let known): plan = known
@@ -93,7 +93,7 @@ enum ClosureAPI {
           value.forget()
           throw error
         }
-        try FrameBound.settle(value, for: .pass)
+        try StackPromoted.settle(value, for: .pass)
       } catch {
         for (made, plan) in zip(arguments, plan.call.arguments) { end(made, plan, ran: false) }
         return callback.fail("argument \(index + 1) of closure '\(function.type.name)': \(error.description)")
@@ -131,13 +131,13 @@ enum ClosureAPI {
 
   /// Appends a value to the results of the callback; takes it.
   private static func give(_ value: OwnedValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    let lent = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: bridge.serial)
+    let borrowed = BorrowedValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: bridge.serial)
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
-      let given = bridge.lua(value.memory, value.info, lent: lent, scratch: $0.baseAddress!)
+      let given = bridge.lua(value.memory, value.info, borrowed: borrowed, scratch: $0.baseAddress!)
       let answer = callback.done(given)
-      // A handle to the memory is lent by the handler that runs; everything else was copied or retained.
+      // A handle to the memory is borrowed by the handler that runs; everything else was copied or retained.
       if given.tag == SHL_HANDLE, given.cls == bridge.classes.value, let script = ScriptThread.call(bridge.serial) {
-        _ = script.pointee.lend().adopt(value)
+        _ = script.pointee.borrowScope().adopt(value)
       } else {
         value.destroy()
       }
@@ -149,7 +149,7 @@ enum ClosureAPI {
   private static func raise(_ box: UInt, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
     let handle = bridge.error(box)
     let raised = shl_raise(callback.raw, handle)
-    // The handle, or the handler's loans, hold it.
+    // The handle, or the handler's borrows, hold it.
     Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
     return raised
   }

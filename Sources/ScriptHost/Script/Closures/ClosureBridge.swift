@@ -44,9 +44,9 @@ enum ClosureBridge {
     return shl_handle(bridge.classes.closure, UInt64(UInt(bitPattern: Unmanaged.passRetained(value).toOpaque())), 0, 0)
   }
 
-  /// The function value at `memory`: lent by the call where it does not escape, or lies in a frame, else retained.
+  /// The function value at `memory`: borrowed by the call where it does not escape, or lies in a frame, else retained.
   static func function(at memory: UnsafeRawPointer, _ info: TypeInfo, _ serial: UInt64) -> FunctionValue {
-    FunctionValue(memory, info, lender: lender(serial), endsWithCall: FrameBound.find(in: memory, info) != nil)
+    FunctionValue(memory, info, lender: lender(serial), endsWithCall: StackPromoted.find(in: memory, info) != nil)
   }
 
   /// The function behind a handle of the class `closure`.
@@ -60,7 +60,7 @@ enum ClosureBridge {
 
   // MARK: Lending
 
-  /// Closures that do not escape are lent until the hooked call is over, not only its handler: a closure that stands in
+  /// Closures that do not escape are borrowed until the hooked call is over, not only its handler: a closure that stands in
   /// for one may call it.
   static func lender(_ serial: UInt64) -> UInt64 {
     guard let script = ScriptThread.call(serial), script.pointee.hook != nil, let own = ScriptThread.current() else { return serial }
@@ -72,7 +72,7 @@ enum ClosureBridge {
     return call.pointee.lender
   }
 
-  /// Only on the thread of the call that lent it, while that call lasts.
+  /// Only on the thread of the call that borrowed it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
     if !value.isLent || ScriptThread.isCurrent(value.lender) { return true }
     // The calls of async functions are on no thread's stack; while a handler runs, its call is not over.
@@ -118,11 +118,11 @@ enum ClosureBridge {
 
   /// Ends the context of a closure that `store` left in memory whose type does not.
   static func endLent(_ memory: UnsafeRawPointer, _ info: TypeInfo) {
-    if info.isLentFunction { FunctionValue.release(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
+    if info.isBorrowedFunction { FunctionValue.release(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
   }
 
   private static func pass(_ value: FunctionValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    guard isUsable(value) else { throw .closure(lentText) }
+    guard isUsable(value) else { throw .closure(borrowedText) }
     guard let given = value.type.metadata.function, let wanted = info.metadata.function, given.canStandFor(wanted) else {
       throw .wrongType(expected: "'\(info.name)'", found: "'\(value.type.name)'")
     }
@@ -132,7 +132,7 @@ enum ClosureBridge {
 
   /// The closure in the form that the one it stands in for has.
   private static func original(_ value: FunctionValue, as info: TypeInfo) throws(BridgeError) -> FunctionValue {
-    if value.type === info, isUsable(value), info.isLentFunction || !value.isLent { return value }
+    if value.type === info, isUsable(value), info.isBorrowedFunction || !value.isLent { return value }
     let memory = OwnedValue(uninitialized: info)
     defer { memory.forget() }
     try pass(value, as: info, at: memory.memory)
@@ -141,7 +141,7 @@ enum ClosureBridge {
     return original
   }
 
-  static let lentText = "this closure does not escape: it was only lent for the call it came with, which is over"
+  static let borrowedText = "this closure does not escape: it was only borrowed for the call it came with, which is over"
 
   private static func make(
     _ function: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, _ bridge: ValueBridge, replacing replaced: FunctionValue?,
@@ -179,7 +179,7 @@ enum ClosureBridge {
           value.forget()
           throw error
         }
-        try FrameBound.settle(value, for: .keep)
+        try StackPromoted.settle(value, for: .keep)
       } catch {
         throw .closure("the default for '\(plan.type.name)': \(error.description)")
       }

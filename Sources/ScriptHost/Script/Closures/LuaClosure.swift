@@ -55,7 +55,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     guard let thread = call.pointee.thread, let patch, patch.isLive else {
       log.skipped(patch: patchID, selector: name, reason: "its script is not loaded any more")
-      return withScript(call, of: nil, serial: 0, up: nil) { standIn($0, plan, "the script of this closure is not loaded any more") }
+      return withScript(call, of: nil, serial: 0, up: nil) { synthesizedMethod($0, plan, "the script of this closure is not loaded any more") }
     }
     let own = ScriptThread.of(thread)
     own.pointee.counter += 1
@@ -64,7 +64,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       own.pointee.top = script
       let problem = breaker.isOpen ? "its function failed too often" : invoke(script, plan, patch)
       own.pointee.top = script.pointee.up
-      if let problem { standIn(script, plan, problem) }
+      if let problem { synthesizedMethod(script, plan, problem) }
     }
   }
 
@@ -77,7 +77,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     withUnsafeMutablePointer(to: &script) { script in
       body(script)
       if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-      if script.pointee.lends { script.pointee.endLoans() }
+      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
     }
   }
 
@@ -147,7 +147,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       return String(cString: shl_status_text(status))
     }
     if plan.shape.isThrowing, let raised = error?.pointee.value, let box = patch.classes.errorBox(raised), box != 0 {
-      // Alive while its handle is, or the handler that was lent it.
+      // Alive while its handle is, or the handler that was borrowed it.
       _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
       // A Swift error that the function let pass, or raised itself: that is what it throws.
       return throwError(box, script, plan) ? nil : report("the error is of another type than the closure throws", plan, patch)
@@ -179,7 +179,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   // MARK: Standing in
 
-  private func standIn(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ problem: String) {
+  private func synthesizedMethod(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ problem: String) {
     CallValues.dropStaged(script)
     if case .original(let original) = fallback {
       CallValues.dropHeld(script, givingBack: true)

@@ -2,6 +2,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 
 enum ClassAPI {
@@ -76,7 +77,7 @@ enum ClassAPI {
       case ("super"?, SHL_STRING): description.superclass = value.text
       case ("super"?, SHL_HANDLE) where value.cls == patch.classes.type: description.superclass = patch.classNames[Int(value.h.a)]
       case ("methods"?, SHL_TABLE):
-        guard let found = StandInHook.functions(of: value, in: "class.define(\"\(name)\"): methods", patch, callback) else {
+        guard let found = SynthesizedMethodHook.functions(of: value, in: "class.define(\"\(name)\"): methods", patch, callback) else {
           problem = ""
           return false
         }
@@ -176,7 +177,7 @@ enum ClassAPI {
             }
           }
           if let ending = untaken.ending {
-            try type.atEnd { StandInHook.layer(ending.function, ending.info, $0, patch, position: .before) }
+            try type.atEnd { SynthesizedMethodHook.layer(ending.function, ending.info, $0, patch, position: .before) }
             untaken.ending = nil
           }
         })
@@ -198,7 +199,7 @@ enum ClassAPI {
     _ patch: Patch
   ) throws(NewTypeError) {
     if RuntimeClass.inherits(member.name, superclass) {
-      try type.override(member.name, missing: missing) { StandInHook.layer(member.function, member.info, $0.family, patch) }
+      try type.override(member.name, missing: missing) { SynthesizedMethodHook.layer(member.function, member.info, $0.family, patch) }
     } else {
       guard member.name.contains("(") else {
         throw .member(
@@ -213,7 +214,7 @@ enum ClassAPI {
       }
       let signature = try MethodSignature(text: member.name)
       try type.add(signature) {
-        StandInHook.layer(
+        SynthesizedMethodHook.layer(
           member.function, member.info, .standing(for: $0.declaration), patch,
           behind: signature.result == Metadata(Any?.self) ? .nothingOptional : .nothing)
       }

@@ -43,7 +43,7 @@ enum DelegateAPI {
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
     }
-    guard var functions = StandInHook.functions(of: callback[0], in: "delegates '\(property)'", patch, callback) else { return -1 }
+    guard var functions = SynthesizedMethodHook.functions(of: callback[0], in: "delegates '\(property)'", patch, callback) else { return -1 }
     let unlocked = shl_unlock_all(callback.scope)
     let made: Result<DelegateWatch, NewTypeError>
     do throws(NewTypeError) {

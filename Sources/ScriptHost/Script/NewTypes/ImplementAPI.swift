@@ -48,7 +48,7 @@ enum ImplementAPI {
     }
     var target: AnyObject?
     var isWeak = false
-    let found = StandInHook.functions(of: callback[0], in: "implement \(what)", patch, callback) { key, value in
+    let found = SynthesizedMethodHook.functions(of: callback[0], in: "implement \(what)", patch, callback) { key, value in
       switch (key, value.tag) {
       case ("target", SHL_HANDLE):
         guard let object = patch.classes.object(value) else { return "'target' is an object, got \(ValueBridge.describe(value))" }
@@ -71,7 +71,7 @@ enum ImplementAPI {
       var handlers: [(requirement: String, spec: LayerSpec)] = []
       while let each = functions.last {
         let family = try type.family(each.name)
-        handlers.append((each.name, StandInHook.layer(each.function, each.info, family, patch)))
+        handlers.append((each.name, SynthesizedMethodHook.layer(each.function, each.info, family, patch)))
         functions.removeLast()
       }
       made = .success(try Behaviour.object(type, handlers: handlers, target: target, weakly: isWeak))

@@ -62,7 +62,7 @@ indirect enum BridgeError: Error, Equatable {
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"
     case .gone(let why): why
-    case .expired: "this value was only lent for the call it came with, which is over"
+    case .expired: "this value was only borrowed for the call it came with, which is over"
     case .ending(let type): "this \(type) is in its deinit and cannot be kept or passed on"
     case .inFrame(let type):
       "this \(type) lies in the frame of the function that made it, where the optimiser put it: it is gone when that returns, and cannot be kept; pass swift.lend(object) to what does not keep it"
@@ -73,7 +73,7 @@ indirect enum BridgeError: Error, Equatable {
   private static func list(_ known: [String]) -> String { known.isEmpty ? "" : "; it has \(known.prefix(12).joined(separator: ", "))" }
 
   private static func nearest(_ name: String, _ known: [String]) -> String {
-    let close = NearestNames.closest(known, to: name, most: 1)
+    let close = EditDistance.closest(known, to: name, most: 1)
     return close.isEmpty ? list(known) : "; did you mean '\(close[0])'?"
   }
 }

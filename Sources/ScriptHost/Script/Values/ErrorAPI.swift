@@ -112,7 +112,7 @@ enum ErrorAPI {
       if let text = callback.text(1) { return shl_raise(callback.raw, handle(of: ScriptError(text), bridge)) }
       do throws(BridgeError) {
         let carried = try bridge.any(value)
-        if let any = ValueBridge.anyInfo, let type = withUnsafePointer(to: carried, { FrameBound.find(in: $0, any, for: .pass) }) {
+        if let any = ValueBridge.anyInfo, let type = withUnsafePointer(to: carried, { StackPromoted.find(in: $0, any, for: .pass) }) {
           throw .inFrame(type: type)
         }
         guard let made = carried as? any Error else {
@@ -123,7 +123,7 @@ enum ErrorAPI {
     }
   }
 
-  /// The same in a function that states the type of its errors: `e` is one, or what makes a value of that type.
+  /// Throws in a function that states the type of its errors: `e` is one, or what makes a value of that type.
   private static func throwTyped(
     _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback
   ) -> Int32 {

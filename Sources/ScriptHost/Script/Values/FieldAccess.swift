@@ -9,9 +9,9 @@ enum FieldAccess {
   /// The value of `field` for Lua.
   /// - Parameters:
   ///   - base: the first byte of the object or value that has the field.
-  ///   - lent: where that is; what is read is lent as long, or copied with serial 0.
+  ///   - borrowed: where that is; what is read is borrowed as long, or copied with serial 0.
   static func read(
-    _ field: StoredField, _ base: UnsafeRawPointer, _ lent: LentValue, _ bridge: ValueBridge, _ scratch: Scratch
+    _ field: StoredField, _ base: UnsafeRawPointer, _ borrowed: BorrowedValue, _ bridge: ValueBridge, _ scratch: Scratch
   ) -> Result<SHLValue, BridgeError> {
     let memory = base + field.offset
     let owner = { (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type" }
@@ -22,9 +22,9 @@ enum FieldAccess {
       }
       // A variable of an object may change while the script has a handle to its value.
       if field.isVar, case .classType = field.owner.kind {
-        return .success(bridge.snapshot(memory, info, scratch, lent: lent.part(info, at: field.offset)))
+        return .success(bridge.snapshot(memory, info, scratch, borrowed: borrowed.part(info, at: field.offset)))
       }
-      return .success(bridge.lua(memory, info, lent: lent.part(info, at: field.offset), scratch: scratch))
+      return .success(bridge.lua(memory, info, borrowed: borrowed.part(info, at: field.offset), scratch: scratch))
     case .weak:
       // Loading a weak reference retains what it finds; nil once that object's deinit began.
       guard let object = memory.assumingMemoryBound(to: Weak.self).pointee.object else { return .success(shl_nil()) }
@@ -73,7 +73,7 @@ enum FieldAccess {
         made.forget()
         throw error
       }
-      try FrameBound.settle(made, for: .pass)
+      try StackPromoted.settle(made, for: .pass)
       // The old value ends after the new one is in place: its deinit may look at the field.
       let old = OwnedValue(uninitialized: info)
       old.memory.copyMemory(from: memory, byteCount: info.size)

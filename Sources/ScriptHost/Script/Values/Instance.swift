@@ -12,7 +12,7 @@ enum Instance {
 
   /// The instance as a value, retained.
   static func value(_ address: UInt) -> AnyObject {
-    // The address is of a native object that is alive: whoever lent it keeps it for the call.
+    // The address is of a native object that is alive: whoever borrowed it keeps it for the call.
     Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
   }
 }

@@ -30,12 +30,12 @@ enum KeptHandles {
   }
 
   private static func owned(_ a: UInt64, _ b: UInt64) -> OwnedValue {
-    let lent = LentValue(
+    let borrowed = BorrowedValue(
       {
         var value = SHLValue(); value.h.a = a; value.h.b = b; value.h.c = 0; return value
       }())
-    guard case .memory(let address) = lent.root else { fatalError("internal error: an owned value without memory; please report it") }
-    return OwnedValue(adopting: UnsafeMutableRawPointer(bitPattern: address)!, lent.info)
+    guard case .memory(let address) = borrowed.root else { fatalError("internal error: an owned value without memory; please report it") }
+    return OwnedValue(adopting: UnsafeMutableRawPointer(bitPattern: address)!, borrowed.info)
   }
 
   /// `swift.keep(h)`: a handle that stays valid after the call.
@@ -55,7 +55,7 @@ enum KeptHandles {
         if Instance.isEnding(UInt(bitPattern: object)) {
           return callback.fail("'swift.keep': this \(Instance.typeName(object)) is in its deinit and cannot be kept")
         }
-        if let type = FrameBound.find(object: UInt(bitPattern: object)) { return callback.fail(inFrame(type)) }
+        if let type = StackPromoted.find(object: UInt(bitPattern: object)) { return callback.fail(inFrame(type)) }
         return callback.done(owning.kept(UInt(bitPattern: object), patch.classes.keptObject))
       }
       if patch.classes.isError(value) {
@@ -65,21 +65,21 @@ enum KeptHandles {
       if value.tag == SHL_HANDLE, value.cls == patch.classes.closure {
         // Handles of closures that may escape keep them from the start.
         if ClosureBridge.value(value).isLent {
-          return callback.fail("'swift.keep': this closure does not escape; it is only lent for its call")
+          return callback.fail("'swift.keep': this closure does not escape; it is only borrowed for its call")
         }
         return callback.done(shl_handle(value.cls, ClosureBridge.retained(value), 0, 0))
       }
-      guard let lent = patch.classes.lentValue(value) else {
+      guard let borrowed = patch.classes.borrowedValue(value) else {
         if value.tag == SHL_HANDLE { return callback.fail("'swift.keep' takes an object or a value, got \(owning.describe(value))") }
         // Plain values are the script's own anyway.
         return value.tag == SHL_NIL && callback.count == 0
           ? callback.fail("'swift.keep' takes an object or a value") : give(value, callback)
       }
-      guard lent.info.metadata.isCopyable else { return callback.fail("'swift.keep': values of type '\(lent.info.name)' cannot be copied") }
-      return lent.withMemory { memory in
-        let made = owning.copied(memory, lent.info)
+      guard borrowed.info.metadata.isCopyable else { return callback.fail("'swift.keep': values of type '\(borrowed.info.name)' cannot be copied") }
+      return borrowed.withMemory { memory in
+        let made = owning.copied(memory, borrowed.info)
         guard made.cls == patch.classes.value else { return callback.done(made) }
-        return callback.fail(inFrame(FrameBound.find(in: memory, lent.info) ?? lent.info.name))
+        return callback.fail(inFrame(StackPromoted.find(in: memory, borrowed.info) ?? borrowed.info.name))
       } ?? callback.fail(ObjectAPI.expired)
     }
   }
@@ -107,7 +107,7 @@ enum KeptHandles {
     withPatch(context, callback) { patch, callback in callback.done(strong(callback[0], patch, callback)) }
   }
 
-  /// The object of a weak handle: lent in a handler, else kept; nil when it is gone.
+  /// The object of a weak handle: borrowed in a handler, else kept; nil when it is gone.
   private static func strong(_ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> SHLValue {
     guard let box = UnsafeRawPointer(bitPattern: UInt(value.h.a)) else { return shl_nil() }
     // The handle retains its box, which this file alone makes.
@@ -151,7 +151,7 @@ enum KeptHandles {
 }
 
 extension ValueBridge {
-  /// For what is read out of a receiver: lent as long as that, or by the handler that runs, or the script's own.
+  /// For what is read out of a receiver: borrowed as long as that, or by the handler that runs, or the script's own.
   init(reading receiver: SHLValue, _ patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
     let classes = patch.classes
     if receiver.cls == classes.object || receiver.cls == classes.value || receiver.cls == classes.error {
@@ -161,7 +161,7 @@ extension ValueBridge {
     }
   }
 
-  /// For what a script asks outside of a receiver: lent by the handler that runs, or the script's own.
+  /// For what a script asks outside of a receiver: borrowed by the handler that runs, or the script's own.
   init(running patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
     var serial: UInt64 = 0
     if let top = ScriptThread.current()?.pointee.top, top.pointee.patch === patch { serial = top.pointee.serial }

@@ -20,20 +20,20 @@ enum StandardType: UInt, Sendable {
 
 extension ValueBridge {
   /// A value of a standard type that Lua has a plain value for; what does not fit keeps its type.
-  func standard(_ type: StandardType, _ memory: UnsafeRawPointer, _ lent: LentValue, _ scratch: Scratch) -> SHLValue {
+  func standard(_ type: StandardType, _ memory: UnsafeRawPointer, _ borrowed: BorrowedValue, _ scratch: Scratch) -> SHLValue {
     switch type {
     // The memory holds a value of the type its metadata names; each read copies it.
     case .substring: return text(String(memory.assumingMemoryBound(to: Substring.self).pointee), scratch)
     case .character: return text(String(memory.assumingMemoryBound(to: Character.self).pointee), scratch)
     case .unicodeScalar: return text(String(Character(memory.assumingMemoryBound(to: Unicode.Scalar.self).pointee)), scratch)
     case .staticString: return text(memory.assumingMemoryBound(to: StaticString.self).pointee.description, scratch)
-    case .int128: return Int64(exactly: memory.loadUnaligned(as: Int128.self)).map(shl_int) ?? handle(memory, lent)
-    case .uint128: return Int64(exactly: memory.loadUnaligned(as: UInt128.self)).map(shl_int) ?? handle(memory, lent)
+    case .int128: return Int64(exactly: memory.loadUnaligned(as: Int128.self)).map(shl_int) ?? handle(memory, borrowed)
+    case .uint128: return Int64(exactly: memory.loadUnaligned(as: UInt128.self)).map(shl_int) ?? handle(memory, borrowed)
     case .float16: return shl_number(Double(memory.loadUnaligned(as: Float16.self)))
     case .float80:
       let value = memory.assumingMemoryBound(to: Float80.self).pointee
       if value.isNaN { return shl_number(.nan) }
-      return Double(exactly: value).map(shl_number) ?? handle(memory, lent)
+      return Double(exactly: value).map(shl_number) ?? handle(memory, borrowed)
     case .anyHashable: return natural(memory.assumingMemoryBound(to: AnyHashable.self).pointee.base, scratch)
     }
   }

@@ -1,12 +1,13 @@
 // SwiftAPI — the functions under `swift.` that make, change and take apart values.
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 
 enum SwiftAPI {
   static let functions: [(String, SHLFunction)] = [
     ("swift.keep", KeptHandles.keep), ("swift.weak", KeptHandles.makeWeak), ("swift.release", KeptHandles.release),
-    ("swift.lend", FrameBound.lend), ("swift.with", with), ("swift.case", makeCase), ("swift.data", data), ("swift.value", value),
+    ("swift.lend", StackPromoted.lend), ("swift.with", with), ("swift.case", makeCase), ("swift.data", data), ("swift.value", value),
     ("swift.table", ValueAPI.tableOf),
     ("swift.u64", u64), ("swift.int", int), ("swift.type", typeName), ("swift.is", isInstance), ("swift.as", asType),
     ("swift.fields", fieldNames), ("swift.error", ErrorAPI.make),
@@ -16,11 +17,11 @@ enum SwiftAPI {
   private static let with: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if patch.classes.isValue(callback[0]), let text = ValueAPI.missing(callback[0]) { return callback.fail(text) }
-      guard let lent = patch.classes.lentValue(callback[0]), callback[1].tag == SHL_TABLE else {
+      guard let borrowed = patch.classes.borrowedValue(callback[0]), callback[1].tag == SHL_TABLE else {
         return callback.fail("'swift.with' takes a Swift struct or tuple and a table of fields, got \(ValueBridge.describe(callback[0]))")
       }
       do throws(BridgeError) {
-        return callback.done(try ValueBridge(running: patch, callback.scope).changed(lent, callback[1]))
+        return callback.done(try ValueBridge(running: patch, callback.scope).changed(borrowed, callback[1]))
       } catch { return callback.fail("'swift.with': \(error.description)") }
     }
   }
@@ -28,10 +29,10 @@ enum SwiftAPI {
   /// `swift.case(e)`: the case's name. `swift.case("name", payload, …)`: what a parameter of an enum type is made from.
   private static let makeCase: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      if let lent = patch.classes.lentValue(callback[0]) {
-        let name = lent.withMemory { memory in lent.info.caseNumber(of: memory).map { lent.info.cases[$0].name } }
+      if let borrowed = patch.classes.borrowedValue(callback[0]) {
+        let name = borrowed.withMemory { memory in borrowed.info.caseNumber(of: memory).map { borrowed.info.cases[$0].name } }
         guard let name else { return callback.fail(ObjectAPI.expired) }
-        return name.map { callback.done($0) } ?? callback.fail("'swift.case': a value of type \(lent.info.name) is no enum")
+        return name.map { callback.done($0) } ?? callback.fail("'swift.case': a value of type \(borrowed.info.name) is no enum")
       }
       guard callback[0].tag == SHL_STRING else {
         return callback.fail(
@@ -80,18 +81,18 @@ enum SwiftAPI {
   /// `swift.value(h)`: the plain Lua value of a handle that carries the type of a number, text or Bool; nil for a none.
   private static let value: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let lent = patch.classes.lentValue(callback[0]) else {
+      guard let borrowed = patch.classes.borrowedValue(callback[0]) else {
         return callback[0].tag == SHL_HANDLE
           ? callback.fail("'swift.value' takes a number, text or Optional; this handle is none") : callback.done(callback[0])
       }
       let bridge = ValueAPI.bridge(callback[0], patch, callback)
       return ValueAPI.withScratch { scratch in
-        lent.withMemory { memory in
-          let plain = bridge.lua(memory, lent.info, lent: lent, scratch: scratch)
+        borrowed.withMemory { memory in
+          let plain = bridge.lua(memory, borrowed.info, borrowed: borrowed, scratch: scratch)
           let isSame = plain.tag == SHL_HANDLE && patch.classes.isValue(plain)
           // A copy that nobody is going to see.
           if isSame, plain.cls == patch.classes.ownedValue { KeptHandles.releaseValue(nil, plain.h.a, plain.h.b, 0) }
-          return isSame ? callback.fail("'swift.value': a value of type \(lent.info.name) has no plain Lua value") : callback.done(plain)
+          return isSame ? callback.fail("'swift.value': a value of type \(borrowed.info.name) has no plain Lua value") : callback.done(plain)
         } ?? callback.fail(ObjectAPI.expired)
       }
     }
@@ -132,7 +133,7 @@ enum SwiftAPI {
 
   static func dynamicType(_ value: SHLValue, _ patch: Patch) -> Metadata? {
     if let object = patch.classes.object(value) { return Instance.type(object) }
-    if let lent = patch.classes.lentValue(value) { return lent.info.metadata }
+    if let borrowed = patch.classes.borrowedValue(value) { return borrowed.info.metadata }
     if let box = patch.classes.errorBox(value) { return ErrorAPI.opened(box)?.type.metadata }
     return nil
   }

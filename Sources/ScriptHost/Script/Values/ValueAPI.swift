@@ -25,9 +25,9 @@ enum ValueAPI {
   }
 
   /// Why a handle that once was good has no memory now.
-  static func gone(_ lent: LentValue) -> String {
-    guard let call = ScriptThread.call(lent.serial) else { return ObjectAPI.expired }
-    if case .argument(let index) = lent.root, call.pointee.isConsumed(index) {
+  static func gone(_ borrowed: BorrowedValue) -> String {
+    guard let call = ScriptThread.call(borrowed.serial) else { return ObjectAPI.expired }
+    if case .argument(let index) = borrowed.root, call.pointee.isConsumed(index) {
       return "the original consumed this; read it in 'before' or before call:original()"
     }
     return "<optimized out>: this body was compiled without that part of the value"
@@ -48,29 +48,29 @@ enum ValueAPI {
       let receiver = callback[0]
       if let done = rememberedField(receiver, patch, callback) { return done }
       if let text = missing(receiver) { return callback.fail(text) }
-      let lent = LentValue(receiver)
+      let borrowed = BorrowedValue(receiver)
       let bridge = bridge(receiver, patch, callback)
-      if let collection = CollectionType.of(lent.info) {
-        if callback.rawName != nil, callback.name == "table", !hasKey("table", lent, collection, bridge) {
+      if let collection = CollectionType.of(borrowed.info) {
+        if callback.rawName != nil, callback.name == "table", !hasKey("table", borrowed, collection, bridge) {
           return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
         }
         // Names are keys of dictionaries and sets; a list has no keys, but members.
-        if collection.isList, callback.rawName != nil, let done = listMember(lent, collection, patch, callback) { return done }
-        return element(callback[1], lent, collection, bridge, callback)
+        if collection.isList, callback.rawName != nil, let done = listMember(borrowed, collection, patch, callback) { return done }
+        return element(callback[1], borrowed, collection, bridge, callback)
       }
-      switch lent.info.kind {
-      case .structure where !isField(lent.info, callback.name):
-        return ValueCalls.index(lent, patch, callback) ?? field(lent, bridge, patch, callback)
-      case .structure, .tuple: return field(lent, bridge, patch, callback)
+      switch borrowed.info.kind {
+      case .structure where !isField(borrowed.info, callback.name):
+        return ValueCalls.index(borrowed, patch, callback) ?? field(borrowed, bridge, patch, callback)
+      case .structure, .tuple: return field(borrowed, bridge, patch, callback)
       case .enumeration where callback.name != nil && callback.name != "case" && callback.name != "payload":
-        return ValueCalls.index(lent, patch, callback) ?? payload(lent, bridge, callback)
-      case .enumeration: return payload(lent, bridge, callback)
+        return ValueCalls.index(borrowed, patch, callback) ?? payload(borrowed, bridge, callback)
+      case .enumeration: return payload(borrowed, bridge, callback)
       case .optional(let payload):
         // An Optional that carries its type: what it holds.
         return payload.isOptional
-          ? noMember(lent, callback) : lent.part(payload, at: 0).withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
+          ? noMember(borrowed, callback) : borrowed.part(payload, at: 0).withMemory { _ in noMember(borrowed, callback) } ?? callback.fail(gone(borrowed))
       // What the body was compiled without in part is that first.
-      default: return lent.withMemory { _ in noMember(lent, callback) } ?? callback.fail(gone(lent))
+      default: return borrowed.withMemory { _ in noMember(borrowed, callback) } ?? callback.fail(gone(borrowed))
       }
     }
   }
@@ -80,30 +80,30 @@ enum ValueAPI {
     return info.fields.contains { $0.name == name || $0.name + "_" == name }
   }
 
-  private static func noMember(_ lent: LentValue, _ callback: LuaCallback) -> Int32 {
-    callback.fail("a value of type \(lent.info.name) has no fields")
+  private static func noMember(_ borrowed: BorrowedValue, _ callback: LuaCallback) -> Int32 {
+    callback.fail("a value of type \(borrowed.info.name) has no fields")
   }
 
   /// A field that was read before, of the same type: its place and type are known. nil for all others.
   @inline(__always)
   private static func rememberedField(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
     guard receiver.h.b != 0, let known = withKey(callback, { patch.fields.find($0, of: UInt(receiver.h.b) | $1) }) else { return nil }
-    let lent = LentValue(receiver)
+    let borrowed = BorrowedValue(receiver)
     let bridge = bridge(receiver, patch, callback)
     let type = known.info.takeUnretainedValue()
     return withScratch { scratch in
-      lent.withMemory {
-        callback.done(bridge.lua($0 + known.offset, type, lent: lent.part(type, at: known.offset), scratch: scratch))
-      } ?? callback.fail(gone(lent))
+      borrowed.withMemory {
+        callback.done(bridge.lua($0 + known.offset, type, borrowed: borrowed.part(type, at: known.offset), scratch: scratch))
+      } ?? callback.fail(gone(borrowed))
     }
   }
 
   /// Remembers a field whose value lies in its place as any value of its type, and that no setter can change meanwhile.
-  private static func remember(_ field: StoredField, _ lent: LentValue, _ patch: Patch, _ callback: LuaCallback) {
+  private static func remember(_ field: StoredField, _ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) {
     guard case .value = field.reference, case .success(let type) = field.type else { return }
     if case .classType = field.owner.kind { return }
     let known = ValueField(offset: field.offset, info: .passUnretained(type))
-    _ = withKey(callback) { patch.fields.remember(known, $0, of: UInt(bitPattern: Unmanaged.passUnretained(lent.info).toOpaque()) | $1) }
+    _ = withKey(callback) { patch.fields.remember(known, $0, of: UInt(bitPattern: Unmanaged.passUnretained(borrowed.info).toOpaque()) | $1) }
   }
 
   /// Gives `body` the bytes of the key, a name or a position, and the bit by which positions and names differ: TypeInfos are aligned.
@@ -115,12 +115,12 @@ enum ValueAPI {
     return withUnsafeBytes(of: key.i) { body($0, 1) }
   }
 
-  private static func field(_ lent: LentValue, _ bridge: ValueBridge, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    let fields = lent.info.fields
+  private static func field(_ borrowed: BorrowedValue, _ bridge: ValueBridge, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    let fields = borrowed.info.fields
     let found: StoredField?
     if let name = callback.name {
       found = fields.first { $0.name == name } ?? (name.hasSuffix("_") ? fields.first { $0.name == name.dropLast() } : nil)
-    } else if case .tuple = lent.info.kind, callback[1].tag == SHL_INT {
+    } else if case .tuple = borrowed.info.kind, callback[1].tag == SHL_INT {
       let position = callback[1].i
       found = position >= 1 && position <= Int64(fields.count) ? fields[Int(position) - 1] : nil
     } else {
@@ -128,16 +128,16 @@ enum ValueAPI {
     }
     guard let found else {
       let key = callback.name ?? ValueBridge.shown(callback[1])
-      return callback.fail(BridgeError.unknownField(key, type: lent.info.name, known: fieldNames(lent.info)).description)
+      return callback.fail(BridgeError.unknownField(key, type: borrowed.info.name, known: fieldNames(borrowed.info)).description)
     }
-    remember(found, lent, patch, callback)
+    remember(found, borrowed, patch, callback)
     return withScratch { scratch in
-      lent.withMemory { memory in
-        switch FieldAccess.read(found, memory, lent, bridge, scratch) {
+      borrowed.withMemory { memory in
+        switch FieldAccess.read(found, memory, borrowed, bridge, scratch) {
         case .success(let value): callback.done(value)
         case .failure(let problem): callback.fail(problem.description)
         }
-      } ?? callback.fail(gone(lent))
+      } ?? callback.fail(gone(borrowed))
     }
   }
 
@@ -147,9 +147,9 @@ enum ValueAPI {
   }
 
   /// `e.case`, `e.payload`, `e[1]`.
-  private static func payload(_ lent: LentValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    let info = lent.info
-    let done = lent.withMemory { memory -> Int32 in
+  private static func payload(_ borrowed: BorrowedValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    let info = borrowed.info
+    let done = borrowed.withMemory { memory -> Int32 in
       guard let number = info.caseNumber(of: memory) else { return callback.fail("the case of this \(info.name) is not known") }
       let current = info.cases[number]
       if callback.name == "case" { return callback.done(current.name) }
@@ -164,7 +164,7 @@ enum ValueAPI {
       }
       return info.withPayload(of: memory) { memory, _ in give(memory, type, position, bridge, callback) } ?? callback.done(shl_nil())
     }
-    return done ?? callback.fail(gone(lent))
+    return done ?? callback.fail(gone(borrowed))
   }
 
   private static func give(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ position: Int64?, _ bridge: ValueBridge, _ callback: LuaCallback)
@@ -195,42 +195,42 @@ enum ValueAPI {
   // MARK: Collections
 
   private static func element(
-    _ key: SHLValue, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
+    _ key: SHLValue, _ borrowed: BorrowedValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
   ) -> Int32 {
     if collection.isList {
       guard let index = position(key), index >= 1 else {
         return callback.fail("a list has the positions 1, 2, …, got \(callback.name.map { "'\($0)'" } ?? ValueBridge.shown(key))")
       }
-      let done = lent.withMemory { memory -> Int32? in
+      let done = borrowed.withMemory { memory -> Int32? in
         collection.withElement(memory, Int(index) - 1) { push($0, collection.element, bridge, callback, isElement: true) }
       }
-      guard let done else { return callback.fail(gone(lent)) }
+      guard let done else { return callback.fail(gone(borrowed)) }
       return done ?? callback.done(shl_nil())
     }
     return withKey(key, collection, bridge, callback) { keyMemory in
-      let done = lent.withMemory { memory -> Int32? in
+      let done = borrowed.withMemory { memory -> Int32? in
         collection.withValue(memory, key: keyMemory) {
           collection.key == nil ? callback.done(shl_bool(true)) : push($0, collection.element, bridge, callback, isElement: true)
         }
       }
-      guard let done else { return callback.fail(gone(lent)) }
+      guard let done else { return callback.fail(gone(borrowed)) }
       return done ?? callback.done(collection.key == nil ? shl_bool(false) : shl_nil())
     }
   }
 
   /// A dictionary by name has that name: its value comes before our method.
-  private static func hasKey(_ name: String, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
+  private static func hasKey(_ name: String, _ borrowed: BorrowedValue, _ collection: CollectionType, _ bridge: ValueBridge) -> Bool {
     guard collection.key?.isString == true else { return false }
-    return withUnsafePointer(to: name) { name in lent.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } }
+    return withUnsafePointer(to: name) { name in borrowed.withMemory { collection.withValue($0, key: UnsafeRawPointer(name)) { _ in true } } }
       == .some(true)
   }
 
   /// `list.count`, `list.isEmpty`, and what else its type has that can be called; nil when that is nothing.
-  private static func listMember(_ lent: LentValue, _ collection: CollectionType, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+  private static func listMember(_ borrowed: BorrowedValue, _ collection: CollectionType, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
     switch callback.name {
-    case "count": lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(lent))
-    case "isEmpty": lent.withMemory { callback.done(shl_bool(collection.count($0) == 0)) } ?? callback.fail(gone(lent))
-    default: ValueCalls.index(lent, patch, callback)
+    case "count": borrowed.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(borrowed))
+    case "isEmpty": borrowed.withMemory { callback.done(shl_bool(collection.count($0) == 0)) } ?? callback.fail(gone(borrowed))
+    default: ValueCalls.index(borrowed, patch, callback)
     }
   }
 
@@ -260,12 +260,12 @@ enum ValueAPI {
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
-      let lent = LentValue(receiver)
-      if let collection = CollectionType.of(lent.info) {
-        return lent.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(lent))
+      let borrowed = BorrowedValue(receiver)
+      if let collection = CollectionType.of(borrowed.info) {
+        return borrowed.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(borrowed))
       }
-      guard case .tuple = lent.info.kind else { return callback.fail("a value of type \(lent.info.name) has no length") }
-      return callback.done(shl_int(Int64(lent.info.fields.count)))
+      guard case .tuple = borrowed.info.kind else { return callback.fail("a value of type \(borrowed.info.name) has no length") }
+      return callback.done(shl_int(Int64(borrowed.info.fields.count)))
     }
   }
 
@@ -287,54 +287,54 @@ enum ValueAPI {
       let receiver = callback[0]
       guard patch.classes.isValue(receiver) else { return callback.fail("the iterator of 'pairs' takes the value it was made for") }
       if let text = missing(receiver) { return callback.fail(text) }
-      let lent = LentValue(receiver)
+      let borrowed = BorrowedValue(receiver)
       let bridge = bridge(receiver, patch, callback)
-      guard let collection = CollectionType.of(lent.info) else { return nextField(lent, bridge, callback) }
+      guard let collection = CollectionType.of(borrowed.info) else { return nextField(borrowed, bridge, callback) }
       if collection.isList {
         let index = callback[1].tag == SHL_INT ? callback[1].i : 0
-        let done = lent.withMemory { memory -> Int32? in
+        let done = borrowed.withMemory { memory -> Int32? in
           collection.withElement(memory, Int(index)) {
             callback.give(shl_int(index + 1))
             return push($0, collection.element, bridge, callback, isElement: true)
           }
         }
-        guard let done else { return callback.fail(gone(lent)) }
+        guard let done else { return callback.fail(gone(borrowed)) }
         return done ?? callback.done(shl_nil())
       }
-      if callback[1].tag == SHL_NIL { return entry(after: nil, lent, collection, bridge, callback) }
-      return withKey(callback[1], collection, bridge, callback) { entry(after: $0, lent, collection, bridge, callback) }
+      if callback[1].tag == SHL_NIL { return entry(after: nil, borrowed, collection, bridge, callback) }
+      return withKey(callback[1], collection, bridge, callback) { entry(after: $0, borrowed, collection, bridge, callback) }
     }
   }
 
   private static func entry(
-    after key: UnsafeRawPointer?, _ lent: LentValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
+    after key: UnsafeRawPointer?, _ borrowed: BorrowedValue, _ collection: CollectionType, _ bridge: ValueBridge, _ callback: LuaCallback
   ) -> Int32 {
-    let done = lent.withMemory { memory -> Int32? in
+    let done = borrowed.withMemory { memory -> Int32? in
       collection.withEntry(memory, after: key) { key, value in
         _ = push(key, collection.key ?? collection.element, bridge, callback, isElement: true)
         return collection.key == nil ? callback.done(shl_bool(true)) : push(value, collection.element, bridge, callback, isElement: true)
       }
     }
-    guard let done else { return callback.fail(gone(lent)) }
+    guard let done else { return callback.fail(gone(borrowed)) }
     return done ?? callback.done(shl_nil())
   }
 
-  private static func nextField(_ lent: LentValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    let names = fieldNames(lent.info)
+  private static func nextField(_ borrowed: BorrowedValue, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
+    let names = fieldNames(borrowed.info)
     var position = 0
     if let key = callback[1].text ?? (callback[1].tag == SHL_INT ? "\(callback[1].i)" : nil) {
       position = (names.firstIndex(of: key) ?? names.count) + 1
     }
     guard position < names.count else { return callback.done(shl_nil()) }
     callback.give(
-      Int64(names[position]).map { shl_int($0) }.flatMap { lent.info.isTuple ? $0 : nil }.map(LuaPart.raw) ?? .text(names[position]))
+      Int64(names[position]).map { shl_int($0) }.flatMap { borrowed.info.isTuple ? $0 : nil }.map(LuaPart.raw) ?? .text(names[position]))
     return withScratch { scratch in
-      lent.withMemory { memory in
-        switch FieldAccess.read(lent.info.fields[position], memory, lent, bridge, scratch) {
+      borrowed.withMemory { memory in
+        switch FieldAccess.read(borrowed.info.fields[position], memory, borrowed, bridge, scratch) {
         case .success(let value): callback.done(value.tag == SHL_NIL ? ValueBridge.null : value)
         case .failure: callback.done("<not readable>")
         }
-      } ?? callback.fail(gone(lent))
+      } ?? callback.fail(gone(borrowed))
     }
   }
 
@@ -343,12 +343,12 @@ enum ValueAPI {
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
       if let text = missing(receiver) { return callback.fail(text) }
-      let lent = LentValue(receiver)
+      let borrowed = BorrowedValue(receiver)
       guard callback.name == "table" else {
-        return ValueCalls.invoke(lent, patch, callback)
-          ?? callback.fail("a value of type \(lent.info.name) has no method '\(callback.name ?? "?")'")
+        return ValueCalls.invoke(borrowed, patch, callback)
+          ?? callback.fail("a value of type \(borrowed.info.name) has no method '\(callback.name ?? "?")'")
       }
-      return copy(lent, patch, callback)
+      return copy(borrowed, patch, callback)
     }
   }
 
@@ -356,29 +356,29 @@ enum ValueAPI {
   static let tableOf: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if patch.classes.isValue(callback[0]), let text = missing(callback[0]) { return callback.fail(text) }
-      guard let lent = patch.classes.lentValue(callback[0]) else {
+      guard let borrowed = patch.classes.borrowedValue(callback[0]) else {
         return callback.fail("'swift.table' takes a Swift collection, got \(ValueBridge.describe(callback[0]))")
       }
-      return copy(lent, patch, callback)
+      return copy(borrowed, patch, callback)
     }
   }
 
-  private static func copy(_ lent: LentValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    guard let collection = CollectionType.of(lent.info) else { return callback.fail("a value of type \(lent.info.name) is no collection") }
+  private static func copy(_ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    guard let collection = CollectionType.of(borrowed.info) else { return callback.fail("a value of type \(borrowed.info.name) is no collection") }
     var most = Int.max
     if callback[1].tag == SHL_INT, callback[1].i >= 0 {
       most = Int(callback[1].i)
     } else if callback[1].tag != SHL_NIL {
       return callback.fail("'table' takes the most elements to copy, got \(ValueBridge.describe(callback[1]))")
     }
-    return table(lent, collection, most, bridge(callback[0], patch, callback), callback)
+    return table(borrowed, collection, most, bridge(callback[0], patch, callback), callback)
   }
 
-  private static func table(_ lent: LentValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback)
+  private static func table(_ borrowed: BorrowedValue, _ collection: CollectionType, _ most: Int, _ bridge: ValueBridge, _ callback: LuaCallback)
     -> Int32
   {
     var failed = false
-    let made = lent.withMemory { memory -> SHLValue in
+    let made = borrowed.withMemory { memory -> SHLValue in
       let count = min(collection.count(memory), most)
       let isKeyed = collection.key != nil
       let table = shl_table_new(callback.scope, Int32(clamping: isKeyed ? 0 : count), Int32(clamping: isKeyed ? count : 0))
@@ -404,14 +404,14 @@ enum ValueAPI {
       }
       return table
     }
-    guard let made else { return callback.fail(gone(lent)) }
+    guard let made else { return callback.fail(gone(borrowed)) }
     return failed || made.tag == SHL_NIL ? callback.fail("out of memory") : callback.done(made)
   }
 
   static let newindex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if let text = missing(callback[0]) { return callback.fail(text) }
-      let info = LentValue(callback[0]).info
+      let info = BorrowedValue(callback[0]).info
       let name = callback.name ?? ValueBridge.shown(callback[1])
       return callback.fail(
         CollectionType.of(info) != nil
@@ -429,7 +429,7 @@ enum ValueAPI {
   }
 
   private static func isEqual(_ a: SHLValue, _ b: SHLValue, _ patch: Patch) -> Bool {
-    guard let first = patch.classes.lentValue(a), let second = patch.classes.lentValue(b) else { return false }
+    guard let first = patch.classes.borrowedValue(a), let second = patch.classes.borrowedValue(b) else { return false }
     if let x = WideInteger(a, patch.classes), let y = WideInteger(b, patch.classes) { return x == y }
     guard first.info.metadata == second.info.metadata, first.info.metadata.isCopyable else { return false }
     let answer = first.withMemory { x in
@@ -476,30 +476,30 @@ enum ValueAPI {
         default: return callback.done("<not decoded>")
         }
       }
-      let lent = LentValue(receiver)
-      if let collection = CollectionType.of(lent.info), collection.isBytes {
-        return lent.withMemory { memory in
+      let borrowed = BorrowedValue(receiver)
+      if let collection = CollectionType.of(borrowed.info), collection.isBytes {
+        return borrowed.withMemory { memory in
           collection.withBytes(memory) { callback.done(shl_string($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)) }
             ?? callback.done("")
-        } ?? callback.done("<\(lent.info.name)>")
+        } ?? callback.done("<\(borrowed.info.name)>")
       }
-      return callback.done(text(lent))
+      return callback.done(text(borrowed))
     }
   }
 
-  static func text(_ lent: LentValue) -> String {
+  static func text(_ borrowed: BorrowedValue) -> String {
     var text = ""
     let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
-    let done: Void? = lent.withMemory { memory in
-      if let wide = WideInteger(memory, lent.info) {
+    let done: Void? = borrowed.withMemory { memory in
+      if let wide = WideInteger(memory, borrowed.info) {
         text = wide.description
-      } else if case .metatype = lent.info.kind, lent.info.size >= 8 {
+      } else if case .metatype = borrowed.info.kind, borrowed.info.size >= 8 {
         text = ValuePrinter.short(_typeName(Metadata(memory.load(as: UnsafeRawPointer.self)).type, qualified: true))
       } else {
-        printer.print(memory, lent.info, into: &text)
+        printer.print(memory, borrowed.info, into: &text)
       }
     }
-    return done == nil ? "<\(lent.info.name)>" : text
+    return done == nil ? "<\(borrowed.info.name)>" : text
   }
 }
 

@@ -11,7 +11,7 @@ extension ValueBridge {
   // MARK: Structs and tuples
 
   func storeStructure(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    if value.tag == SHL_HANDLE, let lent = classes.lentValue(value), lent.info.metadata == info.metadata {
+    if value.tag == SHL_HANDLE, let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata {
       return try storeHandle(value, info, memory, info.name)
     }
     if let standard = StandardType.of(info) { return try store(value, standard: standard, info, at: memory) }
@@ -113,7 +113,7 @@ extension ValueBridge {
   }
 
   /// A changed copy: `changes` is a table of fields (or positions) and their new values.
-  func changed(_ source: LentValue, _ changes: SHLValue) throws(BridgeError) -> SHLValue {
+  func changed(_ source: BorrowedValue, _ changes: SHLValue) throws(BridgeError) -> SHLValue {
     let info = source.info
     switch info.kind {
     case .structure, .tuple: break

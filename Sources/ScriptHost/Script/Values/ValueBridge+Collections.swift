@@ -5,9 +5,9 @@ internal import LuaBridge
 
 extension ValueBridge {
   func storeCollection(_ value: SHLValue, _ type: CollectionType, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
-    if let lent = classes.lentValue(value), type.isBytes, let other = CollectionType.of(lent.info), other.isBytes {
+    if let borrowed = classes.borrowedValue(value), type.isBytes, let other = CollectionType.of(borrowed.info), other.isBytes {
       // Bytes are bytes: swift.data(s) serves every type of them.
-      let done = lent.withMemory { source in other.withBytes(source) { type.makeBytes($0, at: memory) } ?? false }
+      let done = borrowed.withMemory { source in other.withBytes(source) { type.makeBytes($0, at: memory) } ?? false }
       guard let done else { throw .expired }
       if done { return }
     }

@@ -8,24 +8,24 @@ internal import HookRuntime
 extension ValueBridge {
   // MARK: Swift to Lua
 
-  func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ lent: LentValue, _ scratch: Scratch) -> SHLValue {
+  func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ borrowed: BorrowedValue, _ scratch: Scratch) -> SHLValue {
     switch info.metadata.existentialForm {
     case .error: return error(memory.loadUnaligned(as: UInt.self))
     case .reference: return reference(memory.loadUnaligned(as: UInt.self))
     case .opaque, nil:
-      guard let (value, type) = info.openExistential(memory) else { return handle(memory, lent) }
+      guard let (value, type) = info.openExistential(memory) else { return handle(memory, borrowed) }
       return opened(value, type, scratch)
     }
   }
 
   /// A value found in an existential.
   func opened(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ scratch: Scratch) -> SHLValue {
-    let lent = LentValue(root: .memory(UInt(bitPattern: memory)), info: type, serial: serial)
+    let borrowed = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: type, serial: serial)
     switch type.kind {
-    case .bool, .string, .object: return lua(memory, type, lent: lent, scratch: scratch)
-    case .float(64): return lua(memory, type, lent: lent, scratch: scratch)
-    case .integer where type.metadata.pointer == Metadata(Int.self).pointer: return lua(memory, type, lent: lent, scratch: scratch)
-    case .existential: return existential(memory, type, lent, scratch)
+    case .bool, .string, .object: return lua(memory, type, borrowed: borrowed, scratch: scratch)
+    case .float(64): return lua(memory, type, borrowed: borrowed, scratch: scratch)
+    case .integer where type.metadata.pointer == Metadata(Int.self).pointer: return lua(memory, type, borrowed: borrowed, scratch: scratch)
+    case .existential: return existential(memory, type, borrowed, scratch)
     case .optional:
       if type.metadata.enumTag(memory) == 1 { return Self.null }
       return copied(memory, type)
@@ -49,7 +49,7 @@ extension ValueBridge {
 
   func storeExistential(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     if value.tag == SHL_NIL { throw .notNil(type: info.name) }
-    if let lent = classes.lentValue(value), lent.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
+    if let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
     if info.isAnyObject {
       guard classes.isObject(value) else { throw wrong(info.name, value) }
       guard let object = classes.object(value) else { throw .expired }
@@ -100,9 +100,9 @@ extension ValueBridge {
       // A boxed `any Error` is one reference; copying it retains.
       return unsafeBitCast(box, to: (any Error).self)
     }
-    guard let lent = classes.lentValue(value) else { throw wrong("Any", value) }
-    guard lent.info.metadata.isCopyable else { throw .notCopyable(type: lent.info.name) }
-    guard let found = lent.withMemory({ Self.load($0, lent.info) }) else { throw .gone(ValueAPI.gone(lent)) }
+    guard let borrowed = classes.borrowedValue(value) else { throw wrong("Any", value) }
+    guard borrowed.info.metadata.isCopyable else { throw .notCopyable(type: borrowed.info.name) }
+    guard let found = borrowed.withMemory({ Self.load($0, borrowed.info) }) else { throw .gone(ValueAPI.gone(borrowed)) }
     return found
   }
 

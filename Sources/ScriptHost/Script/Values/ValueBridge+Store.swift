@@ -35,7 +35,7 @@ extension ValueBridge {
 
   /// Copies the value a handle stands for, if it is of the very type.
   func storeHandle(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ expected: String) throws(BridgeError) {
-    guard let lent = classes.lentValue(value) else {
+    guard let borrowed = classes.borrowedValue(value) else {
       if value.tag == SHL_NIL { throw .notNil(type: expected) }
       if let box = classes.errorBox(value), let (error, type) = ErrorAPI.opened(box), type.metadata == info.metadata {
         return info.metadata.initialize(memory, copying: error)
@@ -46,17 +46,17 @@ extension ValueBridge {
       default: throw wrong(expected, value)
       }
     }
-    guard lent.info === info || lent.info.metadata == info.metadata && lent.info.size == info.size else {
-      throw .wrongType(expected: info.name, found: "a value of type \(lent.info.name)")
+    guard borrowed.info === info || borrowed.info.metadata == info.metadata && borrowed.info.size == info.size else {
+      throw .wrongType(expected: info.name, found: "a value of type \(borrowed.info.name)")
     }
     guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
-    guard lent.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(lent)) }
+    guard borrowed.withMemory({ info.metadata.initialize(memory, copying: $0) }) != nil else { throw .gone(ValueAPI.gone(borrowed)) }
   }
 
   private func storeOptional(_ value: SHLValue, _ info: TypeInfo, _ payload: TypeInfo, _ memory: UnsafeMutableRawPointer)
     throws(BridgeError)
   {
-    if let lent = classes.lentValue(value), lent.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
+    if let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
     if value.tag == SHL_NIL { return info.metadata.injectEnumTag(memory, 1) }
     if Self.isNull(value) {
       // A nested none where there can be one, else none.
@@ -99,7 +99,7 @@ extension ValueBridge {
       guard let exact = Double(exactly: value.i), exact.magnitude <= largest else { throw .outOfRange(value: "\(value.i)", type: type) }
       return exact
     default:
-      if let lent = classes.lentValue(value), let number = lent.withMemory({ Self.number($0, lent.info) }) ?? nil { return number }
+      if let borrowed = classes.borrowedValue(value), let number = borrowed.withMemory({ Self.number($0, borrowed.info) }) ?? nil { return number }
       throw wrong(type, value)
     }
   }
@@ -176,7 +176,7 @@ enum WideInteger: Comparable, CustomStringConvertible {
   /// A Lua integer, or a handle whose value is an integer.
   init?(_ value: SHLValue, _ classes: HandleClasses) {
     if value.tag == SHL_INT { self = .signed(Int128(value.i)); return }
-    guard let lent = classes.lentValue(value), let found = lent.withMemory({ WideInteger($0, lent.info) }), let found else { return nil }
+    guard let borrowed = classes.borrowedValue(value), let found = borrowed.withMemory({ WideInteger($0, borrowed.info) }), let found else { return nil }
     self = found
   }
 
@@ -225,8 +225,8 @@ extension Float80 {
     case SHL_INT: self.init(value.i)
     case SHL_NUMBER: self.init(value.n)
     default:
-      guard let lent = classes.lentValue(value), StandardType.of(lent.info) == .float80,
-        let found = lent.withMemory({ $0.assumingMemoryBound(to: Float80.self).pointee })
+      guard let borrowed = classes.borrowedValue(value), StandardType.of(borrowed.info) == .float80,
+        let found = borrowed.withMemory({ $0.assumingMemoryBound(to: Float80.self).pointee })
       else { return nil }
       self = found
     }

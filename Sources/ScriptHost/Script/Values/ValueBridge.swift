@@ -1,7 +1,7 @@
 // ValueBridge — from Swift memory to Lua values, by type. Exact, or a handle that carries the type.
 //
-// What a script receives in a handler is lent: a handle to the place, valid until the handler ends. With serial 0 nothing is
-// lent: handles own a copy or a reference, until they are collected.
+// What a script receives in a handler is borrowed: a handle to the place, valid until the handler ends. With serial 0 nothing is
+// borrowed: handles own a copy or a reference, until they are collected.
 internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
@@ -30,49 +30,49 @@ struct ValueBridge {
 
   /// The value at `memory`. Strings point into the object that owns them (or into `scratch`): push them at once.
   /// - Parameter isElement: none is `swift.null`, since nil would be a hole.
-  func lua(_ memory: UnsafeRawPointer, _ info: TypeInfo, lent: LentValue, scratch: Scratch, isElement: Bool = false) -> SHLValue {
+  func lua(_ memory: UnsafeRawPointer, _ info: TypeInfo, borrowed: BorrowedValue, scratch: Scratch, isElement: Bool = false) -> SHLValue {
     switch info.kind {
     case .bool: return shl_bool(memory.load(as: UInt8.self) & 1 == 1)
-    case .integer(let bits, let signed): return integer(memory, bits, signed, lent)
+    case .integer(let bits, let signed): return integer(memory, bits, signed, borrowed)
     case .float(32): return shl_number(Double(memory.loadUnaligned(as: Float.self)))
     case .float: return shl_number(memory.loadUnaligned(as: Double.self))
     case .string:
       return Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
-    case .cString: return cString(memory, lent)
+    case .cString: return cString(memory, borrowed)
     case .object: return reference(memory.loadUnaligned(as: UInt.self))
     case .void: return shl_nil()
-    case .optional(let payload): return optional(memory, info, payload, lent, scratch, isElement)
-    case .existential: return existential(memory, info, lent, scratch)
+    case .optional(let payload): return optional(memory, info, payload, borrowed, scratch, isElement)
+    case .existential: return existential(memory, info, borrowed, scratch)
     case .structure:
-      if let standard = StandardType.of(info) { return self.standard(standard, memory, lent, scratch) }
-      return handle(memory, lent)
+      if let standard = StandardType.of(info) { return self.standard(standard, memory, borrowed, scratch) }
+      return handle(memory, borrowed)
     case .closure: return ClosureBridge.lua(memory, info, self)
-    case .enumeration, .tuple, .metatype, .opaque: return handle(memory, lent)
+    case .enumeration, .tuple, .metatype, .opaque: return handle(memory, borrowed)
     }
   }
 
   private func optional(
-    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ lent: LentValue, _ scratch: Scratch, _ isElement: Bool
+    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ borrowed: BorrowedValue, _ scratch: Scratch, _ isElement: Bool
   ) -> SHLValue {
-    guard let tag = info.metadata.enumTag(memory) else { return handle(memory, lent) }
+    guard let tag = info.metadata.enumTag(memory) else { return handle(memory, borrowed) }
     if tag != 0 { return isElement ? Self.null : shl_nil() }
     if case .optional = payload.kind {
       // nil is none, null is some(none); what is nested deeper keeps its type.
-      guard let inner = payload.metadata.enumTag(memory) else { return handle(memory, lent) }
-      if inner != 0 { return isElement ? handle(memory, lent) : Self.null }
-      if isElement { return handle(memory, lent) }
-      if case .optional(let third) = payload.kind, case .optional = third.kind { return handle(memory, lent) }
+      guard let inner = payload.metadata.enumTag(memory) else { return handle(memory, borrowed) }
+      if inner != 0 { return isElement ? handle(memory, borrowed) : Self.null }
+      if isElement { return handle(memory, borrowed) }
+      if case .optional(let third) = payload.kind, case .optional = third.kind { return handle(memory, borrowed) }
     }
-    return lua(memory, payload, lent: lent.part(payload, at: 0), scratch: scratch)
+    return lua(memory, payload, borrowed: borrowed.part(payload, at: 0), scratch: scratch)
   }
 
   // MARK: Handles
 
-  /// A handle to the value where it lies, or to a copy where nothing is lent.
-  func handle(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
+  /// A handle to the value where it lies, or to a copy where nothing is borrowed.
+  func handle(_ memory: UnsafeRawPointer, _ borrowed: BorrowedValue) -> SHLValue {
     // What the script owns may be collected at any time: a part of it is copied as well.
-    if serial == 0 || lent.serial == 0 { return copied(memory, lent.info) }
-    let (a, b, c) = lent.words()
+    if serial == 0 || borrowed.serial == 0 { return copied(memory, borrowed.info) }
+    let (a, b, c) = borrowed.words()
     return shl_handle(classes.value, a, b, c)
   }
 
@@ -86,46 +86,46 @@ struct ValueBridge {
   }
 
   /// The value as it is now, of memory that may change or go: what is no plain value is copied.
-  /// - Parameter lent: where the value is, if it stays there as long as the handler; what cannot be copied is lent from there.
+  /// - Parameter borrowed: where the value is, if it stays there as long as the handler; what cannot be copied is borrowed from there.
   func snapshot(
-    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false, lent: LentValue? = nil
+    _ memory: UnsafeRawPointer, _ info: TypeInfo, _ scratch: Scratch, isElement: Bool = false, borrowed: BorrowedValue? = nil
   ) -> SHLValue {
     // What a script sees of an Optional is its payload, and so is what is copied.
     if case .optional(let payload) = info.kind, info.metadata.enumTag(memory) == 0 {
       // Without a copy there is no handle to the payload: the variable may be nil before it is used.
       if case .optional = payload.kind {} else { return snapshot(memory, payload, scratch) }
     }
-    let place = LentValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
+    let place = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
     let isWhole =
       switch info.kind {
       case .structure: StandardType.of(info) == nil
       case .enumeration, .tuple, .metatype, .opaque: true
       default: false
       }
-    let made = isWhole ? nil : lua(memory, info, lent: place, scratch: scratch, isElement: isElement)
+    let made = isWhole ? nil : lua(memory, info, borrowed: place, scratch: scratch, isElement: isElement)
     if let made, made.tag != SHL_HANDLE || made.cls != classes.value || serial == 0 || made.h.a != place.words().0 { return made }
     // What an Optional holds is a value of its payload's type.
-    let held = made.map { LentValue($0) } ?? place
-    if !info.metadata.isCopyable, let lent, held.info === info { return handle(memory, lent) }
+    let held = made.map { BorrowedValue($0) } ?? place
+    if !info.metadata.isCopyable, let borrowed, held.info === info { return handle(memory, borrowed) }
     return copied(memory, held.info)
   }
 
   /// A handle to a new value: the call's while one runs, else the script's own.
   func own(_ value: OwnedValue) -> SHLValue {
     if serial != 0, let call = ScriptThread.call(serial) {
-      let memory = call.pointee.lend().adopt(value)
-      let (a, b, c) = LentValue(root: .memory(UInt(bitPattern: memory)), info: value.info, serial: serial).words()
+      let memory = call.pointee.borrowScope().adopt(value)
+      let (a, b, c) = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: value.info, serial: serial).words()
       return shl_handle(classes.value, a, b, c)
     }
-    if FrameBound.settle(value.memory, value.info, for: .keep) != nil {
+    if StackPromoted.settle(value.memory, value.info, for: .keep) != nil {
       value.destroy()
       return shl_handle(classes.value, CallValues.inFrameMark, 0, 0)
     }
-    let (a, b, _) = LentValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: 0).words()
+    let (a, b, _) = BorrowedValue(root: .memory(UInt(bitPattern: value.memory)), info: value.info, serial: 0).words()
     return shl_handle(classes.ownedValue, a, b, 0)
   }
 
-  /// A lent instance that stays for the call by itself: an argument, `self`.
+  /// A borrowed instance that stays for the call by itself: an argument, `self`.
   @inline(__always)
   func object(_ address: UInt) -> SHLValue {
     address == 0 ? shl_nil() : shl_handle(classes.object, UInt64(address), 0, serial)
@@ -135,15 +135,15 @@ struct ValueBridge {
   func reference(_ address: UInt) -> SHLValue {
     guard address != 0 else { return shl_nil() }
     if serial == 0 { return kept(address, classes.keptObject) }
-    ScriptThread.call(serial)?.pointee.lend().retain(address)
+    ScriptThread.call(serial)?.pointee.borrowScope().retain(address)
     return object(address)
   }
 
-  /// The error in a box, as a lent or a kept handle.
+  /// The error in a box, as a borrowed or a kept handle.
   func error(_ box: UInt) -> SHLValue {
     guard box != 0 else { return shl_nil() }
     if serial == 0 { return kept(box, classes.keptError) }
-    ScriptThread.call(serial)?.pointee.lend().retain(box)
+    ScriptThread.call(serial)?.pointee.borrowScope().retain(box)
     return shl_handle(classes.error, UInt64(box), 0, serial)
   }
 
@@ -152,7 +152,7 @@ struct ValueBridge {
     var found = SHLValue()
     if let scope, shl_handle_find(scope, cls, UInt64(address), &found) { return found }
     if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
-    if cls == classes.keptObject, FrameBound.find(object: address) != nil { return shl_handle(classes.value, CallValues.inFrameMark, 0, 0) }
+    if cls == classes.keptObject, StackPromoted.find(object: address) != nil { return shl_handle(classes.value, CallValues.inFrameMark, 0, 0) }
     // Alive: somebody we read it from owns it. The handle's release gives this back.
     let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
     let handle = shl_handle(cls, UInt64(address), 0, 0)
@@ -164,7 +164,7 @@ struct ValueBridge {
 
   // MARK: Numbers and text
 
-  private func integer(_ memory: UnsafeRawPointer, _ bits: Int, _ signed: Bool, _ lent: LentValue) -> SHLValue {
+  private func integer(_ memory: UnsafeRawPointer, _ bits: Int, _ signed: Bool, _ borrowed: BorrowedValue) -> SHLValue {
     switch (bits, signed) {
     case (8, true): return shl_int(Int64(memory.load(as: Int8.self)))
     case (16, true): return shl_int(Int64(memory.loadUnaligned(as: Int16.self)))
@@ -175,16 +175,16 @@ struct ValueBridge {
     case (_, false):
       let value = memory.loadUnaligned(as: UInt64.self)
       // Lua integers end at Int64.max: larger ones stay exact as a handle.
-      return value <= UInt64(Int64.max) ? shl_int(Int64(value)) : handle(memory, lent)
+      return value <= UInt64(Int64.max) ? shl_int(Int64(value)) : handle(memory, borrowed)
     default: return shl_int(memory.loadUnaligned(as: Int64.self))
     }
   }
 
   /// A text; nil for NULL, a handle for an address that cannot be read.
-  private func cString(_ memory: UnsafeRawPointer, _ lent: LentValue) -> SHLValue {
+  private func cString(_ memory: UnsafeRawPointer, _ borrowed: BorrowedValue) -> SHLValue {
     let address = memory.loadUnaligned(as: UInt.self)
     if address == 0 { return shl_nil() }
-    guard let count = CText.withBytes(address, { $0.count }) else { return handle(memory, lent) }
+    guard let count = CText.withBytes(address, { $0.count }) else { return handle(memory, borrowed) }
     return shl_string(UnsafePointer(bitPattern: address), count)
   }
 
@@ -211,7 +211,7 @@ struct ValueBridge {
     }
     guard let held else { return shl_nil() }
     let words = held.memory.load(as: (UInt64, UInt64).self)
-    if serial != 0, let call = ScriptThread.call(serial) { _ = call.pointee.lend().adopt(held) } else { ScriptThread.hold(held) }
+    if serial != 0, let call = ScriptThread.call(serial) { _ = call.pointee.borrowScope().adopt(held) } else { ScriptThread.hold(held) }
     return Self.string(words.0, words.1, scratch)
   }
   private static let stringInfo = try? TypeResolver.shared.type(of: Metadata(String.self)).get()
@@ -233,7 +233,7 @@ struct ValueBridge {
 
   /// As above, with the type of a Swift value.
   func describe(_ value: SHLValue) -> String {
-    if let lent = classes.lentValue(value) { return "a value of type \(lent.info.name)" }
+    if let borrowed = classes.borrowedValue(value) { return "a value of type \(borrowed.info.name)" }
     if let object = classes.object(value) { return "an object of type \(Instance.typeName(object))" }
     if classes.isError(value) { return "an error" }
     return Self.describe(value)

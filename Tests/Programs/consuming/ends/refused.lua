@@ -2,8 +2,8 @@ patch { id = "refused", version = "1.0.0", api = 1 }
 -- Calls whose copy may stay are not made, however they are spelled.
 local function refused(what, ran, problem)
   local selector = "Ends." .. what
-  local said = not ran and tostring(problem):find("cannot call '" .. selector .. "': its code does not tell whether it uses its self up", 1, true)
-    and tostring(problem):find('swift.leaving("' .. selector .. '")', 1, true)
+  local said = not ran and tostring(problem):find("cannot call '" .. selector .. "': its code does not tell whether it consumes its self", 1, true)
+    and tostring(problem):find('swift.allow_leak("' .. selector .. '")', 1, true)
   log.info((said and "refused " or "NOT REFUSED ") .. what .. (said and "" or ": " .. tostring(problem)))
 end
 method("main.offer(_:_:_:)"):before(function(call, alone, watching, pot)

@@ -70,7 +70,7 @@ on_static("line(_:)", function(call, n, l)
   is("object text", tostring(l.item), "<Shop.Item>")
   is("inherited", l.item.next.name, "banana that is a long name")
   is("is", swift.is(l.item.next, "Shop.Special"), true)
-  is("is heir", swift.is(l.item.next, "Shop.Item"), true)
+  is("is subclass", swift.is(l.item.next, "Shop.Item"), true)
   is("is not", swift.is(l.item, "Shop.Special"), false)
   is("as", swift.as(l.item.next, "Shop.Special").level, 7)
   is("as not", swift.as(l.item, "Shop.Special"), nil)
@@ -264,7 +264,7 @@ end)
 
 on("Item.rename(_:)", function(call, n)
   if n > 1 then return end
-  local over = "this object was only lent for the call it came with, which is over; copy what you need from it"
+  local over = "this object was only borrowed for the call it came with, which is over; copy what you need from it"
   fails("expired object", over, function() return escaped.object.name end)
   fails("expired object of a struct", over, function() return escaped.item.name end)
   fails("expired struct", over, function() return escaped.price.cents end)
@@ -308,7 +308,7 @@ method("Shop.Item.deinit"):before(function(call)
 end)
 on("closing(_:)", function(call, n, id)
   if id ~= -5 then return end
-  fails("dead afterwards", "this object was only lent for the call it came with, which is over; copy what you need from it", function() return escaped.dying.name end)
+  fails("dead afterwards", "this object was only borrowed for the call it came with, which is over; copy what you need from it", function() return escaped.dying.name end)
   print("checks " .. checks)
 end)
 

@@ -1,4 +1,4 @@
-// Model — DESIGN 5 in plain Swift: which handlers a call runs, in what order, with which values.
+// Model — the order of docs/hooks.md in plain Swift: which handlers a call runs, in what order, with which values.
 
 /// The world as the rules say it is: objects, hooks, calls.
 struct Model {

@@ -124,7 +124,7 @@ struct ModelTest {
     return nil
   }
 
-  /// DESIGN 5 and ScopeCheck: hooks that could never fire are refused.
+  /// docs/hooks.md and ScopeCheck: hooks that could never fire are refused.
   private func canBe(_ hook: ModelHook) -> Bool {
     switch hook.scope {
     case .type: return true

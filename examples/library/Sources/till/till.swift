@@ -38,7 +38,7 @@ struct Till {
     print(try Cart(title: "empty").checkout())
     watching.remove()
 
-    // One object, and an heir without its parent.
+    // One object, and a subclass without its parent.
     let gift = GiftCart(title: "gift")
     let free = try Hooks(cart).around("total(tax:)") { _ in 0.0 }
     let wrapped = try Hooks(GiftCart.self).after("checkout()") { (call, result: Result<String, any Error>) in

@@ -1,4 +1,4 @@
--- Hooks on Foundation's objects and heirs, and observers, in a program that uses them.
+-- Hooks on Foundation's objects and subclasses, and observers, in a program that uses them.
 patch { id = "client", api = 1 }
 
 local counts = {}
@@ -22,9 +22,9 @@ second("steps", "Client.steps(_:_:)", "Foundation.Progress.completedUnitCount.se
 second("fills", "Client.fill(_:_:)", "Foundation.NSMutableDictionary.setObject(_:forKey:)")
 second("locks", "Client.guarded(_:_:)", "Foundation.NSLock.lock()")
 
--- Inherited members: of one heir of several.
-for heir, selector in pairs { ["FoundationXML.XMLElement"] = "name.set", ["Foundation.NumberFormatter"] = "editingString(for:)", ["Foundation.DateFormatter"] = "editingString(for:)" } do
-  class(heir):before(selector, function(call) count(selector .. " of " .. heir) end)
+-- Inherited members: of one subclass of several.
+for subclass, selector in pairs { ["FoundationXML.XMLElement"] = "name.set", ["Foundation.NumberFormatter"] = "editingString(for:)", ["Foundation.DateFormatter"] = "editingString(for:)" } do
+  class(subclass):before(selector, function(call) count(selector .. " of " .. subclass) end)
 end
 method "FoundationXML.XMLNode.name.set":before(function() count("name.set of all nodes") end)
 method "Foundation.Formatter.editingString(for:)":before(function() count("editingString(for:) of all formatters") end)

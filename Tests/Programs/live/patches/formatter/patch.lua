@@ -1,4 +1,4 @@
--- Hooks on swift-format's own objects and heirs, counted by themselves and by hooks on the types.
+-- Hooks on swift-format's own objects and subclasses, counted by themselves and by hooks on the types.
 patch { id = "formatter", api = 1 }
 
 local counts = {}
@@ -43,11 +43,11 @@ visited:before(function(call)
   end, { object = call.self })
 end)
 
--- Heirs that inherit the method, an heir with heirs, and one that overrides it.
-for _, heir in ipairs { "OrderedImports", "DoNotUseSemicolons", "NoAssignmentInExpressions", "UseEarlyExits" } do
-  class("SwiftFormat." .. heir):before("visitAny(_:)", function(call) count("heir", "visitAny", file, heir) end)
+-- Subclasses that inherit the method, a subclass with subclasses, and one that overrides it.
+for _, subclass in ipairs { "OrderedImports", "DoNotUseSemicolons", "NoAssignmentInExpressions", "UseEarlyExits" } do
+  class("SwiftFormat." .. subclass):before("visitAny(_:)", function(call) count("subclass", "visitAny", file, subclass) end)
 end
-class "SwiftFormat.SyntaxFormatRule":before("visitPre(_:)", function(call) count("heir", "visitPre", file, class_of(call.self)) end)
+class "SwiftFormat.SyntaxFormatRule":before("visitPre(_:)", function(call) count("subclass", "visitPre", file, class_of(call.self)) end)
 method "SwiftSyntax.SyntaxRewriter.visitPre(_:)":before(function(call) count("type", "visitPre", file, class_of(call.self)) end)
 
 -- A property of an object of Foundation's that swift-format sets.

@@ -1,0 +1,84 @@
+// The handlers: who is asked, in which order, and how the process ends.
+//
+//   1. the recovery, which may let the program go on
+//   2. the handlers that were there before ours, Swift's backtracer for one
+//   3. where there is none, the end the signal has by default, with the status it would have had
+#define _GNU_SOURCE 1
+#include "internal.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const int caught[] = {SIGILL, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGTRAP};
+enum { CAUGHT = sizeof caught / sizeof *caught };
+
+static _Atomic(CCrashRecovery) recovery;
+static _Atomic(bool) is_installed;
+/// What was there before; written before our handler is.
+static struct sigaction before[NSIG];
+
+int ccrash_forbid(void *page, size_t size) {
+  return mmap(page, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == page ? 0 : -1;
+}
+
+void ccrash_set_recovery(CCrashRecovery asked) { atomic_store(&recovery, asked); }
+
+static bool is_plain(const struct sigaction *action, void (*handler)(int)) {
+  return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handler;
+}
+
+/// The end that the signal has by default. A fault happens again when the handler returns, so that a core file shows where;
+/// what was sent, and a breakpoint, which is behind the counter already, must be sent once more.
+static void end_by_default(int signal, const siginfo_t *info) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  sigaction(signal, &standard, NULL);
+  if (info->si_code > 0 && signal != SIGTRAP) return;
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+  sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static void pass_on(int signal, siginfo_t *info, void *context) {
+  struct sigaction next = before[signal];
+  if (is_plain(&next, SIG_DFL)) return end_by_default(signal, info);
+  if (is_plain(&next, SIG_IGN)) {
+    // Faults cannot be ignored.
+    if (info->si_code > 0) end_by_default(signal, info);
+    return;
+  }
+  if (next.sa_flags & SA_RESETHAND) before[signal] = (struct sigaction){.sa_handler = SIG_DFL};
+  sigset_t mask = next.sa_mask, previous;
+  if (!(next.sa_flags & SA_NODEFER)) sigaddset(&mask, signal);
+  sigprocmask(SIG_BLOCK, &mask, &previous);
+  if (next.sa_flags & SA_SIGINFO) next.sa_sigaction(signal, info, context);
+  else next.sa_handler(signal);
+  sigprocmask(SIG_SETMASK, &previous, NULL);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context) {
+  int saved = errno;
+  CCrashRecovery asked = atomic_load(&recovery);
+  if (!asked || !asked(signal, info, context)) pass_on(signal, info, context);
+  errno = saved;
+}
+
+void ccrash_install(void) {
+  if (atomic_exchange(&is_installed, true)) return;
+  ccrash_stacks_prepare();
+  ccrash_arm_thread();
+  for (int i = 0; i < CAUGHT; i++) {
+    // Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind.
+    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&ours.sa_mask);
+    struct sigaction now;
+    if (sigaction(caught[i], NULL, &now) != 0 || is_plain(&now, SIG_IGN)) continue;
+    before[caught[i]] = now;
+    sigaction(caught[i], &ours, NULL);
+  }
+}

@@ -1,0 +1,103 @@
+// Database — the one place that calls SQLite. A database is used by one thread.
+internal import CSQLite
+
+package final class Database {
+  private let handle: OpaquePointer
+
+  package struct Problem: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// What a cell holds.
+  package enum Value: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+
+    package init(_ text: String?) { self = text.map(Value.text) ?? .null }
+    package init(_ number: UInt64?) { self = number.map { .integer(Int64(truncatingIfNeeded: $0)) } ?? .null }
+  }
+
+  /// - Parameter path: of the file, or ":memory:".
+  package init(_ path: String) throws(Problem) {
+    var made: OpaquePointer?
+    let status = sqlite3_open_v2(path, &made, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
+    guard status == SQLITE_OK, let made else {
+      let why = made.map { String(cString: sqlite3_errmsg($0)) } ?? "no memory"
+      sqlite3_close(made)
+      throw Problem(description: "cannot open the database '\(path)': \(why)")
+    }
+    handle = made
+  }
+
+  deinit { sqlite3_close(handle) }
+
+  private func problem(_ sql: String) -> Problem { Problem(description: "\(String(cString: sqlite3_errmsg(handle))), in: \(sql)") }
+
+  /// Runs statements that answer nothing.
+  package func execute(_ sql: String) throws(Problem) {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw problem(sql) }
+  }
+
+  /// A statement that is run many times.
+  package func prepare(_ sql: String) throws(Problem) -> Statement {
+    var made: OpaquePointer?
+    guard sqlite3_prepare_v2(handle, sql, -1, &made, nil) == SQLITE_OK else { throw problem(sql) }
+    // Nil without an error: a blank or a comment.
+    guard let made else { throw Problem(description: "'\(sql)' is no statement") }
+    return Statement(made, self, sql)
+  }
+
+  /// No statement may write from now on: what a user types is a question.
+  package func forbidWriting() throws(Problem) { try execute("PRAGMA query_only = 1") }
+
+  package final class Statement {
+    private let handle: OpaquePointer
+    private let database: Database
+    private let sql: String
+
+    fileprivate init(_ handle: OpaquePointer, _ database: Database, _ sql: String) {
+      (self.handle, self.database, self.sql) = (handle, database, sql)
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    package var columns: [String] { (0..<sqlite3_column_count(handle)).map { String(cString: sqlite3_column_name(handle, $0)) } }
+
+    /// Runs it with these values for its question marks.
+    package func run(_ values: [Value]) throws(Problem) {
+      sqlite3_reset(handle)
+      for (index, value) in values.enumerated() {
+        let place = Int32(index + 1)
+        let status =
+          switch value {
+          case .null: sqlite3_bind_null(handle, place)
+          case .integer(let value): sqlite3_bind_int64(handle, place, value)
+          case .real(let value): sqlite3_bind_double(handle, place, value)
+          // -1 is SQLITE_TRANSIENT: SQLite copies the text before the call returns.
+          case .text(let text): sqlite3_bind_text(handle, place, text, Int32(text.utf8.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+          }
+        guard status == SQLITE_OK else { throw database.problem(sql) }
+      }
+      guard sqlite3_step(handle) == SQLITE_DONE else { throw database.problem(sql) }
+    }
+
+    /// The next row; nil behind the last.
+    package func next() throws(Problem) -> [Value]? {
+      switch sqlite3_step(handle) {
+      case SQLITE_DONE: return nil
+      case SQLITE_ROW:
+        return (0..<sqlite3_column_count(handle)).map { column in
+          switch sqlite3_column_type(handle, column) {
+          case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, column))
+          case SQLITE_FLOAT: .real(sqlite3_column_double(handle, column))
+          case SQLITE_NULL: .null
+          default: .text(sqlite3_column_text(handle, column).map { String(cString: $0) } ?? "")
+          }
+        }
+      default: throw database.problem(sql)
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// BackEnd+Route — which back ends are tried, in what order, and how the dispatcher knows calls that came by one.
+internal import CHookTrampoline
+
+extension BackEnd {
+  /// Images that appear later may have words that a hook diverts.
+  var hasMoreLater: Bool { self == .vtable || self == .witness }
+
+  /// Whatever way a call is written, it comes: all others miss some, which is told where they are chosen.
+  var seesEveryCall: Bool { self == .dynamic }
+
+  /// What is tried for a hook that asked for none, when the entries cannot be used: what sees most first.
+  static func besideEntry(for scope: HookScope) -> [BackEnd] {
+    if case .object = scope { return [.dynamic, .classSwitch, .witness] }
+    return [.dynamic, .vtable, .witness]
+  }
+
+  /// How the dispatcher knows calls that came by it. What is hooked at its entry sees calls that come by slots, too.
+  var route: HKTRoute {
+    switch self {
+    case .entry: HKT_ROUTE_ENTRY
+    case .vtable: HKT_ROUTE_VTABLE
+    case .classSwitch: HKT_ROUTE_CLASS_SWITCH
+    case .dynamic: HKT_ROUTE_DYNAMIC
+    case .witness: HKT_ROUTE_WITNESS
+    case .importSlot: HKT_ROUTE_IMPORT
+    }
+  }
+}

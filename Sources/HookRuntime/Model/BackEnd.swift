@@ -1,0 +1,17 @@
+// BackEnd — the ways a call can be diverted.
+
+/// What is changed so that calls come to us.
+public enum BackEnd: String, Sendable, CaseIterable {
+  /// The first bytes of every body of the method.
+  case entry
+  /// The method's word in a class's metadata: virtual calls to that class.
+  case vtable
+  /// The class word of one object: virtual calls on that object.
+  case classSwitch = "class-switch"
+  /// The variable that a function compiled `dynamic` calls through.
+  case dynamic = "dynamic-replacement"
+  /// The requirement's word in a conformance's table: calls through the protocol.
+  case witness
+  /// The words through which an image calls a C function of another one.
+  case importSlot = "import"
+}

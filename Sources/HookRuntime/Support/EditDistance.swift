@@ -1,0 +1,33 @@
+// EditDistance — which of some names are spelled most like a text.
+
+package enum EditDistance {
+  package static func closest(_ names: [String], to text: String, most: Int) -> [String] {
+    let wanted = Array(text.utf8)
+    let bound = max(1, wanted.count / 5)
+    let near = names.uniqued().compactMap { name -> (Int, String)? in
+      let distance = editDistance(wanted, Array(name.utf8), bound: bound)
+      return distance <= bound ? (distance, name) : nil
+    }
+    let least = near.map(\.0).min()
+    return near.filter { $0.0 == least }.sorted { $0.1 < $1.1 }.prefix(most).map(\.1)
+  }
+
+  /// Levenshtein distance, `bound + 1` when it is larger than `bound`.
+  package static func editDistance(_ a: [UInt8], _ b: [UInt8], bound: Int) -> Int {
+    if abs(a.count - b.count) > bound { return bound + 1 }
+    var row = Array(0...b.count)
+    for i in a.indices {
+      var diagonal = row[0]
+      row[0] = i + 1
+      var least = row[0]
+      for j in b.indices {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1))
+        diagonal = above
+        least = min(least, row[j + 1])
+      }
+      if least > bound { return bound + 1 }
+    }
+    return row[b.count]
+  }
+}

@@ -1,0 +1,88 @@
+// Descriptors — how the host writes without the program noticing: descriptors of its own are out
+// of the program's numbers, a reader that went away and a size limit raise no signal, and the program's stderr is
+// used only as long as it is the one the program was started with.
+internal import Glibc
+
+package enum HostDescriptor {
+  /// Moves a descriptor of the host to a high number, closed on exec. The lowest free numbers are
+  /// the program's: it may have been started with a closed stderr, and may count on what `open` answers.
+  /// - Returns: The new number; -1 when the descriptor would have stood in for a standard stream.
+  package static func moved(_ descriptor: Int32) -> Int32 {
+    guard descriptor >= 0 else { return descriptor }
+    let moved = copy(of: descriptor)
+    if moved < 0, descriptor > STDERR_FILENO { return descriptor }
+    close(descriptor)
+    return moved
+  }
+
+  /// A second descriptor for the same file, with a high number; -1 when there is none.
+  package static func copy(of descriptor: Int32) -> Int32 {
+    let high = fcntl(descriptor, F_DUPFD_CLOEXEC, 200)
+    // A low limit of open files leaves the lower place.
+    return high >= 0 ? high : fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+  }
+
+  /// Whether a write can raise a signal: the file may have a reader that goes away, or its size is limited.
+  package static func raisesSignals(_ descriptor: Int32) -> Bool {
+    var limit = rlimit()
+    let isLimited = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) != 0 || limit.rlim_cur != rlim_t.max
+    return isLimited || isStream(descriptor)
+  }
+
+  /// Whether the file is anything but an ordinary one: it may have no room for now.
+  package static func isStream(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+}
+
+/// Runs writes of the host; SIGPIPE of a closed reader and SIGXFSZ of a size limit are taken back, so that
+/// they never reach the program. Keeps the errno of `body`.
+package func withoutWriteSignals<R>(_ body: () -> R) -> R {
+  var signals = sigset_t()
+  var previous = sigset_t()
+  var pending = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGPIPE)
+  sigaddset(&signals, SIGXFSZ)
+  sigpending(&pending)
+  // What waits already is the program's.
+  for signal in [SIGPIPE, SIGXFSZ] where sigismember(&pending, signal) == 1 { sigdelset(&signals, signal) }
+  pthread_sigmask(SIG_BLOCK, &signals, &previous)
+  let result = body()
+  let code = errno
+  var none = timespec()
+  while sigtimedwait(&signals, nil, &none) > 0 {}
+  pthread_sigmask(SIG_SETMASK, &previous, nil)
+  errno = code
+  return result
+}
+
+/// The stderr the program was started with.
+package struct StandardError: Sendable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// Notes which file stderr is; nothing is written later when it is closed now.
+  package init() {
+    let now = Self.identity
+    (device, inode) = now ?? (0, 0)
+  }
+
+  private static var identity: (dev_t, ino_t)? {
+    var status = stat()
+    return fstat(STDERR_FILENO, &status) == 0 ? (status.st_dev, status.st_ino) : nil
+  }
+
+  /// Writes one text in one piece. Dropped when the program has put another file in the place of its
+  /// stderr: that file is the program's alone. Keeps errno.
+  package func write(_ text: String) {
+    let saved = errno
+    defer { errno = saved }
+    guard let now = Self.identity, now == (device, inode) else { return }
+    var text = text
+    text.withUTF8 { bytes in
+      _ = withoutWriteSignals { Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    }
+  }
+}

@@ -1,0 +1,282 @@
+// FieldWriter — builds the payload of one record in memory the caller lends.
+//
+// Nothing is allocated. The payload is the record's name and then fields:
+//
+//     u8 length, name of the record
+//     per field: u8 tag, u8 length, name, value
+//
+// Elements of a list have an empty name. What does not fit is left out and the
+// record says so. Keep in step with FieldReader.
+
+/// The tags of the payload.
+@usableFromInline
+package enum FieldTag: UInt8 {
+  case null = 1
+  case no = 2
+  case yes = 3
+  /// Int64, 8 bytes.
+  case integer = 4
+  /// UInt64, 8 bytes.
+  case unsigned = 5
+  /// Double, 8 bytes.
+  case double = 6
+  /// u32 length, bytes.
+  case string = 7
+  /// u32 length, u32 length before it was cut, bytes.
+  case cutString = 8
+  /// Fields up to `end`; elements of a list have empty names.
+  case list = 9
+  case object = 10
+  case end = 11
+  /// A value that is masked; it was never stored.
+  case masked = 12
+  /// An identifier of 8 bytes, shown in hexadecimal.
+  case identifier = 13
+  /// An identifier of 16 bytes, the high word first.
+  case longIdentifier = 14
+}
+
+/// The name of a field, made once per rule, not once per event: its bytes as the record has them, and whether its
+/// values are masked.
+package struct FieldName: Sendable, ExpressibleByStringLiteral {
+  /// Length, UTF-8 (at most 255 bytes), and zeros up to a multiple of 16: copied without asking for the length.
+  @usableFromInline let encoded: [UInt8]
+  /// Whether values of this name are replaced by `<masked>`.
+  package let isMasked: Bool
+
+  /// Whether values of the name are masked is the caller's to know.
+  package init(_ name: String, masked: Bool) {
+    let text = name.utf8.prefix(255)
+    encoded = [UInt8(text.count)] + text + [UInt8](repeating: 0, count: 15 - text.count % 16)
+    isMasked = masked
+  }
+
+  /// A name whose values are masked.
+  init(masking name: FieldName) {
+    encoded = name.encoded
+    isMasked = true
+  }
+
+  /// A name that code of ours spells out: its values are shown.
+  package init(stringLiteral name: String) { self.init(name, masked: false) }
+
+  /// A name in memory that its user keeps: owns nothing, so that passing it on costs nothing.
+  package struct Lent: @unchecked Sendable {  // points to bytes that never change
+    @usableFromInline let encoded: UnsafeRawPointer
+    package let isMasked: Bool
+
+    @inlinable
+    init(encoded: UnsafeRawPointer, isMasked: Bool) {
+      self.encoded = encoded
+      self.isMasked = isMasked
+    }
+  }
+
+  /// Gives `body` the name; not for longer than that.
+  @inlinable @inline(__always)
+  package func lend<R>(_ body: (Lent) -> R) -> R {
+    encoded.withUnsafeBytes { body(Lent(encoded: $0.baseAddress!, isMasked: isMasked)) }
+  }
+
+  /// A copy for a rule that lives long; given back with `Lent.free()`.
+  package func borrowedForEver() -> Lent {
+    let copy = UnsafeMutableRawPointer.allocate(byteCount: encoded.count, alignment: 16)
+    encoded.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+    return Lent(encoded: copy, isMasked: isMasked)
+  }
+}
+
+extension FieldName.Lent {
+  /// Only for what `borrowedForEver` made.
+  package func free() { encoded.deallocate() }
+
+  /// Bytes of length and name.
+  @inlinable @inline(__always)
+  var size: Int { 1 + Int(encoded.load(as: UInt8.self)) }
+}
+
+/// Writes one record's name and fields. Used by one thread, for one record at a time.
+package struct FieldWriter {
+  /// Where the payload is written.
+  @usableFromInline package let base: UnsafeMutableRawPointer
+  /// Bytes that may be used; 8 are kept back for the padding.
+  @usableFromInline let room: Int
+  /// Bytes written.
+  @usableFromInline package internal(set) var count = 0
+  /// Whether something was left out.
+  @usableFromInline package internal(set) var isCut = false
+  /// Longest string stored, in bytes of UTF-8; a longer one is cut and says so.
+  package var maximumString = 4096
+
+  /// The name is cut at 255 bytes. The buffer needs 300 bytes for a name alone and must outlive
+  /// the writer; 512 to 4,096 are usual.
+  package init(_ name: FieldName, into buffer: UnsafeMutableRawBufferPointer) {
+    self = name.lend { FieldWriter($0, into: buffer) }
+  }
+
+  package init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
+    precondition(buffer.count >= 300)
+    base = buffer.baseAddress!
+    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
+    put(name)
+  }
+
+  // MARK: Fields
+
+  package mutating func add(_ name: FieldName, _ value: Int) { add(name, Int64(value)) }
+  package mutating func add(_ name: FieldName, _ value: Int64) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: UInt64) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Double) { name.lend { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Bool) { name.lend { add($0, value) } }
+  package mutating func addNull(_ name: FieldName) { name.lend { addNull($0) } }
+  package mutating func add(_ name: FieldName, _ value: String) {
+    var value = value
+    value.withUTF8 { add(name, utf8: UnsafeRawBufferPointer($0)) }
+  }
+  /// Adds text as bytes; the reader shows what is not UTF-8 as U+FFFD. `fullLength` tells the
+  /// length of the whole text when the caller has cut it already.
+  package mutating func add(_ name: FieldName, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
+    name.lend { add($0, utf8: text, fullLength: fullLength) }
+  }
+
+  package mutating func add(_ name: FieldName, identifier low: UInt64) { name.lend { add($0, identifier: low) } }
+  package mutating func add(_ name: FieldName, identifier low: UInt64, high: UInt64) {
+    name.lend { add($0, identifier: low, high: high) }
+  }
+
+  // Takes a name that owns nothing.
+
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, _ value: Int64) {
+    guard begin(name, .integer, size: 8) else { return }
+    put(UInt64(bitPattern: value))
+  }
+
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, _ value: UInt64) {
+    guard begin(name, .unsigned, size: 8) else { return }
+    put(value)
+  }
+
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, _ value: Double) {
+    guard begin(name, .double, size: 8) else { return }
+    put(value.bitPattern)
+  }
+
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
+
+  @inlinable @inline(__always)
+  package mutating func addNull(_ name: FieldName.Lent) { _ = begin(name, .null, size: 0) }
+
+  /// An identifier that people read in hexadecimal: of a span, or with its high word of a trace.
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, identifier low: UInt64) {
+    guard begin(name, .identifier, size: 8) else { return }
+    put(low)
+  }
+
+  @inlinable @inline(__always)
+  package mutating func add(_ name: FieldName.Lent, identifier low: UInt64, high: UInt64) {
+    guard begin(name, .longIdentifier, size: 16) else { return }
+    put(high)
+    put(low)
+  }
+
+  package mutating func add(_ name: FieldName.Lent, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
+    let header = 1 + name.size + 8
+    let limit = Swift.min(maximumString, room - count - header)
+    guard limit >= 0 else { return isCut = true }
+    let whole = fullLength ?? text.count
+    let kept = text.count <= limit ? text.count : Self.boundary(in: text, atOrBefore: limit)
+    guard begin(name, kept < whole ? .cutString : .string, size: kept + (kept < whole ? 8 : 4)) else { return }
+    put(UInt32(truncatingIfNeeded: kept))
+    if kept < whole { put(UInt32(clamping: whole)) }
+    if kept > 0 { (base + count).copyMemory(from: text.baseAddress!, byteCount: kept) }
+    count += kept
+  }
+
+  /// Starts a list, whose elements are added with the name "" until `end()`.
+  package mutating func beginList(_ name: FieldName) { _ = name.lend { begin($0, .list, size: 0) } }
+
+  /// Starts a group of named fields, until `end()`.
+  package mutating func beginObject(_ name: FieldName) { _ = name.lend { begin($0, .object, size: 0) } }
+
+  /// Takes a name that owns nothing.
+  package mutating func beginObject(_ name: FieldName.Lent) { _ = begin(name, .object, size: 0) }
+
+  /// Ends the innermost list or group.
+  package mutating func end() { _ = FieldWriter.noName.lend { begin($0, .end, size: 0) } }
+
+  /// The name of list elements.
+  package static let noName = FieldName("", masked: false)
+
+  /// The fields written since `count` had this value.
+  package func fields(from start: Int) -> [Field] {
+    var reader = FieldReader(UnsafeRawBufferPointer(start: base + start, count: count - start))
+    return reader.fields()
+  }
+
+  // MARK: Bytes
+
+  /// Writes tag and name and answers whether the caller may write `size` bytes of value.
+  /// A masked name writes that the value is masked, and answers no.
+  @inlinable @inline(__always)
+  mutating func begin(_ name: FieldName.Lent, _ tag: FieldTag, size: Int) -> Bool {
+    guard !isCut, count + 1 + name.size + size <= room else {
+      isCut = true
+      return false
+    }
+    // A group with a secret name keeps its shape; its fields decide for themselves.
+    var masked = false
+    if name.isMasked {
+      switch tag {
+      case .list, .object, .null: break
+      default: masked = true
+      }
+    }
+    base.storeBytes(of: masked ? FieldTag.masked.rawValue : tag.rawValue, toByteOffset: count, as: UInt8.self)
+    count += 1
+    put(name)
+    return !masked
+  }
+
+  /// Copies sixteen bytes at a time, zeros beyond the name among them, because a call of memcpy costs more; near the end
+  /// of the buffer, where the zeros would not fit, only the name.
+  @inlinable @inline(__always)
+  mutating func put(_ name: FieldName.Lent) {
+    let size = name.size
+    if count + size + 15 <= room + 8 {
+      var done = 0
+      repeat {
+        let chunk = name.encoded.loadUnaligned(fromByteOffset: done, as: SIMD2<UInt64>.self)
+        (base + count).storeBytes(of: chunk, toByteOffset: done, as: SIMD2<UInt64>.self)
+        done += 16
+      } while done < size
+    } else {
+      (base + count).copyMemory(from: name.encoded, byteCount: size)
+    }
+    count += size
+  }
+
+  @inlinable @inline(__always)
+  mutating func put(_ value: some FixedWidthInteger & BitwiseCopyable) {
+    base.storeBytes(of: value.littleEndian, toByteOffset: count, as: type(of: value))
+    count += value.bitWidth / 8
+  }
+
+  /// The last place at or before `limit` where no UTF-8 sequence is split.
+  private static func boundary(in text: UnsafeRawBufferPointer, atOrBefore limit: Int) -> Int {
+    var end = limit
+    while end > 0, limit - end < 4, text[end] & 0xc0 == 0x80 { end -= 1 }
+    return end
+  }
+
+  /// The payload as whole words; the last one is filled up with zeros.
+  @inlinable @inline(__always)
+  package func words() -> (start: UnsafeRawPointer, count: Int) {
+    base.storeBytes(of: 0, toByteOffset: count, as: UInt64.self)
+    return (UnsafeRawPointer(base), (count + 7) / 8)
+  }
+}

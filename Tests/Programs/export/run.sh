@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# What was recorded goes to others whole: a collector that fails first, Prometheus, Perfetto, speedscope, SQLite, a page.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+export PYTHONPATH=$root/.build/python
+cd "$work"
+
+traces=400
+state=$work/state
+mkdir -p "$state"
+"$products/record-sample" "$state/journal" $traces >/dev/null
+export_() { timeout 60 "$scripthost" export --state "$state" "$@"; }
+# Counts the marks of a checker.
+marked() {
+  checks=$((checks + $(grep -c '^ok ' "$1" || true)))
+  while IFS= read -r line; do bad "${line#WRONG   }"; done < <(grep '^WRONG' "$1" || true)
+}
+judge() { python3 "$here/check.py" "$@" >"$work/marks" 2>"$work/marks.err" || [ -s "$work/marks" ] || bad "check.py $1" "$(tail -n 3 "$work/marks.err")"; marked "$work/marks"; [ ! -s "$work/marks.err" ] || bad "check.py $1 ends" "$(tail -n 3 "$work/marks.err")"; }
+# start_collector NAME ANSWER…: sets port.
+start_collector() {
+  python3 "$here/collector.py" "$work/$1.port" "$work/$1.taken" "${@:2}" >"$work/$1.log" 2>&1 &
+  collector=$!
+  for _ in $(seq 100); do [ -s "$work/$1.port" ] && break; sleep 0.1; done
+  port=$(cat "$work/$1.port" 2>/dev/null || echo 1)
+}
+trap 'kill ${collector:-} ${server:-} 2>/dev/null || true; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+
+# A collector that is busy, resets, is slow: everything arrives, once.
+start_collector first 503 429 reset slow
+capture otlp export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
+check 'a collector that fails first gets everything in the end' grep -qx 0 otlp.status
+judge otlp first.taken $traces
+: >first.taken
+capture again export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
+check 'a second export sends what is new, which is nothing' [ ! -s first.taken ]
+"$products/record-sample" "$state/journal" 1 >/dev/null
+capture more export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
+check 'and then what another run recorded' [ "$(grep -c . first.taken)" -eq 3 ]
+kill "$collector"
+
+# One that is not there: nothing is lost, and the sentence says so.
+rm -rf "$state/export"
+capture down timeout 5 "$scripthost" export --state "$state" --otlp http://127.0.0.1:9 --follow
+check 'a collector that is not there is told once' [ "$(grep -c 'trying again' down.err)" -eq 1 ]
+check 'and no record counts as sent' [ ! -e "$state/export" ]
+start_collector refusing 400 400 400
+capture refused export_ --otlp "http://127.0.0.1:$port"
+check 'a collector that refuses is not asked for ever' grep -q 'refused by the collector' refused.err
+kill "$collector"
+
+rm -rf "$state" && "$products/record-sample" "$state/journal" $traces >/dev/null
+check 'perfetto is written' export_ --perfetto trace.json
+judge perfetto trace.json $traces
+check 'speedscope is written' export_ --speedscope profile.json
+judge speedscope profile.json
+export_ --folded - >folded 2>/dev/null
+check 'folded stacks nest spans' grep -qx "shop;GET /cart;query $((traces * 2000000))" folded
+check 'sqlite is written' export_ --sqlite shop.db
+check 'and written again, with no row twice' export_ --sqlite shop.db
+check 'sqlite3 reads it' [ "$(sqlite3 shop.db 'SELECT count(*) FROM spans')" -eq $((3 * traces + 1)) ]
+check 'jsonl is what events prints' cmp <(export_ --jsonl - 2>/dev/null) <("$scripthost" events --json --state "$state" 2>/dev/null)
+
+query() { "$scripthost" query --state "$state" "$@"; }
+check 'query answers' [ "$(query --format csv 'SELECT count(*) FROM spans WHERE name = "render" AND status = "error"' | tail -n 1 | tr -d '\r')" -eq $(((traces + 6) / 10)) ]
+check 'query reads fields' [ "$(query --format json "SELECT fields ->> 'total' AS total FROM events")" = '{"total":12.5}' ]
+capture wrong query 'SELEC 1'
+check 'a wrong statement is one sentence' grep -qx 'scripthost: near "SELEC": syntax error, in: SELEC 1' wrong.err
+capture writes query 'DELETE FROM records'
+check 'a statement that writes is refused' grep -q 'readonly' writes.err
+
+check 'a report is made' "$scripthost" report --state "$state" -o report.html
+judge report report.html
+
+# In a real browser: the script puts every section into the page and says nothing on the console.
+timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr --dump-dom "file://$work/report.html" >dom 2>browser.log || true
+check 'the page has its sections in a browser' grep -q 'id="flame"' dom
+check 'names are text there' grep -q 'Ada &lt;/script&gt;' dom
+check 'the console is silent' [ "$(grep -c CONSOLE browser.log)" -eq 0 ]
+
+export_ --prometheus 127.0.0.1:0 2>served &
+server=$!
+for _ in $(seq 100); do grep -q port served && break; sleep 0.1; done
+port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' served)
+# Somebody who connects and says nothing must not keep others out for long.
+exec 8<>"/dev/tcp/127.0.0.1/$port"
+python3 -c "import urllib.request,sys; sys.stdout.write(urllib.request.urlopen('http://127.0.0.1:$port/metrics', timeout=10).read().decode())" >scraped || true
+exec 8<&-
+judge prometheus scraped
+kill "$server"
+
+capture none "$scripthost" export --state "$state"
+check 'no destination: usage' grep -q 'name one destination' none.err
+capture both "$scripthost" export --state "$state" --folded a --perfetto b
+check 'two destinations: usage' grep -qx 2 both.status
+capture address "$scripthost" export --state "$state" --prometheus everywhere
+check 'a wrong address is one sentence' grep -q "'everywhere' is no address" address.err
+finish
