@@ -60,7 +60,7 @@ error("first\nsecond\27[31mred\0nul")
 > error-long.lua:1: xxxxxxxxxx
 error(("x"):rep(100000))
 === loop
-> loop.lua:1: stopped: too many instructions in one call
+> loop.lua:1: stopped:
 while true do end
 === loop-in-pcall
 > loop-in-pcall.lua:1: stopped:
