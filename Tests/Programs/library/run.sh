@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# ScriptHost as a library: the example package and the code of the documentation hook their own builds, in debug with the package
-# beside it, and in release with the package as others get it, by URL and version.
+# ScriptHost as a library: the example package and the code of the documentation hook their own builds, optimised and not, with the
+# package as others get it, by URL and version.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 catalog=$root/Sources/HookRuntime/HookRuntime.docc
 cd "$work"
@@ -52,14 +52,6 @@ runs() {
   [ "$wrong" -eq 0 ] || grep -h 'error:\|crash' "$name-build.err" "$name.err" "$name-guide.err" | sort -u | head -20 >&2 || true
 }
 
-# Kept, so that the next run only builds what changed.
-kept=$root/.build/library-example
-example "$kept/package" ".package(name: \"ScriptHost\", path: \"$root\")"
-debug=(--package-path "$kept/package" --scratch-path "$kept/build")
-# Beside the release build, which the compiler makes on one core for the most part.
-built debug "${debug[@]}" &
-building=$!
-
 # A repository of the sources as they are, with a version.
 mkdir -p ScriptHost
 tar -C "$root" --exclude=./.build --exclude=./.git -cf - . | tar -x -C ScriptHost
@@ -71,12 +63,17 @@ example byurl ".package(url: \"file://$work/ScriptHost\", from: \"1.0.0\")"
 check 'the example depends on a URL and a version' grep -q 'url: "file://.*from: "1.0.0"' byurl/Package.swift
 release=(--package-path byurl -c release)
 built release "${release[@]}"
-wait $building
-runs debug "${debug[@]}"
 runs release "${release[@]}"
 
+# The program's own modules without optimisation, on the library that is built: generic code of ours is then called, not specialised.
+sed -i 's|[tT]arget(name: "[^"]*"|&, UNOPTIMISED|; s|, UNOPTIMISED\(, dependencies: \[.*\]\))|\1, swiftSettings: [.unsafeFlags(["-Onone"])])|
+  s|, UNOPTIMISED)|, swiftSettings: [.unsafeFlags(["-Onone"])])|' byurl/Package.swift
+check 'all three targets are built without optimisation' [ "$(grep -c -- '-Onone' byurl/Package.swift)" -eq 3 ]
+built debug "${release[@]}"
+runs debug "${release[@]}"
+
 # The documentation itself: every link leads somewhere.
-modules=$(find "$kept/build" -type d -name Modules | head -n 1)
+modules=$(find "$work/byurl/.build" -type d -name Modules | head -n 1)
 mkdir -p graphs
 capture graph swift symbolgraph-extract -module-name HookRuntime -target x86_64-unknown-linux-gnu -I "$modules" \
   -I "$root/Sources/CHookTrampoline/include" -Xcc -fmodule-map-file="$(dirname "$modules")/CHookTrampoline.build/module.modulemap" \
