@@ -95,6 +95,7 @@ void hkt_trampoline(void);
 #include "HKTProcess.h"
 #include "HKTAccess.h"
 #include "HKTRuntime.h"
+#include "HKTHostThread.h"
 #include "HKTPatching.h"
 #include "HKTImages.h"
 #include "HKTPeek.h"

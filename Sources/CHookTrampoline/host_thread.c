@@ -1,0 +1,25 @@
+// Threads of the host: their signals, their names, their descriptors.
+#define _GNU_SOURCE
+#include "HKTHostThread.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE (1U << 1)
+#endif
+
+/// So many real-time signals from the top stay open: the rendezvous takes the first that the program leaves alone.
+enum { real_time_signals = 4 };
+
+void hkt_host_thread_mask(sigset_t *mask) {
+  static const int answered[] = {SIGTRAP, SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+  sigfillset(mask);
+  for (size_t i = 0; i < sizeof answered / sizeof *answered; i++) sigdelset(mask, answered[i]);
+  for (int i = 1; i <= real_time_signals; i++) sigdelset(mask, SIGRTMAX - i);
+}
+
+void hkt_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+bool hkt_unshare_descriptors(void) { return syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_UNSHARE) == 0; }

@@ -1,0 +1,107 @@
+// StandardTasks — the tasks of every start: room, signals, the engine, records, patches, traces.
+private import CCrash
+private import CHookTrampoline
+private import Glibc
+private import HookRuntime
+private import Journal
+private import SwiftMangling
+
+extension BootTask {
+  /// An allocation that fails ends a Swift program: the room is measured before it is needed.
+  static let room = BootTask("room", .guards, priority: 100) { context in
+    guard let shortage = AddressSpace.shortage() else { return .goOn }
+    let isTrace = context.settings.has(.trace)
+    context.log.say("\(shortage)\(isTrace ? "" : "; the program runs without patches")")
+    // A trace is all the user asked for.
+    if isTrace { _exit(126) }
+    return .stop
+  }
+
+  static let crashSignals = BootTask("crash signals", .guards, priority: 90) { _ in
+    ccrash_install()
+    return .goOn
+  }
+
+  static let engine = BootTask("engine", .guards, priority: 80) { _ in
+    CallContext.installReleaseHandler()
+    TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
+    pthread_atfork(nil, nil) { hkt_set_passive(true) }
+    return .goOn
+  }
+
+  /// `scripthost coverage`: judges the program and ends it.
+  static let survey = BootTask("survey", .records, priority: 100) { context in
+    context.state = StateDirectory.resolve(chosen: context.settings.bytes(.state).map { RawPath($0) })
+    guard context.settings.has(.coverage) else { return .goOn }
+    useIndex(in: context.state)
+    Survey(context.settings).run()
+  }
+
+  static let journal = BootTask("journal", .records, priority: 90) { context in
+    let settings = context.settings
+    let wantsRecords = settings.has(.patches) || settings.has(.events)
+    var problems: [String] = []
+    if wantsRecords {
+      let identity = JournalIdentity(
+        program: context.program, pid: getpid(), bootID: bootID(), buildID: settings.text(.buildID) ?? "")
+      context.recorder = Recorder(
+        state: context.state, events: settings.bytes(.events).map { RawPath($0) }, identity: identity, problems: &problems)
+    }
+    context.log = HostLog(recorder: context.recorder, isVerbose: settings.has(.verbose))
+    for problem in problems { context.log.say(problem) }
+    return .goOn
+  }
+
+  static let index = BootTask("index", .records) { context in
+    let log = context.log
+    ImageTrouble.listen { log.say($0) }
+    useIndex(in: context.state)
+    return .goOn
+  }
+
+  static let patches = BootTask("patches", .scripts) { context in
+    let log = context.log
+    var loader = PatchLoader(log: log, program: context.programName)
+    loader.load(context.settings.allBytes(.patches).map { RawPath($0) })
+    let patches = loader.loaded
+    context.atEnd {
+      for (selector, calls) in HookEngine.shared.receiverMismatches() {
+        log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
+      }
+      for patch in patches { patch.tellUncalled() }
+      log.finish()
+    }
+    return .goOn
+  }
+
+  static let trace = BootTask("trace", .services, priority: 100) { context in
+    guard context.settings.has(.trace) else { return .goOn }
+    let tracer = Tracer(settings: TraceSettings(context.settings), isSecret: { Masking.isSecret($0) })
+    do throws(TraceError) {
+      try tracer.start()
+      context.atEnd { tracer.finish() }
+    } catch {
+      context.log.say(error.description)
+      // Nothing to trace: the user asked for a trace, so this is our failure, before the program did anything.
+      _exit(126)
+    }
+    return .goOn
+  }
+
+  private static func useIndex(in state: RawPath?) {
+    guard let state else { return }
+    let directory = state.appending("index")
+    if directory.makeDirectories() { ProcessCatalog.shared.options.indexDirectory = directory.description }
+  }
+
+  private static func bootID() -> String {
+    let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+      let count = read(descriptor, buffer.baseAddress!, buffer.count)
+      let text = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+      return String(text.prefix { $0 != "\n" })
+    }
+  }
+}
