@@ -76,7 +76,7 @@ enum BootTasks {
   /// Unordered but for those of equal phase and priority.
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
-    .survey, .journal, .index,
+    .survey, .journal, .index, .privacy,
     .patches,
     .trace,
   ]

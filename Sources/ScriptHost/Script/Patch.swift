@@ -40,8 +40,9 @@ package final class Patch: @unchecked Sendable {
   var batches: [HookBatch] = []
   /// Selectors hooked for objects, whose gaps were told.
   var toldOfObjects: Set<String> = []
-  var rules: [TrackRule] = []
   /// By handle number; they stay when they are over.
+  var rules: [InstalledRule] = []
+  /// By handle number, as above.
   var observations: [LuaObservation] = []
   var watches: [DelegateWatch] = []
   var definedClasses: [RuntimeClass] = []

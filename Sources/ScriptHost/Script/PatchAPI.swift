@@ -71,6 +71,7 @@ enum PatchAPI {
     patch.classes.method = handleClass("method", tostring: methodToString)
     patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
     patch.classes.hook = handleClass("hook", tostring: HookAPI.toString)
+    patch.classes.rule = handleClass("rule", tostring: RuleAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)
     // The global `class` is called, and has the field `define`.
@@ -83,6 +84,7 @@ enum PatchAPI {
 
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
     HookAPI.register(patch, context, check)
+    RuleAPI.register(patch, context, check)
 
     CallAPI.register(state, context, arguments: patch.classes.arguments, check)
     ObserveAPI.register(patch, context, check)
@@ -98,7 +100,7 @@ enum PatchAPI {
 
   /// All global functions; never freed, never changed.
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
-    let named = (globals + SwiftAPI.functions + CallInAPI.functions + LeftCopies.functions + MessageAPI.functions)
+    let named = (globals + SwiftAPI.functions + CallInAPI.functions + LeftCopies.functions + MessageAPI.functions + RuleAPI.functions)
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }
     let memory = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: named.count)
     _ = memory.initialize(from: named)
@@ -106,7 +108,7 @@ enum PatchAPI {
   }()
 
   private static let globals: [(String, SHLFunction)] = [
-    ("patch", patchFunction), ("method", methodFunction), ("implement", ImplementAPI.implement), ("track", trackFunction),
+    ("patch", patchFunction), ("method", methodFunction), ("implement", ImplementAPI.implement),
     ("explain", explainFunction),
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
@@ -205,7 +207,7 @@ enum PatchAPI {
     }
   }
 
-  // MARK: log, track
+  // MARK: log
 
   private static func logLine(_ level: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32
   {
@@ -236,34 +238,6 @@ enum PatchAPI {
     case SHL_NUMBER: writer.add(name, value.n)
     case SHL_STRING: writer.add(name, utf8: UnsafeRawBufferPointer(start: value.s.p, count: value.s.n))
     default: writer.add(name, ValueBridge.describe(value))
-    }
-  }
-
-  /// `track "name" { … }`: the first call answers a function that takes the rule.
-  private static let trackFunction: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in
-      guard let name = callback.text(0), !name.isEmpty else {
-        return callback.fail("'track' takes the event's name and a rule: track \"name\" { on = \"…\" }")
-      }
-      let pending = PendingRule(patch: patch, name: name)
-      return callback.done(shl_function(callback.scope, completeTrack, Unmanaged.passRetained(pending).toOpaque()))
-    }
-  }
-
-  /// The name given to `track`, until its table arrives. Kept for the life of the patch: a script may complete it twice.
-  final class PendingRule {
-    unowned let patch: Patch
-    let name: String
-    init(patch: Patch, name: String) {
-      self.patch = patch
-      self.name = name
-    }
-  }
-
-  private static let completeTrack: SHLFunction = { context, callback in
-    // The context is the PendingRule that trackFunction retained for good.
-    Unmanaged<PendingRule>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
-      TrackRule.install(name: pending.name, patch: pending.patch, LuaCallback(callback!))
     }
   }
 }

@@ -194,6 +194,8 @@ struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
   fileprivate var text: OwnedValue?
+  /// Counts calls of rules: now and then one is measured.
+  var ruleTurn: UInt32 = 0
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 

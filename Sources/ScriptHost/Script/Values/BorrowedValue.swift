@@ -19,6 +19,8 @@ struct HandleClasses {
   var method: UInt32 = 0
   var type: UInt32 = 0
   var hook: UInt32 = 0
+  /// What `track` and its kin answer.
+  var rule: UInt32 = 0
   var observation: UInt32 = 0
   /// What `delegates` answers.
   var delegates: UInt32 = 0

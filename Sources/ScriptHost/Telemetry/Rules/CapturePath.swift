@@ -1,0 +1,298 @@
+// CapturePath — `self.title`, `args.tax`, `result.id`, `self.total()`: what a rule reads of a call.
+//
+// Read without a lock and without memory of its own, as long as it names stored fields, counts and values that are numbers, Bools or
+// texts. What is shown otherwise (a struct, an object) is made into text; `()` runs code of the program.
+internal import CHookTrampoline
+internal import HookRuntime
+internal import Journal
+internal import SwiftMangling
+
+final class CapturePath: Sendable {
+  enum Root: Sendable, Equatable { case selfValue, argument(Int), result, error, errno, duration }
+  /// What kind of value it leads to, where that is known before it is read.
+  enum Class: Sendable, Equatable { case number, text, caseName, bool, other, untold }
+
+  let text: String
+  let root: Root
+  let steps: PathSteps
+  /// The declared type of the root; nil where only a call tells.
+  private let start: TypeInfo?
+
+  /// Reads a path; each of its steps is checked against the types that the selector declares.
+  init(_ text: String, for family: Family) throws(RuleProblem) {
+    self.text = text
+    var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if parts.contains("") { throw RuleProblem("'\(text)' has an empty step") }
+    root = try Self.root(&parts, text, family)
+    start = Self.type(of: root, family)
+    steps = try PathSteps(parts[...], from: start, path: text)
+  }
+
+  /// Takes the parts that name the root.
+  private static func root(_ parts: inout [String], _ text: String, _ family: Family) throws(RuleProblem) -> Root {
+    let head = parts.removeFirst()
+    switch head {
+    case "self": return .selfValue
+    case "result": return .result
+    case "error": return .error
+    case "duration": return .duration
+    case "errno" where family.imported != nil: return .errno
+    case "args": return .argument(try argument(&parts, family))
+    default:
+      let known = ["self", "args", "result", "error", "duration"] + (family.imported == nil ? [] : ["errno"])
+      let near = RuleNames.nearest(to: head, known).map { "; did you mean '\($0)'?" } ?? ""
+      throw RuleProblem(
+        "'\(text)' begins with neither self, args, result, error nor duration" + (family.imported == nil ? "" : ", nor errno") + near)
+    }
+  }
+
+  private static func argument(_ parts: inout [String], _ family: Family) throws(RuleProblem) -> Int {
+    guard !parts.isEmpty else { throw RuleProblem("'args' needs a label or a position: 'args.name' or 'args.1'") }
+    let name = parts.removeFirst()
+    let parameters = family.declaration.functionType.parameters
+    if let position = Int(name), parameters.indices.contains(position - 1) { return position - 1 }
+    if let index = parameters.firstIndex(where: { $0.label == name }) { return index }
+    let known = parameters.enumerated().map { $1.label ?? "\($0 + 1)" }
+    let near = RuleNames.nearest(to: name, known).map { "; did you mean '\($0)'?" }
+    throw RuleProblem(
+      "'\(family.selector)' has no argument '\(name)'"
+        + (near ?? "; it has \(known.isEmpty ? "none" : known.joined(separator: ", "))"))
+  }
+
+  /// The declared type of the path's root; nil where only a call tells.
+  private static func type(of root: Root, _ family: Family) -> TypeInfo? {
+    let declaration = family.declaration
+    let syntax: TypeSyntax
+    switch root {
+    case .selfValue:
+      guard let context = declaration.context, let kind = declaration.contextKind, kind != .protocolType else { return nil }
+      // Of a class, an instance knows more than the declaration: a subclass's fields are not there for all.
+      syntax = .nominal(context, kind: kind, arguments: [])
+    case .argument(let index): syntax = declaration.functionType.parameters[index].type
+    case .result: syntax = declaration.functionType.result
+    case .error, .errno, .duration: return nil
+    }
+    return try? TypeResolver.shared.type(syntax).get()
+  }
+
+  var needsExit: Bool {
+    switch root {
+    case .result, .error, .errno, .duration: true
+    case .selfValue, .argument: false
+    }
+  }
+
+  var valueClass: Class {
+    if root == .duration || root == .errno { return .number }
+    if root == .error { return .text }
+    guard var type = steps.type else { return .untold }
+    while case .optional(let payload) = type.kind { type = payload }
+    switch type.kind {
+    case .integer, .float: return .number
+    case .string, .cString: return .text
+    case .bool: return .bool
+    case .enumeration: return .caseName
+    case .existential: return .untold
+    default: return .other
+    }
+  }
+
+  // MARK: Reading
+
+  /// Gives `body` the value, once. Valid only inside.
+  func read(_ view: CallView, atExit: Bool, _ body: (CapturedValue) -> Void) {
+    switch root {
+    case .duration: body(.integer(Int64(clamping: view.durationNanoseconds)))
+    case .errno: body(.integer(Int64(view.errno)))
+    case .error:
+      let error = view.errorBox()
+      error == 0 ? body(.null) : Self.give(ValuePrinter.error(error), body)
+    case .selfValue: readSelf(view, atExit, body)
+    case .argument(let index): readArgument(index, view, atExit, body)
+    case .result where view.didThrow: body(.null)
+    case .result:
+      let result = view.plan.result
+      value(result.location, result.info, view, isResult: true, body)
+    }
+  }
+
+  private static func give(_ text: String, _ body: (CapturedValue) -> Void) {
+    var text = text
+    text.withUTF8 { body(.text(UnsafeRawBufferPointer($0))) }
+  }
+
+  private func readSelf(_ view: CallView, _ atExit: Bool, _ body: (CapturedValue) -> Void) {
+    if atExit, view.withPlan({ $0.selfEndsWithCall }) { return body(.null) }
+    if let object = view.selfObject {
+      // The object's own class is asked for its name only, and where nothing was declared.
+      let known = steps.steps.isEmpty ? nil : start
+      guard let type = known ?? (try? TypeResolver.shared.type(of: Metadata(object.load(as: UnsafeRawPointer.self))).get()) else {
+        return body(.missing("not decoded"))
+      }
+      if steps.steps.isEmpty { return Self.give(type.name, body) }
+      return withUnsafePointer(to: object) { walk(0, UnsafeRawPointer($0), .passUnretained(type), steps, then: body) }
+    }
+    switch view.plan.selfPlan {
+    case .value(let plan):
+      if atExit, plan.access == .owned { return body(.missing("consumed")) }
+      value(plan.location, plan.info, view, isResult: false, body)
+    case .metatype(let place):
+      guard let word = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))),
+        case .success(let type) = TypeResolver.shared.type(of: Metadata(word))
+      else { return body(.missing("not decoded")) }
+      Self.give(type.name, body)
+    case .object: body(.null)
+    case .none: body(.missing("no self"))
+    case .unknown: body(.missing("not decoded"))
+    }
+  }
+
+  private func readArgument(_ index: Int, _ view: CallView, _ atExit: Bool, _ body: (CapturedValue) -> Void) {
+    let recipe = view.withPlan { $0.recipes[index] }
+    if let type = recipe.info, !(atExit && recipe.isConsumed) {
+      let done: Void? = recipe.withMemory(view.call) { walk(0, $0, type, steps, then: body) }
+      if done != nil { return }
+    }
+    let argument = view.plan.arguments[index]
+    if atExit, argument.isConsumed { return body(.missing("consumed")) }
+    value(argument.location, argument.info, view, isResult: false, body)
+  }
+
+  private func value(
+    _ location: Location, _ info: TypeInfo?, _ view: CallView, isResult: Bool, _ body: (CapturedValue) -> Void
+  ) {
+    let missing = CapturedValue.missing(location == .optimizedOut ? "optimized out" : "not decoded")
+    guard let info else { return body(missing) }
+    let reader = view.reader
+    let done: Void? =
+      location.isWhole || !isThere(location, info)
+      ? reader.withMemory(location, info, isResult: isResult) { walk(0, $0, .passUnretained(info), steps, then: body) }
+      : reader.withParts(location, info, isResult: isResult) { walk(0, $0, .passUnretained(info), steps, then: body) }
+    if done == nil { body(missing) }
+  }
+
+  /// Of a value that the optimiser left in parts: the part that the path goes through is among them.
+  private func isThere(_ location: Location, _ info: TypeInfo) -> Bool {
+    var offset = 0
+    var size = info.size
+    for step in steps.steps {
+      guard case .field(let next, let type) = step else { break }
+      offset += next
+      size = type._withUnsafeGuaranteedRef { $0.size }
+    }
+    return location.has(offset: offset, size: size)
+  }
+
+  // MARK: Walking
+
+  private typealias Walk = (UnsafeRawPointer, Unmanaged<TypeInfo>) -> Void
+
+  /// From the step at `index` to the end, and then the value there.
+  private func walk(
+    _ index: Int, _ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>, _ path: PathSteps, then body: (CapturedValue) -> Void
+  ) {
+    go(path.steps, index, memory, type, body) { finish($0, $1, body) }
+  }
+
+  /// What is at the end of a path.
+  private func finish(_ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>, _ body: (CapturedValue) -> Void) {
+    type._withUnsafeGuaranteedRef { info in
+      switch info.kind {
+      case .string:
+        StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) {
+          body(.text($0))
+        }
+      case .cString:
+        let isText: Void? = CText.withBytes(memory.loadUnaligned(as: UInt.self)) { body(.text($0)) }
+        if isText == nil { body(.null) }
+      case .optional(let payload):
+        if info.metadata.enumTag(memory) != 0 { body(.null) } else { finish(memory, .passUnretained(payload), body) }
+      case .enumeration:
+        if let number = info.caseNumber(of: memory), !info.cases[number].hasPayload {
+          Self.give("." + info.cases[number].name, body)
+        } else {
+          body(.other(memory, type))
+        }
+      case .existential:
+        if info.metadata.existentialForm != .error, let (value, inner) = info.openExistential(memory) {
+          finish(value, .passUnretained(inner), body)
+        } else {
+          body(.other(memory, type))
+        }
+      default: body(CapturedValue(memory, type))
+      }
+    }
+  }
+
+  /// Takes the steps from `index` on; `end` gets what is behind the last, or `body` why there is nothing.
+  private func go(
+    _ steps: UnsafeBufferPointer<PathStep>, _ index: Int, _ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>,
+    _ body: (CapturedValue) -> Void, _ end: Walk
+  ) {
+    guard index < steps.count else { return end(memory, type) }
+    func on(_ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>) { go(steps, index + 1, memory, type, body, end) }
+    switch steps[index] {
+    case .field(let offset, let next): on(memory + offset, next)
+    case .objectField(let offset, let next):
+      guard let object = UnsafeRawPointer(bitPattern: memory.loadUnaligned(as: UInt.self)) else { return body(.null) }
+      on(object + offset, next)
+    case .unwrap(let optional, let payload):
+      if optional._withUnsafeGuaranteedRef({ $0.metadata.enumTag(memory) }) != 0 { return body(.null) }
+      on(memory, payload)
+    case .payload(let owner, let number):
+      owner._withUnsafeGuaranteedRef { owner in
+        guard owner.caseNumber(of: memory) == number else { return body(.null) }
+        let done: Void? = owner.withPayload(of: memory) { on($0, .passUnretained($1)) }
+        if done == nil { body(.null) }
+      }
+    case .open(let owner):
+      owner._withUnsafeGuaranteedRef {
+        guard let (value, inner) = $0.openExistential(memory) else { return body(.missing("not decoded")) }
+        on(value, .passUnretained(inner))
+      }
+    case .element(let list, let position):
+      list._withUnsafeGuaranteedRef { list in
+        let done: Void? = list.withElement(memory, position) { on($0, .passUnretained(list.element)) }
+        if done == nil { body(.null) }
+      }
+    case .count(let list): number(list._withUnsafeGuaranteedRef { $0.count(memory) }, on)
+    case .isEmpty(let list): bool(list._withUnsafeGuaranteedRef { $0.count(memory) == 0 }, on)
+    case .textCount: number(memory.assumingMemoryBound(to: String.self).pointee.count, on)
+    case .textIsEmpty: bool(memory.assumingMemoryBound(to: String.self).pointee.isEmpty, on)
+    case .call(let step):
+      if let problem = step._withUnsafeGuaranteedRef({ $0.call(on: memory, type, on) }) { body(.missing(problem)) }
+    case .byName(let step): byName(step, memory, dynamic(memory, type), body, on)
+    }
+  }
+
+  private func byName(
+    _ step: Unmanaged<NamedStep>, _ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>, _ body: (CapturedValue) -> Void, _ end: Walk
+  ) {
+    let answer = step._withUnsafeGuaranteedRef { $0.find(type) }
+    answer._withUnsafeGuaranteedRef {
+      switch $0.steps {
+      case .failure(let problem): body(.missing(problem.text))
+      case .success(let found): go(found.steps, 0, memory, type, body, end)
+      }
+    }
+  }
+
+  /// An object's own class; of anything else the type that is known.
+  private func dynamic(_ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>) -> Unmanaged<TypeInfo> {
+    guard case .object = type._withUnsafeGuaranteedRef({ $0.kind }),
+      let object = UnsafeRawPointer(bitPattern: memory.loadUnaligned(as: UInt.self)),
+      case .success(let own) = TypeResolver.shared.type(of: Metadata(object.load(as: UnsafeRawPointer.self)))
+    else { return type }
+    return .passUnretained(own)
+  }
+
+  private func number(_ value: Int, _ on: Walk) {
+    guard let type = PathSteps.integer else { return }
+    withUnsafePointer(to: value) { on(UnsafeRawPointer($0), .passUnretained(type)) }
+  }
+
+  private func bool(_ value: Bool, _ on: Walk) {
+    guard let type = PathSteps.boolean else { return }
+    withUnsafePointer(to: value) { on(UnsafeRawPointer($0), .passUnretained(type)) }
+  }
+}

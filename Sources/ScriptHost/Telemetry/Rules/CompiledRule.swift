@@ -1,0 +1,222 @@
+// CompiledRule — a rule made ready for one function: paths, condition and limits, to be asked on every call without a lock.
+internal import CHookTrampoline
+internal import HookRuntime
+internal import Journal
+internal import Synchronization
+
+/// One named value of a record. Owns nothing: its rule does.
+struct CapturedField {
+  let name: FieldName.Lent
+  let slot: CaptureSlot
+  let path: Unmanaged<CapturePath>
+  let isHashed: Bool
+
+  /// Adds the value to the record.
+  @inline(__always)
+  func add(_ view: CallView, atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+    if !isHashed, slot.capture(name, view, atExit: atExit, &writer) { return }
+    addByPath(view, atExit, printer, &writer)
+  }
+
+  @inline(never)
+  private func addByPath(_ view: CallView, _ atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+    // Nothing is read of what is masked.
+    if name.isMasked { return writer.add(name, false) }
+    withUnsafeMutablePointer(to: &writer) { writer in
+      path._withUnsafeGuaranteedRef {
+        $0.read(view, atExit: atExit) { value in
+          if isHashed { addHash(value, printer, &writer.pointee) } else { value.add(name, printer, &writer.pointee) }
+        }
+      }
+    }
+  }
+
+  private func addHash(_ value: CapturedValue, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+    switch value {
+    case .null, .missing: return value.add(name, printer, &writer)
+    case .text(let bytes): SecretHash.digits(bytes) { writer.add(name, utf8: $0) }
+    default:
+      var text = value.shown(printer)
+      text.withUTF8 { bytes in SecretHash.digits(UnsafeRawBufferPointer(bytes)) { writer.add(name, utf8: $0) } }
+    }
+  }
+}
+
+/// What the rule itself takes: the time of a few of its calls, and how many those were.
+final class RuleCost: Sendable {
+  let samples = Atomic<UInt64>(0)
+  let ticks = Atomic<UInt64>(0)
+  /// One call of a thread in so many is measured; odd, so that rules which take turns all have theirs.
+  static let every: UInt32 = 61
+
+  /// Mean nanoseconds per call; nil before the first was measured.
+  var nanoseconds: Double? {
+    let count = samples.load(ordering: .relaxed)
+    return count == 0 ? nil : Double(hkt_ticks_to_ns(ticks.load(ordering: .relaxed))) / Double(count)
+  }
+
+  /// Runs `body`; measures it when it is this thread's turn.
+  @inline(__always)
+  func measure(_ thread: UnsafeMutablePointer<ScriptThread>, _ body: () -> Void) {
+    thread.pointee.ruleTurn &+= 1
+    guard _slowPath(thread.pointee.ruleTurn % Self.every == 0) else { return body() }
+    let began = hkt_ticks()
+    body()
+    ticks.add(hkt_ticks_since(began), ordering: .relaxed)
+    samples.add(1, ordering: .relaxed)
+  }
+}
+
+/// Immutable but for what counts. Calls in flight may be in it: it is released with its layer.
+final class CompiledRule: @unchecked Sendable {
+  let gate: RuleGate
+  let cost: RuleCost
+  let fields: UnsafeMutableBufferPointer<CapturedField>
+  /// Fields that are there for what runs below the call.
+  let context: UnsafeMutableBufferPointer<CapturedField>
+  let needsExit: Bool
+  let needsTime: Bool
+  let selector: String
+  let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
+  private let condition: Condition?
+  private let oncePath: CapturePath?
+  private let oncePer: RuleDefinition.OncePer?
+  /// Where other types' calls may come: handlers pass them by, too.
+  private let receiver: ReceiverCheck?
+
+  /// Checks the rule against the function; the sentence names what is wrong.
+  init(_ definition: RuleDefinition, _ gate: RuleGate, _ cost: RuleCost, for family: Family) throws(RuleProblem) {
+    self.gate = gate
+    self.cost = cost
+    selector = family.selector
+    oncePer = definition.oncePer
+    let given = try Self.paths(definition.fields, family)
+    let inherited = try Self.paths(definition.context, family)
+    if let late = zip(definition.context, inherited).first(where: { $1.needsExit }) {
+      throw RuleProblem("context '\(late.0.name)': '\(late.0.path)' is known when the call is over; what runs below it needs it before")
+    }
+    condition = try definition.condition.map { text throws(RuleProblem) in try Condition(text, for: family) }
+    if case .path(let path)? = definition.oncePer { oncePath = try CapturePath(path, for: family) } else { oncePath = nil }
+    let paths = given + inherited + (oncePath.map { [$0] } ?? [])
+    needsExit = definition.atExit || paths.contains(where: \.needsExit) || condition?.needsExit == true
+    needsTime = paths.contains { $0.root == .duration } || condition?.needsTime == true
+    // What changes with every call comes last: equal records are told by what comes before.
+    let order = given.indices.sorted { (given[$0].root == .duration ? 1 : 0, $0) < (given[$1].root == .duration ? 1 : 0, $1) }
+    let all = definition.dedupe == nil ? Array(given.indices) : order
+    fields = Self.keep(all.map { (definition.fields[$0], given[$0]) })
+    context = Self.keep(zip(definition.context, inherited).map { ($0, $1) })
+    receiver = ReceiverCheck(whereSharedBy: family)
+  }
+
+  deinit {
+    for field in [fields, context].joined() {
+      field.name.free()
+      field.path.release()
+    }
+    fields.deallocate()
+    context.deallocate()
+  }
+
+  private static func paths(_ fields: [RuleDefinition.Field], _ family: Family) throws(RuleProblem) -> [CapturePath] {
+    var paths: [CapturePath] = []
+    for field in fields {
+      do throws(RuleProblem) { paths.append(try CapturePath(field.path, for: family)) } catch {
+        throw RuleProblem("field '\(field.name)': \(error.text)")
+      }
+    }
+    return paths
+  }
+
+  private static func keep(_ fields: [(RuleDefinition.Field, CapturePath)]) -> UnsafeMutableBufferPointer<CapturedField> {
+    let kept = fields.filter { $0.0.privacy != .drop }
+    let memory = UnsafeMutableBufferPointer<CapturedField>.allocate(capacity: kept.count)
+    for (index, (field, path)) in kept.enumerated() {
+      // A hash says nothing, whatever the name says.
+      let name =
+        switch field.privacy {
+        case .mask: FieldName(field.name, masked: true)
+        case .hash: FieldName(field.name, masked: false)
+        default: FieldName(given: field.name)
+        }
+      memory.initializeElement(
+        at: index,
+        to: CapturedField(
+          name: name.borrowedForEver(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash))
+    }
+    return memory
+  }
+
+  // MARK: Asking
+
+  /// The call is of another type that shares the code.
+  @inline(__always)
+  func passesBy(_ view: CallView) -> Bool { receiver?.passesBy(view) ?? false }
+
+  /// The call is one that the rule means, by condition, `once_per` and sample.
+  @inline(__always)
+  func admits(_ view: CallView, atExit: Bool) -> Bool {
+    if let condition, !condition.holds(view, atExit: atExit) {
+      gate.byCondition.add(1, ordering: .relaxed)
+      return false
+    }
+    if gate.hasOncePer, !gate.isFirst(occasion(view, atExit)) { return false }
+    return gate.samples()
+  }
+
+  /// What `once_per` counts by, as a number.
+  private func occasion(_ view: CallView, _ atExit: Bool) -> UInt64 {
+    switch oncePer {
+    case .thread: return mixed(UInt64(UInt(bitPattern: view.call.pointee.thread)))
+    case .path:
+      var key: UInt64 = 0
+      oncePath?.read(view, atExit: atExit) { key = $0.identity(printer) }
+      return key
+    default: return 1
+    }
+  }
+
+  /// Adds the fields; answers whether the record is to be written.
+  @inline(__always)
+  func fill(_ view: CallView, atExit: Bool, _ writer: inout FieldWriter) -> Bool {
+    var steady = -1
+    for index in 0..<fields.count {
+      if gate.hasDedupe, steady < 0, fields[index].path._withUnsafeGuaranteedRef({ $0.root == .duration }) { steady = writer.count }
+      fields[index].add(view, atExit: atExit, printer, &writer)
+    }
+    if gate.hasDedupe {
+      let bytes = UnsafeRawBufferPointer(start: writer.base, count: steady < 0 ? writer.count : steady)
+      if !gate.isNew(hash(bytes)) { return false }
+    }
+    return gate.hasRoom()
+  }
+}
+
+extension CapturedValue {
+  /// A number that equal values share.
+  func identity(_ printer: ValuePrinter) -> UInt64 {
+    switch self {
+    case .null, .missing: return 1
+    case .bool(let value): return mixed(value ? 3 : 2)
+    case .integer(let value): return mixed(UInt64(bitPattern: value))
+    case .unsigned(let value): return mixed(value)
+    case .double(let value): return mixed(value.bitPattern)
+    case .text(let bytes): return hash(bytes, from: 1)
+    case .other(let memory, let type):
+      // An object is itself, whatever it holds.
+      if case .object = type._withUnsafeGuaranteedRef({ $0.kind }) { return mixed(memory.loadUnaligned(as: UInt64.self)) }
+      var text = shown(printer)
+      return text.withUTF8 { hash(UnsafeRawBufferPointer($0), from: 2) }
+    }
+  }
+}
+
+/// Finds what is wrong with a rule, with nothing installed.
+package enum RuleCompiler {
+  /// One sentence for each problem; none when the rule can be installed on the function.
+  package static func problems(of definition: RuleDefinition, on family: Family) -> [RuleProblem] {
+    do throws(RuleProblem) {
+      _ = try CompiledRule(definition, RuleGate(definition), RuleCost(), for: family)
+      return []
+    } catch { return [error] }
+  }
+}

@@ -1,0 +1,167 @@
+// InstalledRule — one rule in the program: the hooks it led to, now and as images bring more, and what became of its calls.
+internal import HookRuntime
+internal import Journal
+private import Synchronization
+
+/// Made by `RuleInstaller`; grows on any thread.
+final class InstalledRule: Sendable {
+  let definition: RuleDefinition
+  let gate: RuleGate
+  let cost = RuleCost()
+  private let state = Mutex(State())
+
+  private struct State {
+    var tokens: [HookToken] = []
+    var wait: WaitToken?
+    var isRemoved = false
+    var isEnabled = true
+  }
+
+  init(_ definition: RuleDefinition) {
+    self.definition = definition
+    gate = RuleGate(definition)
+  }
+
+  /// Takes note of hooks that were installed.
+  func add(_ tokens: [HookToken]) {
+    let (isRemoved, isEnabled) = state.withLock { state in
+      state.tokens += tokens
+      return (state.isRemoved, state.isEnabled)
+    }
+    if isRemoved { HookEngine.shared.remove(tokens) } else if !isEnabled { for token in tokens { HookEngine.shared.setEnabled(false, token) } }
+  }
+
+  func setWait(_ wait: WaitToken) { state.withLock { $0.wait = wait } }
+
+  var tokens: [HookToken] { state.withLock { $0.tokens } }
+  var isWaiting: Bool { state.withLock { $0.wait != nil } }
+
+  /// Takes the rule out of the program; calls in flight finish with it. False when it was out.
+  func remove() -> Bool {
+    let (tokens, wait) = state.withLock { state in
+      defer {
+        state.isRemoved = true
+        state.wait = nil
+      }
+      return (state.tokens, state.wait)
+    }
+    let waited = wait.map { HookEngine.shared.stopWaiting($0) } ?? false
+    return HookEngine.shared.remove(tokens) > 0 || waited
+  }
+
+  /// Switches it; false when it is not in the program.
+  func setEnabled(_ isEnabled: Bool) -> Bool {
+    let (tokens, waits) = state.withLock { state in
+      state.isEnabled = isEnabled
+      return (state.tokens, state.wait != nil)
+    }
+    return tokens.map { HookEngine.shared.setEnabled(isEnabled, $0) }.contains(true) || waits
+  }
+
+  /// What it came to so far.
+  struct Figures {
+    /// Calls that it was asked about.
+    var calls: UInt64
+    /// Those that were left out: by `where`, by `sample`, by `rate`, as repeats.
+    var byCondition, bySample, byRate, asRepeat: UInt64
+    /// Mean time that the rule itself takes of a call; nil before one was measured.
+    var costNanoseconds: Double?
+    var recorded: UInt64 { calls &- min(calls, byCondition + bySample + byRate + asRepeat) }
+  }
+
+  var figures: Figures {
+    let calls = tokens.reduce(0) { $0 + (HookEngine.shared.info($1)?.calls ?? 0) }
+    return Figures(
+      calls: calls, byCondition: gate.byCondition.load(ordering: .relaxed), bySample: gate.bySample.load(ordering: .relaxed),
+      byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
+      costNanoseconds: cost.nanoseconds)
+  }
+}
+
+/// From a definition to hooks, all or nothing for a selector that is spelled out.
+enum RuleInstaller {
+  /// Makes the layer of one function.
+  typealias Maker = @Sendable (CompiledRule, Family) throws(RuleProblem) -> LayerSpec
+
+  /// Installs the rule for its patch.
+  static func install(_ definition: RuleDefinition, _ patch: Patch, _ make: @escaping Maker) throws(RuleProblem) -> InstalledRule {
+    var found: [(ImageCatalog, Family)] = []
+    switch SelectorLookup.resolve(definition.selector) {
+    case .failure(let problem):
+      guard definition.waits && problem.mayAppear || definition.isOptional else { throw RuleProblem("\(definition.title): \(problem)") }
+    case .success(let families): found = families
+    }
+    let rule = InstalledRule(definition)
+    let isGlob = SelectorPattern(definition.selector).isGlob
+    var layers = try layers(for: &found, rule, isGlob: isGlob, patch, make)
+    // Those that were not installed are ours to let go.
+    defer { for layer in layers.values.joined() { layer.release?(layer.context) } }
+    let requests = found.map { HookRequest(image: $0, family: $1, mayChoose: true) }
+    let report = HookEngine.shared.install(requests) { layers[FamilyName($0)]!.removeLast() }
+    note(report, rule, patch, isGlob: isGlob)
+    if !isGlob, !definition.isOptional, report.tokens.isEmpty, let (name, reason) = report.refused.first {
+      throw RuleProblem("cannot \(definition.verb) '\(name)': \(reason)")
+    }
+    if definition.waits { wait(rule, besides: found.map { FamilyName($0.1) }, isGlob: isGlob, patch, make) }
+    patch.rules.append(rule)
+    return rule
+  }
+
+  /// Checked for all before anything is installed; an image may be loaded twice. What a pattern matches and the rule does not fit is left out.
+  private static func layers(
+    for found: inout [(ImageCatalog, Family)], _ rule: InstalledRule, isGlob: Bool, _ patch: Patch, _ make: Maker
+  ) throws(RuleProblem) -> [FamilyName: [LayerSpec]] {
+    var layers: [FamilyName: [LayerSpec]] = [:]
+    var unfit: [(String, RuleProblem)] = []
+    var fit: [(ImageCatalog, Family)] = []
+    for (image, family) in found {
+      do throws(RuleProblem) {
+        layers[FamilyName(family), default: []].append(try layer(rule, family, make))
+        fit.append((image, family))
+      } catch { unfit.append((family.selector, error)) }
+    }
+    if let (_, problem) = unfit.first, !isGlob || fit.isEmpty {
+      for layer in layers.values.joined() { layer.release?(layer.context) }
+      if rule.definition.isOptional {
+        patch.log.note("rule left out", "\(patch.fileName): \(rule.definition.title): \(problem.text)")
+        found = []
+        return [:]
+      }
+      throw RuleProblem("\(rule.definition.title): \(problem.text)")
+    }
+    if let (name, problem) = unfit.first {
+      patch.log.note("rule left out", "\(patch.fileName): \(rule.definition.title) does not fit \(unfit.count) of \(found.count) functions, such as '\(name)': \(problem.text)")
+    }
+    found = fit
+    return layers
+  }
+
+  private static func layer(_ rule: InstalledRule, _ family: Family, _ make: Maker) throws(RuleProblem) -> LayerSpec {
+    try make(try CompiledRule(rule.definition, rule.gate, rule.cost, for: family), family)
+  }
+
+  private static func note(_ report: HookEngine.Report, _ rule: InstalledRule, _ patch: Patch, isGlob: Bool) {
+    let tokens = report.tokens.map(\.token)
+    rule.add(tokens)
+    patch.add(tokens, areExact: !isGlob && !rule.definition.isOptional)
+    if !isGlob { report.tellReach(patch) }
+  }
+
+  /// The rule lands on what images bring of the selector from now on.
+  private static func wait(_ rule: InstalledRule, besides known: [FamilyName], isGlob: Bool, _ patch: Patch, _ make: @escaping Maker) {
+    let definition = rule.definition
+    let token = HookEngine.shared.wait(
+      WaitRequest(selector: definition.selector, owner: patch.id, mayChoose: true, known: Set(known)) { family in
+        guard patch.isLive else { return nil }
+        do throws(RuleProblem) { return try layer(rule, family, make) } catch {
+          patch.log.say("\(patch.fileName): cannot \(definition.verb) '\(definition.name)' of '\(family.selector)', which appeared: \(error.text)")
+          return nil
+        }
+      } landed: { report in
+        patch.log.note(
+          "rule landed", "\(patch.fileName): '\(definition.selector)' appeared: \(report.tokens.count) tracked as '\(definition.name)'")
+        note(report, rule, patch, isGlob: isGlob)
+      })
+    rule.setWait(token)
+  }
+}

@@ -1,0 +1,200 @@
+// PathStep — one step of a capture path, worked out when the rule is loaded: `.lines`, `.count`, `.total()`.
+//
+// A step leads from a value in memory to another. Where the declared type does not tell what a name means (an existential, a
+// subclass, a generic argument) the step asks the value's own type, and remembers the answer for the next value of that type.
+internal import HookRuntime
+private import Synchronization
+
+enum PathStep {
+  /// A stored field of a struct, or an element of a tuple.
+  case field(offset: Int, Unmanaged<TypeInfo>)
+  /// A stored field of an object.
+  case objectField(offset: Int, Unmanaged<TypeInfo>)
+  /// What an Optional holds; a path that meets nil ends there.
+  case unwrap(Unmanaged<TypeInfo>, payload: Unmanaged<TypeInfo>)
+  /// The values of an enum's case; of another case there is nothing.
+  case payload(Unmanaged<TypeInfo>, number: Int)
+  /// What an existential holds; the next step is found by its type.
+  case open(Unmanaged<TypeInfo>)
+  case element(Unmanaged<CollectionType>, Int)
+  case count(Unmanaged<CollectionType>)
+  case isEmpty(Unmanaged<CollectionType>)
+  case textCount, textIsEmpty
+  /// A getter, or a method without arguments: code of the program.
+  case call(Unmanaged<ComputedStep>)
+  case byName(Unmanaged<NamedStep>)
+}
+
+/// Steps that follow each other, and what they lead to as far as declared types tell. Immutable; kept for ever, as rules are
+/// few and calls in flight may be walking them.
+final class PathSteps: @unchecked Sendable {
+  let steps: UnsafeBufferPointer<PathStep>
+  /// nil where each value tells.
+  let type: TypeInfo?
+
+  /// Works out what names mean.
+  /// - Parameters: what the first name is asked of, nil when each call tells; `path`, for messages.
+  init(_ names: ArraySlice<String>, from start: TypeInfo?, path: String) throws(RuleProblem) {
+    var made: [PathStep] = []
+    var type = start
+    for name in names { type = try Self.append(name, to: type, path, &made) }
+    let memory = UnsafeMutableBufferPointer<PathStep>.allocate(capacity: made.count)
+    _ = memory.initialize(from: made)
+    steps = UnsafeBufferPointer(memory)
+    self.type = type
+  }
+
+  // Types are kept by the resolver for ever, the other parts by being retained here.
+  private static func keep<T: AnyObject>(_ object: T) -> Unmanaged<T> { .passRetained(object) }
+
+  /// Appends the steps for one name; answers the type they lead to.
+  private static func append(_ name: String, to start: TypeInfo?, _ path: String, _ steps: inout [PathStep]) throws(RuleProblem) -> TypeInfo? {
+    var type = start
+    while case .optional(let payload)? = type?.kind {
+      steps.append(.unwrap(keep(type!), payload: keep(payload)))
+      type = payload
+    }
+    guard let type else {
+      steps.append(.byName(keep(NamedStep(name, path))))
+      return nil
+    }
+    if case .existential = type.kind {
+      steps.append(.open(keep(type)))
+      steps.append(.byName(keep(NamedStep(name, path))))
+      return nil
+    }
+    if name.hasSuffix("()") {
+      let step = try ComputedStep(String(name.dropLast(2)), of: type, path)
+      steps.append(.call(keep(step)))
+      return step.result
+    }
+    return try member(name, of: type, path, &steps)
+  }
+
+  private static func member(_ name: String, of type: TypeInfo, _ path: String, _ steps: inout [PathStep]) throws(RuleProblem) -> TypeInfo? {
+    switch type.kind {
+    case .string where name == "count":
+      steps.append(.textCount)
+      return integer
+    case .string where name == "isEmpty":
+      steps.append(.textIsEmpty)
+      return boolean
+    case .enumeration:
+      let cases = type.cases
+      guard let number = cases.firstIndex(where: { $0.name == name }) else {
+        throw RuleProblem(missing(name, "case", type.name, cases.map(\.name), path))
+      }
+      guard let payload = cases[number].payload else { throw RuleProblem("'\(path)': case '\(name)' of \(type.name) has no values") }
+      steps.append(.payload(keep(type), number: number))
+      return payload
+    default: break
+    }
+    if let collection = CollectionType.of(type) { return try member(name, of: collection, type, path, &steps) }
+    guard type.metadata.descriptor != nil || !type.fields.isEmpty else {
+      throw RuleProblem("'\(path)': \(type.name) has no fields, so no '\(name)'")
+    }
+    switch StoredField.find(name, in: type.metadata) {
+    case .success(let field):
+      if case .object = type.kind {
+        steps.append(.objectField(offset: field.offset, keep(field.info)))
+      } else {
+        steps.append(.field(offset: field.offset, keep(field.info)))
+      }
+      return field.info
+    case .failure(.noField(_, let owner, let known)):
+      throw RuleProblem(missing(name, "stored field", owner, known, path) + computedHint(name, type))
+    case .failure(let problem): throw RuleProblem("'\(path)': \(problem)")
+    }
+  }
+
+  private static func member(
+    _ name: String, of collection: CollectionType, _ type: TypeInfo, _ path: String, _ steps: inout [PathStep]
+  ) throws(RuleProblem) -> TypeInfo? {
+    if name == "count" {
+      steps.append(.count(keep(collection)))
+      return integer
+    }
+    if name == "isEmpty" {
+      steps.append(.isEmpty(keep(collection)))
+      return boolean
+    }
+    if collection.isList, let position = name == "first" ? 1 : Int(name), position > 0 {
+      steps.append(.element(keep(collection), position - 1))
+      return collection.element
+    }
+    throw RuleProblem("'\(path)': a path goes into \(type.name) by count, isEmpty\(collection.isList ? ", first or a position from 1" : ""), not by '\(name)'")
+  }
+
+  /// One sentence that names the nearest, or all there are when none is near.
+  private static func missing(_ name: String, _ what: String, _ owner: String, _ known: [String], _ path: String) -> String {
+    let advice =
+      if let nearest = RuleNames.nearest(to: name, known) { "; did you mean '\(nearest)'?" } else if known.isEmpty { "" } else {
+        "; it has \(known.prefix(12).joined(separator: ", "))"
+      }
+    return "'\(path)': \(owner) has no \(what) '\(name)'\(advice)"
+  }
+
+  /// A computed property of that name may be what was meant.
+  private static func computedHint(_ name: String, _ type: TypeInfo) -> String {
+    guard (try? ComputedStep(name, of: type, name)) != nil else { return "" }
+    return "; '\(name)' is computed: write '\(name)()', which runs code of the program"
+  }
+
+  // The standard library's own types are always known.
+  static let integer = try? TypeResolver.shared.type(of: Metadata(Int.self)).get()
+  static let boolean = try? TypeResolver.shared.type(of: Metadata(Bool.self)).get()
+}
+
+/// A name whose meaning each value's own type tells.
+final class NamedStep: @unchecked Sendable {
+  // `known` is atomic, and what it leads to is immutable and never freed.
+  private let name: String
+  private let path: String
+  private let known = Atomic<UInt>(0)
+  private let count = Atomic<Int>(0)
+  /// Types that are remembered; of more, each value is looked up anew.
+  private static let most = 64
+
+  final class Answer {
+    let type: Unmanaged<TypeInfo>
+    let steps: Result<PathSteps, RuleProblem>
+    let next: Unmanaged<Answer>?
+
+    init(_ type: Unmanaged<TypeInfo>, _ steps: Result<PathSteps, RuleProblem>, next: Unmanaged<Answer>?) {
+      self.type = type
+      self.steps = steps
+      self.next = next
+    }
+  }
+
+  init(_ name: String, _ path: String) {
+    self.name = name
+    self.path = path
+  }
+
+  /// What the name means for values of `type`.
+  func find(_ type: Unmanaged<TypeInfo>) -> Unmanaged<Answer> {
+    let head = known.load(ordering: .acquiring)
+    var each = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
+    while let answer = each {
+      let (isIt, next) = answer._withUnsafeGuaranteedRef { ($0.type.toOpaque() == type.toOpaque(), $0.next) }
+      if isIt { return answer }
+      each = next
+    }
+    return learn(type, head)
+  }
+
+  private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Unmanaged<Answer> {
+    let found: Result<PathSteps, RuleProblem>
+    do throws(RuleProblem) { found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path)) } catch { found = .failure(error) }
+    let next = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
+    let answer = Unmanaged.passRetained(Answer(type, found, next: next))
+    // Another thread may have been first: then this one is used once. Neither is freed: others may be reading.
+    if count.load(ordering: .relaxed) < Self.most,
+      known.compareExchange(expected: head, desired: UInt(bitPattern: answer.toOpaque()), ordering: .acquiringAndReleasing).exchanged
+    {
+      count.add(1, ordering: .relaxed)
+    }
+    return answer
+  }
+}

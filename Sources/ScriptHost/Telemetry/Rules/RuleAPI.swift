@@ -1,0 +1,113 @@
+// RuleAPI — track and its kin in Lua, and what the handles of rules do.
+internal import CLuaShim
+internal import HookRuntime
+internal import LuaBridge
+
+enum RuleAPI {
+  /// Global functions.
+  static let functions: [(String, SHLFunction)] = [("track", { named("track", $0, $1) })]
+
+  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("info", info)] as [(String, SHLFunction)] {
+      check(shl_method(patch.state, patch.classes.rule, name, function, context))
+    }
+  }
+
+  // MARK: Verbs
+
+  /// `track "name" { … }`: the first call answers a function that takes the rule.
+  private static func named(_ verb: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32 {
+    withPatch(context, callback) { patch, callback in
+      guard let name = callback.text(0), !name.isEmpty else {
+        let what = verb == "track" ? "the event's name" : "a name"
+        return callback.fail("'\(verb)' takes \(what) and a rule: \(verb) \"name\" { on = \"…\" }")
+      }
+      let pending = Pending(patch: patch, verb: verb, name: name)
+      return callback.done(shl_function(callback.scope, complete, Unmanaged.passRetained(pending).toOpaque()))
+    }
+  }
+
+  /// The name given to a verb, until its table arrives. Kept for the life of the patch: a script may complete it twice.
+  private final class Pending {
+    unowned let patch: Patch
+    let verb: String
+    let name: String
+    init(patch: Patch, verb: String, name: String) {
+      self.patch = patch
+      self.verb = verb
+      self.name = name
+    }
+  }
+
+  private static let complete: SHLFunction = { context, callback in
+    // The context is the Pending that `named` retained for good.
+    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
+      install(pending.verb, pending.name, LuaCallback(callback!)[0], pending.patch, LuaCallback(callback!))
+    }
+  }
+
+  private static func install(_ verb: String, _ name: String, _ table: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    do throws(RuleProblem) {
+      let definition = try RuleReader.read(verb: verb, name: name, table, callback)
+      return answer(
+        try RuleInstaller.install(definition, patch) { rule, _ throws(RuleProblem) in TrackLayer.spec(definition, rule, patch) }, patch,
+        callback)
+    } catch { return callback.fail(error.text) }
+  }
+
+  /// The handle of a rule, which is the last of its patch.
+  static func answer(_ rule: InstalledRule, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+    callback.done(shl_handle(patch.classes.rule, UInt64(patch.rules.count - 1), 0, 0))
+  }
+
+  // MARK: Handles
+
+  private static func rule(_ patch: Patch, _ callback: LuaCallback) -> InstalledRule { patch.rules[Int(callback[0].h.a)] }
+
+  static let toString: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let rule = rule(patch, callback)
+      return callback.done("\(rule.definition.title) (\(rule.tokens.count) hooked\(rule.isWaiting ? ", waiting" : ""))")
+    }
+  }
+
+  /// `r:remove()`: true when it was in the program.
+  private static let remove: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).remove())) }
+  }
+
+  /// `r:enable()`, `r:disable()`: true when it is in the program.
+  private static let enable: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).setEnabled(true))) }
+  }
+  private static let disable: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).setEnabled(false))) }
+  }
+
+  /// `r:info()`: a table of what became of its calls.
+  private static let info: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      let rule = rule(patch, callback)
+      let figures = rule.figures
+      let table = shl_table_new(callback.scope, 0, 12)
+      func set(_ name: String, _ value: SHLValue) {
+        _ = name.withCString { shl_table_set_field(callback.scope, table, $0, name.utf8.count, value) }
+      }
+      func text(_ name: String, _ text: String) {
+        var copy = text
+        copy.withUTF8 { bytes in set(name, shl_string(bytes.baseAddress, bytes.count)) }
+      }
+      text("verb", rule.definition.verb)
+      text("name", rule.definition.name)
+      text("on", rule.definition.selector)
+      set("hooks", shl_int(Int64(rule.tokens.count)))
+      set("waiting", shl_bool(rule.isWaiting))
+      for (name, count) in [
+        ("calls", figures.calls), ("recorded", figures.recorded), ("left_out_where", figures.byCondition),
+        ("left_out_sample", figures.bySample), ("left_out_rate", figures.byRate), ("left_out_repeat", figures.asRepeat),
+      ] { set(name, shl_int(Int64(clamping: count))) }
+      if let cost = figures.costNanoseconds { set("cost_ns", shl_number(cost)) }
+      return callback.done(table)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// RuleDefinition — a rule as somebody wrote it: names, paths and limits as data, nothing of the program.
+//
+// A definition is checked against a function with `RuleCompiler.problems(of:on:)`, with or without installing it, so that a tool
+// finds what a program would refuse. Every verb (`track`, `metric`, `span`) has these fields in common.
+
+internal import HookRuntime
+
+/// One rule. Durations are nanoseconds.
+package struct RuleDefinition: Sendable, Equatable {
+  /// What becomes of a value that is about a person.
+  package enum Privacy: String, Sendable, CaseIterable {
+    /// It is not recorded, and neither is its name.
+    case drop
+    /// A keyed hash takes its place: equal values have equal hashes on one machine.
+    case hash
+    /// `<masked>` takes its place.
+    case mask
+  }
+
+  /// A name in the record and the path whose value it gets.
+  package struct Field: Sendable, Equatable {
+    package var name: String
+    package var path: String
+    package var privacy: Privacy?
+
+    package init(name: String, path: String, privacy: Privacy? = nil) {
+      self.name = name
+      self.path = path
+      self.privacy = privacy
+    }
+  }
+
+  /// At most `count` in `period`.
+  package struct Rate: Sendable, Equatable {
+    package var count: Int
+    package var period: UInt64
+  }
+
+  /// What `once_per` counts by.
+  package enum OncePer: Sendable, Equatable {
+    /// The run of the program.
+    case process
+    case thread
+    case path(String)
+  }
+
+  /// "track", "metric" or "span": the word that messages begin with.
+  package var verb: String
+  package var name: String
+  package var selector: String
+  package var atExit = false
+  package var waits = false
+  /// What is not there is passed over without a word: presets meet programs of all kinds.
+  package var isOptional = false
+  package var fields: [Field] = []
+  /// Fields that everything recorded below the call inherits.
+  package var context: [Field] = []
+  package var condition: String?
+  /// The share that is kept, 0 to 1.
+  package var sample = 1.0
+  package var rate: Rate?
+  /// An equal record within this time is left out.
+  package var dedupe: UInt64?
+  package var oncePer: OncePer?
+
+  package init(verb: String, name: String, selector: String) {
+    self.verb = verb
+    self.name = name
+    self.selector = selector
+  }
+
+  /// How messages name the rule: `track 'checkout'`.
+  package var title: String { "\(verb) '\(name)'" }
+}
+
+/// Why a rule cannot be: one sentence.
+package struct RuleProblem: Error, Sendable, Equatable {
+  package let text: String
+  package init(_ text: String) { self.text = text }
+}
+
+/// Names that a rule may have meant.
+enum RuleNames {
+  /// The nearest of them; nil when none is near. Two letters that changed places are near.
+  static func nearest(to name: String, _ known: [String]) -> String? {
+    let wanted = Array(name.utf8)
+    let bound = wanted.count < 3 ? 0 : wanted.count < 4 ? 1 : 2
+    return known.map { ($0, EditDistance.editDistance(wanted, Array($0.utf8), bound: bound)) }.filter { $0.1 <= bound }.min { $0.1 < $1.1 }?.0
+  }
+}
+
+/// Texts of durations, shares and rates, as rules and conditions spell them.
+package enum RuleUnits {
+  private static let times: [(suffix: String, nanoseconds: Double)] = [
+    ("ns", 1), ("us", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9), ("h", 3600e9),
+  ]
+
+  /// "100ms", "2.5s", "1min" in nanoseconds; nil for anything else.
+  package static func duration(_ text: String) -> UInt64? {
+    for (suffix, factor) in times where text.hasSuffix(suffix) {
+      guard let number = Double(text.dropLast(suffix.count)), number >= 0, number * factor < 1e18 else { return nil }
+      return UInt64(number * factor)
+    }
+    return nil
+  }
+
+  /// "10%" or "0.1"; nil for anything outside 0 to 1.
+  package static func share(_ text: String) -> Double? {
+    let isPercent = text.hasSuffix("%")
+    guard let number = Double(isPercent ? text.dropLast() : text[...]) else { return nil }
+    let share = isPercent ? number / 100 : number
+    return (0...1).contains(share) ? share : nil
+  }
+
+  /// "50/s", "3/min", "10/500ms".
+  package static func rate(_ text: String) -> RuleDefinition.Rate? {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let count = Int(parts[0]), count > 0 else { return nil }
+    let starts = parts[1].first.map { $0.isNumber } ?? false
+    guard let period = duration(starts ? parts[1] : "1" + parts[1]), period > 0 else { return nil }
+    return RuleDefinition.Rate(count: count, period: period)
+  }
+}

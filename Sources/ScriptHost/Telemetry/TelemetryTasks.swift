@@ -1,0 +1,10 @@
+// TelemetryTasks — what tracking needs at the start of a program.
+internal import Journal
+
+extension BootTask {
+  /// The key under which personal values are hashed.
+  static let privacy = BootTask("privacy", .records) { context in
+    SecretHash.open(in: context.state)
+    return .goOn
+  }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Rules as data: what they capture, which calls they record, what is about people, what is refused when they are loaded.
+# TRACK_TICKS: how many events from eight threads (200000).
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
+ticks=${TRACK_TICKS:-200000}
+cd "$work"
+
+# tracked PATCH MODE COUNT: runs the program with a patch; events as lines of name and fields in PATCH.said.
+tracked() {
+  local name=$1
+  shift
+  rm -f events.jsonl
+  capture "$name" "$scripthost" run -v --state state --events events.jsonl --patches "$here/patches/$name.lua" -- ./shop "$@"
+  ended "$level: $name: the program ends well" "$name"
+  sed -n 's/.*"kind":"event","name":"\([^"]*\)".*"fields":\(.*\)}$/\1 \2/p; s/.*"kind":"event","name":"\([^"]*\)"[^{]*}$/\1/p' events.jsonl >"$name.said"
+}
+# events NAME COUNT: so many events of the name were recorded.
+events() {
+  local found
+  found=$(grep -c "^$1\( \|$\)" limits.said) || true
+  check "$level: '$1': $2 events, found $found" [ "$found" -eq "$2" ]
+}
+
+for level in -Onone -O; do
+  swiftc -swift-version 6 $level -module-name Shop "$here/shop.swift" -o shop 2>swiftc.log || { cat swiftc.log; bad "$level: the program is built"; continue; }
+  capture alone ./shop visits
+
+  tracked fields visits
+  unchanged "$level: rules leave the program as it was" alone fields
+  same "$level: paths lead where they say" "$here/expected/fields" fields.said
+
+  tracked privacy visits
+  check "$level: what is dropped is not there" bash -c '! grep -q "age\|ada@\|36" privacy.said'
+  check "$level: a hash stands in" grep -q '"buyer":"[0-9a-f]\{16\}"' privacy.said
+  check "$level: a mask stands in" grep -q '"title":"<masked>"' privacy.said
+  check "$level: nil stays nil" grep -q '"buyer":null' privacy.said
+  cp privacy.said privacy.first
+  tracked privacy visits
+  same "$level: equal values have equal hashes in the next run" privacy.first privacy.said
+
+  tracked limits taps 3000
+  events all 3000
+  events some 1000
+  events words 1000
+  events never 0
+  events rated 50
+  events once 1
+  events each 3
+  events touched 3
+  sampled=$(grep -c '^sampled' limits.said)
+  check "$level: about a tenth is sampled ($sampled of 3000)" [ "$sampled" -gt 200 -a "$sampled" -lt 400 ]
+
+  tracked handles taps 3000
+  check "$level: a rule that is removed, or off, records nothing" bash -c '! grep -q "^gone\|^off" handles.said'
+  check "$level: a rule that stays records" grep -q '^seen {"name":"button 0"}$' handles.said
+  says "$level: remove answers whether it was there" handles.err "track 'gone' (1 hooked)	true	false"
+  says "$level: a rule whose function may be missing" handles.err 'handles.lua:10: 0'
+  says "$level: info counts" handles.err 'some	Shop.tap(_:at:)	3000	1000	2000'
+
+  # What is wrong is told when the rule is loaded, in one sentence.
+  name='' sentence=''
+  while IFS= read -r line; do
+    case $line in
+      '=== '*) name=${line#=== } ;;
+      '> '*) sentence=${line#> } ;;
+      *)
+        printf 'patch { id = "wrong", api = 1 }\n%s\n' "$line" >wrong.lua
+        capture wrong "$scripthost" run --state state --patches wrong.lua -- ./shop taps 1
+        says "$level: $name" wrong.err "$sentence"
+        ;;
+    esac
+  done <"$here/wrong.lua"
+
+  # None lost, none doubled, from eight threads at once.
+  rm -f events.jsonl
+  capture ticks "$scripthost" run --state "state$level" --patches "$here/patches/ticks.lua" -- ./shop ticks "$ticks"
+  ended "$level: eight threads end well" ticks
+  "$scripthost" events --state "state$level" --kind event --json >ticks.jsonl
+  python3 "$here/ticks.py" ticks.jsonl "$ticks" >ticks.said || true
+  says "$level: $ticks events of eight threads: none lost, none doubled, in order" ticks.said "right $ticks"
+done
+finish

@@ -1,0 +1,107 @@
+// shop MODE [COUNT]: a program that rules look into. Its functions are called in a fixed order; what they are given is in `expected`.
+import Glibc
+
+enum Payment { case cash, card(number: String, months: Int), voucher }
+protocol Item { var label: String { get } }
+struct Apple: Item { var label: String; var grams: Int }
+struct Line { var name: String; var price: Double }
+
+class User {
+  var email: String
+  var age: Int32
+  init(email: String, age: Int32) { (self.email, self.age) = (email, age) }
+}
+
+final class Cart {
+  var title: String
+  var lines: [Line] = []
+  var payment = Payment.cash
+  var buyer: User?
+  var present: any Item = Apple(label: "an apple in a present", grams: 150)
+  var tags: Set<String> = ["a", "b"]
+  var prices: [String: Int] = ["x": 1]
+  init(_ title: String) { self.title = title }
+
+  var total: Double {
+    var sum = 0.0
+    for line in lines { sum += line.price }
+    return sum
+  }
+  @inline(never) func describe() -> String { "\(title): \(lines.count)" }
+
+  @inline(never) func add(_ name: String, price: Double) { lines.append(Line(name: name, price: price)) }
+  @inline(never) func checkout(_ note: String) -> Int {
+    print("checkout \(title) \(lines.count) \(note)")
+    return lines.count
+  }
+  @inline(never) func pay(_ payment: Payment) throws -> String {
+    self.payment = payment
+    if case .voucher = payment { throw Refused.voucher }
+    return "paid"
+  }
+}
+enum Refused: Error { case voucher }
+
+struct Meter {
+  var count: Int
+  var name: String
+  @inline(never) func read(_ factor: Int) -> Int { count * factor + name.utf8.count }
+  @inline(never) mutating func step(by: Int) { count += by }
+}
+enum Signal {
+  case go, stop(after: Int)
+  @inline(never) func show() -> Int { if case .stop(let n) = self { n } else { 0 } }
+}
+
+@inline(never) func tap(_ name: String, at x: Int) -> Int { x &+ name.utf8.count }
+@inline(never) func press(_ name: String) -> Int { name.utf8.count }
+@inline(never) func tick(_ thread: Int, _ number: Int) -> Int { thread &* 7 &+ number }
+
+func visits() throws {
+  let cart = Cart("box")
+  cart.buyer = User(email: "ada@example.org", age: 36)
+  cart.add("tea", price: 2.5)
+  cart.add("milk", price: 1)
+  _ = cart.checkout("first")
+  for payment in [Payment.cash, .card(number: "4111", months: 12), .voucher] {
+    do { print(try cart.pay(payment)) } catch { print("refused \(error)") }
+  }
+  let empty = Cart("empty")
+  _ = empty.checkout("second")
+  var meter = Meter(count: 3, name: "gas")
+  print(meter.read(2))
+  meter.step(by: 4)
+  print(meter.count, Signal.go.show(), Signal.stop(after: 9).show())
+}
+
+func taps(_ count: Int) {
+  var sum = 0
+  for round in 0..<count { sum &+= tap("button \(round % 3)", at: round % 3) }
+  sum &+= press("button 0")
+  print(sum)
+}
+
+func ticks(_ count: Int) {
+  let threads = 8
+  var handles = [pthread_t](repeating: 0, count: threads)
+  struct Work { let thread: Int, count: Int }
+  for thread in 0..<threads {
+    let work = UnsafeMutablePointer<Work>.allocate(capacity: 1)
+    work.initialize(to: Work(thread: thread, count: count / threads))
+    pthread_create(&handles[thread], nil, { given in
+      let work = given!.assumingMemoryBound(to: Work.self).pointee
+      var sum = 0
+      for number in 0..<work.count { sum &+= tick(work.thread, number) }
+      return UnsafeMutableRawPointer(bitPattern: sum | 1)
+    }, work)
+  }
+  for handle in handles { pthread_join(handle, nil) }
+  print("ticked \(count)")
+}
+
+let count = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : 0
+switch CommandLine.arguments[1] {
+case "visits": try visits()
+case "taps": taps(count)
+default: ticks(count)
+}
