@@ -37,13 +37,15 @@ let package = Package(
       swiftSettings: swift),
     .target(name: "Journal", swiftSettings: swift),
     .target(name: "CLuaShim"),
+    // Lua's grammar, for tools: nothing of ours is under it.
+    .target(name: "LuaSyntax", swiftSettings: swift),
     .target(name: "CCrash"),
     .target(name: "LuaBridge", dependencies: ["CLuaShim"], swiftSettings: swift),
     .target(
       name: "ScriptHost", dependencies: ["HookRuntime", "Journal", "LuaBridge", "CHookTrampoline", "CLuaShim", "CCrash", "SwiftMangling"],
       swiftSettings: swift),
     .target(name: "ScriptHostBoot", dependencies: ["ScriptHost"], swiftSettings: swift),
-    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "Journal", "SwiftMangling"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostCLI", dependencies: ["ScriptHost", "HookRuntime", "Journal", "LuaSyntax", "SwiftMangling"], swiftSettings: swift),
     // Out of process: what reads journals and hands them on. The sidecar alone links Foundation.
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "Exporters", dependencies: ["Journal", "CSQLite"], swiftSettings: swift),
@@ -87,9 +89,10 @@ let package = Package(
     .executableTarget(
       name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
       swiftSettings: swift),
+    .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "LuaBridge"], swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(
-      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "CLuaShim"],
+      name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "LuaSyntax", "CLuaShim"],
       swiftSettings: swift),
   ]
 )

@@ -67,32 +67,20 @@ extension Subcommand {
 
 /// One look into a program.
 private struct Inspection {
-  let catalogs: [ImageCatalog]
-  private let files: ProgramImages.Files
+  private let program: ProgramView
+  private var catalogs: [ImageCatalog] { program.catalogs }
+  private var files: ProgramImages.Files { program.files }
   let words: [String]
   let isJSON: Bool
   let showsFields: Bool
-  let shown: String
+  private var shown: String { program.shown }
 
   init(_ arguments: Arguments) throws(Failure) {
-    let operands = arguments.operands.map { String(decoding: $0, as: UTF8.self) }
-    shown = operands[0]
-    words = Array(operands.dropFirst())
+    words = arguments.operands.dropFirst().map { String(decoding: $0, as: UTF8.self) }
     isJSON = arguments.has("--json")
     showsFields = arguments.has("--fields")
-    var options = SymbolTable.Options()
-    options.debugDirectories = arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) }
-    if let state = StateDirectory.resolve()?.appending("index"), state.makeDirectories() { options.indexDirectory = state.description }
-    let pid = Int32(shown).flatMap { $0 > 0 ? $0 : nil }
-    let path = pid == nil ? try ProgramFile(named: arguments.operands[0], runs: false).realPath.description : ""
-    if let pid, kill(pid, 0) != 0, errno == ESRCH { throw .notFound("no process '\(pid)'") }
-    do throws(ImageError) {
-      files = if let pid { try ProgramImages.files(ofProcess: pid) } else { try ProgramImages.files(ofProgram: path) }
-      catalogs = ProgramImages.catalogs(of: files, options: options)
-    } catch { throw error.failure }
-    guard catalogs.contains(where: { $0.file.isSwift }) else {
-      throw .refused("'\(EventText.printable(shown))' is not a Swift program: it has no Swift metadata and loads no Swift library")
-    }
+    program = try ProgramView(
+      arguments.operands[0], debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) })
   }
 
   private func images(for pattern: SelectorPattern) -> [ImageCatalog] { pattern.module == nil ? [catalogs[0]] : catalogs }
@@ -257,20 +245,6 @@ extension Inspection {
   }
 }
 
-extension ImageError {
-  /// A program that is not there is 127, one that cannot be read 126.
-  fileprivate var failure: Failure { if case .notFound = self { .notFound(description) } else { .refused(description) } }
-}
-
 extension String {
   fileprivate func padded(_ width: Int) -> String { count < width ? self + String(repeating: " ", count: width - count) : self }
-}
-
-/// JSON strings, escaped as events are.
-private enum JSON {
-  static func string(_ text: String) -> String {
-    var out = ""
-    EventText.append(json: text, to: &out)
-    return out
-  }
 }

@@ -1,0 +1,159 @@
+// The entries of globals, of `log` and of `swift`.
+
+extension ScriptReference {
+  static let waitOption = ScriptOption("wait", "boolean", "What is not there now may come with an image; it is resolved then.")
+
+  static let hookOptions = [
+    ScriptOption("priority", "integer", "Layers with a higher one are outside of others; the header's is the default."),
+    ScriptOption("once", "boolean", "The hook is removed by its first call."),
+    ScriptOption("object", "Object", "Only calls on this object are meant."),
+    ScriptOption("group", "string", "A name under which hooks are listed together."),
+    ScriptOption("wait", "boolean", "Also hook what images bring later."),
+    ScriptOption("max", "integer", "More matches of a glob than this are an error."),
+    ScriptOption("by", "string", "The back end that diverts the calls: see docs/hooks.md."),
+    ScriptOption("on_busy", "\"wait\"|\"original\"", "When another thread is in the patch: wait for it (the default of around), or run the original alone."),
+    ScriptOption("on_failure", "\"original\"", "When the handler fails the original's result stands."),
+  ]
+
+  static let globals: [ScriptEntry] = [
+    ScriptEntry(
+      "", "patch", .function, "patch(header: table)",
+      options: [
+        ScriptOption("id", "string", "The patch's name in records and commands; the file's name without one."),
+        ScriptOption("version", "string", "For people."), ScriptOption("api", "integer", "1: the API it was written for."),
+        ScriptOption("target", "table", "`{ program = \"storefront\" }`: other programs do not load it."),
+        ScriptOption("priority", "integer", "Of its hooks, where they say nothing."),
+      ],
+      "The header: the first statement of a file, literals only. It is read without running the file.",
+      example: "patch { id = \"rounding\", version = \"1.2.0\", api = 1, target = { program = \"shop\" } }"),
+    ScriptEntry(
+      "", "method", .function, "method(selector: string, options?: table) -> Method", options: [waitOption],
+      "Resolves a selector, or a glob. A name that means nothing is an error that names the nearest.",
+      example: "local total = method \"Shop.Cart.total(tax:)\"\nprint(total:explain())"),
+    ScriptEntry(
+      "", "class", .function, "class(name: string, options?: table) -> Class", options: [waitOption],
+      "A type of the program: hooks by member, static members, static methods.",
+      example: "print(class \"Shop.Cart\".rate)\nlocal cart = class \"Shop.Cart\":make()\nprint(cart.title)"),
+    ScriptEntry(
+      "class", "define", .function, "class.define(name: string, description: table) -> Class",
+      options: [
+        ScriptOption("super", "string|Class", "The class to inherit from.", isNeeded: true),
+        ScriptOption("methods", "table", "Functions by selector, called as handlers are; `call:super()` is the inherited one."),
+        ScriptOption("fields", "table", "Stored properties with their first values."),
+        ScriptOption("deinit", "function", "Runs when an instance ends."),
+        ScriptOption("direct_calls", "\"miss\"", "Override although calls were made direct that do not see it."),
+      ],
+      "Makes a class at run time that inherits from one of the program's.",
+      example: """
+        local Fast = class.define("FastCart", { super = "Shop.Cart", methods = {
+          ["total(tax:)"] = function(call, tax) return call:super() * 2 end,
+        } })
+        print(swift.type(swift.new("FastCart", "init(title:)", "x")))
+        """),
+    ScriptEntry(
+      "", "implement", .statement, "implement(protocol: string) -> fun(functions: table): Object",
+      "An object that conforms to protocols of the program; functions answer the requirements. `target` answers all others, `weak` keeps it weakly.",
+      example: """
+        local delegate = implement "Shop.CartDelegate" {
+          ["cartDidChange(_:)"] = function(call, cart) log.info("changed", { title = cart.title }) end,
+        }
+        """),
+    ScriptEntry(
+      "", "delegates", .statement, "delegates(property: string) -> fun(functions: table): Delegates",
+      "Shows the calls on whatever object is a property's delegate, before they go on.",
+      example: """
+        delegates "Shop.Cart.delegate" { ["cartDidChange(_:)"] = function(call, cart) print("told") end }
+        """),
+    ScriptEntry(
+      "", "track", .statement, "track(name: string) -> fun(rule: table)",
+      options: [
+        ScriptOption("on", "string", "The selector, or a glob.", isNeeded: true),
+        ScriptOption("at", "\"enter\"|\"exit\"", "When fields are read; enter is the default."),
+        ScriptOption("fields", "table", "Names and capture paths: `self.title`, `args.tax`, `result`, `error`, `duration`."), waitOption,
+      ],
+      "A rule: a call becomes an event with fields. It is data; no Lua runs when it fires.",
+      example: """
+        track "added" { on = "Shop.Cart.add(_:price:quantity:)", fields = { cart = "self.title", name = "args.1", price = "args.price" } }
+        """),
+    ScriptEntry(
+      "", "observe", .function, "observe(subject: Object|Class, property: string, function: function) -> Observation",
+      "Tells what is written to a property: `change.object`, `path`, `old`, `new`, `in_place`. The function runs on the writing thread, after the write.",
+      example: "observe(class \"Shop.Cart\", \"title\", function(change) print(change.old, change.new) end)"),
+    ScriptEntry(
+      "", "explain", .function, "explain(selector: string) -> string", "How far hooks on a selector reach, as the command explain says it.",
+      example: "print(explain \"Shop.Cart.total(tax:)\")"),
+    ScriptEntry(
+      "", "hooks", .function, "hooks() -> table", "All hooks of the process, as tables; behind them those that wait.",
+      example: "for _, hook in ipairs(hooks()) do print(hook.selector, hook.position, hook.calls) end"),
+    ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
+    ScriptEntry(
+      "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",
+      example: "log.info(\"checkout\", { items = 3, total = 12.5 })"),
+    ScriptEntry("log", "warn", .function, "log.warn(message: any, fields?: table)", "Records a warning.", example: "log.warn \"no stock\""),
+    ScriptEntry("log", "error", .function, "log.error(message: any, fields?: table)", "Records an error of the program's doing."),
+  ]
+
+  static let swiftNames: [ScriptEntry] = [
+    ScriptEntry("swift", "null", .value, "any", "A none where nil would mean nothing: as an element of a table, as an argument in the middle."),
+    ScriptEntry(
+      "swift", "new", .function, "swift.new(type: string|Class, initialiser: string, ...: any) -> Object", "Makes an object or value by an initialiser.",
+      example: "local cart = swift.new(\"Shop.Cart\", \"init(title:)\", \"books\")\nprint(cart.title)"),
+    ScriptEntry(
+      "swift", "send", .function, "swift.send(target: any, member?: any, ...: any) -> any",
+      "Calls a member by its whole name; a target is an object, a class, or the selector of a static or free function.",
+      example: """
+        local cart = swift.new("Shop.Cart", "init(title:)", "books")
+        swift.send(cart, "add(_:price:quantity:)", "atlas", 12.5, 2)
+        print(swift.send(cart, "total(tax:)", 0.2))
+        """),
+    ScriptEntry(
+      "swift", "try", .function, "swift.try(target: any, member?: any, ...: any) -> boolean",
+      "Calls as swift.send does; answers true and the result, or false and the error that was thrown.",
+      example: """
+        local cart = swift.new("Shop.Cart", "init(title:)", "empty")
+        local ok, problem = swift.try(cart, "checkout()")
+        print(ok, problem)
+        """),
+    ScriptEntry(
+      "swift", "call", .function, "swift.call(selector: string, ...: any) -> any", "Calls a free or static function by its selector.",
+      example: "print(swift.call(\"Shop.discount(for:)\", 40))"),
+    ScriptEntry(
+      "swift", "forward", .function, "swift.forward(target: Object|Class, answer: any)",
+      "Messages that no member answers go to another object, or to a function(receiver, selector, arguments); nil takes back what there was."),
+    ScriptEntry(
+      "swift", "allow_leak", .function, "swift.allow_leak(selector: string)",
+      "Calls of these methods may leave a copy of a struct behind, where nothing tells whether they end it: see docs/values.md."),
+    ScriptEntry(
+      "swift", "closure", .function, "swift.closure(function: function, options?: table) -> function",
+      options: [
+        ScriptOption("default", "any", "The answer when the patch is gone."),
+        ScriptOption("original", "function", "The closure of the program that is called when the patch is gone."),
+      ], "Marks a Lua function as a closure with an agreed answer for the time after the patch."),
+    ScriptEntry(
+      "swift", "keep", .function, "swift.keep(handle: any) -> any", "Keeps an object, value or closure beyond the call it was borrowed for."),
+    ScriptEntry("swift", "weak", .function, "swift.weak(object: Object) -> function", "A function that answers the object while it lives, then nil."),
+    ScriptEntry("swift", "release", .function, "swift.release(handle: any)", "Lets go of what was kept, before the collector does."),
+    ScriptEntry(
+      "swift", "lend", .function, "swift.lend(object: any) -> any",
+      "Says that nobody keeps what lies in a frame of the program, for the rest of the handler: see docs/values.md."),
+    ScriptEntry(
+      "swift", "with", .function, "swift.with(value: any, changes: table) -> any", "A changed copy of a struct or tuple.",
+      example: """
+        local cart = class "Shop.Cart":make()
+        print(swift.with(cart.lines[1], { quantity = 9 }).quantity)
+        """),
+    ScriptEntry(
+      "swift", "case", .function, "swift.case(type: string, name: string, ...: any) -> any", "Makes a value of an enum.",
+      example: "print(swift.case(\"Shop.Status\", \"open\"))"),
+    ScriptEntry("swift", "data", .function, "swift.data(bytes: string) -> any", "The bytes of a text, for parameters of type Data and [UInt8]."),
+    ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool."),
+    ScriptEntry("swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max."),
+    ScriptEntry("swift", "u64", .function, "swift.u64(number: integer|string) -> any", "An exact UInt64, from an integer or its digits.", example: "print(swift.u64 \"18446744073709551615\")"),
+    ScriptEntry("swift", "int", .function, "swift.int(handle: any) -> integer", "The Lua integer of an integer of any type; an error when it does not fit."),
+    ScriptEntry("swift", "type", .function, "swift.type(handle: any) -> string", "The dynamic type's full name."),
+    ScriptEntry("swift", "is", .function, "swift.is(handle: any, type: string) -> boolean", "Whether it is of the type or a class that inherits from it."),
+    ScriptEntry("swift", "as", .function, "swift.as(handle: any, type: string) -> any", "The handle when it is of the type, else nil."),
+    ScriptEntry("swift", "fields", .function, "swift.fields(handle: any) -> table", "The names of the stored properties."),
+    ScriptEntry("swift", "error", .function, "swift.error(message: string) -> any", "An error to throw or to pass on."),
+  ]
+}

@@ -1,0 +1,94 @@
+// The entries of what handles have: Method, Class, Hook, Call, Observation, Delegates.
+
+extension ScriptReference {
+  /// The types of handles, in the order of the reference.
+  package static let types: [ScriptType] = [
+    ScriptType(name: "Method", summary: "What `method` answers: one or more functions of the program."),
+    ScriptType(name: "Class", summary: "What `class` answers: a type of the program. Static properties and methods stand behind it under their own names."),
+    ScriptType(name: "Hook", summary: "An installed hook."),
+    ScriptType(name: "Call", summary: "The first argument of every handler: one call of the program. It ends with the handler."),
+    ScriptType(name: "Observation", summary: "What `observe` answers."),
+    ScriptType(name: "Delegates", summary: "What `delegates` answers."),
+  ]
+
+  static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers
+
+  private static let methodMembers: [ScriptEntry] = [
+    ScriptEntry(
+      "Method", "before", .function, "before(handler: function, options?: table) -> Hook", options: hookOptions,
+      "Runs function(call, arguments…) before the original; it may change arguments.",
+      example: """
+        method "Shop.Cart.add(_:price:quantity:)":before(function(call, name, price, quantity)
+          if quantity > 100 then call.args.quantity = 100 end
+        end)
+        """),
+    ScriptEntry(
+      "Method", "around", .function, "around(handler: function, options?: table) -> Hook", options: hookOptions,
+      "Runs function(call, arguments…) in the original's place. It calls the original or returns a value.",
+      example: """
+        method "Shop.Cart.total(tax:)":around(function(call, tax)
+          return math.floor(call:original() * 100 + 0.5) / 100
+        end, { priority = 10 })
+        """),
+    ScriptEntry(
+      "Method", "after", .function, "after(handler: function, options?: table) -> Hook", options: hookOptions,
+      "Runs function(call, arguments…) behind the original; it sees `call.result`, `call.error` and `call.duration_ns`, and may change the result.",
+      example: """
+        method "Shop.Cart.checkout()":after(function(call)
+          if call.error then log.warn("checkout failed", { error = call.error }) end
+        end)
+        """),
+    ScriptEntry("Method", "explain", .function, "explain() -> string", "How far hooks on it reach."),
+  ]
+
+  private static let classMembers: [ScriptEntry] = [
+    ScriptEntry(
+      "Class", "before", .function, "before(member: string, handler: function, options?: table) -> Hook", options: hookOptions,
+      "As of a method, for a member of the type or one it inherits.",
+      example: "class \"Shop.Cart\":before(\"checkout()\", function(call) print(call.self.title) end)"),
+    ScriptEntry("Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
+    ScriptEntry("Class", "after", .function, "after(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
+  ]
+
+  private static let hookMembers: [ScriptEntry] = [
+    ScriptEntry(
+      "Hook", "remove", .function, "remove() -> boolean", "Takes the hook out; true when it was installed or waited.",
+      example: """
+        local hook = method "Shop.Cart.total(tax:)":before(function(call) end)
+        hook:disable()
+        hook:enable()
+        print(hook:describe())
+        hook:remove()
+        """),
+    ScriptEntry("Hook", "enable", .function, "enable() -> boolean", "Lets calls through to the handler again."),
+    ScriptEntry("Hook", "disable", .function, "disable() -> boolean", "Passes calls by; the code stays diverted."),
+    ScriptEntry("Hook", "describe", .function, "describe() -> string", "A line for each installed hook."),
+  ]
+
+  private static let callMembers: [ScriptEntry] = [
+    ScriptEntry("Call", "self", .value, "any", "The object or value the call is on."),
+    ScriptEntry("Call", "type", .value, "string", "The name of the type that declares the function."),
+    ScriptEntry("Call", "selector", .value, "string", "The selector's name."),
+    ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them. A label that is a Lua word gets a trailing underscore."),
+    ScriptEntry("Call", "result", .value, "any", "The original's result; `after` and `around` may set it."),
+    ScriptEntry("Call", "error", .value, "any", "What the original threw; nil when it returned."),
+    ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set."),
+    ScriptEntry("Call", "duration_ns", .value, "integer", "How long the original took, in nanoseconds."),
+    ScriptEntry("Call", "depth", .value, "integer", "How many hooked calls are around this one on its thread."),
+    ScriptEntry("Call", "thread", .value, "integer", "The kernel's number of the thread."),
+    ScriptEntry("Call", "task", .value, "integer", "The number of the Swift task; nil outside of tasks."),
+    ScriptEntry("Call", "ctx", .value, "table", "A table that the handlers of one call share."),
+    ScriptEntry("Call", "original", .function, "original(...: any) -> any", "Runs the original, with the arguments as they are or with all of them anew."),
+    ScriptEntry("Call", "super", .function, "super(...: any) -> any", "In a class made here: the superclass's method."),
+    ScriptEntry("Call", "try", .function, "try(...: any) -> boolean", "Runs the original; answers true and the result, or false and the error."),
+    ScriptEntry("Call", "throw", .function, "throw(error: any)", "Ends the handler; the call throws the error, or one made of a text."),
+  ]
+
+  private static let otherMembers: [ScriptEntry] = [
+    ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran."),
+    ScriptEntry("Observation", "explain", .function, "explain() -> string", "How writes are seen, and which are not."),
+    ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it."),
+    ScriptEntry("Delegates", "explain", .function, "explain() -> string", "What is watched."),
+    ScriptEntry("Delegates", "adopt", .function, "adopt(object: Object)", "Watches an object that is a delegate already."),
+  ]
+}

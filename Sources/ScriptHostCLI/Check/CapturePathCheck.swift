@@ -1,0 +1,89 @@
+// CapturePathCheck — whether the path of a tracking rule's field resolves, by what the program's files say of its types.
+//
+// Where the files do not tell (generic arguments, types of libraries that are not there, existentials) nothing is claimed.
+internal import HookRuntime
+internal import SwiftMangling
+
+struct CapturePathCheck {
+  let program: ProgramView
+
+  /// What is wrong with `path` on calls of `family`; nil when nothing is, or nothing is known.
+  func problem(_ path: String, on family: Family) -> String? {
+    if path.contains("(") { return "'\(path)' runs program code, which capture paths cannot do yet; name stored fields" }
+    var steps = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    if steps.contains("") { return "'\(path)' has an empty step" }
+    let declaration = family.declaration
+    let type: TypeSyntax
+    switch steps.removeFirst() {
+    case "self":
+      guard let context = declaration.context, let kind = declaration.contextKind else { return nil }
+      type = .nominal(context, kind: kind, arguments: [])
+    case "result": type = declaration.functionType.result
+    case "error", "duration": return nil
+    case "errno" where family.imported != nil: return nil
+    case "args":
+      guard !steps.isEmpty else { return "'args' needs a label or a position: 'args.name' or 'args.1'" }
+      switch Self.argument(steps.removeFirst(), of: family) {
+      case .success(let index): type = declaration.functionType.parameters[index].type
+      case .failure(let problem): return problem.text
+      }
+    case let head: return "'\(path)' begins with '\(head)'; it begins with self, args, result, error or duration"
+    }
+    return problem(steps[...], in: type, path)
+  }
+
+  /// The position of the argument that a label or a number means.
+  static func argument(_ name: String, of family: Family) -> Result<Int, BindingProblem> {
+    let parameters = family.declaration.functionType.parameters
+    if let position = Int(name), parameters.indices.contains(position - 1) { return .success(position - 1) }
+    if let index = parameters.firstIndex(where: { $0.label == name || ($0.label ?? "_") + "_" == name }) { return .success(index) }
+    let labels = parameters.enumerated().map { $1.label ?? "\($0 + 1)" }
+    let near = Nearest.name(to: name, among: labels.filter { Int($0) == nil })
+    return .failure(
+      BindingProblem(
+        text: "'\(family.selector)' has no argument '\(name)'; "
+          + (near.map { "did you mean '\($0)'?" } ?? "it has \(labels.isEmpty ? "none" : labels.joined(separator: ", "))")))
+  }
+
+  private func problem(_ steps: ArraySlice<String>, in type: TypeSyntax, _ path: String) -> String? {
+    guard let step = steps.first else { return nil }
+    guard case .nominal(let name, _, let arguments) = type else { return nil }
+    if name.module == "Swift", name.shortName == "Optional", let payload = arguments.first { return problem(steps, in: payload, path) }
+    let owner = ProgramView.plain(name.description)
+    guard let record = program.types[owner], record.kind != .enum else { return nil }
+    var fields: [String] = []
+    for each in [owner] + program.superclasses(of: owner).map({ ProgramView.plain($0) }) {
+      // A superclass that no file declares may have it.
+      guard let record = program.types[each] else { return nil }
+      if let field = record.fields.first(where: { $0.name == step }) {
+        guard steps.count > 1, let next = fieldType(field, record) else { return nil }
+        return problem(steps.dropFirst(), in: next, path)
+      }
+      fields += record.fields.map(\.name)
+    }
+    let near = Nearest.name(to: step, among: fields)
+    let isComputed = program.catalogs.contains { !$0.families(matching: SelectorPattern("\(owner).\(step).get")).isEmpty }
+    if isComputed, near == nil { return "'\(path)': '\(step)' of \(owner) is computed; capture paths read stored fields" }
+    return "'\(path)': \(owner) has no stored field '\(step)'"
+      + (near.map { "; did you mean '\($0)'?" } ?? (fields.isEmpty ? "" : "; it has \(fields.prefix(12).joined(separator: ", "))"))
+  }
+
+  /// The declared type of a field, where its spelling alone tells.
+  private func fieldType(_ field: FieldRecord, _ owner: TypeRecord) -> TypeSyntax? {
+    guard !owner.isGeneric, let type = field.type else { return nil }
+    if type.symbolic.isEmpty {
+      var parser = SymbolParser()
+      return type.bytes.withUnsafeBufferPointer { parser.type($0) }
+    }
+    // One reference to a descriptor, perhaps as an Optional.
+    guard type.symbolic.count == 1, let reference = type.symbolic.first, reference.offset == 0, let name = reference.name,
+      let record = program.types[ProgramView.plain(name)], !record.isGeneric
+    else { return nil }
+    let rest = String(decoding: type.bytes.dropFirst(5), as: UTF8.self)
+    guard rest.isEmpty || rest == "Sg" else { return nil }
+    let parts = record.name.split(separator: ".").map(String.init)
+    let kind: NominalKind = record.kind == .class ? .classType : record.kind == .struct ? .structure : .enumeration
+    return .nominal(
+      NominalName(module: parts[0], steps: parts.dropFirst().map { .init(name: $0, kind: kind) }), kind: kind, arguments: [])
+  }
+}

@@ -1,0 +1,106 @@
+// CheckCommand — scripthost check: messages as editors read them.
+internal import Glibc
+internal import Journal
+internal import ScriptHost
+
+extension Subcommand {
+  static let check = Subcommand(
+    name: "check", summary: "check patches against a program without running it",
+    synopsis: "[--json] [--strict] PATCH… [PROGRAM]",
+    description: [
+      "Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read FILE:LINE:COLUMN: MESSAGE, as editors understand them.",
+      "Files that end in .lua are patches, a directory means the patches in it; the last word, if it is neither, is the program. Without PROGRAM only the text is checked.",
+    ],
+    options: [
+      Option(long: "json", help: "Prints one JSON object per message."),
+      Option(long: "strict", help: "Warnings, such as unused names, count as mistakes."),
+      Option(
+        long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory),
+    ],
+    operands: .several(1...256, "a PATCH, and perhaps a PROGRAM", .file),
+    exitStatuses: [
+      ExitStatus(code: "0", meaning: "nothing is wrong"), ExitStatus(code: "1", meaning: "mistakes were found"), .usage,
+      ExitStatus(code: "126", meaning: "PROGRAM or PATCH was refused"), ExitStatus(code: "127", meaning: "PROGRAM or PATCH was not found"),
+    ],
+    examples: [
+      ("scripthost check banner.lua swift-format", "One patch against a program in PATH."),
+      ("scripthost check --json Patches ./server", "All patches of a directory, for tools."),
+    ],
+    seeAlso: ["run", "find", "explain"]
+  ) { try checkPatches($0) }
+
+  private static func checkPatches(_ arguments: Arguments) throws(Failure) -> Int32 {
+    var operands = arguments.operands
+    var program: ProgramView?
+    if let last = operands.last, !isPatch(last) {
+      guard operands.count > 1 else { throw missing(last) }
+      operands.removeLast()
+      program = try ProgramView(last, debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) })
+    }
+    var mistakes = 0
+    var count = 0
+    var paths: [RawPath] = []
+    for operand in operands { paths += try files(RawPath(operand)) }
+    for path in paths {
+      let shown = EventText.printable(path.description)
+      let name = String(decoding: path.lastComponent, as: UTF8.self)
+      count += 1
+      for finding in PatchCheck.findings(try PatchFile.read(path), fileName: name, program: program) {
+        if finding.severity == .error || arguments.has("--strict") { mistakes += 1 }
+        Output.line(arguments.has("--json") ? finding.json(shown) : finding.line(shown))
+      }
+    }
+    Output.flush()
+    if !arguments.has("--json"), mistakes == 0 {
+      Output.note("\(count) patch\(count == 1 ? "" : "es") checked" + (program.map { " against \(EventText.printable($0.shown))" } ?? ", its text only") + ", nothing wrong")
+    }
+    return mistakes == 0 ? 0 : 1
+  }
+
+  private static func missing(_ operand: [UInt8]) -> Failure {
+    let shown = EventText.printable(String(decoding: operand, as: UTF8.self))
+    guard RawPath(operand).status() != nil else { return .notFound("no patch '\(shown)'; name a file that ends in .lua, or a directory") }
+    return .usage("check: '\(shown)' does not end in .lua; name a patch before the program")
+  }
+
+  /// A name that ends in .lua, or a directory.
+  private static func isPatch(_ operand: [UInt8]) -> Bool {
+    if operand.suffix(4) == Array(".lua".utf8)[...] { return true }
+    guard let status = RawPath(operand).status() else { return false }
+    return status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The patch itself, or those of a directory.
+  private static func files(_ path: RawPath) throws(Failure) -> [RawPath] {
+    guard let status = path.status() else { throw .notFound("no patch '\(EventText.printable(path.description))'; check the path") }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
+    let found = path.directoryEntries().filter { $0.suffix(4) == Array(".lua".utf8)[...] && $0.first != UInt8(ascii: ".") }.sorted { $0.lexicographicallyPrecedes($1) }
+    guard !found.isEmpty else { throw .notFound("'\(EventText.printable(path.description))' has no patches; a patch is a file that ends in .lua") }
+    return found.map { path.appending($0) }
+  }
+}
+
+/// A patch's file, as the host reads it.
+enum PatchFile {
+  /// Longest source the host reads.
+  static let longest = 128 << 10
+
+  static func read(_ path: RawPath) throws(Failure) -> [UInt8] {
+    let shown = EventText.printable(path.description)
+    guard let status = path.status() else { throw .notFound("no patch '\(shown)'; check the path") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .refused("'\(shown)' is no ordinary file, expected a Lua file") }
+    guard status.st_size <= longest else { throw .refused("'\(shown)' has \(status.st_size) bytes, a patch has at most \(longest)") }
+    guard let bytes = contents(path, Int(status.st_size)) else { throw .refused("'\(shown)' cannot be read, \(systemMessage(errno)); check its permissions") }
+    return bytes
+  }
+
+  private static func contents(_ path: RawPath, _ size: Int) -> [UInt8]? {
+    guard let file = path.withCString({ fopen($0, "re") }) else { return nil }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: size)
+    let count = fread(&bytes, 1, size, file)
+    guard ferror(file) == 0 else { return nil }
+    bytes.removeLast(size - count)
+    return bytes
+  }
+}

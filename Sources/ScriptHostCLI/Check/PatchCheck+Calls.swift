@@ -1,0 +1,317 @@
+// Calls and members of a checked script: arity, options, handlers, and what their texts mean in the program.
+internal import HookRuntime
+internal import LuaSyntax
+internal import ScriptHost
+internal import SwiftMangling
+
+extension PatchCheck {
+  mutating func check(_ value: Expression) {
+    switch value.kind {
+    case .member(let base, let member): check(member, of: base)
+    case .index(let base, let key):
+      guard case .arguments(let handler) = meanings.of(base), let family = handler.family else { return }
+      if let text = key.text { checkArgument(text, key.range, family) }
+      if case .number(let digits) = key.kind { checkArgument(digits, key.range, family) }
+    case .call(let function, let arguments): check(value, function, arguments)
+    case .method(let receiver, let name, let arguments): checkMethod(receiver, name, arguments)
+    default: break
+    }
+  }
+
+  // MARK: Members
+
+  private mutating func check(_ member: Identifier, of base: Expression) {
+    switch meanings.of(base) {
+    case .table(let table):
+      guard let known = ScriptReference.members(ofTable: table), !known.contains(member.text) else { return }
+      error(member.range, "'\(table)' has no '\(member.text)'" + near(member.text, known))
+    case .call:
+      if ScriptReference.member(member.text, of: "Call") == nil { unknownMember(member, of: "Call", shown: "call") }
+    case .arguments(let handler): if let family = handler.family { checkArgument(member.text, member.range, family) }
+    case .function(let entry) where entry.fullName == "class" && member.text != "define":
+      error(member.range, "'class' has no field '\(member.text)'; it has define, and is called: class \"Shop.Cart\"")
+    default: break
+    }
+  }
+
+  private func near(_ name: String, _ known: [String]) -> String {
+    Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? (known.count > 24 ? "" : "; it has \(known.joined(separator: ", "))")
+  }
+
+  private mutating func unknownMember(_ member: Identifier, of type: String, shown: String) {
+    error(member.range, "'\(shown)' has no '\(member.text)'" + near(member.text, ScriptReference.members(of: type).map(\.name)))
+  }
+
+  private mutating func checkArgument(_ name: String, _ range: Range<Int>, _ family: Family) {
+    if case .failure(let problem) = CapturePathCheck.argument(name, of: family) { error(range, problem.text) }
+  }
+
+  // MARK: Functions of ours
+
+  private mutating func check(_ value: Expression, _ function: Expression, _ arguments: [Expression]) {
+    // `track "name" { … }`: what is called is the result of a call.
+    if case .call(let inner, let outer) = function.kind, case .function(let entry) = meanings.of(inner), entry.kind == .statement {
+      return checkStatement(entry, outer.first, arguments.first)
+    }
+    guard case .function(let entry) = meanings.of(function) else { return }
+    checkArity(entry, entry.fullName, arguments, function.range)
+    checkOptions(entry, entry.fullName, arguments)
+    guard let first = arguments.first, let text = first.text, let binding else { return }
+    switch entry.fullName {
+    case "method", "explain":
+      if entry.fullName == "method", waits(arguments) { return }
+      if case .failure(let problem) = binding.resolve(text) { error(first.range, problem.text) }
+    case "class":
+      if !made.contains(text), !waits(arguments), let problem = binding.typeProblem(text) { error(first.range, problem) }
+    case "swift.call", "swift.send", "swift.try", "swift.allow_leak":
+      checkCallIn(text, first.range, arguments.dropFirst(), counts: entry.fullName != "swift.allow_leak")
+    case "swift.new": checkNew(text, first.range, arguments.dropFirst())
+    case "class.define": checkDefinition(arguments)
+    default: break
+    }
+  }
+
+  /// `{ wait = true }`: it may not be there yet.
+  private func waits(_ arguments: [Expression]) -> Bool {
+    guard case .table(let fields)? = arguments.last?.kind else { return false }
+    return fields.contains { field in
+      if field.key?.text == "wait", case .yes = field.value.kind { true } else { false }
+    }
+  }
+
+  /// Nothing is said of calls whose last argument may be several.
+  private func countIsKnown(_ arguments: some Collection<Expression>) -> Bool {
+    switch arguments.reversed().first?.kind {
+    case .call?, .method?, .varargs?: false
+    default: true
+    }
+  }
+
+  private mutating func checkArity(_ entry: ScriptEntry, _ shown: String, _ arguments: [Expression], _ range: Range<Int>) {
+    guard let arity = entry.arity, countIsKnown(arguments), !arity.contains(arguments.count), entry.kind == .function else { return }
+    let many = arguments.count > arity.upperBound
+    let bound = many ? arity.upperBound : arity.lowerBound
+    error(
+      many ? arguments[arity.upperBound].range : range,
+      "'\(shown)' takes \(arity.lowerBound == arity.upperBound ? "" : many ? "at most " : "at least ")\(bound) argument\(bound == 1 ? "" : "s"), found \(arguments.count): \(entry.signature)")
+  }
+
+  /// Keys of a table of options that a call writes out.
+  private mutating func checkOptions(_ entry: ScriptEntry, _ shown: String, _ arguments: [Expression]) {
+    guard !entry.options.isEmpty, let index = entry.parameters.lastIndex(where: { $0.type == "table" }), index < arguments.count else { return }
+    if index == 0, shown == "patch" { return }  // the header's reader has the words for it
+    checkKeys(arguments[index], entry.options, "option", of: shown)
+  }
+
+  private mutating func checkKeys(_ table: Expression, _ options: [ScriptOption], _ what: String, of shown: String) {
+    guard case .table(let fields) = table.kind else { return }
+    let known = options.map(\.name)
+    for field in fields {
+      guard let key = field.key, let name = key.text else { continue }
+      if !known.contains(name) {
+        error(
+          key.range,
+          "unknown \(what) '\(name)' of '\(shown)'"
+            + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
+      }
+    }
+    let names = fields.compactMap { $0.key?.text }
+    for option in options where option.isNeeded && !names.contains(option.name) {
+      error(table.range, "'\(shown)' needs '\(option.name)': \(option.summary.prefix(1).lowercased() + option.summary.dropFirst().dropLast())")
+    }
+  }
+
+  // MARK: Calling in
+
+  private mutating func checkCallIn(_ selector: String, _ range: Range<Int>, _ arguments: ArraySlice<Expression>, counts: Bool) {
+    guard let binding else { return }
+    switch binding.resolve(selector) {
+    case .failure(let problem): error(range, problem.text)
+    case .success(let bound): if counts, let family = bound.only { checkCount(arguments, family, range) }
+    }
+  }
+
+  private mutating func checkCount(_ arguments: ArraySlice<Expression>, _ family: Family, _ range: Range<Int>) {
+    let count = family.declaration.functionType.parameters.count
+    guard countIsKnown(arguments), arguments.count != count else { return }
+    error(range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), found \(arguments.count)")
+  }
+
+  private mutating func checkNew(_ type: String, _ range: Range<Int>, _ arguments: ArraySlice<Expression>) {
+    guard let binding, !made.contains(type) else { return }
+    if let problem = binding.typeProblem(type) { return error(range, problem) }
+    guard let initialiser = arguments.first, let text = initialiser.text else { return }
+    switch binding.resolve(text, of: type) {
+    case .failure(let problem): error(initialiser.range, problem.text)
+    case .success(let bound): if let family = bound.only { checkCount(arguments.dropFirst(), family, initialiser.range) }
+    }
+  }
+
+  // MARK: Types made here
+
+  private mutating func checkDefinition(_ arguments: [Expression]) {
+    guard let binding, arguments.count > 1, case .table(let fields) = arguments[1].kind else { return }
+    guard let base = fields.first(where: { $0.key?.text == "super" })?.value, let name = base.text, !made.contains(name) else { return }
+    if let problem = binding.typeProblem(name) { return error(base.range, problem) }
+    guard let methods = fields.first(where: { $0.key?.text == "methods" })?.value, case .table(let members) = methods.kind else { return }
+    for member in members {
+      guard let key = member.key, let text = key.text else { continue }
+      switch binding.resolve(text, of: name) {
+      case .failure(let problem): error(key.range, problem.text)
+      case .success(let bound): checkHandler(member.value, HandlerContext(position: "override", bound: bound))
+      }
+    }
+  }
+
+  // MARK: track, implement, delegates
+
+  private mutating func checkStatement(_ entry: ScriptEntry, _ name: Expression?, _ table: Expression?) {
+    guard let table else { return error(name?.range ?? 0..<0, "'\(entry.name)' takes a name and a table: \(entry.signature)") }
+    if !entry.options.isEmpty { checkKeys(table, entry.options, "field", of: entry.name) }
+    guard case .table(let fields) = table.kind else { return }
+    switch entry.name {
+    case "track": checkRule(fields)
+    case "implement":
+      if let name, let text = name.text, let problem = binding?.protocolProblem(text) { error(name.range, problem) }
+      for field in fields { checkHandler(field.value, HandlerContext(position: "answer", bound: nil)) }
+    case "delegates":
+      for field in fields { checkHandler(field.value, HandlerContext(position: "before", bound: nil)) }
+    default: break
+    }
+  }
+
+  private mutating func checkRule(_ fields: [TableField]) {
+    func field(_ name: String) -> Expression? { fields.first { $0.key?.text == name }?.value }
+    if let at = field("at"), let text = at.text, text != "enter", text != "exit" { error(at.range, "'at' is \"enter\" or \"exit\", found '\(text)'") }
+    guard let binding, let on = field("on"), let selector = on.text else { return }
+    switch binding.resolve(selector) {
+    case .failure(let problem):
+      if case .yes? = field("wait")?.kind { return }
+      error(on.range, problem.text)
+    case .success(let bound):
+      if let why = binding.whyNotHookable(bound) { error(on.range, why) }
+      guard case .table(let paths)? = field("fields")?.kind else { return }
+      let check = CapturePathCheck(program: binding.program)
+      for path in paths {
+        guard let text = path.value.text else { continue }
+        for (_, family) in bound.found.prefix(64) {
+          guard let problem = check.problem(text, on: family) else { continue }
+          error(path.value.range, problem)
+          break
+        }
+      }
+    }
+  }
+
+  // MARK: Hooks and handlers
+
+  private mutating func checkMethod(_ receiver: Expression, _ name: Identifier, _ arguments: [Expression]) {
+    switch meanings.of(receiver) {
+    case .method(let bound):
+      guard let entry = ScriptReference.member(name.text, of: "Method") else { return unknownMember(name, of: "Method", shown: "method") }
+      checkArity(entry, name.text, arguments, name.range)
+      checkOptions(entry, name.text, arguments)
+      if entry.result == "Hook" { checkHook(name, bound, arguments.first) }
+    case .type(let type):
+      // All else is a static method of the program's.
+      guard let entry = ScriptReference.member(name.text, of: "Class") else { return }
+      checkArity(entry, name.text, arguments, name.range)
+      checkOptions(entry, name.text, arguments)
+      guard let type, let binding, !made.contains(type), binding.typeProblem(type) == nil, let member = arguments.first, let text = member.text else {
+        return checkHook(name, nil, arguments.dropFirst().first)
+      }
+      switch binding.resolve(text, of: type) {
+      case .failure(let problem): if !waits(arguments) { error(member.range, problem.text) }
+      case .success(let bound): checkHook(name, bound, arguments.dropFirst().first)
+      }
+    case .handle(let type):
+      if ScriptReference.member(name.text, of: type) == nil { unknownMember(name, of: type, shown: type.lowercased()) }
+    case .table(let table):
+      error(name.range, "'\(table)' is a table of functions: write '\(table).\(name.text)'")
+    case .call(let handler):
+      guard let entry = ScriptReference.member(name.text, of: "Call") else { return unknownMember(name, of: "Call", shown: "call") }
+      if entry.kind != .function { return error(name.range, "'call.\(name.text)' is a value, no function: write 'call.\(name.text)'") }
+      if name.text == "original" || name.text == "try", handler.position == "before" || handler.position == "after" {
+        error(name.range, "only an 'around' handler calls the original; '\(handler.position)' runs beside it")
+      } else if name.text == "original", let family = handler.family, !arguments.isEmpty, countIsKnown(arguments) {
+        let count = family.declaration.functionType.parameters.count
+        if arguments.count != count {
+          error(name.range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), call:original got \(arguments.count); pass all or none")
+        }
+      }
+    default: break
+    }
+  }
+
+  private mutating func checkHook(_ position: Identifier, _ bound: BoundSelector?, _ handler: Expression?) {
+    if let bound, let why = binding?.whyNotHookable(bound) { error(position.range, why) }
+    guard let handler else { return }
+    switch handler.kind {
+    case .string, .number, .table, .yes, .no, .nothing:
+      return error(handler.range, "'\(position.text)' takes a handler function: function(call, …) … end")
+    default: checkHandler(handler, HandlerContext(position: position.text, bound: bound))
+    }
+  }
+
+  private mutating func checkHandler(_ handler: Expression, _ context: HandlerContext) {
+    guard let body = function(handler) else { return }
+    meanings.note(body, context)
+    guard let family = context.family else { return }
+    let expected = family.declaration.functionType.parameters.count
+    if !body.parameters.isEmpty, body.parameters.count - 1 > expected {
+      let extra = body.parameters[expected + 1]
+      error(
+        extra.range,
+        "'\(family.selector)' takes \(expected) argument\(expected == 1 ? "" : "s"), the handler asks for \(body.parameters.count - 1); remove '\(extra.text)'")
+    }
+    let answers = context.position == "around" || context.position == "override"
+    if answers, family.declaration.functionType.result != .tuple([]), !mayAnswer(body) {
+      error(handler.range, "the handler neither calls the original nor returns a value; end it with 'return call:original()'")
+    }
+  }
+
+  /// A function that is written here, or a local that is one.
+  private func function(_ value: Expression) -> FunctionBody? {
+    switch value.kind {
+    case .function(let body): return body
+    case .group(let inner): return function(inner)
+    case .name(let name):
+      guard let variable = meanings.names.local(name), variable.writes == 0, let initial = variable.initial, case .function(let body) = initial.kind
+      else { return nil }
+      return body
+    default: return nil
+    }
+  }
+
+  /// Some path returns a value, or the call goes on or somewhere else.
+  private func mayAnswer(_ body: FunctionBody) -> Bool {
+    if hasReturn(body.block) { return true }
+    guard let call = body.parameters.first?.text else { return false }
+    func isCall(_ value: Expression) -> Bool { if case .name(let name) = value.kind { name.text == call } else { false } }
+    var answers = false
+    body.block.forEachExpression { value in
+      switch value.kind {
+      case .method(let receiver, let name, let arguments):
+        let goesOn = isCall(receiver) && ["original", "super", "try", "throw"].contains(name.text)
+        // Whoever gets the call may answer it.
+        answers = answers || goesOn || arguments.contains(where: isCall)
+      case .call(_, let arguments): answers = answers || arguments.contains(where: isCall)
+      case .table(let fields): answers = answers || fields.contains { isCall($0.value) }
+      default: break
+      }
+      return !answers
+    }
+    body.block.forEachStatement { statement in
+      if case .assignment(let targets, _) = statement.kind {
+        for target in targets { if case .member(_, let member) = target.kind, member.text == "result" { answers = true } }
+      }
+    }
+    return answers
+  }
+
+  private func hasReturn(_ block: Block) -> Bool {
+    var found = false
+    block.forEachStatement { if case .leave(let values) = $0.kind, !values.isEmpty { found = true } }
+    return found
+  }
+}

@@ -1,0 +1,160 @@
+// PatchCheck — everything that can be said of a patch before it is loaded: grammar, names, calls, and what they mean in a program.
+internal import HookRuntime
+internal import LuaSyntax
+internal import ScriptHost
+
+struct PatchCheck {
+  let source: SourceText
+  let fileName: String
+  let program: ProgramView?
+  let binding: SelectorBinding?
+  var meanings: Meanings
+  private(set) var findings: [CheckMessage] = []
+  /// Classes that `class.define` makes in this file.
+  private(set) var made: Set<String> = []
+
+  /// Checks a whole file.
+  /// - Parameter program: nil: nothing is bound.
+  /// - Returns: findings in the order of their places.
+  static func findings(_ bytes: [UInt8], fileName: String, program: ProgramView?) -> [CheckMessage] {
+    let source = SourceText(bytes)
+    let script = Script(source)
+    var check = PatchCheck(source, fileName, Names(script.block), program)
+    if let problem = script.problem {
+      check.error(problem.range, problem.message)
+      return check.findings
+    }
+    check.checkHeader()
+    check.noteClasses(script.block)
+    script.block.forEachExpression { value in
+      check.check(value)
+      return true
+    }
+    script.block.forEachStatement { check.check($0) }
+    check.checkNames()
+    return check.findings.sorted { $0.position < $1.position }
+  }
+
+  private init(_ source: SourceText, _ fileName: String, _ names: Names, _ program: ProgramView?) {
+    self.source = source
+    self.fileName = fileName
+    self.program = program
+    binding = program.map { SelectorBinding($0) }
+    meanings = Meanings(names, binding)
+  }
+
+  mutating func error(_ range: Range<Int>, _ message: String) { add(.error, range, message) }
+  mutating func warn(_ range: Range<Int>, _ message: String) { add(.warning, range, message) }
+  private mutating func add(_ severity: CheckMessage.Severity, _ range: Range<Int>, _ message: String) {
+    findings.append(CheckMessage(severity: severity, position: source.position(of: range.lowerBound), message: message))
+  }
+
+  // MARK: Header
+
+  private mutating func checkHeader() {
+    do throws(PatchError) {
+      let header = try PatchHeader(source: source.bytes, fileName: fileName)
+      if let wanted = header.program, let program, wanted != program.name {
+        error(literal(wanted) ?? 0..<0, "made for program '\(wanted)', this is '\(program.name)'; correct target or check it against the other")
+      }
+    } catch {
+      // Its sentence begins with file and line.
+      let (line, text) = Self.position(in: error.description, of: fileName)
+      let column = line == 0 ? 1 : 1 + (sourceLine(line)?.prefix { $0.isBlankCharacter }.count ?? 0)
+      findings.append(CheckMessage(severity: .error, position: SourcePosition(line: max(line, 1), column: column), message: text))
+    }
+  }
+
+  private static func position(in sentence: String, of file: String) -> (Int, String) {
+    guard sentence.hasPrefix(file + ":") else { return (0, sentence) }
+    let rest = sentence.dropFirst(file.count + 1)
+    let digits = rest.prefix { $0.isNumber }
+    guard let line = Int(digits), rest.dropFirst(digits.count).hasPrefix(": ") else { return (0, String(rest).trimmed) }
+    return (line, String(rest.dropFirst(digits.count + 2)))
+  }
+
+  private func sourceLine(_ line: Int) -> Substring? {
+    let lines = source[0..<source.bytes.count].split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.indices.contains(line - 1) ? lines[line - 1] : nil
+  }
+
+  /// The first string token with this text.
+  private func literal(_ text: String) -> Range<Int>? {
+    Lexer.tokens(source).first { $0.kind == .string && source[$0.range].dropFirst().dropLast() == text }?.range
+  }
+
+  private mutating func noteClasses(_ block: Block) {
+    var found: Set<String> = []
+    block.forEachExpression { value in
+      if case .call(let function, let arguments) = value.kind, case .function(let entry) = meanings.of(function),
+        entry.fullName == "class.define", let name = arguments.first?.text
+      {
+        found.insert(name)
+      }
+      return true
+    }
+    made = found
+  }
+
+  // MARK: Names
+
+  private mutating func checkNames() {
+    let assigned = Set(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
+    var told: Set<String> = []
+    for use in meanings.names.globals where told.insert(use.name.text).inserted {
+      let name = use.name.text
+      if use.isAssigned {
+        let isOurs = ScriptReference.globalNames.contains(name)
+        warn(use.name.range, isOurs ? "'\(name)' is a name of the host; assigning it hides that" : "global '\(name)' is assigned; write 'local' before it")
+      } else if !assigned.contains(name), !ScriptReference.globalNames.contains(name) {
+        let visible = Array(ScriptReference.globalNames) + meanings.names.locals.map(\.name.text)
+        error(use.name.range, "unknown global '\(name)'" + (Nearest.name(to: name, among: visible).map { "; did you mean '\($0)'?" } ?? ""))
+      }
+    }
+    for local in meanings.names.locals where local.reads == 0 && !local.name.text.hasPrefix("_") {
+      switch local.kind {
+      case .local: warn(local.name.range, unusedText(local))
+      case .function: warn(local.name.range, "function '\(local.name.text)' is never called")
+      case .parameter, .loop: break
+      }
+    }
+  }
+
+  private func unusedText(_ local: LocalVariable) -> String {
+    let name = local.name.text
+    switch local.initial.map({ meanings.of($0) }) {
+    case .method?, .type?: return "'\(name)' is resolved and never hooked or used"
+    default: return "'\(name)' is never used"
+    }
+  }
+
+  // MARK: Statements
+
+  private mutating func check(_ statement: Statement) {
+    switch statement.kind {
+    case .call(let value):
+      switch meanings.of(value) {
+      case .method, .type: warn(value.range, "this is resolved and nothing is hooked; add ':before', ':around' or ':after'")
+      default: break
+      }
+    case .assignment(let targets, _):
+      for target in targets {
+        guard case .member(let base, let member) = target.kind, case .call(let handler) = meanings.of(base) else { continue }
+        if member.text == "result", handler.position == "before" {
+          error(member.range, "a 'before' handler cannot set the result; use 'around' or 'after'")
+        } else if member.text != "result", member.text != "errno", ScriptReference.member(member.text, of: "Call") != nil {
+          error(member.range, "'call.\(member.text)' cannot be set; 'call.result', 'call.errno' and 'call.args.…' can")
+        }
+      }
+    default: break
+    }
+  }
+}
+
+extension Character {
+  var isBlankCharacter: Bool { self == " " || self == "\t" }
+}
+
+extension String {
+  fileprivate var trimmed: String { String(drop(while: \.isBlankCharacter)) }
+}

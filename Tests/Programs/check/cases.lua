@@ -1,0 +1,108 @@
+=== an unknown global
+> 1:1: unknown global 'prnt'; did you mean 'print'?
+prnt("x")
+=== a far-off global gets no guess
+> 1:7: unknown global 'zzqqxx'
+print(zzqqxx)
+=== an unknown function of a library
+> 2:8: 'string' has no 'formt'; did you mean 'format'?
+-- second line
+string.formt("%d", 1)
+=== an unknown function of swift
+> 1:13: 'swift' has no 'nwe'; did you mean 'new'?
+print(swift.nwe)
+=== a misspelt selector
+> 1:8: no selector 'totl(tax:)' in Shop.Cart; did you mean 'total(tax:)'?
+method "Shop.Cart.totl(tax:)":before(function() end)
+=== wrong labels
+> 1:8: no selector 'total(vat:)' in Shop.Cart; did you mean 'total(tax:)'?
+method "Shop.Cart.total(vat:)":before(function() end)
+=== a misspelt type
+> 1:7: no type 'Shop.Crt' in ./shop; did you mean 'Shop.Cart'?
+class "Shop.Crt":before("total(tax:)", function() end)
+=== a misspelt member of a class
+> 2:14: no selector 'ad(_:price:quantity:)' in Shop.Cart; did you mean 'add(_:price:quantity:)'?
+local cart = class "Shop.Cart"
+cart:before( "ad(_:price:quantity:)", function() end)
+=== an ambiguous name
+> 1:8: 'Shop.Cart.find(_:)' is ambiguous: 'Shop.Cart.find(_: Int) -> Line?', 'Shop.Cart.find(_: String) -> Line?'; spell the types
+method "Shop.Cart.find(_:)":before(function() end)
+=== too many arguments of a handler
+> 1:57: 'Shop.Cart.total(tax:)' takes 1 argument, the handler asks for 2; remove 'loud'
+method "Shop.Cart.total(tax:)":before(function(call, t, loud) print(t, loud) end)
+=== through a local
+> 2:31: 'Shop.Cart.total(tax:)' takes 1 argument, the handler asks for 2; remove 'b'
+local total = method "Shop.Cart.total(tax:)"
+total:after(function(call, a, b) print(a, b) end)
+=== an unknown argument name
+> 2:13: 'Shop.Cart.add(_:price:quantity:)' has no argument 'quantty'; did you mean 'quantity'?
+method "Shop.Cart.add(_:price:quantity:)":before(function(call)
+  call.args.quantty = 1
+end)
+=== an unknown field of the call
+> 1:60: 'call' has no 'resul'; did you mean 'result'?
+method "Shop.Cart.total(tax:)":after(function(c) print(c . resul) end)
+=== the original from a before handler
+> 1:59: only an 'around' handler calls the original; 'before' runs beside it
+method "Shop.Cart.total(tax:)":before(function(call) call:original() end)
+=== a result that is set too early
+> 1:59: a 'before' handler cannot set the result; use 'around' or 'after'
+method "Shop.Cart.total(tax:)":before(function(call) call.result = 1 end)
+=== an around handler without an answer
+> 1:39: the handler neither calls the original nor returns a value; end it with 'return call:original()'
+method "Shop.Cart.total(tax:)":around(function(call) print(call.self) end)
+=== an unknown option
+> 1:83: unknown option 'prio' of 'before'; known are priority, once, object, group, wait, max, by, on_busy, on_failure
+method "Shop.Cart.total(tax:)":before(function(call, tax) print(tax, call) end, { prio = 1 })
+=== too few arguments of a verb
+> 1:32: 'before' takes at least 1 argument, found 0
+method "Shop.Cart.total(tax:)":before()
+=== a handler that is none
+> 1:39: 'before' takes a handler function: function(call, …) … end
+method "Shop.Cart.total(tax:)":before("x")
+=== a capture path with a misspelt field
+> 1:77: 'self.titel': Shop.Cart has no stored field 'titel'; did you mean 'title'?
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x =         "self.titel" } }
+=== a capture path through an optional
+> 3:17: 'self.user.mail': Shop.User has no stored field 'mail'; did you mean 'email'?
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = {
+  y = 'a' and nil, x = "self.user.email", z =
+                "self.user.mail" } }
+=== a capture path to a computed property
+> 1:68: 'self.count': 'count' of Shop.Cart is computed; capture paths read stored fields
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x ="self.count" } }
+=== a capture path to an argument that is not there
+> 1:68: 'Shop.Cart.add(_:price:quantity:)' has no argument 'name'; it has 1, price, quantity
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x ="args.name" } }
+=== an unknown field of a rule
+> 1:40: unknown field 'filds' of 'track'; did you mean 'fields'?
+track "a" { on = "Shop.Base.touch()",  filds = {} }
+=== a rule without a selector
+> 1:11: 'track' needs 'on': the selector, or a glob
+track "a" { fields = {} }
+=== another program's header
+> 1:47: made for program 'other', this is 'shop'; correct target or check it against the other
+patch { id = "x", api = 1, target = { program="other" } }
+=== a header with an unknown field
+> 2:3: unknown field 'idd' in patch; known are id, version, api, target, priority
+patch {
+  idd = "x" }
+=== a constructor with wrong labels
+> 1:31: no selector 'init(name:)' in Shop.Cart; did you mean 'init(title:)'?
+print(swift.new("Shop.Cart",  "init(name:)", "x"))
+=== a free function with too many arguments
+> 1:18: 'Shop.discount(for:)' takes 1 argument, found 2
+print(swift.call("Shop.discount(for:)", 1, 2))
+=== a protocol that is not there
+> 1:11: no protocol 'Shop.CartDelgate' in ./shop; did you mean 'Shop.CartDelegate'?
+implement "Shop.CartDelgate" {}
+=== an overridden method that is not there
+> 1:66: no selector 'totl(tax:)' in Shop.Cart; did you mean 'total(tax:)'?
+class.define("Fast", { super = "Shop.Cart", methods = {         ["totl(tax:)"] = function(call) return call:super() end } })
+=== a missing end
+> 3:1: expected 'end' to close 'function' at line 1, found the end of the text
+method "Shop.Cart.total(tax:)":before(function(call)
+  print(call)
+=== a stray symbol
+> 1:11: expected a value, found '=='
+local x = == 2

@@ -1,0 +1,28 @@
+-- Everything here is right: a check says nothing of it.
+patch { id = "good", version = "1.0.0", api = 1, target = { program = "shop" }, priority = 10 }
+
+local total = method "Shop.Cart.total(tax:)"
+total:around(function(call, tax) return call:original(tax * 2) end, { priority = 3 })
+total:around(function(call) local ok, result = call:try() if ok then call.result = result end end)
+class "Shop.Cart":before("touch()", function(call) print(call.self.created) end)
+class "Shop.Cart":after("static make()", function(call) print(call.result.title) end)
+method "Shop.Cart.add(_:price:quantity:)":before(function(call, name, price, quantity)
+  call.args[1] = name
+  call.args.price = price + quantity
+end, { on_busy = "wait" })
+method "Shop.Cart.find(_: Int) -> Line?":after(function(call, index) log.info("found", { index = index, type = call.type }) end)
+method "Shop.Cart.*":after(function(call, ...) print(call.selector, ...) end)
+method("Shop.Later.run()", { wait = true }):before(function() end)
+track "added" {
+  on = "Shop.Cart.add(_:price:quantity:)", at = "exit",
+  fields = { title = "self.title", email = "self.user.email", created = "self.created", name = "args.1", ns = "duration", lines = "self.lines.count" },
+}
+observe(class "Shop.Cart", "title", function(change) print(change.old, change.new) end)
+local Fast = class.define("FastCart", { super = "Shop.Cart", methods = { ["total(tax:)"] = function(call) return call:super() end } })
+local cart = swift.new("FastCart", "init(title:)", "x")
+Fast:before("touch()", function() end)
+swift.send(cart, "add(_:price:quantity:)", "pear", 1.0, 2)
+print(swift.call("Shop.discount(for:)", 3), swift.try(cart, "touch()"), explain "Shop.Cart.total(tax:)")
+local delegate = implement "Shop.CartDelegate" { ["cartDidChange(_:)"] = function(_, cart) print(cart) end }
+cart.delegate = delegate
+for _, hook in ipairs(hooks()) do print(hook.selector, string.format("%d", hook.calls)) end
