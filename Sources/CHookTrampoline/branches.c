@@ -2,6 +2,7 @@
 #include "HKTThunk.h"
 
 #include <Zydis/Zydis.h>
+#include <stdlib.h>
 #include <string.h>
 
 // MARK: Where a function goes
@@ -35,15 +36,39 @@ size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTE
 
 // MARK: Who names a function
 
-static bool is_target(const uint64_t *targets, size_t count, uint64_t address) {
-  if (address < targets[0] || address > targets[count - 1]) return false;
-  size_t low = 0, high = count;
+/// Sorted addresses, and a table of bits that tells most of the others at once.
+typedef struct Targets {
+  const uint64_t *addresses;
+  size_t count;
+  uint8_t *bits;  // NULL: without
+  uint64_t mask;  // of the number of a bit
+} Targets;
+
+static uint64_t bit_of(const Targets *targets, uint64_t address) { return (address ^ address >> 4 ^ address >> 21) & targets->mask; }
+
+/// To be freed with `free(bits)`. Without memory it is slower.
+static Targets make_targets(const uint64_t *addresses, size_t count) {
+  uint64_t size = 4096;
+  while (size < count * 16 && size < 1 << 24) size *= 2;
+  Targets targets = {addresses, count, calloc(size / 8, 1), size - 1};
+  for (size_t i = 0; targets.bits != NULL && i < count; i++) {
+    uint64_t bit = bit_of(&targets, addresses[i]);
+    targets.bits[bit / 8] |= (uint8_t)(1 << bit % 8);
+  }
+  return targets;
+}
+
+static inline bool is_target(const Targets *targets, uint64_t address) {
+  if (address < targets->addresses[0] || address > targets->addresses[targets->count - 1]) return false;
+  uint64_t bit = bit_of(targets, address);
+  if (targets->bits != NULL && (targets->bits[bit / 8] >> bit % 8 & 1) == 0) return false;
+  size_t low = 0, high = targets->count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (targets[middle] < address) low = middle + 1;
+    if (targets->addresses[middle] < address) low = middle + 1;
     else high = middle;
   }
-  return targets[low] == address;
+  return targets->addresses[low] == address;
 }
 
 /// Where the four bytes of a direct branch at `i` begin; 0 when there is none.
@@ -59,10 +84,13 @@ static inline uint64_t use_at(const uint8_t *code, uint64_t i) {
 /// A jump of two bytes, to a function close by.
 static inline bool is_short_jump(uint8_t opcode) { return opcode == 0xEB || (opcode & 0xF0) == 0x70; }
 
+bool hkt_is_short_jump(uint8_t opcode) { return is_short_jump(opcode); }
+
 static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const uint8_t *code, uint64_t size, uint64_t address,
                           const uint64_t *targets, size_t count, HKTBranch *found, size_t capacity) {
   size_t n = 0;
   if (count == 0) return 0;
+  Targets all = make_targets(targets, count);
   for (uint64_t i = 0; i + 2 <= size; i++) {
     bool is_short = is_short_jump(code[i]);
     uint64_t at = is_short ? i + 1 : named_at(code, i), end = at + (is_short ? 1 : 4);
@@ -70,10 +98,11 @@ static inline size_t find(uint64_t (*named_at)(const uint8_t *, uint64_t), const
     int32_t distance = (int8_t)code[at];
     if (!is_short) memcpy(&distance, code + at, 4);
     uint64_t target = address + end + (uint64_t)(int64_t)distance;
-    if (!is_target(targets, count, target)) continue;
-    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target, .is_short = is_short};
+    if (!is_target(&all, target)) continue;
+    if (n < capacity) found[n] = (HKTBranch){.from = address + i, .to = target};
     n++;
   }
+  free(all.bits);
   return n;
 }
 

@@ -10,6 +10,13 @@ private struct SlotQuestion: Hashable {
   let first: Int
 }
 
+/// Of all functions of an image, ascending.
+private func functionAddresses(_ symbols: SymbolTable) -> [UInt64] {
+  var addresses: [UInt64] = []
+  for symbol in symbols where symbol.isFunction && symbol.address != addresses.last { addresses.append(symbol.address) }
+  return addresses
+}
+
 /// The functions of one image and who calls them. Confined to its catalog's lock.
 final class Flows {
   private let file: ELFFile
@@ -19,7 +26,7 @@ final class Flows {
   private lazy var relocations = Relocations(file)
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
   private var taken: [SlotQuestion: (asked: UInt64, found: UInt64)] = [:]
-  private lazy var callers = Callers(file, symbols)
+  private lazy var callers = CodeReferences(.branches, of: { functionAddresses(symbols) }, in: file, symbols)
   /// What imported functions take, by name.
   private var imported: [String: UInt64] = [:]
   let planner = CallPlanner()
@@ -237,49 +244,6 @@ final class Flows {
       if code.contains(where: { $0.contains(address) }) { found.insert(address) }
     }
     return found
-  }
-}
-
-/// The direct branches of an image, by where they go. Made whole at the first question: one pass over the code.
-private struct Callers {
-  /// Sorted by `to`.
-  private var branches: [HKTBranch] = []
-  private let file: ELFFile
-  private let symbols: SymbolTable
-
-  init(_ file: ELFFile, _ symbols: SymbolTable) {
-    (self.file, self.symbols) = (file, symbols)
-    var targets: [UInt64] = []
-    for symbol in symbols where symbol.isFunction && symbol.address != targets.last { targets.append(symbol.address) }
-    for section in file.sections where section.isExecutable {
-      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
-      let size = UInt64(code.count)
-      let count = hkt_find_branches(start, size, section.address, targets, targets.count, nil, 0)
-      branches += [HKTBranch](unsafeUninitializedCapacity: count) { buffer, made in
-        made = hkt_find_branches(start, size, section.address, targets, targets.count, buffer.baseAddress, count)
-      }
-    }
-    branches.sort { ($0.to, $0.from) < ($1.to, $1.from) }
-  }
-
-  /// Addresses of the opcodes of what reads as a branch to `address`.
-  func sites(to address: UInt64) -> [UInt64] {
-    var low = 0
-    var high = branches.count
-    while low < high {
-      let middle = (low + high) / 2
-      if branches[middle].to < address { low = middle + 1 } else { high = middle }
-    }
-    return branches[low...].prefix { $0.to == address }.filter { $0.isInstruction(file, symbols) }.map(\.from)
-  }
-}
-
-extension HKTBranch {
-  /// It is one, and no part of another instruction, as far as short ones go.
-  func isInstruction(_ file: ELFFile, _ symbols: SymbolTable) -> Bool {
-    guard is_short, let function = symbols.symbol(containing: from) else { return true }
-    guard let code = file.bytes(at: function.address, count: Int(function.size))?.bindMemory(to: UInt8.self) else { return true }
-    return hkt_has_instruction(code.baseAddress, UInt64(code.count), from - function.address)
   }
 }
 

@@ -14,10 +14,15 @@ final class Merges {
   private var parser = SymbolParser()
   private let planner = CallPlanner()
   private lazy var reader = MetadataReader(file: file)
-  /// By the file addresses of the merged bodies.
-  private lazy var uses = findUses()
-  /// File addresses of the functions that name merged bodies. Filled with `uses`.
-  private var mergesNamed: Set<UInt64> = []
+  /// File addresses of the merged bodies.
+  private lazy var merged = Set(symbols.lazy.filter { Self.isMerged($0) }.map(\.address))
+  private lazy var references = CodeReferences(.uses, of: { self.merged.sorted() }, in: file, symbols)
+  /// File addresses of the functions that name merged bodies.
+  private lazy var mergesNamed = findMergesNamed()
+  /// Merged bodies whose addresses are in the image's data.
+  private lazy var pointedTo = findPointedTo()
+  /// What was asked for, by the file addresses of merged bodies; nil where nothing goes there.
+  private var uses: [UInt64: Use?] = [:]
 
   init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, isLoaded: Bool) {
     self.file = file
@@ -51,7 +56,7 @@ final class Merges {
   func thunk(_ body: Body) -> Thunk? {
     let address = body.address - bias
     guard let thunk = thunk(at: address, size: body.size).told, mergedSymbol(at: thunk.target - bias) != nil,
-      let use = uses[thunk.target - bias], thunk.written == use.places || use.thunks.isEmpty, !use.callers.contains(address)
+      let use = use(of: thunk.target - bias), thunk.written == use.places || use.thunks.isEmpty, !use.callers.contains(address)
     else { return nil }
     return Thunk(code: thunk, isTwin: use.twins.contains(address))
   }
@@ -67,11 +72,11 @@ final class Merges {
   }
 
   /// Others than thunks enter the body, or may.
-  func hasOtherCallers(_ merged: UInt64) -> Bool { uses[merged]?.hasOtherCallers ?? false }
+  func hasOtherCallers(_ merged: UInt64) -> Bool { use(of: merged)?.hasOtherCallers ?? false }
 
   /// The partial applications that enter the body; nil when others do, too.
   func forwarders(to address: UInt64) -> [(symbol: ImageSymbol, closure: Declaration)]? {
-    guard let use = uses[address], !use.isEntered, !use.hasUnread, use.thunks.isEmpty else { return nil }
+    guard let use = use(of: address), !use.isEntered, !use.hasUnread, use.thunks.isEmpty else { return nil }
     return use.forwarders.values.sorted { $0.symbol.address < $1.symbol.address }
   }
 
@@ -81,7 +86,6 @@ final class Merges {
   /// read, or what it hands its calls on to is a specialisation that was merged under another name.
   func unreadTarget(_ body: Body) -> ImageSymbol? {
     let address = body.address - bias
-    _ = uses
     guard mergesNamed.contains(address) else { return nil }
     switch thunk(at: address, size: body.size) {
     case .thunk: return nil
@@ -147,34 +151,46 @@ final class Merges {
 
   // MARK: Who goes there
 
-  private func findUses() -> [UInt64: Use] {
-    let targets = symbols.filter { Self.isMerged($0) }.map(\.address)
-    let known = Set(targets)
-    var found: [UInt64: Use] = [:]
-    for section in file.sections where section.isExecutable {
-      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
-      let size = UInt64(code.count)
-      let count = hkt_find_uses(start, size, section.address, targets, targets.count, nil, 0)
-      let branches = [HKTBranch](unsafeUninitializedCapacity: count) { buffer, made in
-        made = hkt_find_uses(start, size, section.address, targets, targets.count, buffer.baseAddress, count)
-      }
-      for branch in branches where branch.isInstruction(file, symbols) { note(branch, &found[branch.to, default: Use()]) }
-    }
-    for address in found.keys { tellCallers(&found[address]!, of: address) }  // of its own keys
-    Relocations(file).forEachAddress { if known.contains($0) { found[$0, default: Use()].isEntered = true } }
+  private func use(of target: UInt64) -> Use? {
+    if let known = uses[target] { return known }
+    let found = findUse(of: target)
+    uses[target] = .some(found)
     return found
   }
 
-  private func note(_ branch: HKTBranch, _ use: inout Use) {
-    guard let from = symbols.symbol(containing: branch.from) else { return use.isEntered = true }
-    mergesNamed.insert(from.address)
+  private func findUse(of target: UInt64) -> Use? {
+    guard merged.contains(target) else { return nil }
+    let sites = references.sites(to: target)
+    guard !sites.isEmpty || pointedTo.contains(target) else { return nil }
+    var use = Use()
+    for site in sites { note(site, target, &use) }
+    if !sites.isEmpty { tellCallers(&use, of: target) }
+    if pointedTo.contains(target) { use.isEntered = true }
+    return use
+  }
+
+  private func findMergesNamed() -> Set<UInt64> {
+    var found: Set<UInt64> = []
+    references.forEach { site, _ in if let function = symbols.symbol(containing: site) { found.insert(function.address) } }
+    return found
+  }
+
+  private func findPointedTo() -> Set<UInt64> {
+    var found: Set<UInt64> = []
+    Relocations(file).forEachAddress { if merged.contains($0) { found.insert($0) } }
+    return found
+  }
+
+  /// A function names the merged body at `to` at the address `site`.
+  private func note(_ site: UInt64, _ to: UInt64, _ use: inout Use) {
+    guard let from = symbols.symbol(containing: site) else { return use.isEntered = true }
     // What the compiler makes is not merged under a selector's name: it calls as anybody would.
     let isDeclared = parser.quickKind(from.name).isDeclared && !Self.isMerged(from)
     switch isDeclared ? thunk(at: from.address, size: Int(from.size)) : .none {
-    case .thunk(let thunk) where thunk.target == branch.to + bias:
+    case .thunk(let thunk) where thunk.target == to + bias:
       use.thunks[from.address] = thunk
       use.places &= thunk.written
-    case .unread(let target) where target == branch.to + bias: use.hasUnread = true
+    case .unread(let target) where target == to + bias: use.hasUnread = true
     default:
       if let closure = appliedClosure(from) { use.forwarders[from.address] = (from, closure) } else { use.isEntered = true }
     }
@@ -215,9 +231,11 @@ final class Merges {
 
   /// The closure that a partial application (`…TA`, `…TA.7`) calls.
   private func appliedClosure(_ symbol: ImageSymbol) -> Declaration? {
-    var name = symbol.nameText[...]
-    if let dot = name.lastIndex(of: "."), name[name.index(after: dot)...].allSatisfy(\.isNumber) { name = name[..<dot] }
-    guard name.hasSuffix("TA"), let closure = parser.declaration(String(name.dropLast(2))), closure.kind.isClosure else { return nil }
+    var name = symbol.name[...]
+    if let dot = name.lastIndex(of: UInt8(ascii: ".")), name[(dot + 1)...].allSatisfy({ (0x30...0x39).contains($0) }) { name = name[..<dot] }
+    guard name.suffix(2).elementsEqual("TA".utf8), let closure = parser.declaration(String(decoding: name.dropLast(2), as: UTF8.self)),
+      closure.kind.isClosure
+    else { return nil }
     return closure
   }
 }
