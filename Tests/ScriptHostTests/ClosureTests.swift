@@ -18,17 +18,16 @@ private struct TakesNothing { var f: (@escaping () -> Void) -> Void }
 
 @Suite("Closures made of Lua functions", .serialized)
 struct ClosureTests {
-  private func patch(_ source: String, _ globals: (Patch, UnsafeMutablePointer<SHLScope>) -> Void) throws -> Patch {
+  private func patch(_ source: String, _ globals: (Environment, UnsafeMutablePointer<SHLScope>) -> Void) throws -> Environment {
     let bytes = Array(source.utf8)
-    let made = try Patch(
-      path: "closures.lua", header: PatchHeader(source: bytes, fileName: "closures.lua"), log: HostLog(recorder: nil, isVerbose: false))
+    let made = try Environment(id: "closures.lua", fileName: "closures.lua", log: HostLog(recorder: nil, isVerbose: false))
     try made.lua.withScope { globals(made, $0) }
     try made.run(bytes)
     return made
   }
 
   /// Makes the closure in `home` a global of the script.
-  private func define<Home>(_ name: String, _ home: Home, _ type: Any.Type, _ patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>) {
+  private func define<Home>(_ name: String, _ home: Home, _ type: Any.Type, _ patch: Environment, _ scope: UnsafeMutablePointer<SHLScope>) {
     withUnsafePointer(to: home) {
       let info = try! TypeResolver.shared.type(of: Metadata(type)).get()
       let bridge = ValueBridge(classes: patch.classes, serial: 0, scope: scope)
@@ -36,7 +35,7 @@ struct ClosureTests {
     }
   }
 
-  private func takesInt(_ kept: Kept<(Int) -> Int>, _ source: String) throws -> Patch {
+  private func takesInt(_ kept: Kept<(Int) -> Int>, _ source: String) throws -> Environment {
     try patch(source) { define("take", TakesInt { kept.closure = $0 }, ((@escaping (Int) -> Int) -> Void).self, $0, $1) }
   }
 
@@ -44,9 +43,9 @@ struct ClosureTests {
   func unloaded() throws {
     let before = HostClosure.alive
     let kept = Kept<(Int) -> Int>()
-    var patch: Patch? = try takesInt(kept, "take(swift.closure(function(n) return n * 2 end, { default = -7 }))")
+    var patch: Environment? = try takesInt(kept, "take(swift.closure(function(n) return n * 2 end, { default = -7 }))")
     #expect(kept.closure?(21) == 42)
-    patch?.unload()
+    patch?.installation.remove()
     #expect(kept.closure?(21) == -7)
     weak let state = patch?.lua
     patch = nil
@@ -66,7 +65,7 @@ struct ClosureTests {
       define("take", TakesInt { kept.closure = $0 }, ((@escaping (Int) -> Int) -> Void).self, patch, scope)
     }
     #expect(kept.closure?(2) == 21)
-    patch.unload()
+    patch.installation.remove()
     #expect(kept.closure?(2) == 20)
   }
 
@@ -80,7 +79,7 @@ struct ClosureTests {
     #expect(try closure("ab") == "abab")
     let error = #expect(throws: ScriptError.self) { try closure("") }
     #expect(error?.message == "closures.lua:1: empty")
-    patch.unload()
+    patch.installation.remove()
     let late = #expect(throws: ScriptError.self) { try closure("ab") }
     #expect(late?.message == "the script of this closure is not loaded any more")
   }

@@ -8,6 +8,27 @@ extension HookedFamily {
   }
 }
 
+/// What has to be published anew of one selector.
+private struct FamilyChanges {
+  let family: HookedFamily
+  var type = false
+  var objects: [HookedObject] = []
+
+  mutating func add(_ change: LayerSets.Change) {
+    switch change {
+    case .type: type = true
+    case .object(let object): if !objects.contains(where: { $0 === object }) { objects.append(object) }
+    }
+  }
+
+  /// False when memory ran out.
+  func publish() -> Bool {
+    var isComplete = !type || family.publish(.type)
+    for object in objects { isComplete = family.publish(.object(object)) && isComplete }
+    return isComplete
+  }
+}
+
 extension HookEngine {
   // MARK: Removing
 
@@ -71,6 +92,44 @@ extension HookEngine {
     }
     hook.family.updateSites()
     return true
+  }
+
+  /// Removes some hooks and switches others on. Calls of a selector that start later see all of that or nothing. Where
+  /// memory runs out, the removed ones do nothing and calls go past the others.
+  package func exchange(removing old: [HookToken], enabling new: [HookToken]) {
+    locked {
+      var changes: [FamilyChanges] = []
+      var numbers: [ObjectIdentifier: Int] = [:]
+      func note(_ change: LayerSets.Change, _ hook: InstalledHook) {
+        let number = numbers[ObjectIdentifier(hook.family)] ?? changes.count
+        if number == changes.count {
+          numbers[ObjectIdentifier(hook.family)] = number
+          changes.append(FamilyChanges(family: hook.family))
+        }
+        changes[number].add(change)
+      }
+      for token in new {
+        guard let hook = hooks[token.id], !isOver(hook), !hook.layer.isEnabled else { continue }
+        note(hook.family.sets.set(true, hook.layer), hook)
+      }
+      var removed: [InstalledHook] = []
+      for token in old {
+        guard let hook = hooks.removeValue(forKey: token.id) else { continue }
+        onceHooks.remove(token)
+        removed.append(hook)
+        if let change = hook.family.sets.remove(hook.layer) { note(change, hook) }
+      }
+      var isComplete = true
+      for change in changes {
+        if !change.publish() { isComplete = false }
+        change.family.updateSites()
+      }
+      for hook in removed {
+        // In sets for which there was no memory they are still there.
+        if !isComplete { hook.family.sets.mute(hook.layer) }
+        hook.layer.diversion?.release()
+      }
+    }
   }
 
   private func tokens(_ owner: String, _ group: String?) -> [HookToken] {

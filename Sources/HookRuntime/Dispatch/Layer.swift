@@ -23,6 +23,8 @@ package struct LayerSpec {
   package var group: String?
   /// It takes part in one call, and is gone.
   package var isOnce: Bool
+  /// It is installed switched off.
+  package var startsDisabled: Bool
   /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
   package var isSafeInAllocator = false
   /// Called once when no call in flight can use the layer any more, on any thread.
@@ -33,7 +35,7 @@ package struct LayerSpec {
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
     isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String, group: String? = nil, isOnce: Bool = false,
-    release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
+    startsDisabled: Bool = false, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
     self.context = context
@@ -45,6 +47,7 @@ package struct LayerSpec {
     self.owner = owner
     self.group = group
     self.isOnce = isOnce
+    self.startsDisabled = startsDisabled
     self.release = release
   }
 }
@@ -112,7 +115,7 @@ final class InstalledLayer {
   /// Another back end's site sees the calls that it is for.
   var isFolded = false
   /// Set through the sets that it is in.
-  var isEnabled = true
+  var isEnabled: Bool
   /// There was no memory for a set with it.
   var isLeftOut = false
 
@@ -131,6 +134,7 @@ final class InstalledLayer {
     self.token = token
     self.lifetime = lifetime
     self.detour = detour
+    isEnabled = !lifetime.spec.startsDisabled
     var isObject = false
     if case .object? = detour?.scope { isObject = true }
     order = LayerOrder(isObject: isObject, priority: lifetime.spec.priority, sequence: sequence ?? token.id)

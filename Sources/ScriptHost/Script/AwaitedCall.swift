@@ -40,7 +40,7 @@ final class AwaitedCall {
 
   /// The call with the callback's arguments from position `first` on: checked, made ready, and the handler waits.
   static func begin(
-    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    _ bound: BoundCall, on receiver: UInt, _ isObject: Bool, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Environment,
     catching: Bool
   ) -> Int32 {
     let callable = bound.callable
@@ -72,7 +72,7 @@ final class AwaitedCall {
     }
   }
 
-  private func answer(_ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private func answer(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let result = home?.memory ?? block + callable.blockBytes
     let error = callable.finish(callee, block, result: result)
     return CallInAPI.answer(callable, block, result, home, error, patch, callback, catching: catching)

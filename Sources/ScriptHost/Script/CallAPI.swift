@@ -126,7 +126,7 @@ enum CallAPI {
     return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))
   }
 
-  private static func errorHandle(_ patch: Patch, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
+  private static func errorHandle(_ patch: Environment, _ script: UnsafeMutablePointer<ScriptCall>, _ box: UInt) -> SHLValue {
     shl_handle(patch.classes.error, UInt64(box), 0, script.pointee.serial)
   }
 
@@ -225,7 +225,7 @@ enum CallAPI {
   }
 
   private static func stage(
-    _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback
+    _ index: Int, _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback
   ) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     do throws(BridgeError) {
@@ -253,7 +253,7 @@ enum CallAPI {
   }
 
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
-  private static func runOriginal(_ patch: Patch, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
+  private static func runOriginal(_ patch: Environment, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let catching = verb == .catching
     guard let script = callback.call, script.pointee.phase == HKT_AROUND, ScriptThread.current()?.pointee.top == script else {
       return refuseOriginal(callback)
@@ -286,7 +286,7 @@ enum CallAPI {
 
   /// The arguments given behind `call` are the original's. Negative: what to answer.
   @inline(never)
-  private static func stageAll(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
+  private static func stageAll(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let given = callback.count - 1
     let expected = script.pointee.view.withPlan { $0.argumentCount }
     guard given == expected else {
@@ -314,7 +314,7 @@ enum CallAPI {
   }
 
   /// The original has run: its result, or its error.
-  static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
+  static func answerOriginal(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback, catching: Bool) -> Int32 {
     let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)
     if script.pointee.view.didThrow {
       let error = script.pointee.view.errorBox()
@@ -336,7 +336,7 @@ enum CallAPI {
 /// `call.ctx`: a table the phases of one call share. Made at first use, forgotten when the call ends.
 enum CallContext {
   final class Tables {
-    var byState: [(patch: Patch, ref: SHLRef)] = []
+    var byState: [(patch: Environment, ref: SHLRef)] = []
     deinit { for each in byState { shl_forget(each.patch.state, each.ref) } }
   }
 
@@ -345,7 +345,7 @@ enum CallContext {
     hkt_set_release_scratch { Unmanaged<Tables>.fromOpaque($0!).release() }
   }
 
-  static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  static func table(_ script: UnsafeMutablePointer<ScriptCall>, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let call = script.pointee.view.call
     if call.pointee.scratch == nil { call.pointee.scratch = Unmanaged.passRetained(Tables()).toOpaque() }
     // Only this file stores `scratch`.

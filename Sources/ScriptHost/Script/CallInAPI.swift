@@ -24,7 +24,7 @@ enum CallInAPI {
   ///   - value: the struct or enum that is `self`; the call gets a copy.
   ///   - catching: a Swift error is answered as `false, error` instead of raised, and results follow `true`.
   static func perform(
-    _ bound: BoundCall, on receiver: UInt, value: BorrowedValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Patch,
+    _ bound: BoundCall, on receiver: UInt, value: BorrowedValue? = nil, _ callback: LuaCallback, first: Int, _ patch: Environment,
     catching: Bool = false
   ) -> Int32 {
     let callable = bound.callable
@@ -65,7 +65,7 @@ enum CallInAPI {
 
   /// Performs a call once the types of the arguments have told what the function is generic over.
   private static func performGeneric(
-    _ bound: BoundCall, on receiver: UInt, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Patch, catching: Bool
+    _ bound: BoundCall, on receiver: UInt, _ value: BorrowedValue?, _ callback: LuaCallback, first: Int, _ patch: Environment, catching: Bool
   ) -> Int32 {
     let template = bound.callable
     guard let generic = template.generic else { return callback.fail("internal error: a template without a function") }
@@ -100,7 +100,7 @@ enum CallInAPI {
   /// Makes all arguments in the block; answers the failure, with nothing left there, when one cannot be made.
   @inline(__always)
   static func store(
-    _ given: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, first: Int, _ patch: Patch, _ callback: LuaCallback
+    _ given: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, first: Int, _ patch: Environment, _ callback: LuaCallback
   ) -> Int32? {
     for index in 0..<given {
       if let problem = store(callback[first + index], index, callable, block, patch, callback) {
@@ -116,7 +116,7 @@ enum CallInAPI {
   @inline(__always)
   static func answer(
     _ callable: Callable, _ block: UnsafeMutableRawPointer, _ result: UnsafeMutableRawPointer?, _ home: OwnedValue?, _ error: UInt,
-    _ patch: Patch, _ callback: LuaCallback, catching: Bool
+    _ patch: Environment, _ callback: LuaCallback, catching: Bool
   ) -> Int32 {
     if error != 0 {
       home?.forget()
@@ -156,7 +156,7 @@ enum CallInAPI {
   /// Makes argument `index` in the block; answers the failure when it cannot be made.
   @inline(__always)
   private static func store(
-    _ value: SHLValue, _ index: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ patch: Patch, _ callback: LuaCallback
+    _ value: SHLValue, _ index: Int, _ callable: Callable, _ block: UnsafeMutableRawPointer, _ patch: Environment, _ callback: LuaCallback
   ) -> Int32? {
     let argument = callable.arguments[index]
     let place = block + argument.offset
@@ -192,7 +192,7 @@ enum CallInAPI {
 
   /// `swift.send(target, "member(…)", …)`: a target is an object, a `class "…"`, or the whole selector of a static or free
   /// function.
-  private static func send(_ patch: Patch, _ callback: LuaCallback, catching: Bool) -> Int32 {
+  private static func send(_ patch: Environment, _ callback: LuaCallback, catching: Bool) -> Int32 {
     let target = callback[0]
     if let selector = callback.text(0) { return callFunction(selector, patch, callback, catching: catching) }
     let verb = catching ? "swift.try" : "swift.send"
@@ -256,7 +256,7 @@ enum CallInAPI {
   }
 
   private static func callFunction(
-    _ selector: String, _ patch: Patch, _ callback: LuaCallback, catching: Bool, first: Int = 1
+    _ selector: String, _ patch: Environment, _ callback: LuaCallback, catching: Bool, first: Int = 1
   ) -> Int32 {
     do throws(CallError) {
       let callable = try patch.callIns.function(selector, callback)
@@ -289,7 +289,7 @@ enum CallInAPI {
   }
 
   /// An instance of a class made at run time.
-  private static func instance(of type: RuntimeClass, _ initialiser: String, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func instance(of type: RuntimeClass, _ initialiser: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let unlocked = shl_unlock_all(callback.scope)
     let found: Result<InstanceMaker, NewTypeError>
     do throws(NewTypeError) { found = .success(try type.maker(initialiser)) } catch { found = .failure(error) }

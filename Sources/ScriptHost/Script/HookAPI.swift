@@ -6,7 +6,7 @@ internal import Journal
 internal import LuaBridge
 
 enum HookAPI {
-  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
       check(shl_method(patch.state, patch.classes.method, position, function, context))
       check(shl_method(patch.state, patch.classes.type, position, function, context))
@@ -32,7 +32,7 @@ enum HookAPI {
   }
 
   /// `m:before(handler, options)` and `c:before("name(_:)", handler, options)`.
-  private static func install(_ position: LuaHook.Position, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func install(_ position: LuaHook.Position, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let receiver = callback[0]
     let isClass = receiver.cls == patch.classes.type
     let handlerAt = isClass ? 2 : 1
@@ -42,7 +42,7 @@ enum HookAPI {
     guard callback[handlerAt].tag == SHL_FUNCTION else {
       return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
     }
-    var wishes = HookOptions(priority: patch.header.priority, waitsWhenBusy: position == .around)
+    var wishes = HookOptions(priority: patch.priority, waitsWhenBusy: position == .around)
     if let problem = wishes.read(callback[handlerAt + 1], callback) { return callback.fail(problem) }
     do throws(PatchAPI.Problem) {
       let index = Int(receiver.h.a)
@@ -60,7 +60,7 @@ enum HookAPI {
   }
 
   /// The object behind a handle.
-  private static func live(_ handle: SHLValue, _ patch: Patch) throws(PatchAPI.Problem) -> AnyObject {
+  private static func live(_ handle: SHLValue, _ patch: Environment) throws(PatchAPI.Problem) -> AnyObject {
     guard patch.classes.isObject(handle) else {
       throw PatchAPI.Problem(text: "option 'object' is an object of the program, got \(ValueBridge.describe(handle))")
     }
@@ -71,7 +71,7 @@ enum HookAPI {
 
   /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its subclasses'.
   private static func member(
-    _ member: String, of className: String, waits: Bool, _ patch: Patch, _ callback: LuaCallback
+    _ member: String, of className: String, waits: Bool, _ patch: Environment, _ callback: LuaCallback
   ) throws(PatchAPI.Problem) -> Target {
     let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
     func find(_ owner: String) -> Result<ResolvedSelector, LookupError> {
@@ -99,7 +99,7 @@ enum HookAPI {
   }
 
   private static func install(
-    _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Patch, _ callback: LuaCallback
+    _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Environment, _ callback: LuaCallback
   ) -> Int32 {
     let selector = target.selector
     guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
@@ -120,17 +120,17 @@ enum HookAPI {
         shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
     }
     batch.wait()
-    patch.batches.append(batch)
-    return callback.done(shl_handle(patch.classes.hook, UInt64(patch.batches.count - 1), waitingMark, UInt64(report.refused.count)))
+    let number = patch.number(batch, in: \.batches)
+    return callback.done(shl_handle(patch.classes.hook, number, waitingMark, UInt64(report.refused.count)))
   }
 
   /// In the place of the number of hooks: the handle is that of a batch, which may grow.
   private static let waitingMark = UInt64.max
-  private static func batch(_ handle: SHLValue, _ patch: Patch) -> HookBatch? {
-    handle.h.b == waitingMark ? patch.batches[Int(handle.h.a)] : nil
+  private static func batch(_ handle: SHLValue, _ patch: Environment) -> HookBatch? {
+    handle.h.b == waitingMark ? patch.handle(handle.h.a, in: \.batches) : nil
   }
 
-  private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Patch) {
+  private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Environment) {
     if selector.isGlob || !report.refused.isEmpty {
       patch.log.note(
         "hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked\(report.rest)")
@@ -142,7 +142,7 @@ enum HookAPI {
   }
 
   /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
-  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Patch) {
+  private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Environment) {
     for (image, family) in zip(selector.images, selector.families) {
       guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
       patch.log.note(
@@ -155,8 +155,8 @@ enum HookAPI {
   // MARK: Handles
 
   /// Those a handle stands for: they were made together.
-  private static func tokens(_ handle: SHLValue, _ patch: Patch) -> [HookToken] {
-    if let batch = batch(handle, patch) { return batch.tokens }
+  private static func tokens(_ handle: SHLValue, _ patch: Environment) -> [HookToken] {
+    if handle.h.b == waitingMark { return batch(handle, patch)?.tokens ?? [] }
     return (handle.h.a..<(handle.h.a + handle.h.b)).map { HookToken(id: $0) }
   }
 
@@ -183,9 +183,8 @@ enum HookAPI {
   /// `h:enable()`, `h:disable()`: true when it is installed.
   private static let enable: SHLFunction = { context, callback in withPatch(context, callback) { set(true, $0, $1) } }
   private static let disable: SHLFunction = { context, callback in withPatch(context, callback) { set(false, $0, $1) } }
-  private static func set(_ isEnabled: Bool, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    let changed = tokens(callback[0], patch).map { HookEngine.shared.setEnabled(isEnabled, $0) }
-    return callback.done(shl_bool(changed.contains(true)))
+  private static func set(_ isEnabled: Bool, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    callback.done(shl_bool(patch.installation.setEnabled(isEnabled, tokens(callback[0], patch))))
   }
 
   /// `h:describe()`: a line for each installed hook.
@@ -260,7 +259,7 @@ extension HookEngine.Report {
   }
 
   /// Notes what the hooks do not see.
-  func tellReach(_ patch: Patch) {
+  func tellReach(_ patch: Environment) {
     for part in partial {
       patch.log.note(
         "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")

@@ -9,12 +9,12 @@ private import Synchronization
 /// A function of a script, kept for as long as somebody may call it.
 final class HandlerFunction: Sendable {
   // The state forgets references from any thread.
-  let patch: Patch
+  let patch: Environment
   let ref: SHLRef
   let info: SHLFunctionInfo
 
   /// Nil when memory ran out.
-  init?(_ callback: LuaCallback, argument: Int, of patch: Patch) {
+  init?(_ callback: LuaCallback, argument: Int, of patch: Environment) {
     var info = SHLFunctionInfo()
     ref = shl_arg_function_ref(callback.raw, Int32(argument), &info)
     self.patch = patch
@@ -23,7 +23,7 @@ final class HandlerFunction: Sendable {
   }
 
   /// - Parameter ref: a reference that is given back with this object.
-  init(_ ref: SHLRef, _ info: SHLFunctionInfo, of patch: Patch) {
+  init(_ ref: SHLRef, _ info: SHLFunctionInfo, of patch: Environment) {
     self.patch = patch
     self.ref = ref
     self.info = info
@@ -56,7 +56,7 @@ final class HookBatch: Sendable {
     self.scope = scope
   }
 
-  private var patch: Patch { handler.patch }
+  private var patch: Environment { handler.patch }
 
   /// The layer for one function.
   func layer(_ family: Family) -> LayerSpec {
@@ -65,7 +65,7 @@ final class HookBatch: Sendable {
     return LayerSpec(
       function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
       priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
-      isOnce: options.isOnce
+      isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
   }
 
@@ -86,12 +86,13 @@ final class HookBatch: Sendable {
       selector: selector.text, owner: patch.id, group: options.group, scope: scope, backEnd: options.backEnd, mayChoose: true,
       known: Set(selector.families.map { FamilyName($0) })
     ) { [weak self] family in
-      self.flatMap { $0.patch.isLive ? $0.layer(family) : nil }
+      self.flatMap { $0.patch.installation.isRemoved ? nil : $0.layer(family) }
     } landed: { [weak self] in
       self?.landed($0)
     }
     let token = HookEngine.shared.wait(request)
     state.withLock { $0.wait = token }
+    patch.installation.add(token)
   }
 
   private func landed(_ report: HookEngine.Report) {

@@ -11,9 +11,9 @@ final class LuaHook: @unchecked Sendable {
   // Everything is set before the hook is installed, but for the breaker and the class cache, which are atomic or idempotent.
   enum Position: String { case before, around, after }
 
-  let patch: Patch
+  let patch: Environment
   /// The owner for calls: they count no reference.
-  let owner: Unmanaged<Patch>
+  let owner: Unmanaged<Environment>
   let position: Position
   /// Asked by every call: comparing positions is a call of its own.
   private let isAround: Bool

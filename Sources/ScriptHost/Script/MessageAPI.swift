@@ -18,7 +18,7 @@ enum MessageAPI {
 
   /// Sends on what no member of `receiver` answers; `missing` is the failure when nobody else does.
   static func send(
-    _ member: String, to receiver: Any, _ missing: CallError, _ callback: LuaCallback, _ patch: Patch, catching: Bool
+    _ member: String, to receiver: Any, _ missing: CallError, _ callback: LuaCallback, _ patch: Environment, catching: Bool
   ) -> Int32 {
     var arguments: [Any?] = []
     do throws(BridgeError) {
@@ -44,7 +44,7 @@ enum MessageAPI {
   }
 
   /// A Lua value as Swift code without a type for it has it.
-  private static func any(_ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) throws(BridgeError) -> Any? {
+  private static func any(_ value: SHLValue, _ patch: Environment, _ callback: LuaCallback) throws(BridgeError) -> Any? {
     if value.tag == SHL_NIL { return nil }
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(Any.self)) else { return nil }
     let made = OwnedValue(uninitialized: info)
@@ -82,7 +82,7 @@ enum MessageAPI {
   private typealias Body<Receiver> = @Sendable (Receiver, Message) throws -> Message.Reply
 
   private static func forward<Receiver>(
-    _ receiver: UInt, _ patch: Patch, _ callback: LuaCallback, _ add: (@escaping Body<Receiver>) -> MessageHandler
+    _ receiver: UInt, _ patch: Environment, _ callback: LuaCallback, _ add: (@escaping Body<Receiver>) -> MessageHandler
   ) -> Int32 {
     let body: Body<Receiver>
     switch callback[1].tag {
@@ -101,12 +101,14 @@ enum MessageAPI {
       nonisolated(unsafe) let object = Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
       body = { _, message in .answered(try message.send(to: object)) }
     }
-    patch.forwards.append(ScriptForward(receiver: receiver, handler: add(body)))
+    let handler = add(body)
+    patch.forwards.append(ScriptForward(receiver: receiver, handler: handler))
+    patch.installation.add { handler.remove() }
     return callback.done()
   }
 
   /// The Lua function as a Swift closure, which may be called on any thread.
-  private static func function(_ patch: Patch, _ callback: LuaCallback) -> (@Sendable (Any, String, [Any?]) throws -> Any?)? {
+  private static func function(_ patch: Environment, _ callback: LuaCallback) -> (@Sendable (Any, String, [Any?]) throws -> Any?)? {
     guard case .success(let info) = TypeResolver.shared.type(of: Metadata(LuaForward.self)) else { return nil }
     // As generic code, which a pointer is, has it.
     let made = OwnedValue(uninitialized: TypeResolver.shared.general(info))

@@ -41,7 +41,7 @@ enum ObjectAPI {
   }
 
   private static func push(
-    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, isFixed: Bool, _ receiver: SHLValue, _ patch: Patch,
+    _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, isFixed: Bool, _ receiver: SHLValue, _ patch: Environment,
     _ callback: LuaCallback
   ) -> Int32 {
     let bridge = ValueAPI.bridge(receiver, patch, callback)
@@ -55,7 +55,7 @@ enum ObjectAPI {
     }
   }
 
-  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback)
+  private static func push(_ object: UnsafeRawPointer, _ field: StoredField, _ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {
     let bridge = ValueAPI.bridge(receiver, patch, callback)
@@ -93,7 +93,7 @@ enum ObjectAPI {
     }
   }
 
-  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Patch, _ callback: LuaCallback)
+  private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {
     do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }

@@ -10,14 +10,14 @@ internal import LuaBridge
 /// One `observe`: its Lua function, and how often that failed.
 final class LuaObservation: @unchecked Sendable {
   // Set before anything is told, but for the breaker, which is atomic; `patch` is weak.
-  private weak var patch: Patch?
+  private weak var patch: Environment?
   private let function: SHLRef
   let path: String
   private let breaker = Breaker()
   private var observer: Observer?
 
   /// - Parameter function: a reference that this object forgets when it ends.
-  init(_ subject: Observer.Subject, _ path: String, _ function: SHLRef, of patch: Patch) throws(ObserveError) {
+  init(_ subject: Observer.Subject, _ path: String, _ function: SHLRef, of patch: Environment) throws(ObserveError) {
     self.patch = patch
     self.function = function
     self.path = path
@@ -48,7 +48,7 @@ final class LuaObservation: @unchecked Sendable {
   }
 
   private func call(
-    _ change: Observer.Change, _ scope: UnsafeMutablePointer<SHLScope>, _ patch: Patch, _ error: inout UnsafeMutablePointer<SHLError>?
+    _ change: Observer.Change, _ scope: UnsafeMutablePointer<SHLScope>, _ patch: Environment, _ error: inout UnsafeMutablePointer<SHLError>?
   ) -> SHLStatus {
     let table = shl_table_new(scope, 0, 5)
     guard table.tag == SHL_TABLE else { return SHL_NO_MEMORY }
@@ -75,7 +75,7 @@ final class LuaObservation: @unchecked Sendable {
     _ = shl_table_set_field(scope, table, text, name.utf8CodeUnitCount, value)
   }
 
-  private func failed(_ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?, _ patch: Patch) {
+  private func failed(_ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?, _ patch: Environment) {
     let text =
       error.map { withUnsafePointer(to: &$0.pointee.message) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) } }
       ?? "\(patch.fileName): \(String(cString: shl_status_text(status)))"
@@ -89,7 +89,7 @@ final class LuaObservation: @unchecked Sendable {
 }
 
 enum ObserveAPI {
-  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     check(shl_register(patch.state, "observe", observe, context))
     check(shl_method(patch.state, patch.classes.observation, "remove", remove, context))
     check(shl_method(patch.state, patch.classes.observation, "explain", explain, context))
@@ -129,26 +129,32 @@ enum ObserveAPI {
       guard function != 0 else { return callback.fail("out of memory") }
       do throws(ObserveError) {
         let made = try LuaObservation(subject, isStatic ? String(path.dropFirst(7)) : path, function, of: patch)
-        patch.observations.append(made)
-        return callback.done(shl_handle(patch.classes.observation, UInt64(patch.observations.count - 1), 0, 0))
+        let number = patch.number(made, in: \.observations)
+        patch.installation.add { [weak made] in _ = made?.end() }
+        return callback.done(shl_handle(patch.classes.observation, number, 0, 0))
       } catch {
         return callback.fail(error.description)
       }
     }
   }
 
+  /// The receiver's; nil when its installation is over.
+  private static func observation(_ patch: Environment, _ callback: LuaCallback) -> LuaObservation? {
+    patch.handle(callback[0].h.a, in: \.observations)
+  }
+
   /// `o:remove()`: true when it ran.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.done(shl_bool(patch.observations[Int(callback[0].h.a)].end()))
+      callback.done(shl_bool(observation(patch, callback)?.end() ?? false))
     }
   }
 
   private static let explain: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(patch.observations[Int(callback[0].h.a)].explanation) }
+    withPatch(context, callback) { patch, callback in callback.done(observation(patch, callback)?.explanation ?? "") }
   }
 
   static let toString: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done("observation of \(patch.observations[Int(callback[0].h.a)].path)") }
+    withPatch(context, callback) { patch, callback in callback.done("observation of \(observation(patch, callback)?.path ?? "nothing")") }
   }
 }

@@ -8,7 +8,7 @@ struct OwnedResult {
   private let bridge: ValueBridge
   private let callback: LuaCallback
 
-  init(patch: Patch, callback: LuaCallback) {
+  init(patch: Environment, callback: LuaCallback) {
     bridge = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
     self.callback = callback
   }

@@ -8,7 +8,7 @@ internal import LuaBridge
 internal import SwiftMangling
 
 enum PatchAPI {
-  static func register(_ patch: Patch) throws(PatchError) {
+  static func register(_ patch: Environment) throws(PatchError) {
     let context = Unmanaged.passUnretained(patch).toOpaque()
     let state = patch.state
     var problem = SHL_OK
@@ -121,7 +121,7 @@ enum PatchAPI {
   private static let patchFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard callback[0].tag == SHL_TABLE else { return callback.fail("'patch' takes a table of literals") }
-      guard patch.header.isWritten, !patch.didRunHeader else {
+      guard patch.hasHeader, !patch.didRunHeader else {
         return callback.fail("'patch' is the first statement of a file, once: it is read without running the file")
       }
       patch.didRunHeader = true
@@ -170,7 +170,7 @@ enum PatchAPI {
   }
 
   /// - Parameter waits: what is not there now may come with an image.
-  private static func resolve(_ text: String, _ patch: Patch, waits: Bool = false) -> Result<Int, Problem> {
+  private static func resolve(_ text: String, _ patch: Environment, waits: Bool = false) -> Result<Int, Problem> {
     switch SelectorLookup.resolve(text) {
     case .failure(let problem):
       guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }

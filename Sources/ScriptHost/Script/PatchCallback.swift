@@ -3,11 +3,11 @@ internal import CLuaShim
 internal import LuaBridge
 
 /// A host function with a patch as context.
-func withPatch(_ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?, _ body: (Patch, LuaCallback) -> Int32)
+func withPatch(_ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?, _ body: (Environment, LuaCallback) -> Int32)
   -> Int32
 {
   // The context is the patch, which outlives its state.
-  Unmanaged<Patch>.fromOpaque(context!)._withUnsafeGuaranteedRef { body($0, LuaCallback(callback!)) }
+  Unmanaged<Environment>.fromOpaque(context!)._withUnsafeGuaranteedRef { body($0, LuaCallback(callback!)) }
 }
 
 extension LuaCallback {

@@ -54,8 +54,6 @@ package struct PatchLoader {
     let patch = try Patch(path: candidate.path.description, header: candidate.header, log: log)
     try patch.run(candidate.source)
     log.note("patch loaded", "\(patch.fileName): loaded, \(patch.hookCount) hook\(patch.hookCount == 1 ? "" : "s")\(patch.waitingText)")
-    // A patch lives as long as the process: hooks in flight refer to it.
-    _ = Unmanaged.passRetained(patch)
     return patch
   }
 

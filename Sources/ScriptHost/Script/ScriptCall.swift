@@ -14,8 +14,8 @@ struct ScriptCall {
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
   unowned(unsafe) let hook: LuaHook!
   /// Whose function runs; kept alive by the hook, or by who called the closure.
-  private let owner: Unmanaged<Patch>?
-  var patch: Patch? { owner?.takeUnretainedValue() }
+  private let owner: Unmanaged<Environment>?
+  var patch: Environment? { owner?.takeUnretainedValue() }
   let phase: HKTPhase
   /// A number no other call's handler has.
   var serial: UInt64 { arguments.serial }
@@ -32,7 +32,7 @@ struct ScriptCall {
   private(set) var borrows: Unmanaged<BorrowScope>?
 
   init(
-    view: CallView, hook: LuaHook?, patch: Unmanaged<Patch>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
+    view: CallView, hook: LuaHook?, patch: Unmanaged<Environment>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
   ) {
     arguments = SHLArguments(view, phase, serial: serial)
     owner = patch

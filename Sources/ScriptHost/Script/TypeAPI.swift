@@ -5,7 +5,7 @@ internal import LuaBridge
 
 enum TypeAPI {
   /// What the key means for the type in the receiver, and the type.
-  private static func member(_ patch: Patch, _ callback: LuaCallback) throws(CallError) -> (ObjectMember, Metadata) {
+  private static func member(_ patch: Environment, _ callback: LuaCallback) throws(CallError) -> (ObjectMember, Metadata) {
     let type = try patch.callIns.type(patch.classNames[Int(callback[0].h.a)], callback)
     guard let name = callback.rawName else { throw .notFound("a type has named members, got \(ValueBridge.describe(callback[1]))") }
     return (try patch.callIns.member(name, of: type, isStatic: true, callback).member, type)

@@ -7,7 +7,7 @@ internal import LuaBridge
 
 enum ValueCalls {
   /// What a name that is no stored field or case means; nil when it means nothing.
-  static func index(_ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+  static func index(_ borrowed: BorrowedValue, _ patch: Environment, _ callback: LuaCallback) -> Int32? {
     guard let name = callback.rawName else { return nil }
     do throws(CallError) {
       switch try patch.callIns.member(name, of: borrowed.info.metadata, callback).member {
@@ -21,7 +21,7 @@ enum ValueCalls {
   }
 
   /// `value:method(…)`; nil when there is no such method.
-  static func invoke(_ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+  static func invoke(_ borrowed: BorrowedValue, _ patch: Environment, _ callback: LuaCallback) -> Int32? {
     guard let name = callback.rawName else { return nil }
     do throws(CallError) {
       guard case .methods(let methods) = try patch.callIns.member(name, of: borrowed.info.metadata, callback).member else { return nil }

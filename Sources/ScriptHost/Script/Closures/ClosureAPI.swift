@@ -82,7 +82,7 @@ enum ClosureAPI {
     }
   }
 
-  private static func run(_ function: FunctionValue, _ plan: FunctionPlan, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func run(_ function: FunctionValue, _ plan: FunctionPlan, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let bridge = ValueBridge(running: patch, callback.scope)
     var arguments: [OwnedValue] = []
     for (index, argument) in plan.call.arguments.enumerated() {

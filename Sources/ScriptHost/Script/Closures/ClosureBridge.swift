@@ -6,14 +6,14 @@ internal import HookRuntime
 /// What `swift.closure` answers: a Lua function and what stands in when it fails.
 final class AgreedFunction: @unchecked Sendable {
   // Set in init; `patch` is weak, and the references are only used under its state's lock.
-  private weak var patch: Patch?
+  private weak var patch: Environment?
   let function: SHLRef
   /// 0 for none.
   let agreed: SHLRef
   /// Called instead.
   let original: FunctionValue?
 
-  init(_ patch: Patch, function: SHLRef, agreed: SHLRef, original: FunctionValue?) {
+  init(_ patch: Environment, function: SHLRef, agreed: SHLRef, original: FunctionValue?) {
     self.original = original
     self.patch = patch
     self.function = function

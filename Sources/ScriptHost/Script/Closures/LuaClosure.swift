@@ -20,7 +20,7 @@ enum ClosureFallback {
 
 final class LuaClosure: ClosureBody, @unchecked Sendable {
   // Everything but the breaker is set in init; `patch` is weak, which the runtime makes safe on all threads.
-  private weak var patch: Patch?
+  private weak var patch: Environment?
   let function: SHLRef
   private let fallback: ClosureFallback
   private let name: String
@@ -32,7 +32,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   /// - Parameters:
   ///   - function: a reference that this object forgets when it ends.
   ///   - name: the closure's type, for messages.
-  init(_ function: SHLRef, of patch: Patch, name: String, fallback: ClosureFallback) {
+  init(_ function: SHLRef, of patch: Environment, name: String, fallback: ClosureFallback) {
     self.patch = patch
     self.function = function
     self.fallback = fallback
@@ -48,7 +48,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     if case .value(let value) = fallback { value.destroy() }
   }
 
-  func belongs(to other: Patch) -> Bool { patch === other }
+  func belongs(to other: Environment) -> Bool { patch === other }
 
   // MARK: A call
 
@@ -69,7 +69,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   }
 
   private func withScript(
-    _ call: UnsafeMutablePointer<HKTCall>, of patch: Patch?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
+    _ call: UnsafeMutablePointer<HKTCall>, of patch: Environment?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?,
     _ body: (UnsafeMutablePointer<ScriptCall>) -> Void
   ) {
     let owner = patch.map { Unmanaged.passUnretained($0) }
@@ -82,7 +82,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   }
 
   /// Runs the Lua function; answers why it did not give a result.
-  private func invoke(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Patch) -> String? {
+  private func invoke(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Environment) -> String? {
     let count = plan.call.argumentCount
     let room = max(count, Self.mostResults)
     return withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: room) { values in
@@ -113,7 +113,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   private func take(
     _ values: UnsafeBufferPointer<SHLValue>, _ count: Int, _ invocation: UnsafeMutablePointer<SHLInvocation>,
-    _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Patch
+    _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ patch: Environment
   ) -> String? {
     let inouts = plan.call.arguments.indices.filter { plan.call.arguments[$0].isInout }
     if inouts.isEmpty, count > 0, CallValues.returnDirectly(values.baseAddress!, script) { return nil }
@@ -139,7 +139,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
 
   private func failed(
     _ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?,
-    _ patch: Patch
+    _ patch: Environment
   ) -> String? {
     defer { if let error { shl_error_free(patch.state, error) } }
     if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_POISONED || status == SHL_NO_MEMORY {
@@ -159,7 +159,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     return report(text, plan, patch, hasPosition: error != nil)
   }
 
-  private func report(_ text: String, _ plan: FunctionPlan, _ patch: Patch, hasPosition: Bool = false) -> String {
+  private func report(_ text: String, _ plan: FunctionPlan, _ patch: Environment, hasPosition: Bool = false) -> String {
     let text = hasPosition ? text : "\(fileName): \(text)"
     patch.failed(name, "closure", text, instead: instead(plan))
     if breaker.recordFailure() {

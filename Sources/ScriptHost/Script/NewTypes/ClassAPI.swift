@@ -7,7 +7,7 @@ internal import LuaBridge
 
 enum ClassAPI {
   /// `class` is called, and has a field.
-  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ handleClass: UInt32, _ check: (SHLStatus) -> Void) {
+  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ handleClass: UInt32, _ check: (SHLStatus) -> Void) {
     var budget = SHLBudget(instructions: -1, wall_ns: -1, lock_ns: -1)
     withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
       let invocation = invocation.baseAddress!
@@ -62,13 +62,13 @@ enum ClassAPI {
     }
   }
 
-  private static func forget(_ description: Description, _ patch: Patch) {
+  private static func forget(_ description: Description, _ patch: Environment) {
     for member in description.members { shl_forget(patch.state, member.function) }
     if let ending = description.ending { shl_forget(patch.state, ending.function) }
   }
 
   /// - Returns: what is wrong; an empty text when that was told already.
-  private static func read(_ table: SHLValue, of name: String, _ description: inout Description, _ patch: Patch, _ callback: LuaCallback)
+  private static func read(_ table: SHLValue, of name: String, _ description: inout Description, _ patch: Environment, _ callback: LuaCallback)
     -> String?
   {
     var problem: String?
@@ -101,7 +101,7 @@ enum ClassAPI {
   }
 
   /// `{ visits = 0, name = "", user = { type = "Shop.User?", value = nil } }`
-  private static func readFields(_ table: SHLValue, _ description: inout Description, _ patch: Patch, _ callback: LuaCallback) -> String? {
+  private static func readFields(_ table: SHLValue, _ description: inout Description, _ patch: Environment, _ callback: LuaCallback) -> String? {
     var problem: String?
     callback.forEach(in: table) { key, value in
       guard let name = key.text else {
@@ -118,7 +118,7 @@ enum ClassAPI {
     return problem
   }
 
-  private static func field(_ name: String, _ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) throws(BridgeError)
+  private static func field(_ name: String, _ value: SHLValue, _ patch: Environment, _ callback: LuaCallback) throws(BridgeError)
     -> RuntimeClass.Field
   {
     var initial = value
@@ -158,7 +158,7 @@ enum ClassAPI {
 
   // MARK: Making
 
-  private static func make(_ name: String, _ superclass: Metadata, _ description: Description, _ patch: Patch, _ callback: LuaCallback)
+  private static func make(_ name: String, _ superclass: Metadata, _ description: Description, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {
     // Looking members up takes milliseconds, and is not the script's time.
@@ -187,7 +187,7 @@ enum ClassAPI {
     switch made {
     case .failure(let error): return callback.fail("class.define(\"\(name)\"): \(error)")
     case .success(let type):
-      patch.definedClasses.append(type)
+      patch.installation.add { [weak patch] in if let patch { type.withdraw(by: patch) } }
       patch.classNames.append(type.name)
       return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
     }
@@ -196,7 +196,7 @@ enum ClassAPI {
   /// Overrides what objects of the superclass have, adds what they lack. Takes the function when it succeeds.
   private static func add(
     _ member: (name: String, function: SHLRef, info: SHLFunctionInfo), to type: RuntimeClass, _ superclass: Metadata, _ missing: Bool,
-    _ patch: Patch
+    _ patch: Environment
   ) throws(NewTypeError) {
     if RuntimeClass.inherits(member.name, superclass) {
       try type.override(member.name, missing: missing) { SynthesizedMethodHook.layer(member.function, member.info, $0.family, patch) }

@@ -6,7 +6,7 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum DelegateAPI {
-  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     check(shl_register(patch.state, "delegates", delegates, context))
     check(shl_method(patch.state, patch.classes.delegates, "remove", remove, context))
     check(shl_method(patch.state, patch.classes.delegates, "explain", explain, context))
@@ -20,26 +20,26 @@ enum DelegateAPI {
         return callback.fail("'delegates' takes a property, and a table: delegates \"Shop.Cart.delegate\" { … }")
       }
       let pending = Pending(patch: patch, property: property)
-      return callback.done(shl_function(callback.scope, complete, Unmanaged.passRetained(pending).toOpaque()))
+      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
     }
   }
 
   /// The property, until its table arrives. Kept for the life of the patch: a script may complete it twice.
   private final class Pending {
-    unowned let patch: Patch
+    unowned let patch: Environment
     let property: String
-    init(patch: Patch, property: String) {
+    init(patch: Environment, property: String) {
       self.patch = patch
       self.property = property
     }
   }
 
   private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `delegates` retained for good.
+    // The context is the Pending that `delegates` kept.
     Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.property, $0.patch, LuaCallback(callback!)) }
   }
 
-  private static func make(_ property: String, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func make(_ property: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
     }
@@ -71,15 +71,16 @@ enum DelegateAPI {
     switch made {
     case .failure(let error): return callback.fail("\(error)")
     case .success(let watch):
-      patch.watches.append(watch)
-      return callback.done(shl_handle(patch.classes.delegates, UInt64(patch.watches.count - 1), 0, 0))
+      let number = patch.number(watch, in: \.watches)
+      patch.installation.add { [weak watch] in _ = watch?.remove() }
+      return callback.done(shl_handle(patch.classes.delegates, number, 0, 0))
     }
   }
 
   /// `d:remove()`: true when it ran.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let watch = patch.watches[Int(callback[0].h.a)]
+      guard let watch = patch.handle(callback[0].h.a, in: \.watches) else { return callback.done(shl_bool(false)) }
       let unlocked = shl_unlock_all(callback.scope)
       let removed = watch.remove()
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
@@ -88,14 +89,14 @@ enum DelegateAPI {
   }
 
   private static let explain: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(patch.watches[Int(callback[0].h.a)].explanation) }
+    withPatch(context, callback) { patch, callback in callback.done(patch.handle(callback[0].h.a, in: \.watches)?.explanation ?? "") }
   }
 
   /// `d:adopt(owner)`: the delegate that the owner has already is seen, too. True when it had one.
   private static let adopt: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let object = patch.classes.object(callback[1]) else { return callback.fail("'adopt' takes the object whose delegate it is") }
-      let watch = patch.watches[Int(callback[0].h.a)]
+      guard let watch = patch.handle(callback[0].h.a, in: \.watches) else { return callback.done(shl_bool(false)) }
       // Alive while its handle is.
       let owner = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
       let unlocked = shl_unlock_all(callback.scope)

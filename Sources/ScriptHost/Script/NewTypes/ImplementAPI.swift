@@ -22,26 +22,26 @@ enum ImplementAPI {
         return callback.fail("'implement' takes a protocol's name, and a table: implement \"Shop.CartDelegate\" { … }")
       }
       let pending = Pending(patch: patch, protocols: names)
-      return callback.done(shl_function(callback.scope, complete, Unmanaged.passRetained(pending).toOpaque()))
+      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
     }
   }
 
   /// The protocols, until their table arrives. Kept for the life of the patch: a script may complete it twice.
   private final class Pending {
-    unowned let patch: Patch
+    unowned let patch: Environment
     let protocols: [String]
-    init(patch: Patch, protocols: [String]) {
+    init(patch: Environment, protocols: [String]) {
       self.patch = patch
       self.protocols = protocols
     }
   }
 
   private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `implement` retained for good.
+    // The context is the Pending that `implement` kept.
     Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.protocols, $0.patch, LuaCallback(callback!)) }
   }
 
-  private static func make(_ protocols: [String], _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func make(_ protocols: [String], _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let what = protocols.map { "'\($0)'" }.joined(separator: ", ")
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("implement \(what): a table of functions is expected, got \(ValueBridge.describe(callback[0]))")

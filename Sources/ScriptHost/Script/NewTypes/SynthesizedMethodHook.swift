@@ -13,7 +13,7 @@ enum SynthesizedMethodHook {
   ///   - function: a reference that the layer forgets when it ends.
   ///   - family: what is implemented: its name and declaration.
   static func layer(
-    _ function: SHLRef, _ info: SHLFunctionInfo, _ family: Family, _ patch: Patch, position: LuaHook.Position = .around,
+    _ function: SHLRef, _ info: SHLFunctionInfo, _ family: Family, _ patch: Environment, position: LuaHook.Position = .around,
     behind: LuaHook.Behind = .original
   ) -> LayerSpec {
     let options = HookOptions(priority: 0, waitsWhenBusy: true)
@@ -27,7 +27,7 @@ enum SynthesizedMethodHook {
   /// The functions of a table by their names, each as a reference of its own; other values go to `other`.
   /// - Returns: nil, with the failure told, when a value is neither.
   static func functions(
-    of table: SHLValue, in verb: String, _ patch: Patch, _ callback: LuaCallback,
+    of table: SHLValue, in verb: String, _ patch: Environment, _ callback: LuaCallback,
     other: (String, SHLValue) -> String? = { key, value in "'\(key)' is a function, got \(ValueBridge.describe(value))" }
   ) -> [(name: String, function: SHLRef, info: SHLFunctionInfo)]? {
     var found: [(name: String, function: SHLRef, info: SHLFunctionInfo)] = []

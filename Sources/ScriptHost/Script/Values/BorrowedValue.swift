@@ -29,7 +29,7 @@ struct HandleClasses {
   /// What `swift.closure` answers.
   var function: UInt32 = 0
   /// Whose classes these are; it outlives its state.
-  var patch: Unmanaged<Patch>?
+  var patch: Unmanaged<Environment>?
 
   func isObject(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == object || value.cls == keptObject) }
   func isValue(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == self.value || value.cls == ownedValue) }

@@ -108,7 +108,7 @@ enum KeptHandles {
   }
 
   /// The object of a weak handle: borrowed in a handler, else kept; nil when it is gone.
-  private static func strong(_ value: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> SHLValue {
+  private static func strong(_ value: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> SHLValue {
     guard let box = UnsafeRawPointer(bitPattern: UInt(value.h.a)) else { return shl_nil() }
     // The handle retains its box, which this file alone makes.
     guard let object = Unmanaged<WeakBox>.fromOpaque(box).takeUnretainedValue().object else { return shl_nil() }
@@ -152,7 +152,7 @@ enum KeptHandles {
 
 extension ValueBridge {
   /// For what is read out of a receiver: borrowed as long as that, or by the handler that runs, or the script's own.
-  init(reading receiver: SHLValue, _ patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
+  init(reading receiver: SHLValue, _ patch: Environment, _ scope: UnsafeMutablePointer<SHLScope>?) {
     let classes = patch.classes
     if receiver.cls == classes.object || receiver.cls == classes.value || receiver.cls == classes.error {
       self.init(classes: classes, serial: receiver.h.c, scope: scope)
@@ -162,7 +162,7 @@ extension ValueBridge {
   }
 
   /// For what a script asks outside of a receiver: borrowed by the handler that runs, or the script's own.
-  init(running patch: Patch, _ scope: UnsafeMutablePointer<SHLScope>?) {
+  init(running patch: Environment, _ scope: UnsafeMutablePointer<SHLScope>?) {
     var serial: UInt64 = 0
     if let top = ScriptThread.current()?.pointee.top, top.pointee.patch === patch { serial = top.pointee.serial }
     self.init(classes: patch.classes, serial: serial, scope: scope)

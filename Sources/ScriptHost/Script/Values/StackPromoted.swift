@@ -209,7 +209,7 @@ extension StackPromoted {
     }
 
     /// The call is over, and what it returned was given to the script.
-    func end(_ selector: String, _ patch: Patch) {
+    func end(_ selector: String, _ patch: Environment) {
       for (object, references) in objects where hkt_retain_count(object) > references {
         patch.log.say(
           "\(patch.fileName): '\(selector)' kept a \(Instance.typeName(object)) that lies in the frame of the function that made it: the program is going to use what is gone; do not call it with this object"

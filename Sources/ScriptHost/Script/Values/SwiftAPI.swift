@@ -131,14 +131,14 @@ enum SwiftAPI {
 
   // MARK: Types
 
-  static func dynamicType(_ value: SHLValue, _ patch: Patch) -> Metadata? {
+  static func dynamicType(_ value: SHLValue, _ patch: Environment) -> Metadata? {
     if let object = patch.classes.object(value) { return Instance.type(object) }
     if let borrowed = patch.classes.borrowedValue(value) { return borrowed.info.metadata }
     if let box = patch.classes.errorBox(value) { return ErrorAPI.opened(box)?.type.metadata }
     return nil
   }
 
-  private static func expiredOr(_ text: String, _ value: SHLValue, _ patch: Patch) -> String {
+  private static func expiredOr(_ text: String, _ value: SHLValue, _ patch: Environment) -> String {
     patch.classes.isObject(value) || patch.classes.isError(value) ? ObjectAPI.expired : text
   }
 

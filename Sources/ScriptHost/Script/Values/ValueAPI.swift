@@ -33,7 +33,7 @@ enum ValueAPI {
     return "<optimized out>: this body was compiled without that part of the value"
   }
 
-  static func bridge(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> ValueBridge {
+  static func bridge(_ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> ValueBridge {
     ValueBridge(reading: receiver, patch, callback.scope)
   }
 
@@ -86,7 +86,7 @@ enum ValueAPI {
 
   /// A field that was read before, of the same type: its place and type are known. nil for all others.
   @inline(__always)
-  private static func rememberedField(_ receiver: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+  private static func rememberedField(_ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32? {
     guard receiver.h.b != 0, let known = withKey(callback, { patch.fields.find($0, of: UInt(receiver.h.b) | $1) }) else { return nil }
     let borrowed = BorrowedValue(receiver)
     let bridge = bridge(receiver, patch, callback)
@@ -99,7 +99,7 @@ enum ValueAPI {
   }
 
   /// Remembers a field whose value lies in its place as any value of its type, and that no setter can change meanwhile.
-  private static func remember(_ field: StoredField, _ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) {
+  private static func remember(_ field: StoredField, _ borrowed: BorrowedValue, _ patch: Environment, _ callback: LuaCallback) {
     guard case .value = field.reference, case .success(let type) = field.type else { return }
     if case .classType = field.owner.kind { return }
     let known = ValueField(offset: field.offset, info: .passUnretained(type))
@@ -115,7 +115,7 @@ enum ValueAPI {
     return withUnsafeBytes(of: key.i) { body($0, 1) }
   }
 
-  private static func field(_ borrowed: BorrowedValue, _ bridge: ValueBridge, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func field(_ borrowed: BorrowedValue, _ bridge: ValueBridge, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let fields = borrowed.info.fields
     let found: StoredField?
     if let name = callback.name {
@@ -226,7 +226,7 @@ enum ValueAPI {
   }
 
   /// `list.count`, `list.isEmpty`, and what else its type has that can be called; nil when that is nothing.
-  private static func listMember(_ borrowed: BorrowedValue, _ collection: CollectionType, _ patch: Patch, _ callback: LuaCallback) -> Int32? {
+  private static func listMember(_ borrowed: BorrowedValue, _ collection: CollectionType, _ patch: Environment, _ callback: LuaCallback) -> Int32? {
     switch callback.name {
     case "count": borrowed.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(borrowed))
     case "isEmpty": borrowed.withMemory { callback.done(shl_bool(collection.count($0) == 0)) } ?? callback.fail(gone(borrowed))
@@ -363,7 +363,7 @@ enum ValueAPI {
     }
   }
 
-  private static func copy(_ borrowed: BorrowedValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func copy(_ borrowed: BorrowedValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     guard let collection = CollectionType.of(borrowed.info) else { return callback.fail("a value of type \(borrowed.info.name) is no collection") }
     var most = Int.max
     if callback[1].tag == SHL_INT, callback[1].i >= 0 {
@@ -428,7 +428,7 @@ enum ValueAPI {
     }
   }
 
-  private static func isEqual(_ a: SHLValue, _ b: SHLValue, _ patch: Patch) -> Bool {
+  private static func isEqual(_ a: SHLValue, _ b: SHLValue, _ patch: Environment) -> Bool {
     guard let first = patch.classes.borrowedValue(a), let second = patch.classes.borrowedValue(b) else { return false }
     if let x = WideInteger(a, patch.classes), let y = WideInteger(b, patch.classes) { return x == y }
     guard first.info.metadata == second.info.metadata, first.info.metadata.isCopyable else { return false }
@@ -452,7 +452,7 @@ enum ValueAPI {
   static let lessEqual: SHLFunction = { context, callback in withPatch(context, callback) { order($0, $1, { $0 <= $1 }, { $0 <= $1 }) } }
 
   private static func order(
-    _ patch: Patch, _ callback: LuaCallback, _ isOrdered: (WideInteger, WideInteger) -> Bool, _ floats: (Float80, Float80) -> Bool
+    _ patch: Environment, _ callback: LuaCallback, _ isOrdered: (WideInteger, WideInteger) -> Bool, _ floats: (Float80, Float80) -> Bool
   ) -> Int32 {
     if let a = WideInteger(callback[0], patch.classes), let b = WideInteger(callback[1], patch.classes) {
       return callback.done(shl_bool(isOrdered(a, b)))

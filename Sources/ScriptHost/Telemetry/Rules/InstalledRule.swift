@@ -84,7 +84,7 @@ enum RuleInstaller {
   typealias Maker = @Sendable (CompiledRule, Family) throws(RuleProblem) -> LayerSpec
 
   /// Installs the rule for its patch.
-  static func install(_ definition: RuleDefinition, _ patch: Patch, _ make: @escaping Maker) throws(RuleProblem) -> InstalledRule {
+  static func install(_ definition: RuleDefinition, _ patch: Environment, _ make: @escaping Maker) throws(RuleProblem) -> InstalledRule {
     var found: [(ImageCatalog, Family)] = []
     switch SelectorLookup.resolve(definition.selector) {
     case .failure(let problem):
@@ -103,20 +103,19 @@ enum RuleInstaller {
       throw RuleProblem("cannot \(definition.verb) '\(name)': \(reason)")
     }
     if definition.waits { wait(rule, besides: found.map { FamilyName($0.1) }, isGlob: isGlob, patch, make) }
-    patch.rules.append(rule)
     return rule
   }
 
   /// Checked for all before anything is installed; an image may be loaded twice. What a pattern matches and the rule does not fit is left out.
   private static func layers(
-    for found: inout [(ImageCatalog, Family)], _ rule: InstalledRule, isGlob: Bool, _ patch: Patch, _ make: Maker
+    for found: inout [(ImageCatalog, Family)], _ rule: InstalledRule, isGlob: Bool, _ patch: Environment, _ make: Maker
   ) throws(RuleProblem) -> [FamilyName: [LayerSpec]] {
     var layers: [FamilyName: [LayerSpec]] = [:]
     var unfit: [(String, RuleProblem)] = []
     var fit: [(ImageCatalog, Family)] = []
     for (image, family) in found {
       do throws(RuleProblem) {
-        layers[FamilyName(family), default: []].append(try layer(rule, family, make))
+        layers[FamilyName(family), default: []].append(try layer(rule, family, patch, make))
         fit.append((image, family))
       } catch { unfit.append((family.selector, error)) }
     }
@@ -136,11 +135,13 @@ enum RuleInstaller {
     return layers
   }
 
-  private static func layer(_ rule: InstalledRule, _ family: Family, _ make: Maker) throws(RuleProblem) -> LayerSpec {
-    try make(try CompiledRule(rule.definition, rule.gate, rule.cost, for: family), family)
+  private static func layer(_ rule: InstalledRule, _ family: Family, _ patch: Environment, _ make: Maker) throws(RuleProblem) -> LayerSpec {
+    var spec = try make(try CompiledRule(rule.definition, rule.gate, rule.cost, for: family), family)
+    spec.startsDisabled = patch.installation.startsDisabled
+    return spec
   }
 
-  private static func note(_ report: HookEngine.Report, _ rule: InstalledRule, _ patch: Patch, isGlob: Bool) {
+  private static func note(_ report: HookEngine.Report, _ rule: InstalledRule, _ patch: Environment, isGlob: Bool) {
     let tokens = report.tokens.map(\.token)
     rule.add(tokens)
     patch.add(tokens, areExact: !isGlob && !rule.definition.isOptional)
@@ -148,12 +149,12 @@ enum RuleInstaller {
   }
 
   /// The rule lands on what images bring of the selector from now on.
-  private static func wait(_ rule: InstalledRule, besides known: [FamilyName], isGlob: Bool, _ patch: Patch, _ make: @escaping Maker) {
+  private static func wait(_ rule: InstalledRule, besides known: [FamilyName], isGlob: Bool, _ patch: Environment, _ make: @escaping Maker) {
     let definition = rule.definition
     let token = HookEngine.shared.wait(
       WaitRequest(selector: definition.selector, owner: patch.id, mayChoose: true, known: Set(known)) { family in
-        guard patch.isLive else { return nil }
-        do throws(RuleProblem) { return try layer(rule, family, make) } catch {
+        if patch.installation.isRemoved { return nil }
+        do throws(RuleProblem) { return try layer(rule, family, patch, make) } catch {
           patch.log.say("\(patch.fileName): cannot \(definition.verb) '\(definition.name)' of '\(family.selector)', which appeared: \(error.text)")
           return nil
         }
@@ -163,5 +164,6 @@ enum RuleInstaller {
         note(report, rule, patch, isGlob: isGlob)
       })
     rule.setWait(token)
+    patch.installation.add(token)
   }
 }

@@ -7,7 +7,7 @@ enum RuleAPI {
   /// Global functions.
   static let functions: [(String, SHLFunction)] = [("track", { named("track", $0, $1) })]
 
-  static func register(_ patch: Patch, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
+  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("info", info)] as [(String, SHLFunction)] {
       check(shl_method(patch.state, patch.classes.rule, name, function, context))
     }
@@ -23,16 +23,16 @@ enum RuleAPI {
         return callback.fail("'\(verb)' takes \(what) and a rule: \(verb) \"name\" { on = \"…\" }")
       }
       let pending = Pending(patch: patch, verb: verb, name: name)
-      return callback.done(shl_function(callback.scope, complete, Unmanaged.passRetained(pending).toOpaque()))
+      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
     }
   }
 
   /// The name given to a verb, until its table arrives. Kept for the life of the patch: a script may complete it twice.
   private final class Pending {
-    unowned let patch: Patch
+    unowned let patch: Environment
     let verb: String
     let name: String
-    init(patch: Patch, verb: String, name: String) {
+    init(patch: Environment, verb: String, name: String) {
       self.patch = patch
       self.verb = verb
       self.name = name
@@ -40,13 +40,13 @@ enum RuleAPI {
   }
 
   private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `named` retained for good.
+    // The context is the Pending that `named` had kept.
     Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
       install(pending.verb, pending.name, LuaCallback(callback!)[0], pending.patch, LuaCallback(callback!))
     }
   }
 
-  private static func install(_ verb: String, _ name: String, _ table: SHLValue, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
+  private static func install(_ verb: String, _ name: String, _ table: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     do throws(RuleProblem) {
       let definition = try RuleReader.read(verb: verb, name: name, table, callback)
       return answer(
@@ -55,39 +55,46 @@ enum RuleAPI {
     } catch { return callback.fail(error.text) }
   }
 
-  /// The handle of a rule, which is the last of its patch.
-  static func answer(_ rule: InstalledRule, _ patch: Patch, _ callback: LuaCallback) -> Int32 {
-    callback.done(shl_handle(patch.classes.rule, UInt64(patch.rules.count - 1), 0, 0))
+  /// A handle of the rule.
+  static func answer(_ rule: InstalledRule, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    callback.done(shl_handle(patch.classes.rule, patch.number(rule, in: \.rules), 0, 0))
   }
 
   // MARK: Handles
 
-  private static func rule(_ patch: Patch, _ callback: LuaCallback) -> InstalledRule { patch.rules[Int(callback[0].h.a)] }
+  /// Nil when its installation is over.
+  private static func rule(_ patch: Environment, _ callback: LuaCallback) -> InstalledRule? { patch.handle(callback[0].h.a, in: \.rules) }
 
   static let toString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let rule = rule(patch, callback)
+      guard let rule = rule(patch, callback) else { return callback.done("rule that is over") }
       return callback.done("\(rule.definition.title) (\(rule.tokens.count) hooked\(rule.isWaiting ? ", waiting" : ""))")
     }
   }
 
   /// `r:remove()`: true when it was in the program.
   private static let remove: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).remove())) }
+    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback)?.remove() ?? false)) }
   }
 
   /// `r:enable()`, `r:disable()`: true when it is in the program.
   private static let enable: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).setEnabled(true))) }
+    withPatch(context, callback) { patch, callback in set(true, patch, callback) }
   }
   private static let disable: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(shl_bool(rule(patch, callback).setEnabled(false))) }
+    withPatch(context, callback) { patch, callback in set(false, patch, callback) }
+  }
+  /// Where the whole patch is off, or not yet on, it is noted for later.
+  private static func set(_ isEnabled: Bool, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    guard let rule = rule(patch, callback) else { return callback.done(shl_bool(false)) }
+    if patch.isLive { return callback.done(shl_bool(rule.setEnabled(isEnabled))) }
+    return callback.done(shl_bool(patch.installation.setEnabled(isEnabled, rule.tokens)))
   }
 
   /// `r:info()`: a table of what became of its calls.
   private static let info: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      let rule = rule(patch, callback)
+      guard let rule = rule(patch, callback) else { return callback.done(shl_nil()) }
       let figures = rule.figures
       let table = shl_table_new(callback.scope, 0, 12)
       func set(_ name: String, _ value: SHLValue) {

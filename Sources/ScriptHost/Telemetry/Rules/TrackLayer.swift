@@ -19,7 +19,7 @@ final class TrackLayer: @unchecked Sendable {
   deinit { name.free() }
 
   /// The layer for one function.
-  static func spec(_ definition: RuleDefinition, _ rule: CompiledRule, _ patch: Patch) -> LayerSpec {
+  static func spec(_ definition: RuleDefinition, _ rule: CompiledRule, _ patch: Environment) -> LayerSpec {
     let layer = TrackLayer(definition, rule, log: patch.log)
     let phases = rule.needsExit ? HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0) : HKT_ON_ENTER
     return LayerSpec(function: trackLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(phases), owner: patch.id) {

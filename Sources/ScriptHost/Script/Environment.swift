@@ -1,0 +1,192 @@
+// Environment — a Lua state with all that a script in it may reach, and the installation that its script fills.
+//
+// A patch has one, and so has a session of the console. The host functions of a state get it as their context (`withPatch`).
+internal import CLuaShim
+internal import HookRuntime
+internal import Journal
+internal import LuaBridge
+private import Glibc
+private import Synchronization
+
+/// Any thread; what says so is guarded by the state's lock.
+package final class Environment: @unchecked Sendable {
+  // Set in init, but for what is guarded by the state's lock or by a lock of its own.
+  /// Whose work it is: in records and lists.
+  package let id: String
+  /// The chunk's name, in positions and messages.
+  package let fileName: String
+  /// Of hooks that say nothing else.
+  let priority: Int
+  /// Whether the text begins with a header, which `patch { … }` may then stand for.
+  let hasHeader: Bool
+  package let log: HostLog
+  package let installation: Installation
+
+  private var openState: LuaState?
+  var lua: LuaState { openState! }  // closed by deinit only
+  /// The shim's state, for calls on every hooked call.
+  let state: OpaquePointer
+  // Written while the environment is made; calls read it without the check of exclusive access.
+  @exclusivity(unchecked) var classes = HandleClasses()
+
+  // Guarded by the state's lock.
+  /// What names mean for the program's types.
+  let callIns = MemberCache()
+  /// Fields of structs and tuples that were read, by TypeInfo.
+  let fields = RecentNames<ValueField>(count: 64)
+  /// What the script said `swift.allow_leak` of.
+  var leftCopies = LeftCopies()
+  /// Selectors that `method` and `class` resolved, by handle number.
+  var selectors: [ResolvedSelector] = []
+  var classNames: [String] = []
+  /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
+  var nextFunction: SHLRef = 0
+  /// Selectors hooked for objects, whose gaps were told.
+  var toldOfObjects: Set<String> = []
+  /// `class.define`, which is a field of `class`.
+  var defineFunction: SHLRef = 0
+  /// Messages it answers.
+  var forwards: [ScriptForward] = []
+  /// What functions of the state have as context.
+  var keptAlive: [AnyObject] = []
+  /// Whether the statement `patch { … }` ran; it runs once.
+  var didRunHeader = false
+
+  /// What handles name by their numbers. They stay when they are over, and go when the installation does.
+  private var handles = Handles()
+  private let handlesLock = RecursiveLock()
+  struct Handles {
+    var batches: [HookBatch] = []
+    var observations: [LuaObservation] = []
+    var rules: [InstalledRule] = []
+    var watches: [DelegateWatch] = []
+  }
+
+  /// - Parameters:
+  ///   - id: whose work it is, in records and lists.
+  ///   - fileName: the chunk's name, in positions and messages.
+  ///   - priority: of hooks that say nothing else.
+  ///   - staged: what is installed takes effect when the installation goes live.
+  package init(
+    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, log: HostLog, staged: Bool = false
+  ) throws(PatchError) {
+    self.id = id
+    self.fileName = fileName
+    self.priority = priority
+    self.hasHeader = hasHeader
+    self.log = log
+    installation = Installation(staged: staged)
+    let lua: LuaState
+    do throws(LuaFailure) { lua = try LuaState() } catch { throw .noLua(error.message) }
+    openState = lua
+    state = lua.raw
+    Self.ids.withLock { [key = ObjectIdentifier(self)] in $0[key] = id }
+    installation.add { [weak self] in self?.dropHandles() }
+    try PatchAPI.register(self)
+  }
+
+  deinit {
+    Self.ids.withLock { [key = ObjectIdentifier(self)] in $0[key] = nil }
+    // Finalizers of scripts may run now, and want the rest to be there.
+    openState = nil
+  }
+
+  /// The ids of all environments there are.
+  private static let ids = Mutex<[ObjectIdentifier: String]>([:])
+  /// What another environment of the same id made is this one's to replace.
+  func mayReplace(_ other: ObjectIdentifier) -> Bool { other != ObjectIdentifier(self) && Self.ids.withLock { $0[other] } == id }
+
+  /// Notes what a handle is for; answers the handle's number.
+  func number<Kind>(_ new: Kind, in list: WritableKeyPath<Handles, [Kind]>) -> UInt64 {
+    handlesLock.withLock {
+      handles[keyPath: list].append(new)
+      return UInt64(handles[keyPath: list].count - 1)
+    }
+  }
+
+  /// What the handle with that number is for; nil when the installation is over.
+  func handle<Kind>(_ number: UInt64, in list: KeyPath<Handles, [Kind]>) -> Kind? {
+    handlesLock.withLock {
+      let all = handles[keyPath: list]
+      return number < all.count ? all[Int(number)] : nil
+    }
+  }
+
+  /// They refer to functions, and these to the environment.
+  private func dropHandles() {
+    let dropped = handlesLock.withLock {
+      defer { handles = Handles() }
+      return handles
+    }
+    // Dropped without the lock: what ends with them may come back here.
+    withExtendedLifetime(dropped) {}
+  }
+
+  /// The script's text has the word, so that its handlers may ask how long calls take. Reading the clock costs what a tenth of an
+  /// `after` handler does.
+  private(set) var namesDuration = false
+
+  /// Runs a text under the load budget.
+  /// - Throws: `.failed` with the position; what the text installed until then stays, for the caller to remove.
+  package func run(_ source: [UInt8]) throws(PatchError) {
+    if String(decoding: source, as: UTF8.self).holds("duration") { namesDuration = true }
+    let outcome: Result<Void, LuaFailure> = source.withUnsafeBytes { bytes in
+      do throws(LuaFailure) { return .success(try lua.load(bytes, name: fileName)) } catch { return .failure(error) }
+    }
+    if case .failure(let failure) = outcome {
+      throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
+    }
+  }
+
+  /// An object that is the context of a function of the state, kept as long as the state.
+  func kept(_ object: AnyObject) -> UnsafeMutableRawPointer {
+    keptAlive.append(object)
+    return Unmanaged.passUnretained(object).toOpaque()
+  }
+
+  /// Closures made of its functions call them, and its handlers that wait go on.
+  var isLive: Bool { installation.isLive }
+
+  /// Notes what was installed; any thread.
+  /// - Parameter areExact: their selectors were spelled out, and somebody waits for their calls.
+  func add(_ tokens: [HookToken], areExact: Bool) { installation.add(tokens, areExact: areExact) }
+
+  // MARK: Telling
+
+  func failed(_ selector: String, _ position: String, _ message: String, instead: String? = nil) {
+    log.failure(patch: id, selector: selector, position: position, message: message, instead: instead)
+  }
+  func disabled(_ selector: String, _ position: String, failures: Int, seconds: UInt64, instead: String? = nil) {
+    log.say(
+      "\(fileName): \(position) '\(selector)' failed \(failures) times in \(seconds) s and is switched off; \(instead ?? "the program runs on with the original")"
+    )
+    log.append(.failure, "handler switched off") { fields in
+      fields.add("patch", id)
+      fields.add("selector", selector)
+      fields.add("position", position)
+      fields.add("failures", Int64(failures))
+      fields.add("seconds", seconds)
+    }
+  }
+  func skipped(_ selector: String, _ reason: String) { log.skipped(patch: id, selector: selector, reason: reason) }
+}
+
+/// What `method "…"` found.
+struct ResolvedSelector {
+  /// Empty where it is waited for.
+  var families: [Family]
+  var images: [ImageCatalog]
+  var text: String
+  var isGlob: Bool
+
+  /// Hooks on it land on what images bring later, too.
+  var waits: Bool
+
+  init(_ found: [(ImageCatalog, Family)], _ text: String, waits: Bool = false) {
+    self.waits = waits
+    families = found.map(\.1)
+    images = found.map(\.0)
+    self.text = text
+    isGlob = SelectorPattern(text).isGlob
+  }
+}

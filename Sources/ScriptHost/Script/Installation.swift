@@ -1,0 +1,182 @@
+// Installation — the ledger of everything one owner put into the program: hooks, wishes, observations, proxies, classes, timers.
+//
+// What is in it takes effect together and goes together:
+//   staged    made beside what it replaces: hooks are installed and off, all else looks at `isLive` and does nothing
+//   live      takes effect
+//   disabled  installed and off
+//   removed   taken out for good; what is still added is taken out at once
+// Calls in flight finish with what they started with. Nothing here waits for a call. The ledger's lock is never held where code of the
+// program may run, as it may when hooks change: what they kept ends then.
+internal import HookRuntime
+private import Synchronization
+
+/// Any thread.
+package final class Installation: Sendable {
+  package enum Phase: UInt8, AtomicRepresentable, Sendable { case staged, live, disabled, removed }
+
+  /// Changes under the ledger's lock; read without it.
+  private let current: Atomic<Phase>
+  private let ledger = Mutex(Ledger())
+
+  private struct Ledger {
+    var hooks: [HookToken] = []
+    /// So many were left when those that are over were last dropped.
+    var kept = 0
+    /// Those whose selectors were spelled out: somebody waits for their calls.
+    var exact: [HookToken] = []
+    /// Off only because of the phase.
+    var off: Set<HookToken> = []
+    var waits: [WaitToken] = []
+    var ends: [@Sendable () -> Void] = []
+  }
+
+  /// - Parameter staged: nothing takes effect before `goLive`.
+  init(staged: Bool = false) { current = Atomic(staged ? .staged : .live) }
+
+  package var phase: Phase { current.load(ordering: .relaxed) }
+  /// Asked by every call of what is no hook: closures, observations, proxies, synthesized methods.
+  var isLive: Bool { phase == .live }
+  var isRemoved: Bool { phase == .removed }
+  /// Hooks begin switched off.
+  var startsDisabled: Bool { phase != .live }
+
+  // MARK: Adding
+
+  /// Notes hooks. Those of objects end with them, so those that are over are dropped from time to time.
+  /// - Parameter areExact: their selectors were spelled out, and somebody waits for their calls.
+  func add(_ tokens: [HookToken], areExact: Bool) {
+    let seen = ledger.withLock { ledger in
+      let phase = self.phase
+      if phase == .removed { return phase }
+      if areExact { ledger.exact += tokens }
+      ledger.hooks += tokens
+      if phase != .live { ledger.off.formUnion(tokens) }
+      if ledger.hooks.count > 2 * ledger.kept + 64 {
+        ledger.hooks.removeAll { HookEngine.shared.isEnabled($0) == nil }
+        ledger.kept = ledger.hooks.count
+      }
+      return phase
+    }
+    switch seen {
+    case .live: break
+    case .removed: HookEngine.shared.remove(tokens)
+    case .staged, .disabled:
+      // Made while it was live, maybe; and it may be again.
+      for token in tokens { _ = HookEngine.shared.setEnabled(false, token) }
+      if isLive { for token in tokens { _ = HookEngine.shared.setEnabled(true, token) } }
+    }
+  }
+
+  /// Notes a wish for a selector that may appear.
+  func add(_ wait: WaitToken) {
+    let isRemoved = ledger.withLock { ledger in
+      if self.isRemoved { return true }
+      ledger.waits.append(wait)
+      return false
+    }
+    if isRemoved { HookEngine.shared.stopWaiting(wait) }
+  }
+
+  /// Notes anything else: `end` takes it out. It may have ended before, and `end` must not keep the script's state for longer than
+  /// what it ends does.
+  func add(_ end: @escaping @Sendable () -> Void) {
+    let isRemoved = ledger.withLock { ledger in
+      if self.isRemoved { return true }
+      ledger.ends.append(end)
+      return false
+    }
+    if isRemoved { end() }
+  }
+
+  // MARK: All at once
+
+  /// What is staged takes effect, and `former` is removed: for calls of one selector in one step.
+  func goLive(replacing former: Installation? = nil) {
+    let theirs = former?.take()
+    let mine = ledger.withLock { ledger -> Set<HookToken> in
+      guard phase == .staged else { return [] }
+      // First, so that what lands meanwhile is on.
+      current.store(.live, ordering: .relaxed)
+      defer { ledger.off = [] }
+      return ledger.off
+    }
+    HookEngine.shared.exchange(removing: theirs?.hooks ?? [], enabling: Array(mine))
+    theirs?.end()
+  }
+
+  /// Takes out everything. False when that was done before.
+  @discardableResult
+  package func remove() -> Bool {
+    guard let taken = take() else { return false }
+    HookEngine.shared.remove(taken.hooks)
+    taken.end()
+    return true
+  }
+
+  /// What was taken out of a ledger. Its hooks are still installed.
+  private struct Taken {
+    let ledger: Ledger
+    var hooks: [HookToken] { ledger.hooks }
+
+    /// Ends all but the hooks.
+    func end() {
+      for wait in ledger.waits { HookEngine.shared.stopWaiting(wait) }
+      for end in ledger.ends.reversed() { end() }
+    }
+  }
+
+  private func take() -> Taken? {
+    ledger.withLock { ledger in
+      if phase == .removed { return nil }
+      current.store(.removed, ordering: .relaxed)
+      defer { ledger = Ledger() }
+      return Taken(ledger: ledger)
+    }
+  }
+
+  /// Switches everything on or off; not while another thread does. False when it is staged or removed.
+  @discardableResult
+  package func setEnabled(_ isEnabled: Bool) -> Bool {
+    let tokens: [HookToken]? = ledger.withLock { ledger in
+      switch phase {
+      case .staged, .removed: return nil
+      case .live where !isEnabled:
+        // First, so that what lands meanwhile is off.
+        current.store(.disabled, ordering: .relaxed)
+        return ledger.hooks
+      case .disabled where isEnabled:
+        current.store(.live, ordering: .relaxed)
+        defer { ledger.off = [] }
+        return Array(ledger.off)
+      case .live, .disabled: return []
+      }
+    }
+    guard let tokens else { return false }
+    let changed = tokens.filter { HookEngine.shared.isEnabled($0) == !isEnabled && HookEngine.shared.setEnabled(isEnabled, $0) }
+    if !isEnabled { ledger.withLock { $0.off.formUnion(changed) } }
+    return true
+  }
+
+  /// What a script wants of hooks of its own; while all are off it is noted.
+  /// - Returns: whether one of them is installed.
+  func setEnabled(_ isEnabled: Bool, _ tokens: [HookToken]) -> Bool {
+    let isNow = ledger.withLock { ledger in
+      if phase == .live { return true }
+      for token in tokens {
+        if isEnabled { ledger.off.insert(token) } else { ledger.off.remove(token) }
+      }
+      return false
+    }
+    if isNow { return tokens.map { HookEngine.shared.setEnabled(isEnabled, $0) }.contains(true) }
+    return tokens.contains { HookEngine.shared.isEnabled($0) != nil }
+  }
+
+  // MARK: Telling
+
+  /// Hooks in the ledger, also those that have ended since.
+  package var hooks: [HookToken] { ledger.withLock { $0.hooks } }
+  /// Those whose selectors were spelled out.
+  var exactHooks: [HookToken] { ledger.withLock { $0.exact } }
+  /// Wishes that are kept.
+  package var waits: [WaitInfo] { ledger.withLock { $0.waits }.compactMap { HookEngine.shared.info($0) } }
+}
