@@ -59,7 +59,7 @@ import Testing
     var found = [HKTBranch](repeating: HKTBranch(), count: 8)
     let count = hkt_find_branches(Self.code, UInt64(Self.code.count), 0x1000, targets, 1, &found, found.count)
     #expect(found.prefix(count).map(\.from) == [0x1000, 0x1005, 0x1008, 0x100e])
-    #expect(found.prefix(count).map(\.is_short) == [false, true, false, true])
+    #expect(found.prefix(count).map { hkt_is_short_jump(Self.code[Int($0.from - 0x1000)]) } == [false, true, false, true])
     #expect(hkt_has_instruction(Self.code, UInt64(Self.code.count), 0x5))
     #expect(!hkt_has_instruction(Self.code, UInt64(Self.code.count), 0xe))
   }
