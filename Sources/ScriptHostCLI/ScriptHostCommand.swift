@@ -21,7 +21,7 @@ enum ScriptHostCommand {
 
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .trace, .types, .methods, .find, .explain, .coverage, .check, .events, .logs, .export, .query, .report, .doctor, .completion, .manual,
+    .run, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs, .export, .query, .report, .doctor, .completion, .manual,
   ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.

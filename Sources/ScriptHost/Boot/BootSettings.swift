@@ -75,6 +75,8 @@ extension BootSettings.Key {
   package static let coveragePlaces = Self("coverage.places")
   /// Present when JSON is wanted.
   package static let coverageJSON = Self("coverage.json")
+  /// Present when the tests of the patches are run and the process ends: "text" or "json".
+  package static let test = Self("test")
   /// Present when the start is a trace.
   package static let trace = Self("trace")
 }

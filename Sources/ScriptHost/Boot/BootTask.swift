@@ -77,7 +77,7 @@ enum BootTasks {
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
     .survey, .journal, .index, .privacy,
-    .patches,
+    .wantTests, .patches, .tests,
     .trace,
   ]
 

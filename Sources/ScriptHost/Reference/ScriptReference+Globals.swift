@@ -65,15 +65,26 @@ extension ScriptReference {
         delegates "Shop.Cart.delegate" { ["cartDidChange(_:)"] = function(call, cart) print("told") end }
         """),
     ScriptEntry(
-      "", "track", .statement, "track(name: string) -> fun(rule: table)",
+      "", "track", .statement, "track(name: string) -> fun(rule: table): Rule",
       options: [
         ScriptOption("on", "string", "The selector, or a glob.", isNeeded: true),
         ScriptOption("at", "\"enter\"|\"exit\"", "When fields are read; enter is the default."),
-        ScriptOption("fields", "table", "Names and capture paths: `self.title`, `args.tax`, `result`, `error`, `duration`."), waitOption,
+        ScriptOption("fields", "table", "Names and capture paths: `self.title`, `args.tax`, `result`, `error`, `duration`, `self.total()`."),
+        ScriptOption("where", "string", "A condition, such as `self.lines.count > 0`."),
+        ScriptOption("sample", "string|number", "The share of calls that is recorded, by chance: `10%`."),
+        ScriptOption("rate", "string", "At most so many: `50/s`."),
+        ScriptOption("dedupe", "string", "Equal records within this time are left out: `100ms`."),
+        ScriptOption("once_per", "string", "The first one only: per `process`, `thread`, or value of a path."),
+        ScriptOption("pii", "table", "What becomes of fields about people: `drop`, `hash` or `mask`."),
+        ScriptOption("context", "table", "Paths of what later records are to be told by."),
+        ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
       ],
-      "A rule: a call becomes an event with fields. It is data; no Lua runs when it fires.",
+      "A rule: a call becomes an event with fields. It is data; no Lua runs when it fires. See docs/tracking.md.",
       example: """
-        track "added" { on = "Shop.Cart.add(_:price:quantity:)", fields = { cart = "self.title", name = "args.1", price = "args.price" } }
+        track "added" {
+          on = "Shop.Cart.add(_:price:quantity:)", fields = { cart = "self.title", name = "args.1", price = "args.price" },
+          where = "args.quantity > 0", rate = "50/s",
+        }
         """),
     ScriptEntry(
       "", "observe", .function, "observe(subject: Object|Class, property: string, function: function) -> Observation",
@@ -85,6 +96,18 @@ extension ScriptReference {
     ScriptEntry(
       "", "hooks", .function, "hooks() -> table", "All hooks of the process, as tables; behind them those that wait.",
       example: "for _, hook in ipairs(hooks()) do print(hook.selector, hook.position, hook.calls) end"),
+    ScriptEntry(
+      "", "test", .statement, "test(name: string) -> fun(body: function)",
+      "A test of the patch, which `scripthost test` runs and nothing else: the function gets `t`, with expect, equal, fails, hooked, call and stub.",
+      example: """
+        test "adds" (function(t)
+          local cart = swift.new("Shop.Cart", "init(title:)", "x")
+          t.call(cart, "add(_:price:quantity:)", "tea", 2.0, 3)
+          t.equal(#cart.lines, 1)
+          t.stub("Shop.Cart.total(tax:)", 7.5)
+          t.equal(t.call(cart, "total(tax:)", 0.2), 7.5)
+        end)
+        """),
     ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
     ScriptEntry(
       "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",
@@ -118,7 +141,7 @@ extension ScriptReference {
       "swift", "call", .function, "swift.call(selector: string, ...: any) -> any", "Calls a free or static function by its selector.",
       example: "print(swift.call(\"Shop.discount(for:)\", 40))"),
     ScriptEntry(
-      "swift", "forward", .function, "swift.forward(target: Object|Class, answer: any)",
+      "swift", "forward", .function, "swift.forward(target: Object|Class, answer?: any)",
       "Messages that no member answers go to another object, or to a function(receiver, selector, arguments); nil takes back what there was."),
     ScriptEntry(
       "swift", "allow_leak", .function, "swift.allow_leak(selector: string)",
@@ -143,8 +166,13 @@ extension ScriptReference {
         print(swift.with(cart.lines[1], { quantity = 9 }).quantity)
         """),
     ScriptEntry(
-      "swift", "case", .function, "swift.case(type: string, name: string, ...: any) -> any", "Makes a value of an enum.",
-      example: "print(swift.case(\"Shop.Status\", \"open\"))"),
+      "swift", "case", .function, "swift.case(value: any, ...: any) -> any",
+      "The name of an enum value's case; or, of a case's name and its payload, what a parameter of an enum type is made from.",
+      example: """
+        local cart = class "Shop.Cart":make()
+        print(swift.case(cart.status))
+        cart.status = swift.case("closed", "sold")
+        """),
     ScriptEntry("swift", "data", .function, "swift.data(bytes: string) -> any", "The bytes of a text, for parameters of type Data and [UInt8]."),
     ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool."),
     ScriptEntry("swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max."),

@@ -6,6 +6,7 @@ extension ScriptReference {
     ScriptType(name: "Method", summary: "What `method` answers: one or more functions of the program."),
     ScriptType(name: "Class", summary: "What `class` answers: a type of the program. Static properties and methods stand behind it under their own names."),
     ScriptType(name: "Hook", summary: "An installed hook."),
+    ScriptType(name: "Rule", summary: "What `track` and its kin answer."),
     ScriptType(name: "Call", summary: "The first argument of every handler: one call of the program. It ends with the handler."),
     ScriptType(name: "Observation", summary: "What `observe` answers."),
     ScriptType(name: "Delegates", summary: "What `delegates` answers."),
@@ -85,10 +86,14 @@ extension ScriptReference {
   ]
 
   private static let otherMembers: [ScriptEntry] = [
+    ScriptEntry("Rule", "remove", .function, "remove() -> boolean", "Takes the rule out; true when it was in the program."),
+    ScriptEntry("Rule", "enable", .function, "enable() -> boolean", "Lets it record again."),
+    ScriptEntry("Rule", "disable", .function, "disable() -> boolean", "Calls pass it by."),
+    ScriptEntry("Rule", "info", .function, "info() -> table", "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
     ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran."),
     ScriptEntry("Observation", "explain", .function, "explain() -> string", "How writes are seen, and which are not."),
     ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it."),
     ScriptEntry("Delegates", "explain", .function, "explain() -> string", "What is watched."),
-    ScriptEntry("Delegates", "adopt", .function, "adopt(object: Object)", "Watches an object that is a delegate already."),
+    ScriptEntry("Delegates", "adopt", .function, "adopt(owner: Object) -> boolean", "Watches the delegate that the owner has already; true when it had one."),
   ]
 }

@@ -1,4 +1,4 @@
-// CapturePathCheck — whether the path of a tracking rule's field resolves, by what the program's files say of its types.
+// CapturePathCheck — whether a path of a rule resolves, by what the program's files say of its types.
 //
 // Where the files do not tell (generic arguments, types of libraries that are not there, existentials) nothing is claimed.
 internal import HookRuntime
@@ -9,7 +9,6 @@ struct CapturePathCheck {
 
   /// What is wrong with `path` on calls of `family`; nil when nothing is, or nothing is known.
   func problem(_ path: String, on family: Family) -> String? {
-    if path.contains("(") { return "'\(path)' runs program code, which capture paths cannot do yet; name stored fields" }
     var steps = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if steps.contains("") { return "'\(path)' has an empty step" }
     let declaration = family.declaration
@@ -48,42 +47,80 @@ struct CapturePathCheck {
   private func problem(_ steps: ArraySlice<String>, in type: TypeSyntax, _ path: String) -> String? {
     guard let step = steps.first else { return nil }
     guard case .nominal(let name, _, let arguments) = type else { return nil }
-    if name.module == "Swift", name.shortName == "Optional", let payload = arguments.first { return problem(steps, in: payload, path) }
+    if name.module == "Swift" {
+      // Of lists, texts and numbers the host knows the members.
+      guard name.shortName == "Optional", let payload = arguments.first else { return nil }
+      return problem(steps, in: payload, path)
+    }
     let owner = ProgramView.plain(name.description)
     guard let record = program.types[owner], record.kind != .enum else { return nil }
+    let owners = [owner] + program.superclasses(of: owner).map { ProgramView.plain($0) }
+    if step.hasSuffix("()") { return computed(step, owners, steps, path) }
     var fields: [String] = []
-    for each in [owner] + program.superclasses(of: owner).map({ ProgramView.plain($0) }) {
+    for each in owners {
       // A superclass that no file declares may have it.
       guard let record = program.types[each] else { return nil }
       if let field = record.fields.first(where: { $0.name == step }) {
-        guard steps.count > 1, let next = fieldType(field, record) else { return nil }
+        guard steps.count > 1, let next = program.type(of: field, in: record) else { return nil }
         return problem(steps.dropFirst(), in: next, path)
       }
       fields += record.fields.map(\.name)
     }
     let near = Nearest.name(to: step, among: fields)
-    let isComputed = program.catalogs.contains { !$0.families(matching: SelectorPattern("\(owner).\(step).get")).isEmpty }
-    if isComputed, near == nil { return "'\(path)': '\(step)' of \(owner) is computed; capture paths read stored fields" }
+    if near == nil, member(step, owners) != nil {
+      return "'\(path)': '\(step)' of \(owner) is computed; write '\(step)()' to run the program's code"
+    }
     return "'\(path)': \(owner) has no stored field '\(step)'"
       + (near.map { "; did you mean '\($0)'?" } ?? (fields.isEmpty ? "" : "; it has \(fields.prefix(12).joined(separator: ", "))"))
   }
 
+  /// `total()`: a getter, or a method without arguments.
+  private func computed(_ step: String, _ owners: [String], _ steps: ArraySlice<String>, _ path: String) -> String? {
+    if let family = member(String(step.dropLast(2)), owners) {
+      return problem(steps.dropFirst(), in: family.declaration.functionType.result, path)
+    }
+    // Stored ones may be read so, too; and what a file does not declare may have it.
+    let name = step.dropLast(2)
+    if owners.contains(where: { program.types[$0]?.fields.contains { $0.name == name } ?? true }) { return nil }
+    return "'\(path)': \(owners[0]) has no property or method '\(name)' without arguments"
+  }
+
+  private func member(_ name: String, _ owners: [String]) -> Family? {
+    for owner in owners {
+      for form in ["\(owner).\(name).get", "\(owner).\(name)()"] {
+        if let found = program.catalogs.families(matching: SelectorPattern(form)).first { return found.1 }
+      }
+    }
+    return nil
+  }
+}
+
+extension ProgramView {
   /// The declared type of a field, where its spelling alone tells.
-  private func fieldType(_ field: FieldRecord, _ owner: TypeRecord) -> TypeSyntax? {
+  func type(of field: FieldRecord, in owner: TypeRecord) -> TypeSyntax? {
     guard !owner.isGeneric, let type = field.type else { return nil }
     if type.symbolic.isEmpty {
       var parser = SymbolParser()
       return type.bytes.withUnsafeBufferPointer { parser.type($0) }
     }
-    // One reference to a descriptor, perhaps as an Optional.
-    guard type.symbolic.count == 1, let reference = type.symbolic.first, reference.offset == 0, let name = reference.name,
-      let record = program.types[ProgramView.plain(name)], !record.isGeneric
+    // One reference to a descriptor, alone, as an Optional or as an array's element.
+    guard type.symbolic.count == 1, let reference = type.symbolic.first, let name = reference.name,
+      let record = types[Self.plain(name)], !record.isGeneric
     else { return nil }
-    let rest = String(decoding: type.bytes.dropFirst(5), as: UTF8.self)
-    guard rest.isEmpty || rest == "Sg" else { return nil }
-    let parts = record.name.split(separator: ".").map(String.init)
+    let parts = Self.plain(record.name).split(separator: ".").map(String.init)
     let kind: NominalKind = record.kind == .class ? .classType : record.kind == .struct ? .structure : .enumeration
-    return .nominal(
+    let nominal = TypeSyntax.nominal(
       NominalName(module: parts[0], steps: parts.dropFirst().map { .init(name: $0, kind: kind) }), kind: kind, arguments: [])
+    let before = String(decoding: type.bytes[..<reference.offset], as: UTF8.self)
+    let behind = String(decoding: type.bytes[min(reference.offset + 5, type.bytes.count)...], as: UTF8.self)
+    func standard(_ name: String) -> TypeSyntax {
+      .nominal(NominalName(module: "Swift", steps: [.init(name: name, kind: .structure)]), kind: .structure, arguments: [nominal])
+    }
+    switch (before, behind) {
+    case ("", ""): return nominal
+    case ("", "Sg"): return standard("Optional")
+    case ("Say", "G"): return standard("Array")
+    default: return nil
+    }
   }
 }

@@ -57,6 +57,11 @@ struct Meanings {
     case .name(let name): return of(name, depth)
     case .member(let base, let member): return of(member, in: of(base, depth: depth + 1))
     case .call(let function, let arguments):
+      // `track "name" { … }`: its result is behind the last colon of the signature.
+      if case .call(let inner, _) = function.kind, case .function(let entry) = of(inner, depth: depth + 1), entry.kind == .statement {
+        let result = entry.signature.split(separator: ":").last.map { $0.split(separator: " ").joined() } ?? ""
+        return Self.isType(result) ? .handle(result) : .unknown
+      }
       guard case .function(let entry) = of(function, depth: depth + 1) else { return .unknown }
       return result(of: entry, arguments)
     case .method(let receiver, let name, _):

@@ -69,11 +69,18 @@ track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = {
   y = 'a' and nil, x = "self.user.email", z =
                 "self.user.mail" } }
 === a capture path to a computed property
-> 1:68: 'self.count': 'count' of Shop.Cart is computed; capture paths read stored fields
+> 1:68: 'self.count': 'count' of Shop.Cart is computed; write 'count()' to run the program's code
 track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x ="self.count" } }
 === a capture path to an argument that is not there
 > 1:68: 'Shop.Cart.add(_:price:quantity:)' has no argument 'name'; it has 1, price, quantity
 track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x ="args.name" } }
+=== a computed step that is not there
+> 1:68: 'self.nothing()': Shop.Cart has no property or method 'nothing' without arguments
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x ="self.nothing()" } }
+=== an unknown function of a rule
+> 2:6: 'rule' has no 'inf'; did you mean 'info'?
+local rule = track "a" { on = "Shop.Base.touch()" }
+rule:inf()
 === an unknown field of a rule
 > 1:40: unknown field 'filds' of 'track'; did you mean 'fields'?
 track "a" { on = "Shop.Base.touch()",  filds = {} }

@@ -15,7 +15,8 @@ method "Shop.Cart.*":after(function(call, ...) print(call.selector, ...) end)
 method("Shop.Later.run()", { wait = true }):before(function() end)
 track "added" {
   on = "Shop.Cart.add(_:price:quantity:)", at = "exit",
-  fields = { title = "self.title", email = "self.user.email", created = "self.created", name = "args.1", ns = "duration", lines = "self.lines.count" },
+  fields = { title = "self.title", email = "self.user.email", created = "self.created", name = "args.1", ns = "duration", lines = "self.lines.count", count = "self.count()" },
+  where = "self.lines.count > 0", rate = "50/s",
 }
 observe(class "Shop.Cart", "title", function(change) print(change.old, change.new) end)
 local Fast = class.define("FastCart", { super = "Shop.Cart", methods = { ["total(tax:)"] = function(call) return call:super() end } })

@@ -1,0 +1,167 @@
+// TestAPI — `test "name" (function(t) … end)`: a patch's own tests, which only `scripthost test` runs.
+//
+// In a program that runs for itself the statement does nothing, so that tests stand in the file they are about.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import LuaBridge
+private import Glibc
+private import Synchronization
+
+enum TestAPI {
+  static let functions: [(String, SHLFunction)] = [("test", test)]
+
+  /// Answers a function that takes the test.
+  private static let test: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      guard let name = callback.text(0), !name.isEmpty else {
+        return callback.fail("'test' takes a name and a function: test \"name\" (function(t) … end)")
+      }
+      let pending = Pending(patch, name)
+      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
+    }
+  }
+
+  private final class Pending {
+    unowned let patch: Environment
+    let name: String
+    init(_ patch: Environment, _ name: String) {
+      self.patch = patch
+      self.name = name
+    }
+  }
+
+  private static let complete: SHLFunction = { context, callback in
+    // The context is the Pending that the environment keeps.
+    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
+      let callback = LuaCallback(callback!)
+      guard callback[0].tag == SHL_FUNCTION else { return callback.fail("test '\(pending.name)' takes a function, got \(ValueBridge.describe(callback[0]))") }
+      guard ScriptTests.areWanted else { return callback.done() }
+      var info = SHLFunctionInfo()
+      let function = shl_arg_function_ref(callback.raw, 0, &info)
+      guard function != 0 else { return callback.fail("out of memory") }
+      ScriptTests.add(ScriptTest(environment: pending.patch, name: pending.name, function: LuaReference(function, in: pending.patch.lua), line: callback.caller.line))
+      return callback.done()
+    }
+  }
+}
+
+/// One test of a patch.
+struct ScriptTest: Sendable {
+  let environment: Environment
+  let name: String
+  let function: LuaReference
+  /// Where it is in the file.
+  let line: Int
+}
+
+/// The tests of the patches that were loaded, in a process that was started for them.
+enum ScriptTests {
+  private static let list = Mutex<(areWanted: Bool, tests: [ScriptTest])>((false, []))
+
+  static var areWanted: Bool { list.withLock { $0.areWanted } }
+  static func want() { list.withLock { $0.areWanted = true } }
+  static func add(_ test: ScriptTest) { list.withLock { $0.tests.append(test) } }
+  static var all: [ScriptTest] { list.withLock { $0.tests } }
+
+  /// What a test gets as `t`. Failures are told at the line that asked.
+  private static let support = """
+    local t, stubs = {}, {}
+    local function show(value) if type(value) == "string" then return string.format("%q", value) end return tostring(value) end
+    function t.expect(value, why)
+      if not value then error(why or "expected a true value, found " .. show(value), 2) end
+      return value
+    end
+    function t.equal(found, expected, why)
+      if found ~= expected then error((why and why .. ": " or "") .. "expected " .. show(expected) .. ", found " .. show(found), 2) end
+      return found
+    end
+    function t.fails(f, text)
+      local ok, problem = pcall(f)
+      if ok then error("expected an error, none was raised", 2) end
+      problem = tostring(problem)
+      if text and not problem:find(text, 1, true) then error("expected an error with " .. show(text) .. ", found " .. show(problem), 2) end
+      return problem
+    end
+    function t.hooked(selector)
+      for _, hook in ipairs(hooks()) do if hook.selector == selector and hook.enabled ~= false then return true end end
+      return false
+    end
+    function t.call(...) return swift.send(...) end
+    function t.stub(selector, answer)
+      local f = answer
+      if type(f) ~= "function" then f = function() return answer end end
+      local hook = method(selector):around(f, { priority = -1000000 })
+      stubs[#stubs + 1] = hook
+      return hook
+    end
+    local function done() for i = #stubs, 1, -1 do stubs[i]:remove() stubs[i] = nil end end
+    return t, done
+    """
+
+  /// A test ended.
+  struct Outcome {
+    let test: ScriptTest
+    /// Nil: it passed.
+    let failure: LuaFailure?
+    let nanoseconds: UInt64
+  }
+
+  /// Runs one test on this thread, as the program runs: its calls are hooked.
+  static func run(_ test: ScriptTest) -> Outcome {
+    let lua = test.environment.lua
+    let start = now()
+    var failure: LuaFailure?
+    do throws(LuaFailure) {
+      let made = try lua.call(try lua.compile(support, name: "test"))
+      do throws(LuaFailure) { _ = try lua.call(test.function, Array(made.prefix(1)), budget: SHLBudget(instructions: 200_000_000, wall_ns: 10_000_000_000, lock_ns: 0)) } catch {
+        failure = error
+      }
+      if case .reference(let done)? = made.dropFirst().first { _ = try lua.call(done) }
+    } catch { failure = failure ?? error }
+    return Outcome(test: test, failure: failure, nanoseconds: now() &- start)
+  }
+
+  private static func now() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+}
+
+extension BootTask {
+  /// `scripthost test`: before the patches are loaded.
+  static let wantTests = BootTask("want tests", .scripts, priority: 100) { context in
+    if context.settings.has(.test) { ScriptTests.want() }
+    return .goOn
+  }
+
+  /// `scripthost test`: runs the tests of the patches and ends the process with 0 when all passed.
+  static let tests = BootTask("tests", .scripts, priority: -100) { context in
+    guard context.settings.has(.test), let thread = hkt_thread() else { return .goOn }
+    // As the program runs, not as the host.
+    hkt_host_end(thread)
+    let isJSON = context.settings.text(.test) == "json"
+    var failed = 0
+    let tests = ScriptTests.all
+    for test in tests {
+      let outcome = ScriptTests.run(test)
+      if outcome.failure != nil { failed += 1 }
+      write(isJSON ? TestText.json(outcome) : TestText.line(outcome))
+    }
+    if !isJSON { write("\(tests.count) test\(tests.count == 1 ? "" : "s"), \(failed) failed\n") }
+    _exit(failed > 0 ? 1 : tests.isEmpty ? 2 : 0)
+  }
+
+  private static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = Glibc.write(STDOUT_FILENO, bytes.baseAddress! + done, bytes.count - done)
+        if count < 0, errno == EINTR { continue }
+        if count <= 0 { return }
+        done += count
+      }
+    }
+  }
+}
