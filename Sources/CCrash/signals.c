@@ -63,9 +63,18 @@ static void pass_on(int signal, siginfo_t *info, void *context) {
 
 static void on_signal(int signal, siginfo_t *info, void *context) {
   int saved = errno;
+  if (ccrash_answer(signal, info, context)) {
+    errno = saved;
+    return;
+  }
   CCrashRecovery asked = atomic_load(&recovery);
   if (!asked || !asked(signal, info, context)) pass_on(signal, info, context);
   errno = saved;
+}
+
+bool ccrash_owns(int signal) {
+  struct sigaction now;
+  return sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
 }
 
 void ccrash_install(void) {
@@ -73,8 +82,8 @@ void ccrash_install(void) {
   ccrash_stacks_prepare();
   ccrash_arm_thread();
   for (int i = 0; i < CAUGHT; i++) {
-    // Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind.
-    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    // Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind. Restarted: for ccrash_answer.
+    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
     sigemptyset(&ours.sa_mask);
     struct sigaction now;
     if (sigaction(caught[i], NULL, &now) != 0 || is_plain(&now, SIG_IGN)) continue;

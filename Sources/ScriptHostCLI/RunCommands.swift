@@ -26,14 +26,17 @@ extension Subcommand {
   static let run = Subcommand(
     name: "run",
     summary: "start a program with patches",
-    synopsis: "[-v] [--patches DIR]… [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+    synopsis: "[-v] [--patches DIR]… [--stalls TIME] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
       "A program that replaces itself (exec) leaves ScriptHost behind, unless children are followed.",
     ],
     options: [
-      Option(long: "verbose", short: "v", help: "Prints what patches print and log, with file and line, on stderr.")
+      Option(long: "verbose", short: "v", help: "Prints what patches print and log, with file and line, on stderr."),
+      Option(
+        long: "stalls", value: "TIME",
+        help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
     ] + launchOptions,
     operands: .program,
     exitStatuses: ExitStatus.launch,
@@ -45,6 +48,10 @@ extension Subcommand {
   ) { arguments in
     var launch = try Launch(arguments)
     try launch.addCommonOptions(arguments)
+    if let time = try arguments.duration("--stalls") {
+      guard time >= 10_000_000 else { throw Failure.usage("'--stalls' needs at least 10ms; shorter pauses are the machine's own") }
+      launch.settings.add(.stalls, "\(time)")
+    }
     try launch.exec()
   }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCrashThreadStack.h"
+
 /// Asked first about every fault, before anything is reported: true when the program can go on at the place that `context`
 /// (a ucontext_t, which it may change) names. It may also leave by siglongjmp. Runs on the alternate stack of the thread, with
 /// the signal mask of the crashed code, and must be async-signal-safe.

@@ -63,6 +63,9 @@ extension BootSettings.Key {
   /// Build-id of the program in hexadecimal, as the command read it.
   package static let buildID = Self("build-id")
 
+  /// A stall of main thread, event loops or pool is one from so many nanoseconds on.
+  package static let stalls = Self("stalls")
+
   /// Options of `trace`, opaque here: "trace.match", "trace.depth" and so on.
   package static func trace(_ option: String) -> Self { Self("trace." + option) }
   /// Present when the program is to be judged and ended before its `main` (`scripthost coverage`).

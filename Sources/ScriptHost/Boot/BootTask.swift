@@ -79,6 +79,7 @@ enum BootTasks {
     .survey, .journal, .index, .privacy,
     .wantTests, .patches, .tests,
     .trace,
+    .stalls,
   ]
 
   /// As they run.

@@ -39,7 +39,7 @@ extension BootTask {
 
   static let journal = BootTask("journal", .records, priority: 90) { context in
     let settings = context.settings
-    let wantsRecords = settings.has(.patches) || settings.has(.events)
+    let wantsRecords = settings.has(.patches) || settings.has(.events) || settings.has(.stalls)
     var problems: [String] = []
     if wantsRecords {
       let identity = JournalIdentity(

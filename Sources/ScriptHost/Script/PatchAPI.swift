@@ -100,7 +100,8 @@ enum PatchAPI {
 
   /// All global functions; never freed, never changed.
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
-    let named = (globals + TestAPI.functions + SwiftAPI.functions + CallInAPI.functions + LeftCopies.functions + MessageAPI.functions + RuleAPI.functions)
+    let named = (globals + TestAPI.functions + SwiftAPI.functions + CallInAPI.functions + LeftCopies.functions + MessageAPI.functions + RuleAPI.functions
+      + StallAPI.functions)
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }
     let memory = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: named.count)
     _ = memory.initialize(from: named)

@@ -1,0 +1,179 @@
+// ThreadStacks — stacks of the program's threads as addresses that are proven to be calls: what CCrash read is checked here.
+private import CCrash
+private import CHookTrampoline
+private import Glibc
+internal import HookRuntime
+private import Synchronization
+
+/// Where a thread was.
+struct ThreadStack: Sendable {
+  let thread: Int32
+  /// It slept in the kernel.
+  let isAsleep: Bool
+  /// Addresses of this process, innermost first: the program counter, then addresses to which calls return. Frames of ours are left out.
+  let frames: [UInt]
+}
+
+/// Asks threads where they are. One question at a time.
+enum ThreadStacks {
+  private static let asking = Mutex(Images())
+
+  /// Whether threads that run can be asked here: not where the program has put its own handler for SIGFPE in the place of ours.
+  static var canAsk: Bool { ccrash_stacks_can_be_asked() }
+
+  /// The stack of a thread of this process other than the caller's; nil when it is gone or did not answer.
+  static func capture(_ thread: Int32) -> ThreadStack? {
+    asking.withLock { images in
+      withUnsafeTemporaryAllocation(of: CCrashThreadStack.self, capacity: 1) { place in
+        // Filled by the call before anything of it is read.
+        guard ccrash_thread_stack(thread, place.baseAddress!) else { return nil }
+        images.refresh()
+        return ThreadStack(thread: thread, isAsleep: place[0].is_asleep != 0, frames: images.frames(place.baseAddress!))
+      }
+    }
+  }
+
+  /// The kernel's numbers of all threads.
+  static func threads() -> [Int32] {
+    guard let directory = opendir("/proc/self/task") else { return [] }
+    defer { closedir(directory) }
+    var found: [Int32] = []
+    while let entry = readdir(directory) {
+      let number = withUnsafePointer(to: &entry.pointee.d_name) { atol(UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+      if number > 0 { found.append(Int32(truncatingIfNeeded: number)) }
+    }
+    return found
+  }
+
+  /// The system call in which a thread sleeps; nil while it runs.
+  static func systemCall(of thread: Int32) -> Int32? {
+    let number = ccrash_thread_system_call(thread)
+    return number < 0 ? nil : number
+  }
+
+  /// A thread's name, as ps shows it.
+  static func name(of thread: Int32) -> String {
+    guard let file = fopen("/proc/self/task/\(thread)/comm", "re") else { return "" }
+    defer { fclose(file) }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+      guard fgets(buffer.baseAddress!, 64, file) != nil else { return "" }
+      return String(String(cString: buffer.baseAddress!).prefix { $0 != "\n" })
+    }
+  }
+
+  /// Names frames: `Shop.Cart.total(tax:) + 12`, or `libshop.so + 0x1f0` where no symbol holds the address.
+  static func names(of frames: [UInt]) -> [String] { asking.withLock { images in frames.enumerated().map { images.name($1, isCall: $0 > 0) } } }
+
+  /// The image of an address of this process, with its build-id in hexadecimal and the address in the file.
+  static func place(of address: UInt) -> (path: String, buildID: String, offset: UInt64)? {
+    asking.withLock { images in
+      guard let image = images.image(address) else { return nil }
+      return (image.path, hexadecimal(image.buildID), UInt64(address &- image.bias))
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
+
+/// The images of the process, and what their code is called.
+private struct Images {
+  private var now: LoadedImages?
+  private var changes: UInt64 = 0
+  private var ours = ""
+  private var isSwift: [String: Bool] = [:]
+  private var names: [String: CodeNames] = [:]
+
+  mutating func refresh() {
+    let count = LoadedImages.changeCount
+    if now != nil, count == changes { return }
+    let snapshot = LoadedImages.snapshot()
+    (now, changes) = (snapshot, count)
+    // A function of this library tells where it is.
+    let own: @convention(c) (Int32, UnsafeMutablePointer<CCrashThreadStack>?) -> Bool = ccrash_thread_stack
+    ours = snapshot.image(containing: unsafeBitCast(own, to: UInt.self))?.path ?? ""
+  }
+
+  func image(_ address: UInt) -> LoadedImage? { now?.image(containing: address) }
+
+  /// What is proven of a stack, innermost first.
+  mutating func frames(_ stack: UnsafePointer<CCrashThreadStack>) -> [UInt] {
+    var found = [UInt(stack.pointee.counter)] + innermostCallers(stack)
+    withUnsafeBytes(of: stack.pointee.return_to) { bytes in
+      for index in 0..<Int(stack.pointee.record_count) {
+        let address = UInt(bytes.load(fromByteOffset: index * 8, as: UInt64.self))
+        if isReturn(address) {
+          if found.last != address { found.append(address) }
+        } else if image(address) != nil {
+          // Not a call: the chain was no chain any more. (Stubs of ours are in no image.)
+          break
+        }
+      }
+    }
+    return found.filter { address in image(address).map { $0.path != ours } ?? false }
+  }
+
+  /// Callers that frame pointers do not tell: of functions that keep none, and of those that have just begun or are about to return.
+  private mutating func innermostCallers(_ stack: UnsafePointer<CCrashThreadStack>) -> [UInt] {
+    let words = Int(stack.pointee.word_count)
+    func word(_ index: Int) -> UInt {
+      withUnsafeBytes(of: stack.pointee.words) { UInt($0.load(fromByteOffset: index * 8, as: UInt64.self)) }
+    }
+    let counter = UInt(stack.pointee.counter)
+    if keepsFramePointers(counter) {
+      let code = bytes(at: counter, count: 3)
+      if words > 0, code.first == 0x55 || code.first == 0xc3, isReturn(word(0)) { return [word(0)] }
+      let before = bytes(at: counter &- 1, count: 1)
+      if words > 1, code == [0x48, 0x89, 0xe5], before == [0x55], isReturn(word(1)) { return [word(1)] }
+      return []
+    }
+    var found: [UInt] = []
+    let record = stack.pointee.record_count > 0 ? stack.pointee.record_at.0 : .max
+    for index in 0..<words where stack.pointee.stack + UInt64(index) * 8 < record && found.count < 16 {
+      let address = word(index)
+      guard isReturn(address) else { continue }
+      found.append(address)
+      // From here on frame pointers tell, and the words between may be old.
+      if keepsFramePointers(address) { break }
+    }
+    return found
+  }
+
+  /// Swift code keeps frame pointers; what other compilers made may not.
+  private mutating func keepsFramePointers(_ address: UInt) -> Bool {
+    guard let image = image(address) else { return false }
+    if let known = isSwift[image.path] { return known }
+    let answer = image.file?.isSwift ?? false
+    isSwift[image.path] = answer
+    return answer
+  }
+
+  /// Whether a call stands before the address.
+  private func isReturn(_ address: UInt) -> Bool {
+    guard image(address) != nil else { return false }
+    let code = bytes(at: address &- 7, count: 7)
+    guard code.count == 7 else { return false }
+    // E8 with four bytes, or FF /2 of two to seven bytes.
+    return code[2] == 0xe8 || (0...5).contains { code[$0] == 0xff && code[$0 + 1] & 0x38 == 0x10 }
+  }
+
+  private func bytes(at address: UInt, count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = hkt_peek(UInt64(address), buffer.baseAddress, count) ? count : 0
+    }
+  }
+
+  /// - Parameter isCall: the address is behind a call, which may be the last instruction of its function.
+  mutating func name(_ address: UInt, isCall: Bool) -> String {
+    guard let image = image(address) else { return "0x" + String(address, radix: 16) }
+    let offset = UInt64(address &- image.bias)
+    if names[image.path] == nil, let file = image.file {
+      names[image.path] = CodeNames(file, options: ProcessCatalog.shared.options)
+    }
+    guard let function = names[image.path]?.function(at: isCall ? offset - 1 : offset) else {
+      return "\(image.path.split(separator: "/").last ?? "") + 0x\(String(offset, radix: 16))"
+    }
+    return "\(function.name) + \(offset - function.start)"
+  }
+}

@@ -1,0 +1,151 @@
+// StallRounds — what one look at all watched places finds, and what is remembered until the next.
+private import Glibc
+internal import Journal
+
+struct StallRounds {
+  /// Time before this does not count.
+  var notBefore: UInt64 = 0
+  private var ongoing: [Place: Stall] = [:]
+
+  /// Where something can stall.
+  private enum Place: Hashable {
+    case loop(Int32)
+    case mainQueue, pool
+    case queue(UInt)
+  }
+
+  private struct Stall {
+    var name: String
+    var thread: UInt32
+    /// When work began, or the beat was sent.
+    var since: UInt64
+    var stack: [String]
+    var others: [StallRecord] = []
+  }
+
+  mutating func look(_ settings: StallSettings, _ queues: [StallWatch.WatchedQueue], _ log: HostLog) {
+    let busy = LoopWaits.busy()
+    endLoops(busy, log)
+    let own = getpid()
+    for loop in busy {
+      let isMain = loop.thread == own
+      guard let limit = isMain ? settings.main : settings.loops else { continue }
+      let name = isMain ? "main" : ThreadStacks.name(of: loop.thread)
+      check(.loop(loop.thread), name, loop.since, limit, settings, log) { [loop.thread] }
+      if isMain, let end = settings.end, elapsed(loop.since) > end { endProcess(elapsed(loop.since), log) }
+    }
+    // The main thread sleeps for ever, and workers serve the main queue: dispatchMain.
+    if let limit = settings.main, let beat = QueueBeat.mainQueue, !LoopWaits.isLoop(own), SleepingMain.isSleeping {
+      look(.mainQueue, "main", beat, limit, settings, log) { Dispatch.mainQueue.flatMap(Self.worker) }
+    }
+    if let limit = settings.pool {
+      look(.pool, "pool", QueueBeat.pool, limit, settings, log) { nil }
+    }
+    for queue in queues {
+      guard let limit = settings.queues[queue.label] else { continue }
+      look(.queue(queue.address), queue.label, queue.beat, limit, settings, log) {
+        UnsafeMutableRawPointer(bitPattern: queue.address).flatMap(Self.worker)
+      }
+    }
+  }
+
+  private func elapsed(_ since: UInt64) -> UInt64 {
+    let (now, start) = (monotonicNow(), max(since, notBefore))
+    return now > start ? now - start : 0
+  }
+
+  private static func worker(_ queue: UnsafeMutableRawPointer) -> Int32? {
+    Dispatch.worker(of: queue, among: ThreadStacks.threads().filter { $0 != getpid() })
+  }
+
+  // MARK: Beats
+
+  private mutating func look(
+    _ place: Place, _ name: String, _ beat: QueueBeat, _ limit: UInt64, _ settings: StallSettings, _ log: HostLog, worker: () -> Int32?
+  ) {
+    if let stall = ongoing[place], beat.waitsSince != stall.since { end(place, stall, beat.lastTook, log) }
+    if let since = beat.waitsSince {
+      guard beat.isServed else { return }
+      check(place, name, since, limit, settings, log) { place == .pool ? Self.poolThreads() : worker().map { [$0] } ?? [] }
+    } else {
+      beat.beat()
+    }
+  }
+
+  /// Threads on which a task runs: known by the function that runs jobs, which is on their stacks.
+  private static func poolThreads() -> [Int32] {
+    ThreadStacks.threads().filter { thread in
+      guard thread != getpid(), let stack = ThreadStacks.capture(thread) else { return false }
+      return ThreadStacks.names(of: stack.frames).contains { $0.hasPrefix("swift_job_run") }
+    }
+  }
+
+  // MARK: Stalls
+
+  private mutating func check(
+    _ place: Place, _ name: String, _ since: UInt64, _ limit: UInt64, _ settings: StallSettings, _ log: HostLog, threads: () -> [Int32]
+  ) {
+    guard ongoing[place] == nil, elapsed(since) > limit else { return }
+    let stacks = settings.stacks ? threads().compactMap { ThreadStacks.capture($0) } : []
+    // It may have gone on while its stack was taken; then this is no stack of the stall.
+    let first = stacks.first
+    var stall = Stall(
+      name: name, thread: UInt32(first?.thread ?? 0), since: since, stack: first.map { ThreadStacks.names(of: $0.frames) } ?? [])
+    stall.others = stacks.dropFirst().map { other in
+      StallRecord(
+        name: "\(name), also", thread: UInt32(other.thread), start: since, duration: 0, isOver: true,
+        stack: ThreadStacks.names(of: other.frames))
+    }
+    if case .loop(let thread) = place, first == nil { stall.thread = UInt32(thread) }
+    ongoing[place] = stall
+    write(stall, elapsed(since), isOver: false, log)
+  }
+
+  private mutating func endLoops(_ busy: [BusyLoop], _ log: HostLog) {
+    for (place, stall) in ongoing {
+      guard case .loop(let thread) = place, !busy.contains(BusyLoop(thread: thread, since: stall.since)) else { continue }
+      end(place, stall, LoopWaits.lastBusy(thread, since: stall.since) ?? (monotonicNow() - stall.since), log)
+    }
+  }
+
+  private mutating func end(_ place: Place, _ stall: Stall, _ duration: UInt64, _ log: HostLog) {
+    ongoing[place] = nil
+    write(stall, duration, isOver: true, log)
+  }
+
+  private func write(_ stall: Stall, _ duration: UInt64, isOver: Bool, _ log: HostLog) {
+    let record = StallRecord(
+      name: stall.name, thread: stall.thread, start: stall.since, duration: duration, isOver: isOver, stack: stall.stack)
+    log.record(record)
+    if isOver {
+      for var other in stall.others {
+        other.duration = duration
+        log.record(other)
+      }
+    }
+  }
+
+  /// Ends the process as a crash does, so that the start counts as failed where starts are counted.
+  private func endProcess(_ duration: UInt64, _ log: HostLog) -> Never {
+    log.say("the main thread has not gone on for \(duration / 1_000_000) ms; the process is ended, as 'stalls' asks for")
+    log.append(.failure, "ended by the watchdog") { $0.add("duration_ns", duration) }
+    abort()
+  }
+}
+
+/// `dispatchMain`: the main thread waits for signals for ever.
+private enum SleepingMain {
+  private static let sigsuspend: Int32 = 130
+  static var isSleeping: Bool { ThreadStacks.systemCall(of: getpid()) == sigsuspend }
+}
+
+extension HostLog {
+  /// Records a stall. Its stack may be longer than what other records have room for.
+  fileprivate func record(_ stall: StallRecord) {
+    withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
+      var fields = FieldWriter(FieldName(stall.name, masked: false), into: buffer)
+      stall.write(into: &fields)
+      append(.stall, &fields)
+    }
+  }
+}

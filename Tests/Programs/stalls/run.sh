@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Stalls of main thread, main queue, chosen queues and the pool: recorded once each, with the stack and the length, and nothing else is.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+cd "$work"
+mkdir patches
+cat >patches/stalls.lua <<'LUA'
+patch { id = "stalls", version = "1.0.0", api = 1 }
+stalls { main = "300ms", pool = "300ms", queues = { ["shop.db"] = "300ms" } }
+LUA
+
+# run NAME PLACE HOW OPTION…: NAME.stalls has one JSON object per record of a stall.
+run() {
+  local name=$1 place=$2 how=$3
+  shift 3
+  capture "$name" timeout 60 "$scripthost" run --state state --events "$name.events" "$@" -- ./stalling "$place" "$how"
+  grep -a '"kind":"stall"' "$name.events" >"$name.stalls" || true
+}
+# longest NAME PLACE: the milliseconds of the longest stall there that is over.
+longest() {
+  python3 - "$1.stalls" "$2" <<'PY'
+import json, sys
+found = [json.loads(line) for line in open(sys.argv[1])]
+print(max([e["fields"]["duration_ns"] // 1000000 for e in found if e["name"] == sys.argv[2] and e["fields"]["over"]] or [0]))
+PY
+}
+# stalled NAME PLACE FUNCTION: one was found there, of the planted length or longer, in that function.
+stalled() {
+  local time
+  time=$(longest "$1" "$2")
+  check "$level $1: a stall of $2 is recorded with its length, ${time} ms" [ "$time" -ge 600 ]
+  says "$level $1: its stack names the function" "$1.stalls" "$3"
+  check "$level $1: its stack names who called it" grep -q 'stalling.stall(_:)' "$1.stalls"
+  check "$level $1: none of our own frames are in it" bash -c "! grep -qE 'hkt_|ccrash_|ScriptHost' $1.stalls"
+}
+
+build() { swiftc -swift-version 6 "$1" -module-name stalling "$here/stalling.swift" -o stalling 2>build.log || bad "$1: it builds" "$(tail -n 3 build.log)"; }
+level=-Onone
+build $level
+run "loop$level" runloop busy --stalls 300ms
+stalled "loop$level" main 'stalling.countReceipts(_:)'
+level=-O
+build $level
+# They sleep most of the time.
+run queues-O queue busy --patches patches &
+run main-queue-O mainqueue busy --patches patches &
+run none-O none busy --stalls 300ms &
+wait
+run pool-O pool sleepy --stalls 300ms &
+for how in busy sleepy; do
+  run "loop-$how-O" runloop $how --stalls 300ms
+  ended "$level: the program goes on as it did" "loop-$how-O"
+  stalled "loop-$how-O" main "$([ $how = busy ] && echo 'stalling.countReceipts(_:)' || echo 'stalling.waitForPrinter(_:)')"
+done
+wait
+stalled queues-O shop.db 'stalling.countReceipts(_:)'
+stalled main-queue-O main 'stalling.countReceipts(_:)'
+stalled pool-O pool 'stalling.waitForPrinter(_:)'
+check "$level: a main thread that never waits for events cannot stall" bash -c '! grep -q "\"name\":\"main\"" none-O.stalls'
+
+# The report and the flame graph have them.
+check 'stalls are in the flame graph' bash -c "'$scripthost' export --state state --folded - 2>/dev/null | grep -q 'stall main;.*stalling.stall(_:)'"
+
+cat >patches/end.lua <<'LUA'
+patch { id = "end", version = "1.0.0", api = 1 }
+stalls { main = "100ms", end_after = "300ms" }
+LUA
+capture end timeout 60 "$scripthost" run --state ended --patches patches/end.lua -- ./stalling runloop sleepy
+ended 'the watchdog ends a process that asks for it' end 134
+says 'and says why' end.err "the main thread has not gone on for"
+
+for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with'; do
+  printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
+  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- true
+  says "'${refused%%|*}' is told" refused.err "${refused##*|}"
+done
+capture option "$scripthost" run --stalls 1ms -- true
+says 'a threshold below what a machine does by itself is refused' option.err 'at least 10ms'
+finish

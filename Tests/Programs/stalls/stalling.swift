@@ -1,0 +1,54 @@
+// Stalls, planted: where each is comes on the command line; `busy` and `sleepy` say whether the stalled thread works or sleeps.
+//
+//     stalling runloop busy|sleepy    the main run loop, Foundation's
+//     stalling mainqueue busy         the main queue, served by dispatchMain
+//     stalling queue busy             the queue "shop.db"
+//     stalling pool sleepy            all threads of the pool
+//     stalling none busy              a main thread that never waits for events
+import Dispatch
+import Foundation
+
+nonisolated(unsafe) var sum = 0
+func milliseconds() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
+
+@inline(never) public func countReceipts(_ time: Int) {
+  let end = milliseconds() + time
+  while milliseconds() < end { for index in 0..<10_000 { sum &+= index ^ sum } }
+}
+@inline(never) public func waitForPrinter(_ time: Int) {
+  usleep(UInt32(time) * 1000)
+  sum &+= 1
+}
+@inline(never) public func stall(_ how: String) {
+  if how == "sleepy" { waitForPrinter(700) } else { countReceipts(700) }
+  sum &+= 1
+}
+
+let (place, how) = (CommandLine.arguments[1], CommandLine.arguments[2])
+// Until the watch has seen the place go on.
+let settled = 0.6
+switch place {
+case "runloop":
+  _ = Timer.scheduledTimer(withTimeInterval: settled, repeats: false) { _ in stall(how) }
+  _ = Timer.scheduledTimer(withTimeInterval: 2.2, repeats: false) { _ in print("done"); exit(0) }
+  RunLoop.main.run()
+case "mainqueue":
+  DispatchQueue.main.asyncAfter(deadline: .now() + settled) { stall(how) }
+  DispatchQueue.main.asyncAfter(deadline: .now() + 2.2) { print("done"); exit(0) }
+  dispatchMain()
+case "queue":
+  let queue = DispatchQueue(label: "shop.db")
+  Thread.sleep(forTimeInterval: settled)
+  queue.sync { }
+  queue.async { stall(how) }
+  Thread.sleep(forTimeInterval: 1.6)
+  print("done")
+case "pool":
+  Thread.sleep(forTimeInterval: settled)
+  for _ in 0..<4 * ProcessInfo.processInfo.activeProcessorCount { Task.detached { stall(how) } }
+  Thread.sleep(forTimeInterval: 4)
+  print("done")
+default:
+  stall(how)
+  print("done")
+}
