@@ -70,9 +70,9 @@ says 'and says why' end.err "the main thread has not gone on for"
 
 for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with'; do
   printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
-  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- true
+  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- ./stalling none busy
   says "'${refused%%|*}' is told" refused.err "${refused##*|}"
 done
-capture option "$scripthost" run --stalls 1ms -- true
+capture option "$scripthost" run --stalls 1ms -- ./stalling none busy
 says 'a threshold below what a machine does by itself is refused' option.err 'at least 10ms'
 finish

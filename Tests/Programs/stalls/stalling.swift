@@ -19,7 +19,7 @@ func milliseconds() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_00
   usleep(UInt32(time) * 1000)
   sum &+= 1
 }
-@inline(never) public func stall(_ how: String) {
+@_optimize(none) public func stall(_ how: String) {
   if how == "sleepy" { waitForPrinter(700) } else { countReceipts(700) }
   sum &+= 1
 }
