@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "HKTHostThread.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,4 +23,8 @@ void hkt_host_thread_mask(sigset_t *mask) {
 
 void hkt_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-bool hkt_unshare_descriptors(void) { return syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_UNSHARE) == 0; }
+bool hkt_unshare_descriptors(void) {
+  if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) != 0) return false;
+  for (int i = 0; i < 3; i++) (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+  return true;
+}

@@ -28,6 +28,8 @@ enum Help {
 
       ENVIRONMENT
       \(entry("SCRIPTHOST_LIBRARY_PATH", "Directories, separated by colons, where libScriptHostBoot.so and libscripthost_preload.so are looked for before the directory of this command."))
+      \(entry("SCRIPTHOST_CONTROL", "off: programs that are started listen nowhere, as with --no-control."))
+      \(entry("XDG_RUNTIME_DIR", "Processes listen in its directory scripthost, where there is one."))
       \(entry("STATE_DIRECTORY, XDG_STATE_HOME, HOME", "Where the journal is kept when --state is not given: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or $HOME/.local/state/scripthost."))
 
       EXIT STATUS

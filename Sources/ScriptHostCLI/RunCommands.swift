@@ -1,4 +1,5 @@
 // RunCommands — the commands that start a program: run and trace.
+internal import Glibc
 internal import Journal
 internal import ScriptHost
 
@@ -26,10 +27,12 @@ extension Subcommand {
   static let run = Subcommand(
     name: "run",
     summary: "start a program with patches",
-    synopsis: "[-v] [--patches DIR]… [--stalls TIME] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+    synopsis:
+      "[-v] [--patches DIR]… [--watch] [--no-control] [--stalls TIME] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
+      "The process can be controlled while it runs, by its user alone: see ps, status and patch. It listens on a Unix socket in $XDG_RUNTIME_DIR/scripthost or the folder control of the state directory, with two threads of the host; --no-control, or SCRIPTHOST_CONTROL=off in the environment, leaves both out.",
       "A program that replaces itself (exec) leaves ScriptHost behind, unless children are followed.",
     ],
     options: [
@@ -37,6 +40,12 @@ extension Subcommand {
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
+      Option(
+        long: "watch",
+        help:
+          "Loads patches again when their files are saved, loads new files of the directories and removes patches whose files are gone. A text that cannot be loaded changes nothing; the reason is told on stderr."
+      ),
+      Option(long: "no-control", help: "The process does not listen; it cannot be controlled from outside."),
     ] + launchOptions,
     operands: .program,
     exitStatuses: ExitStatus.launch,
@@ -52,6 +61,11 @@ extension Subcommand {
       guard time >= 10_000_000 else { throw Failure.usage("'--stalls' needs at least 10ms; shorter pauses are the machine's own") }
       launch.settings.add(.stalls, "\(time)")
     }
+    if arguments.has("--watch") {
+      guard arguments.has("--patches") else { throw Failure.usage("run: '--watch' needs '--patches', whose files it watches") }
+      launch.settings.add(.watch)
+    }
+    if arguments.has("--no-control") || getenv("SCRIPTHOST_CONTROL").map({ String(cString: $0) }) == "off" { launch.settings.add(.control, "off") }
     try launch.exec()
   }
 

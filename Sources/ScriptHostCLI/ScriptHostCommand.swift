@@ -21,7 +21,8 @@ enum ScriptHostCommand {
 
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs, .export, .query, .report, .doctor, .completion, .manual,
+    .run, .ps, .status, .patch, .hooks, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs,
+    .export, .query, .report, .doctor, .completion, .manual,
   ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.

@@ -12,9 +12,9 @@ void hkt_host_thread_mask(sigset_t *mask);
 /// Names the calling thread, for ps and debuggers. At most 15 bytes are kept.
 void hkt_name_thread(const char *name);
 
-/// Gives the calling thread a table of descriptors of its own, with 0, 1 and 2 of the program in it and nothing else: what it opens
-/// from now on the program never sees, nor its forked children, and no number is taken from it. What the process opened before
-/// cannot be used in this thread any more. False, with errno: the kernel does not allow it; nothing changed.
+/// Gives the calling thread a table of descriptors of its own, with /dev/null as 0, 1 and 2 and nothing else: what it opens from now
+/// on the program never sees, nor its forked children, no number is taken from it, and nothing is kept open that it closes. What the
+/// process opened before cannot be used in this thread any more. False, with errno: the kernel does not allow it; nothing changed.
 bool hkt_unshare_descriptors(void);
 
 #endif

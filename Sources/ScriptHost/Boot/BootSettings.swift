@@ -65,6 +65,10 @@ extension BootSettings.Key {
 
   /// A stall of main thread, event loops or pool is one from so many nanoseconds on.
   package static let stalls = Self("stalls")
+  /// "off" when the process is not to be controlled from outside.
+  package static let control = Self("control")
+  /// Present when patches are loaded again as their files change.
+  package static let watch = Self("watch")
 
   /// Options of `trace`, opaque here: "trace.match", "trace.depth" and so on.
   package static func trace(_ option: String) -> Self { Self("trace." + option) }

@@ -53,6 +53,8 @@ package struct BootContext {
   package var state: RawPath?
   /// Nil where nothing is recorded. Set in `records`.
   package var recorder: Recorder?
+  /// The patches of this process. Set in `scripts`.
+  package var patches: PatchRegistry?
   /// Any task may write to it; before the end of `records` it has no journal.
   package var log: HostLog
   /// What is done when the program ends, in the order in which it was added; on the thread that ends it.
@@ -79,7 +81,7 @@ enum BootTasks {
     .survey, .journal, .index, .privacy,
     .wantTests, .patches, .tests,
     .trace,
-    .stalls,
+    .stalls, .control,
   ]
 
   /// As they run.

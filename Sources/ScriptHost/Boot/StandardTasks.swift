@@ -61,14 +61,14 @@ extension BootTask {
 
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
-    var loader = PatchLoader(log: log, program: context.programName)
-    loader.load(context.settings.allBytes(.patches).map { RawPath($0) })
-    let patches = loader.loaded
+    let patches = PatchRegistry(log: log, program: context.programName)
+    patches.start(context.settings.allBytes(.patches).map { RawPath($0) })
+    context.patches = patches
     context.atEnd {
       for (selector, calls) in HookEngine.shared.receiverMismatches() {
         log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
       }
-      for patch in patches { patch.tellUncalled() }
+      for patch in patches.patches { patch.tellUncalled() }
       log.finish()
     }
     return .goOn

@@ -1,6 +1,8 @@
 // Patch — one loaded script: its header, its environment, and all it installed.
+private import CLuaShim
 internal import HookRuntime
 internal import Journal
+private import LuaBridge
 
 /// Loading is all or nothing: a patch that fails half-way leaves nothing behind. Any thread.
 package final class Patch: Sendable {
@@ -9,12 +11,11 @@ package final class Patch: Sendable {
   package let environment: Environment
 
   /// - Parameter staged: what it installs takes effect with `goLive`.
-  init(path: String, header: PatchHeader, log: HostLog, staged: Bool = false) throws(PatchError) {
-    self.path = path
-    self.header = header
-    let fileName = path.split(separator: "/").last.map(String.init) ?? path
+  init(_ source: PatchSource, log: HostLog, staged: Bool = false) throws(PatchError) {
+    path = source.path.description
+    header = source.header
     environment = try Environment(
-      id: header.id ?? fileName, fileName: fileName, priority: header.priority, hasHeader: header.isWritten, log: log, staged: staged)
+      id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten, log: log, staged: staged)
   }
 
   package var id: String { environment.id }
@@ -35,6 +36,10 @@ package final class Patch: Sendable {
   package func unload() { installation.remove() }
 
   package var hookCount: Int { installation.hooks.count }
+  /// Those that have not ended by themselves.
+  var liveHookCount: Int { installation.hooks.count { HookEngine.shared.isEnabled($0) != nil } }
+  /// Bytes in use by its Lua state.
+  var memory: Int { Int(environment.lua.statistics.memory) }
   /// `, 2 waiting`; empty when nothing waits.
   var waitingText: String {
     let count = installation.waits.count { !$0.hasLanded }
@@ -62,6 +67,7 @@ package enum PatchError: Error, Sendable {
   case header(String)
   case failed(String)
   case otherTarget(String)
+  case expired(String)
 }
 
 extension PatchError: CustomStringConvertible {
@@ -72,6 +78,7 @@ extension PatchError: CustomStringConvertible {
     case .header(let text): text
     case .failed(let text): text
     case .otherTarget(let text): text
+    case .expired(let text): text
     }
   }
 }

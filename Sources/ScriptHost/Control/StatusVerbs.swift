@@ -1,0 +1,27 @@
+// StatusVerbs — what a process says of itself: help, status.
+private import Glibc
+internal import Journal
+
+extension ControlVerbs {
+  static let status = [
+    ControlVerb("help", "the requests there are") { call in
+      call.answer([
+        .init(
+          "requests",
+          .array(all.map { ["do": .string($0.name), "summary": .string($0.summary)] } + [["do": "stop", "summary": "end a request that streams"]]))
+      ])
+    },
+    ControlVerb("status", "the process, its program and how its patches stand") { call in
+      let host = call.host
+      let states = host.patches.states
+      call.answer([
+        .init("protocol", 1), .init("pid", ControlValue(getpid())), .init("program", .string(host.program.description)),
+        .init("build", .string(host.buildID)),
+        .init("uptime_ns", ControlValue(clockNanoseconds(CLOCK_MONOTONIC) &- host.started)),
+        .init("patches", ControlValue(states.count)),
+        .init("loaded", ControlValue(states.count { $0 == "loaded" })), .init("disabled", ControlValue(states.count { $0 == "disabled" })),
+        .init("refused", ControlValue(states.count { $0 == "refused" || $0 == "expired" })),
+      ])
+    },
+  ]
+}

@@ -1,0 +1,349 @@
+// PatchRegistry — the patches of this process: which there are, how each stands, and the only way to load, replace and remove them.
+//
+// One change at a time: `changing` is held while a script's main chunk runs, never while a call of the program waits for it. What is
+// told of patches needs `entries` only, which is held for moments.
+internal import HookRuntime
+private import Glibc
+package import Journal
+private import Synchronization
+
+/// How a patch stands.
+package enum PatchState: Sendable, Equatable {
+  case loaded
+  /// Loaded, and switched off.
+  case disabled(String)
+  /// Not loaded.
+  case refused(String)
+  case expired(String)
+
+  /// One word.
+  package var word: String {
+    switch self {
+    case .loaded: "loaded"
+    case .disabled: "disabled"
+    case .refused: "refused"
+    case .expired: "expired"
+    }
+  }
+  /// Why it is not loaded, or not on.
+  package var why: String? {
+    switch self {
+    case .loaded: nil
+    case .disabled(let why), .refused(let why), .expired(let why): why
+    }
+  }
+}
+
+/// A patch, as lists show it.
+package struct PatchInfo: Sendable {
+  package let id: String
+  package let path: String
+  package let version: String?
+  package let priority: Int
+  package let state: PatchState
+  /// Why the newest text of it is not the one that runs; nil when it is.
+  package let problem: String?
+  /// How often it was loaded: 1 after the first time.
+  package let generation: Int
+  /// Hooks that are installed.
+  package let hooks: Int
+  /// Selectors that are waited for.
+  package let waits: Int
+  /// Of its Lua state; 0 when it has none.
+  package let memory: Int
+  /// How long the last load took, from reading the file to the first call that can reach it, in nanoseconds.
+  package let loadTime: UInt64
+}
+
+/// Any thread.
+package final class PatchRegistry: Sendable {
+  private struct Entry {
+    var id: String
+    var place: PatchFiles.Place
+    var header = PatchHeader()
+    var state: PatchState
+    var problem: String?
+    var patch: Patch?
+    /// Tells the text that was tried last from others.
+    var text = 0
+    var generation = 0
+    var loadTime: UInt64 = 0
+  }
+
+  package let log: HostLog
+  private let program: String
+  private let entries = Mutex<[Entry]>([])
+  /// What the start was given.
+  private let roots = Mutex<[RawPath]>([])
+  private let changing = Mutex<Void>(())
+
+  /// - Parameter program: the file name of this process's program, for headers' targets.
+  package init(log: HostLog, program: String) {
+    self.log = log
+    self.program = program
+  }
+
+  // MARK: The start
+
+  /// Loads what the paths name, by declared priority (higher first), then by position, then by name. What cannot be loaded never
+  /// stops the others, and leaves no claim to its id.
+  package func start(_ paths: [RawPath]) {
+    roots.withLock { $0 = paths }
+    changing.withLock { _ in
+      var found: [(PatchSource, UInt64)] = []
+      for path in paths {
+        for place in places(path) {
+          let begin = now()
+          do throws(PatchError) { found.append((try read(place), begin)) } catch { refuse(place, error) }
+        }
+      }
+      let ordered = found.enumerated().sorted {
+        ($1.element.0.header.priority, $0.offset) < ($0.element.0.header.priority, $1.offset)
+      }
+      for (_, (source, begin)) in ordered {
+        if source.header.id != nil, let other = entries.withLock({ $0.first { $0.id == source.id && $0.patch != nil } }) {
+          refuse(source.place, .header("\(source.path): id '\(source.id)' is taken by '\(other.place.path)'; give each patch its own"))
+          continue
+        }
+        do throws(PatchError) { try start(source, begin) } catch { refuse(source.place, error) }
+      }
+    }
+  }
+
+  private func places(_ path: RawPath) -> [PatchFiles.Place] {
+    do throws(PatchError) {
+      let places = try PatchFiles.places(path)
+      if places.isEmpty { log.note("no patches", "'\(path)' has no patches; a patch is a file that ends in .lua") }
+      return places
+    } catch {
+      refuse(PatchFiles.Place(path: path, directory: nil), error)
+      return []
+    }
+  }
+
+  private func start(_ source: PatchSource, _ begin: UInt64) throws(PatchError) {
+    let patch = try Patch(source, log: log)
+    try patch.run(source.source)
+    enter(patch, source, begin)
+  }
+
+  // MARK: One at a time
+
+  /// Loads what a path names. A patch whose id is loaded already takes that one's place.
+  package func load(_ path: RawPath) -> [Result<PatchInfo, PatchError>] {
+    changing.withLock { _ in
+      let places: [PatchFiles.Place]
+      do throws(PatchError) { places = try PatchFiles.places(path) } catch { return [.failure(error)] }
+      if places.isEmpty {
+        return [.failure(.unreadable(path: path.description, why: "no patches here; a patch is a file that ends in .lua"))]
+      }
+      return places.map { place in
+        let known = entries.withLock { $0.first { $0.place == place } }
+        return replace(place, known?.id)
+      }
+    }
+  }
+
+  /// Reads a patch's file again and puts what it says in the place of what runs. A file that cannot be read or fails changes nothing.
+  package func reload(_ name: String) -> Result<PatchInfo, PatchError> {
+    changing.withLock { _ in
+      guard let entry = find(name) else { return .failure(unknown(name)) }
+      return replace(entry.place, entry.id)
+    }
+  }
+
+  /// Removes a patch: calls that start later do not see it.
+  package func unload(_ name: String) -> Result<Void, PatchError> {
+    changing.withLock { _ in
+      guard let entry = find(name) else { return .failure(unknown(name)) }
+      entries.withLock { $0.removeAll { $0.id == entry.id && $0.place == entry.place } }
+      entry.patch?.unload()
+      log.note("patch unloaded", "\(entry.id): unloaded")
+      return .success(())
+    }
+  }
+
+  /// Switches all that a patch installed on or off; it stays loaded.
+  package func setEnabled(_ isEnabled: Bool, _ name: String, why: String) -> Result<PatchInfo, PatchError> {
+    changing.withLock { _ in
+      guard let entry = find(name) else { return .failure(unknown(name)) }
+      guard let patch = entry.patch, patch.installation.setEnabled(isEnabled) else {
+        return .failure(.failed("patch '\(entry.id)' is \(entry.state.word), not loaded: \(entry.state.why ?? "it was removed")"))
+      }
+      let changed = update(entry.id) { $0.state = isEnabled ? .loaded : .disabled(why) }
+      log.note(isEnabled ? "patch enabled" : "patch disabled", "\(entry.id): \(isEnabled ? "enabled" : "disabled, \(why)")")
+      return changed.map { .success(info($0)) } ?? .failure(unknown(name))
+    }
+  }
+
+  /// Compares the files with what was loaded: loads what changed or is new, removes what is gone. A file that was tried and failed is
+  /// tried again when it changes.
+  package func refresh() {
+    changing.withLock { _ in
+      var there: Set<PatchFiles.Place> = []
+      for root in roots.withLock({ $0 }) {
+        // A directory that cannot be read now keeps its patches.
+        guard let places = try? PatchFiles.places(root) else { continue }
+        there.formUnion(places)
+      }
+      let known = entries.withLock { $0 }
+      for entry in known where !there.contains(entry.place) && entry.place.path.status() == nil && errno == ENOENT {
+        entries.withLock { $0.removeAll { $0.id == entry.id && $0.place == entry.place } }
+        guard let patch = entry.patch else { continue }
+        patch.unload()
+        log.note("patch unloaded", "\(entry.id): its file is gone; unloaded")
+      }
+      let ordered = known.map(\.place).filter(there.contains) + there.subtracting(known.map(\.place)).sorted {
+        $0.path.bytes.lexicographicallyPrecedes($1.path.bytes)
+      }
+      for place in ordered {
+        let entry = known.first { $0.place == place }
+        if let entry, entry.text == PatchFiles.text(of: place) { continue }
+        _ = replace(place, entry?.patch == nil ? nil : entry?.id)
+      }
+    }
+  }
+
+  /// Where files of patches are.
+  var watchedDirectories: [RawPath] {
+    var found: [RawPath] = []
+    for root in roots.withLock({ $0 }) {
+      guard let status = root.status() else { continue }
+      found.append(status.st_mode & S_IFMT == S_IFDIR ? root : root.parent)
+    }
+    for place in places {
+      found.append(place.path.parent)
+      if let directory = place.directory { found += PatchFiles.folders(in: directory) }
+    }
+    return found
+  }
+
+  /// Puts the text at a place where the patch of that id is, or beside the others when there is none. Under `changing`.
+  /// - Parameter known: the id under which the place is known.
+  private func replace(_ place: PatchFiles.Place, _ known: String?) -> Result<PatchInfo, PatchError> {
+    let begin = now()
+    do throws(PatchError) {
+      let source = try read(place)
+      if let known, known != source.id, entries.withLock({ $0.contains { $0.id == source.id && $0.patch != nil } }) {
+        throw .header("\(source.path): id '\(source.id)' is taken; give each patch its own")
+      }
+      let former = find(known ?? source.id)
+      let patch = try Patch(source, log: log, staged: former?.patch != nil)
+      try patch.run(source.source)
+      patch.installation.goLive(replacing: former?.patch?.installation)
+      // What is switched off stays so.
+      if case .disabled? = former?.state { patch.installation.setEnabled(false) }
+      return .success(enter(patch, source, begin, replacing: former))
+    } catch {
+      let text = PatchFiles.text(of: place)
+      let isThere =
+        known.flatMap {
+          update($0) { entry in
+            entry.problem = error.description
+            entry.text = text
+          }
+        }?.patch != nil
+      tell(error, isThere ? "; the one before stays" : "")
+      if known == nil { note(place, error) }
+      return .failure(error)
+    }
+  }
+
+  // MARK: The list
+
+  /// All patches, in the order in which they were loaded, and what was refused.
+  package var list: [PatchInfo] { entries.withLock { $0 }.map(info) }
+  /// How each stands, in one word.
+  var states: [String] { entries.withLock { $0.map(\.state.word) } }
+  /// Those that are loaded.
+  var patches: [Patch] { entries.withLock { $0.compactMap(\.patch) } }
+  /// The places of all, for those who watch them.
+  package var places: [PatchFiles.Place] { entries.withLock { $0.map(\.place) } }
+
+  /// By id, else by path or file name.
+  private func find(_ name: String) -> Entry? {
+    entries.withLock { entries in
+      entries.first { $0.id == name && $0.patch != nil } ?? entries.first { $0.id == name }
+        ?? entries.first { $0.place.path.description == name || $0.place.directory?.description == name }
+    }
+  }
+
+  private func unknown(_ name: String) -> PatchError {
+    let ids = entries.withLock { $0.map(\.id) }
+    return .failed("no patch '\(EventText.printable(name))' here; " + (ids.isEmpty ? "none is loaded" : "there are \(ids.joined(separator: ", "))"))
+  }
+
+  @discardableResult
+  private func update(_ id: String, _ change: (inout Entry) -> Void) -> Entry? {
+    entries.withLock { entries in
+      guard let index = entries.firstIndex(where: { $0.id == id }) else { return nil }
+      change(&entries[index])
+      return entries[index]
+    }
+  }
+
+  @discardableResult
+  private func enter(_ patch: Patch, _ source: PatchSource, _ begin: UInt64, replacing former: Entry? = nil) -> PatchInfo {
+    var entry = Entry(id: patch.id, place: source.place, header: source.header, state: former?.state ?? .loaded, patch: patch)
+    if case .disabled = entry.state {} else { entry.state = .loaded }
+    entry.generation = (former?.generation ?? 0) + 1
+    entry.loadTime = now() &- begin
+    entry.text = PatchFiles.text(of: source.place)
+    entries.withLock { entries in
+      // What was refused of this place is over.
+      entries.removeAll { $0.patch == nil && ($0.place == source.place || $0.id == patch.id) }
+      if let former, let index = entries.firstIndex(where: { $0.id == former.id && $0.patch != nil }) {
+        entries[index] = entry
+      } else {
+        entries.append(entry)
+      }
+    }
+    let verb = former?.patch == nil ? "loaded" : "reloaded"
+    log.note(
+      verb == "loaded" ? "patch loaded" : "patch reloaded",
+      "\(patch.fileName): \(verb), \(patch.hookCount) hook\(patch.hookCount == 1 ? "" : "s")\(patch.waitingText)")
+    return info(entry)
+  }
+
+  private func refuse(_ place: PatchFiles.Place, _ error: PatchError) {
+    tell(error, "")
+    note(place, error)
+  }
+
+  /// Keeps in the list what was not loaded, and why.
+  private func note(_ place: PatchFiles.Place, _ error: PatchError) {
+    entries.withLock { entries in
+      entries.removeAll { $0.patch == nil && $0.place == place }
+      let name = String(decoding: (place.directory ?? place.path).lastComponent, as: UTF8.self)
+      let state: PatchState = if case .expired(let why) = error { .expired(why) } else { .refused(error.description) }
+      entries.append(Entry(id: name, place: place, state: state, text: PatchFiles.text(of: place)))
+    }
+  }
+
+  private func tell(_ error: PatchError, _ consequence: String) {
+    log.say(error.description + consequence)
+    log.append(.failure, "patch refused") { $0.add("message", error.description) }
+  }
+
+  private func info(_ entry: Entry) -> PatchInfo {
+    PatchInfo(
+      id: entry.id, path: (entry.place.directory ?? entry.place.path).description, version: entry.header.version,
+      priority: entry.header.priority, state: entry.state, problem: entry.problem, generation: entry.generation,
+      hooks: entry.patch?.liveHookCount ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
+      memory: entry.patch?.memory ?? 0, loadTime: entry.loadTime)
+  }
+
+  private func read(_ place: PatchFiles.Place) throws(PatchError) -> PatchSource {
+    let source = try PatchSource(reading: place.path, directory: place.directory)
+    if let wanted = source.header.program, wanted != program {
+      throw .otherTarget("\(source.fileName): made for program '\(wanted)', this is '\(program)'; not loaded")
+    }
+    return source
+  }
+
+  private func now() -> UInt64 { clockNanoseconds(CLOCK_MONOTONIC) }
+}
+
+extension PatchSource {
+  var place: PatchFiles.Place { PatchFiles.Place(path: path, directory: directory) }
+}

@@ -1,0 +1,129 @@
+// PatchSource — the text of a patch, where it came from, and what its header says: all that is read before anything of it runs.
+internal import HookRuntime
+private import Glibc
+package import Journal
+
+/// A patch that was read and not run.
+package struct PatchSource: Sendable {
+  /// The file; of a directory that is one patch, its `patch.lua`.
+  package let path: RawPath
+  package let source: [UInt8]
+  package let header: PatchHeader
+  /// Its modules are found here: a directory that is one patch. Nil for a single file.
+  package let directory: RawPath?
+
+  package var fileName: String { String(decoding: path.lastComponent, as: UTF8.self) }
+  /// In positions and messages: of a directory that is one patch, with its name.
+  package var chunkName: String { (directory.map { String(decoding: $0.lastComponent, as: UTF8.self) + "/" } ?? "") + fileName }
+  /// The header's id, or what stands in for it.
+  package var id: String { header.id ?? (directory.map { String(decoding: $0.lastComponent, as: UTF8.self) } ?? fileName) }
+
+  /// Longest source the host reads; the interpreter's own limit is the same.
+  static let longest = 128 << 10
+  /// The file of a directory that is one patch.
+  static let mainFile = "patch.lua"
+
+  /// Reads one file and its header.
+  package init(reading path: RawPath, directory: RawPath? = nil) throws(PatchError) {
+    let bytes = try Self.bytes(of: path)
+    let name = String(decoding: path.lastComponent, as: UTF8.self)
+    self.path = path
+    self.directory = directory
+    source = bytes
+    header = try PatchHeader(source: bytes, fileName: name)
+  }
+
+  /// The text of an ordinary file that is no bytecode.
+  static func bytes(of path: RawPath) throws(PatchError) -> [UInt8] {
+    var status = stat()
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    guard descriptor >= 0 else { throw .unreadable(path: path.description, why: text(errno)) }
+    defer { close(descriptor) }
+    guard fstat(descriptor, &status) == 0 else { throw .unreadable(path: path.description, why: text(errno)) }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw .unreadable(path: path.description, why: "a directory, expected a Lua file")
+    default: throw .unreadable(path: path.description, why: "not an ordinary file, expected a Lua file")
+    }
+    guard status.st_size <= longest else {
+      throw .unreadable(path: path.description, why: "\(status.st_size) bytes, a patch has at most \(longest)")
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var done = 0
+    while done < bytes.count {
+      let n = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + done, $0.count - done) }
+      if n < 0 && errno == EINTR { continue }
+      if n <= 0 { break }
+      done += n
+    }
+    bytes.removeLast(bytes.count - done)
+    if bytes.first == 0x1B { throw .unreadable(path: path.description, why: "bytecode, expected Lua source text") }
+    return bytes
+  }
+
+  fileprivate static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+/// What a path of the command line stands for.
+package enum PatchFiles {
+  /// A file, or a directory that is one patch.
+  package struct Place: Hashable, Sendable {
+    package let path: RawPath
+    package let directory: RawPath?
+  }
+
+  /// The patches that a path stands for: itself, a directory with `patch.lua`, or each `*.lua` and each such directory in it, by name.
+  /// Paths are bytes: a name need not be UTF-8.
+  package static func places(_ path: RawPath) throws(PatchError) -> [Place] {
+    guard let status = path.status() else { throw .unreadable(path: path.description, why: PatchSource.text(errno)) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { return [Place(path: path, directory: nil)] }
+    if let unit = unit(path) { return [unit] }
+    guard let directory = path.withCString({ opendir($0) }) else {
+      throw .unreadable(path: path.description, why: PatchSource.text(errno))
+    }
+    closedir(directory)
+    return path.directoryEntries().filter { $0.first != UInt8(ascii: ".") }.sorted { $0.lexicographicallyPrecedes($1) }.compactMap {
+      let entry = path.appending($0)
+      if $0.count > 4, $0.suffix(4) == Array(".lua".utf8)[...] { return Place(path: entry, directory: nil) }
+      return unit(entry)
+    }
+  }
+
+  /// A number that tells the text of a place, with its modules, from other texts: this process's own.
+  static func text(of place: Place) -> Int {
+    var hasher = Hasher()
+    hasher.combine(try? PatchSource.bytes(of: place.path))
+    for folder in place.directory.map(folders) ?? [] {
+      for name in folder.directoryEntries().sorted(by: { $0.lexicographicallyPrecedes($1) }) where name.suffix(4) == Array(".lua".utf8)[...] {
+        hasher.combine(name)
+        hasher.combine(try? PatchSource.bytes(of: folder.appending(name)))
+      }
+    }
+    return hasher.finalize()
+  }
+
+  /// A patch's directory and the folders of its modules, at most 64.
+  static func folders(in directory: RawPath) -> [RawPath] {
+    var found = [directory]
+    var next = 0
+    while next < found.count, found.count < 64 {
+      let folder = found[next]
+      next += 1
+      for name in folder.directoryEntries().sorted(by: { $0.lexicographicallyPrecedes($1) })
+      where name.first != UInt8(ascii: ".") && name != Array("tests".utf8) {
+        var status = stat()
+        let path = folder.appending(name)
+        guard path.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
+        found.append(path)
+      }
+    }
+    return found
+  }
+
+  /// The directory as one patch.
+  private static func unit(_ directory: RawPath) -> Place? {
+    let main = directory.appending(PatchSource.mainFile)
+    guard let status = main.status(), status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Place(path: main, directory: directory)
+  }
+}

@@ -1,0 +1,135 @@
+// HostedProcess — running programs with the host inside, found by their control sockets, and a connection to one of them.
+internal import Glibc
+internal import Journal
+internal import ScriptHost
+
+/// A socket that somebody may listen on.
+struct HostedProcess {
+  let pid: pid_t
+  let directory: RawPath
+  var name: String { ControlPlace.name(pid: pid) }
+
+  /// All there are, by pid. Sockets that nobody listens on any more are removed.
+  static func all(state: RawPath?) -> [HostedProcess] {
+    var found: [pid_t: HostedProcess] = [:]
+    for directory in ControlPlace.directories(state: state) where ControlPlace.problem(directory) == nil {
+      for name in directory.directoryEntries() {
+        guard let pid = ControlPlace.pid(of: name) else { continue }
+        let process = HostedProcess(pid: pid, directory: directory)
+        if process.isThere { found[pid] = found[pid] ?? process }
+      }
+    }
+    return found.values.sorted { $0.pid < $1.pid }
+  }
+
+  private var isThere: Bool {
+    let descriptor = ControlPlace.connect(directory, name)
+    if descriptor >= 0 {
+      close(descriptor)
+      return true
+    }
+    if errno == ECONNREFUSED { directory.appending(name).withCString { _ = unlink($0) } }
+    return false
+  }
+
+  /// The process that a command means.
+  /// - Parameter pid: as on the command line; nil for the only one there is.
+  static func find(_ pid: String?, state: RawPath?) throws(Failure) -> ControlConnection {
+    let all = all(state: state)
+    if let pid {
+      guard let number = pid_t(pid), let process = all.first(where: { $0.pid == number }) else {
+        throw Failure(
+          status: 1,
+          sentence: "no process \(EventText.printable(pid)) under ScriptHost that listens"
+            + (all.isEmpty ? "; start one with scripthost run" : "; there are \(all.map { "\($0.pid)" }.joined(separator: ", "))"))
+      }
+      return try ControlConnection(process)
+    }
+    guard let only = all.first else {
+      throw Failure(status: 1, sentence: "no process under ScriptHost listens; start one with scripthost run")
+    }
+    guard all.count == 1 else {
+      throw Failure(status: 1, sentence: "\(all.count) processes run under ScriptHost; name one: \(all.map { "\($0.pid)" }.joined(separator: ", "))")
+    }
+    return try ControlConnection(only)
+  }
+}
+
+/// A connection to a process's control socket. One request at a time.
+final class ControlConnection {
+  let process: HostedProcess
+  private let descriptor: Int32
+  private var input: [UInt8] = []
+  private var lastID: Int64 = 0
+
+  init(_ process: HostedProcess) throws(Failure) {
+    self.process = process
+    descriptor = ControlPlace.connect(process.directory, process.name)
+    guard descriptor >= 0 else {
+      throw Failure(status: 1, sentence: "process \(process.pid) cannot be reached, \(systemMessage(errno))")
+    }
+    // What listens in a directory of ours is ours, unless somebody else made the socket before.
+    guard let user = ControlPlace.peer(descriptor), user == geteuid() || geteuid() == 0 else {
+      throw Failure(status: 1, sentence: "the socket of process \(process.pid) belongs to another user; not used")
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Asks and answers the last line; `more` gets those before, and ends the request by answering false.
+  /// - Parameter timeout: how long a line may take, in milliseconds; -1 for ever.
+  func ask(
+    _ verb: String, _ members: [ControlValue.Member] = [], timeout: Int32 = 10_000, more: (ControlValue) -> Bool = { _ in true }
+  ) throws(Failure) -> ControlValue {
+    lastID += 1
+    try write(.object([.init("id", .int(lastID)), .init("do", .string(verb))] + members))
+    while true {
+      let line = try line(timeout)
+      guard let answer = try? ControlValue(parsing: line) else { throw broken("answered no JSON") }
+      if let id = answer["id"]?.int, id != lastID { continue }
+      if answer["more"]?.bool == true {
+        if !more(answer) { return answer }
+        continue
+      }
+      guard answer["ok"]?.bool == true else {
+        throw Failure(status: 1, sentence: "process \(process.pid): \(answer["error"]?.text ?? "the request failed")")
+      }
+      return answer
+    }
+  }
+
+  private func broken(_ what: String) -> Failure { Failure(status: 1, sentence: "process \(process.pid) \(what)") }
+
+  private func write(_ value: ControlValue) throws(Failure) {
+    var line: [UInt8] = []
+    value.write(to: &line)
+    line.append(10)
+    var done = 0
+    while done < line.count {
+      let count = line.withUnsafeBytes { send(descriptor, $0.baseAddress! + done, $0.count - done, Int32(MSG_NOSIGNAL)) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw broken("has ended") }
+      done += count
+    }
+  }
+
+  private func line(_ timeout: Int32) throws(Failure) -> [UInt8] {
+    while true {
+      if let end = input.firstIndex(of: 10) {
+        defer { input.removeSubrange(...end) }
+        return Array(input[..<end])
+      }
+      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&polled, 1, timeout)
+      if ready < 0, errno == EINTR { continue }
+      guard ready > 0 else { throw broken("does not answer; it may be stopped") }
+      let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
+        let count = read(descriptor, buffer.baseAddress!, buffer.count)
+        if count > 0 { input += buffer[..<count] }
+        return count
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw broken("has ended") }
+    }
+  }
+}

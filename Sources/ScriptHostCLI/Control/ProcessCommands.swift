@@ -1,0 +1,133 @@
+// ProcessCommands — what runs under ScriptHost: ps, status, hooks.
+internal import Glibc
+internal import Journal
+internal import ScriptHost
+
+extension Option {
+  /// Of commands that look for processes.
+  static let controlState = Option(
+    long: "state", value: "DIR",
+    help: "Also looks for processes that ran with this state directory; the default is that of run.", completion: .directory)
+  static let json = Option(long: "json", help: "Prints what the process answered, as one JSON object per line.")
+}
+
+extension Arguments {
+  /// The state directory of a command that looks for processes.
+  var controlState: RawPath? { StateDirectory.resolve(chosen: path("--state")?.absolute()) }
+  /// An operand as text.
+  func operand(_ index: Int) -> String? { index < operands.count ? String(decoding: operands[index], as: UTF8.self) : nil }
+}
+
+extension Subcommand {
+  static let ps = Subcommand(
+    name: "ps",
+    summary: "list the processes that run under ScriptHost",
+    synopsis: "[--json] [--state DIR]",
+    description: [
+      "Prints the processes of this user that run under ScriptHost and can be controlled: pid, time since the start, patches loaded and all, and the program.",
+      "Processes are found by the sockets in $XDG_RUNTIME_DIR/scripthost and in the folder control of the state directory. Sockets of processes that were killed are removed.",
+    ],
+    options: [.json, .controlState],
+    operands: .none,
+    examples: [("scripthost ps", "What runs."), ("scripthost ps --json", "For another program.")],
+    seeAlso: ["status", "patch", "run"]
+  ) { arguments in
+    var table = Table(["PID", "TIME", "PATCHES", "PROGRAM"])
+    for process in HostedProcess.all(state: arguments.controlState) {
+      // It may end meanwhile.
+      guard let answer = try? ControlConnection(process).ask("status", timeout: 2000) else { continue }
+      if arguments.has("--json") {
+        Output.line(answer.withoutEnvelope.line)
+      } else {
+        table.add([
+          "\(process.pid)", Table.time(answer["uptime_ns"]?.int ?? 0),
+          "\(answer["loaded"]?.int ?? 0) of \(answer["patches"]?.int ?? 0)", EventText.printable(answer["program"]?.text ?? ""),
+        ])
+      }
+    }
+    if !arguments.has("--json") { for line in table.lines { Output.line(line) } }
+    Output.flush()
+    return 0
+  }
+
+  static let status = Subcommand(
+    name: "status",
+    summary: "tell how a running process and its patches stand",
+    synopsis: "[--json] [--state DIR] [PID]",
+    description: [
+      "Prints the program, the time since the start and each patch with its state: loaded, disabled, refused or expired, and why. Without PID it means the only process there is.",
+      "A patch whose newest text could not be loaded is shown with the reason; the text before it runs on.",
+    ],
+    options: [.json, .controlState],
+    operands: .optional("PID", .none),
+    exitStatuses: ExitStatus.control,
+    examples: [("scripthost status", "Of the only process."), ("scripthost status 4711 --json", "For another program.")],
+    seeAlso: ["ps", "patch", "hooks"]
+  ) { arguments in
+    let connection = try HostedProcess.find(arguments.operand(0), state: arguments.controlState)
+    let status = try connection.ask("status")
+    let patches = try connection.ask("patches")
+    if arguments.has("--json") {
+      Output.line(ControlValue.object(status.withoutEnvelope.members + patches.withoutEnvelope.members).line)
+    } else {
+      Output.line("\(EventText.printable(status["program"]?.text ?? "")), process \(connection.process.pid), \(Table.time(status["uptime_ns"]?.int ?? 0))")
+      PatchTable.show(patches["patches"]?.elements ?? [])
+    }
+    Output.flush()
+    return 0
+  }
+
+  static let hooks = Subcommand(
+    name: "hooks",
+    summary: "list the hooks of a running process",
+    synopsis: "[--patch ID] [--json] [--state DIR] [PID]",
+    description: [
+      "Prints the installed hooks in the order in which they were made: position, calls so far, whose, and the function; then what is waited for. Without PID it means the only process there is.",
+      "Of hooks on a type, calls are those of the function since the hook was made; of others, those the hook took part in.",
+    ],
+    options: [
+      Option(long: "patch", value: "ID", help: "Only of this patch."), .json, .controlState,
+    ],
+    operands: .optional("PID", .none),
+    exitStatuses: ExitStatus.control,
+    examples: [("scripthost hooks --patch rounding", "What one patch hooks in the only process there is.")],
+    seeAlso: ["status", "explain"]
+  ) { arguments in
+    let connection = try HostedProcess.find(arguments.operand(0), state: arguments.controlState)
+    let answer = try connection.ask("hooks", arguments.text("--patch").map { [.init("patch", .string($0)), .init("limit", 10_000)] } ?? [])
+    if arguments.has("--json") {
+      for hook in answer["hooks"]?.elements ?? [] { Output.line(hook.line) }
+      for wait in answer["waits"]?.elements ?? [] { Output.line(wait.line) }
+    } else {
+      var table = Table(["POSITION", "CALLS", "STATE", "PATCH", "FUNCTION"])
+      for hook in answer["hooks"]?.elements ?? [] {
+        let state = hook["enabled"]?.bool == false ? "off" : hook["changed_elsewhere"]?.bool == true ? "changed" : "on"
+        table.add([
+          hook["position"]?.text ?? "", "\(hook["calls"]?.int ?? 0)", state, EventText.printable(hook["owner"]?.text ?? ""),
+          EventText.printable(hook["selector"]?.text ?? ""),
+        ])
+      }
+      for wait in answer["waits"]?.elements ?? [] where wait["waiting"]?.bool == true {
+        table.add(["", "", "waiting", EventText.printable(wait["owner"]?.text ?? ""), EventText.printable(wait["selector"]?.text ?? "")])
+      }
+      for line in table.lines { Output.line(line) }
+      let count = answer["count"]?.int ?? 0, shown = answer["hooks"]?.elements?.count ?? 0
+      if count > shown { Output.line("… and \(Int(count) - shown) more") }
+    }
+    Output.flush()
+    return 0
+  }
+}
+
+extension ControlValue {
+  /// An answer without what the protocol adds.
+  var withoutEnvelope: ControlValue { .object(members.filter { !["id", "ok", "more"].contains($0.name) }) }
+  /// Those of an object.
+  var members: [Member] { if case .object(let members) = self { members } else { [] } }
+}
+
+extension ExitStatus {
+  static let control = [
+    success, ExitStatus(code: "1", meaning: "no such process, or it refused; the sentence says why"), usage,
+  ]
+}

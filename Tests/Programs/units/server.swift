@@ -1,0 +1,72 @@
+// A program like a server: four threads call its functions all the time; what they answer is checked as commands on stdin say.
+//
+//     expect LOW HIGH   every answer of `answer(_:)` from now on is in LOW..<HIGH
+//     report            prints "calls N wrong M first F"
+//     fork              prints what a forked child finds open
+//     end               ends
+import Glibc
+import Synchronization
+
+public struct Shop {
+  public init() {}
+  /// 0, unless somebody has another opinion.
+  @inline(never) @_optimize(none) public func answer(_ n: Int) -> Int { n &- n }
+  @inline(never) @_optimize(none) public func price(_ n: Int) -> Int { n }
+  @inline(never) @_optimize(none) public func name(_ n: Int) -> String { "item \(n)" }
+  @inline(never) @_optimize(none) public func tax(_ n: Double) -> Double { n * 0.2 }
+  @inline(never) @_optimize(none) public func stock(_ n: Int) -> Bool { n > 0 }
+}
+
+public final class Cart {
+  public var items = 0
+  public init() {}
+  @inline(never) @_optimize(none) public func add(_ n: Int) { items &+= n }
+}
+
+let low = Atomic<Int>(.min), high = Atomic<Int>(.max)
+let calls = Atomic<Int>(0), wrong = Atomic<Int>(0), firstWrong = Atomic<Int>(0)
+let sink = Atomic<Int>(0)
+
+func work() {
+  let cart = Cart()
+  let shop = Shop()
+  var n = 0
+  while true {
+    n &+= 1
+    let least = low.load(ordering: .sequentiallyConsistent), most = high.load(ordering: .sequentiallyConsistent)
+    let answer = shop.answer(n)
+    let isSame = least == low.load(ordering: .sequentiallyConsistent) && most == high.load(ordering: .sequentiallyConsistent)
+    if isSame, answer < least || answer >= most, wrong.add(1, ordering: .relaxed).oldValue == 0 { firstWrong.store(answer, ordering: .relaxed) }
+    cart.add(shop.price(n))
+    let text = shop.name(n)
+    let more = shop.stock(text.utf8.count) ? Int(shop.tax(2)) : 0
+    sink.store(more, ordering: .relaxed)
+    calls.add(1, ordering: .relaxed)
+    if n % 64 == 0 { usleep(200) }
+  }
+}
+
+for _ in 0..<4 {
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { _ in work(); return nil }, nil)
+}
+
+func openDescriptors() -> [Int32] { (0..<100).filter { fcntl($0, F_GETFD) >= 0 } }
+
+setvbuf(stdout, nil, Int32(_IOLBF), 0)
+print("descriptors \(openDescriptors().count)")
+while let line = readLine() {
+  let words = line.split(separator: " ")
+  switch words.first {
+  case "expect":
+    low.store(Int(words[1])!, ordering: .sequentiallyConsistent)
+    high.store(Int(words[2])!, ordering: .sequentiallyConsistent)
+    print("expecting")
+  case "report":
+    print(
+      "calls \(calls.load(ordering: .relaxed)) wrong \(wrong.load(ordering: .relaxed)) first \(firstWrong.load(ordering: .relaxed)) descriptors \(openDescriptors().count)"
+    )
+  case "end": exit(0)
+  default: print("what?")
+  }
+}
