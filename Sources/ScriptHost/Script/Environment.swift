@@ -39,6 +39,9 @@ package final class Environment: @unchecked Sendable {
   /// Selectors that `method` and `class` resolved, by handle number.
   var selectors: [ResolvedSelector] = []
   var classNames: [String] = []
+  /// The latest entry of each text in `selectors` and `classNames`: a handler that looks a name up at each call adds one.
+  private var selectorNumbers: [String: Int] = [:]
+  private var classNumbers: [String: Int] = [:]
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
   /// Selectors hooked for objects, whose gaps were told.
@@ -147,6 +150,21 @@ package final class Environment: @unchecked Sendable {
   /// Closures made of its functions call them, and its handlers that wait go on.
   var isLive: Bool { installation.isLive }
 
+  /// The entry of a selector; a new one where what its text means has changed.
+  func number(of selector: ResolvedSelector) -> Int {
+    if let known = selectorNumbers[selector.text], selectors[known].isLike(selector) { return known }
+    selectors.append(selector)
+    selectorNumbers[selector.text] = selectors.count - 1
+    return selectors.count - 1
+  }
+
+  func number(ofClass name: String) -> Int {
+    if let known = classNumbers[name] { return known }
+    classNames.append(name)
+    classNumbers[name] = classNames.count - 1
+    return classNames.count - 1
+  }
+
   /// Notes what was installed; any thread.
   /// - Parameter areExact: their selectors were spelled out, and somebody waits for their calls.
   func add(_ tokens: [HookToken], areExact: Bool) { installation.add(tokens, areExact: areExact) }
@@ -188,5 +206,11 @@ struct ResolvedSelector {
     images = found.map(\.0)
     self.text = text
     isGlob = SelectorPattern(text).isGlob
+  }
+
+  /// The text means what it meant before.
+  func isLike(_ other: ResolvedSelector) -> Bool {
+    waits == other.waits && families.count == other.families.count && zip(images, other.images).allSatisfy { $0 === $1 }
+      && zip(families, other.families).allSatisfy { $0.key == $1.key }
   }
 }

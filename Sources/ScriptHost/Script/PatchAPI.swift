@@ -147,8 +147,7 @@ enum PatchAPI {
       do throws(Problem) {
         let waits = try readWait(callback, at: 2)
         if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
-        patch.classNames.append(text)
-        return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), waits ? 1 : 0, 0))
+        return callback.done(shl_handle(patch.classes.type, UInt64(patch.number(ofClass: text)), waits ? 1 : 0, 0))
       } catch { return callback.fail(error.text) }
     }
   }
@@ -175,13 +174,11 @@ enum PatchAPI {
     switch SelectorLookup.resolve(text) {
     case .failure(let problem):
       guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }
-      patch.selectors.append(ResolvedSelector([], text, waits: true))
-      return .success(patch.selectors.count - 1)
+      return .success(patch.number(of: ResolvedSelector([], text, waits: true)))
     case .success(let found):
       // A protocol's requirement means types that conform later, too.
       let isRequirement = found.contains { $0.1.requirement != nil }
-      patch.selectors.append(ResolvedSelector(found, text, waits: waits || isRequirement))
-      return .success(patch.selectors.count - 1)
+      return .success(patch.number(of: ResolvedSelector(found, text, waits: waits || isRequirement)))
     }
   }
 
