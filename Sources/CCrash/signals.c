@@ -1,11 +1,13 @@
 // The handlers: who is asked, in which order, and how the process ends.
 //
 //   1. the recovery, which may let the program go on
-//   2. the handlers that were there before ours, Swift's backtracer for one
-//   3. where there is none, the end the signal has by default, with the status it would have had
+//   2. the report is written
+//   3. the handlers that were there before ours, Swift's backtracer for one
+//   4. where there is none, the end the signal has by default, with the status it would have had
 #define _GNU_SOURCE 1
 #include "internal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -20,6 +22,8 @@ static _Atomic(CCrashRecovery) recovery;
 static _Atomic(bool) is_installed;
 /// What was there before; written before our handler is.
 static struct sigaction before[NSIG];
+/// It was a handler of the Swift runtime.
+static bool is_backtracer[NSIG];
 
 int ccrash_forbid(void *page, size_t size) {
   return mmap(page, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == page ? 0 : -1;
@@ -61,6 +65,9 @@ static void pass_on(int signal, siginfo_t *info, void *context) {
   sigprocmask(SIG_SETMASK, &previous, NULL);
 }
 
+/// Nobody, or Swift's backtracer, comes after us.
+static bool ends_after(int signal) { return is_plain(&before[signal], SIG_DFL) || is_backtracer[signal]; }
+
 static void on_signal(int signal, siginfo_t *info, void *context) {
   int saved = errno;
   if (ccrash_answer(signal, info, context)) {
@@ -68,7 +75,13 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     return;
   }
   CCrashRecovery asked = atomic_load(&recovery);
-  if (!asked || !asked(signal, info, context)) pass_on(signal, info, context);
+  if (!asked || !asked(signal, info, context)) {
+    ccrash_leave_walk();
+    // What another process sends is no crash when somebody handles it; stacks of the others only where the process ends.
+    bool ends = ends_after(signal);
+    if (ends || info->si_code > 0 || info->si_code == SI_TKILL) ccrash_report(signal, info, context, ends);
+    pass_on(signal, info, context);
+  }
   errno = saved;
 }
 
@@ -81,6 +94,7 @@ void ccrash_install(void) {
   if (atomic_exchange(&is_installed, true)) return;
   ccrash_stacks_prepare();
   ccrash_arm_thread();
+  ccrash_report_prepare();
   for (int i = 0; i < CAUGHT; i++) {
     // Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind. Restarted: for ccrash_answer.
     struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
@@ -88,6 +102,9 @@ void ccrash_install(void) {
     struct sigaction now;
     if (sigaction(caught[i], NULL, &now) != 0 || is_plain(&now, SIG_IGN)) continue;
     before[caught[i]] = now;
+    Dl_info from;
+    is_backtracer[caught[i]] = (now.sa_flags & SA_SIGINFO) && dladdr((void *)now.sa_sigaction, &from) && from.dli_fname &&
+                               strstr(from.dli_fname, "libswiftCore");
     sigaction(caught[i], &ours, NULL);
   }
 }

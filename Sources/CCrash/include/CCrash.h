@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCrashFile.h"
 #include "CCrashThreadStack.h"
 
 /// Asked first about every fault, before anything is reported: true when the program can go on at the place that `context`
@@ -30,5 +31,29 @@ void ccrash_set_recovery(CCrashRecovery recovery);
 /// Gives the calling thread a stack for signal handlers, without which an overflow of its own stack ends the process unreported.
 /// Keeps one that the program set. False: no memory. Cheap when it is done already. Not in signal handlers.
 bool ccrash_arm_thread(void);
+
+// MARK: The crash file
+
+/// Makes the file (it must not be there yet), allocates all of it and maps it. 0 or an errno; then nothing is written anywhere.
+/// Once per process, before other threads use the library. A forked child writes no more to it.
+int ccrash_open(const char *path, const char *program, const char *build_id, const char *boot_id, int32_t arguments);
+/// The process ends as it wanted: the file says so and is removed.
+void ccrash_end(void);
+/// How many things the boot guard took out (0 to 3), for the report.
+void ccrash_set_boot_level(uint32_t level);
+
+/// Names an owner of layers; answers its number, 0 when there is no file or no room. The texts are copied.
+uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *position, const char *source, int32_t line);
+/// Says that layers with this context are the owner's. Contexts may be given again to another owner. Any thread.
+void ccrash_own(const void *context, uint32_t owner);
+/// Notes that a handler of the owner begins. No system call, no lock. Any thread.
+void ccrash_note_call(uint32_t owner);
+/// Notes one thing that happened (CCRASH_LOG and so on); the text is cut. No system call, no lock. Any thread.
+void ccrash_note(uint32_t kind, const char *text, size_t length);
+
+/// Tells the hooked calls a thread is in, innermost first: pairs of a layer's context and 1 when its handler is at work, 0 when the
+/// call is further in. Answers how many pairs. Runs in signal handlers; must be async-signal-safe.
+typedef int32_t (*CCrashCallsOf)(int32_t thread, uint64_t *pairs, int32_t room);
+void ccrash_set_calls_of(CCrashCallsOf function);
 
 #endif

@@ -371,6 +371,10 @@ void hkt_reclaim(void);
 /// What was retired and waits for calls in flight to end.
 uint32_t hkt_retired_waiting(void);
 
+/// The hooked calls a thread is in, innermost first: pairs of a layer's context and 1 when its handler is at work, 0 when the call is
+/// further in. Answers how many pairs, at most `room`. Async-signal-safe; of another thread it may be out of date.
+int32_t hkt_calls_of_thread(int32_t tid, uint64_t *pairs, int32_t room);
+
 /// After fork, in the child: every hooked function passes through until asked otherwise.
 void hkt_set_passive(bool passive);
 

@@ -1,4 +1,5 @@
 // HostLog — how events, logs and failures of patches and of the host leave a hooked call.
+private import CCrash
 private import Glibc
 package import Journal
 private import Synchronization
@@ -39,13 +40,23 @@ package final class HostLog: Sendable {
   @inline(__always)
   func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }
 
+  /// What the crash file tells of the way to a crash.
+  private func leaveCrumb(_ kind: Int, _ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { ccrash_note(UInt32(kind), base, $0.count) } }
+    }
+  }
+
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }
+    leaveCrumb(CCRASH_NOTE, message)
     if isVerbose { say(message) }
   }
 
   package func log(level: String, patch: String, message: String, source: String, line: Int, _ more: (inout FieldWriter) -> Void = { _ in })
   {
+    leaveCrumb(CCRASH_LOG, "\(source):\(line): \(message)")
     var shown = ""
     append(.log, FieldName(level, masked: false)) { fields in
       fields.add("message", message)
@@ -60,6 +71,7 @@ package final class HostLog: Sendable {
 
   /// - Parameter instead: what happens in place of what failed; nil for a handler.
   package func failure(patch: String, selector: String, position: String, message: String, instead: String? = nil) {
+    leaveCrumb(CCRASH_FAILURE, "\(selector): \(message)")
     append(.failure, "handler failed") { fields in
       fields.add("patch", patch)
       fields.add("selector", selector)

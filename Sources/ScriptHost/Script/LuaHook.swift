@@ -1,4 +1,5 @@
 // LuaHook — a Lua handler as a layer: decode, invoke, apply what it changed, and stand in when it fails.
+private import CCrash
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
@@ -32,6 +33,8 @@ final class LuaHook: @unchecked Sendable {
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
   let breaker = Breaker()
+  /// Names the handler in the crash file; 0 where there is none.
+  private let crashOwner: UInt32
   var token: HookToken?
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
@@ -60,9 +63,11 @@ final class LuaHook: @unchecked Sendable {
     waitsForever = options.waitsWhenBusy
     budget = waitsForever ? Self.waiting : nil
     self.behind = behind
+    crashOwner = ccrash_add_owner(handler.patch.id, family.selector, position.rawValue, handler.patch.fileName, info.line)
     let declaration = family.declaration
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
+    ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
   }
 
   /// Calls note when they began, for `call.duration_ns`.
@@ -118,6 +123,7 @@ final class LuaHook: @unchecked Sendable {
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED
     }
+    ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
     var script = ScriptCall(view: view, hook: self, patch: owner, phase: phase, serial: serial(of: call), up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in

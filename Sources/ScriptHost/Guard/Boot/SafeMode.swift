@@ -1,0 +1,116 @@
+// SafeMode — what is taken out after starts that failed, and how it comes back: a pure state machine.
+//
+//   failed starts   what happens at the next start
+//   1               nothing: it may have been chance
+//   2               the suspected patch is retired, without a suspect the newest; registered caches are cleared
+//   3 and 4         no patch is loaded
+//   5               registered data is cleared, too
+//   6               the crash is the program's own: what was taken out without being suspected comes back, counting starts anew
+//
+// A good end sets the count to 0. Patches that were out without being retired come back one by one, a start each; one whose trial
+// fails is retired. Invariants: a patch is in one of `retired` and `waiting` at most; `trial` is in neither.
+
+/// One patch file as it is: a changed file is another one.
+package struct PatchStamp: Hashable, Sendable {
+  package let path: String
+  /// Time of the last change, ns since 1970.
+  package let changed: UInt64
+
+  package init(path: String, changed: UInt64) {
+    self.path = path
+    self.changed = changed
+  }
+}
+
+/// How a start ended.
+package enum BootEnd: Equatable, Sendable {
+  /// Long enough after the start, or as the program wanted.
+  case good
+  /// The file name of the patch at work in the crash, if one was.
+  case failed(suspect: String?)
+}
+
+/// What a start does.
+package struct BootPlan: Equatable, Sendable {
+  /// Patches that are not loaded.
+  package var out: Set<PatchStamp> = []
+  package var clearsCaches = false
+  package var clearsData = false
+}
+
+package struct SafeMode: Equatable, Sendable {
+  /// Why a patch is out until it is changed.
+  package enum Reason: String, Sendable { case suspect, newest, trial }
+
+  /// Starts that failed, one after another.
+  package var failures = 0
+  package var retired: [PatchStamp: Reason] = [:]
+  /// Out with all others, to be tried one by one.
+  package var waiting: [PatchStamp] = []
+  /// Came back with the start that runs.
+  package var trial: PatchStamp?
+  /// Of the last failed start.
+  package var suspect: String?
+
+  package static let retiresAt = 2, emptiesAt = 3, clearsDataAt = 5
+
+  package init() {}
+
+  /// Takes note of the end of a start.
+  package mutating func note(_ end: BootEnd) {
+    switch end {
+    case .good:
+      failures = 0
+      suspect = nil
+      trial = nil
+    case .failed(let suspect):
+      if let tried = trial, suspect == nil || tried.path.hasSuffix("/" + suspect!) || tried.path == suspect! {
+        // All others are known to be good.
+        retired[tried] = .trial
+        trial = nil
+        return
+      }
+      trial = nil
+      failures += 1
+      self.suspect = suspect ?? self.suspect
+    }
+  }
+
+  /// What the next start does with these patches.
+  package mutating func plan(_ patches: [PatchStamp]) -> BootPlan {
+    let present = Set(patches)
+    retired = retired.filter { present.contains($0.key) }
+    waiting.removeAll { !present.contains($0) }
+    if failures > Self.clearsDataAt { giveUp() }
+    var plan = BootPlan()
+    let loaded = patches.filter { retired[$0] == nil && !waiting.contains($0) }
+    if failures >= Self.emptiesAt {
+      waiting += loaded
+      plan.clearsCaches = true
+      plan.clearsData = failures >= Self.clearsDataAt
+    } else if failures == Self.retiresAt {
+      retire(among: loaded)
+      plan.clearsCaches = true
+    } else if failures == 0, !waiting.isEmpty {
+      trial = waiting.removeFirst()
+    }
+    plan.out = Set(retired.keys).union(waiting)
+    return plan
+  }
+
+  private mutating func retire(among loaded: [PatchStamp]) {
+    if let suspect, let found = loaded.first(where: { $0.path == suspect || $0.path.hasSuffix("/" + suspect) }) {
+      retired[found] = .suspect
+    } else if let newest = loaded.max(by: { ($0.changed, $0.path) < ($1.changed, $1.path) }) {
+      retired[newest] = .newest
+    }
+  }
+
+  /// Everything was out and it crashed all the same.
+  private mutating func giveUp() {
+    failures = 0
+    suspect = nil
+    waiting = []
+    retired = retired.filter { $0.value == .suspect }
+  }
+}

@@ -1,0 +1,32 @@
+// CrashFileTask — makes the crash file of this process, before anything that could crash it.
+private import CCrash
+private import CHookTrampoline
+private import Glibc
+package import Journal
+
+extension BootTask {
+  /// In the state directory's folder "crashes". Where it cannot be made the program goes on without reports, said once.
+  static let crashFile = BootTask("crash file", .records, priority: 95) { context in
+    guard context.settings.has(.patches) || context.settings.has(.events), let state = context.state else { return .goOn }
+    let directory = CrashDirectory.path(in: state)
+    let name = "\(getpid())-\(clockNanoseconds(CLOCK_REALTIME)).crash"
+    var code = directory.makeDirectories() ? 0 : errno
+    if code == 0 {
+      code = directory.appending(name).withCString { path in
+        withoutWriteSignals { ccrash_open(path, context.program.description, context.settings.text(.buildID) ?? "", currentBootID(), CommandLine.argc) }
+      }
+    }
+    guard code == 0 else {
+      context.log.say("no crash report can be written in '\(directory)': \(systemMessage(code)); the program runs without one")
+      return .goOn
+    }
+    ccrash_set_calls_of(hkt_calls_of_thread)
+    context.atEnd { ccrash_end() }
+    return .goOn
+  }
+}
+
+/// Where crash files are.
+package enum CrashDirectory {
+  package static func path(in state: RawPath) -> RawPath { state.appending("crashes") }
+}

@@ -1,0 +1,134 @@
+// CrashText — a crash file in words.
+private import Journal
+
+/// What `scripthost crashes` prints.
+package enum CrashText {
+  private static let signals = [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"]
+  package static func signal(_ number: Int) -> String { signals[number] ?? "signal \(number)" }
+
+  /// How it ended, in a few words.
+  package static func ending(_ file: CrashFile, _ report: CrashReport?) -> String {
+    switch file.ending {
+    case .running: return "running"
+    case .ended: return "ended"
+    case .killed: return "killed without a report"
+    case .crashed:
+      guard let report else { return "crashed; its report cannot be read" }
+      return report.message.isEmpty ? signal(report.signal) : "\(signal(report.signal)): \(EventText.printable(report.message))"
+    }
+  }
+
+  /// One line for the list.
+  package static func line(_ number: Int, _ file: CrashFile) -> String {
+    let report = CrashReport(file.report)
+    let name = file.program.split(separator: "/").last.map(String.init) ?? "?"
+    let suspect = report.flatMap { suspects(file, $0).first }.map { ", in \($0.patch) (\($0.source):\($0.line))" } ?? ""
+    let time = EventText.rfc3339(report?.wall ?? file.started)
+    return "\(number)  \(time)  \(EventText.printable(name))[\(file.process)]  \(ending(file, report))\(EventText.printable(suspect))"
+  }
+
+  /// The owners of what the crashed thread was in: handlers at work first, then hooked calls further out, innermost first.
+  package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
+    let calls = report.threads.first?.calls ?? []
+    return (calls.filter(\.inHandler) + calls.filter { !$0.inHandler }).compactMap { 
+      file.owners.indices.contains($0.owner) ? file.owners[$0.owner] : nil
+    }
+  }
+
+  /// All of it, for a person.
+  package static func text(_ file: CrashFile) -> String {
+    let report = CrashReport(file.report)
+    var lines = [
+      "\(EventText.printable(file.program))[\(file.process)]: \(ending(file, report))",
+      "started \(EventText.rfc3339(file.started)), \(max(0, Int(file.arguments) - 1)) argument\(file.arguments == 2 ? "" : "s"), build-id \(file.buildID.isEmpty ? "none" : file.buildID), boot level \(file.bootLevel)",
+    ]
+    if let report { lines += body(file, report) }
+    lines += ["", "breadcrumbs, newest last:"]
+    lines += file.crumbs.isEmpty ? ["  none"] : file.crumbs.suffix(40).map { "  +\(seconds($0.time)) s  [\($0.thread)]  \($0.text)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func body(_ file: CrashFile, _ report: CrashReport) -> [String] {
+    let up = report.monotonic > file.startedMonotonic ? report.monotonic - file.startedMonotonic : 0
+    var lines = [
+      "crashed \(EventText.rfc3339(report.wall)), after \(seconds(up)) s: \(signal(report.signal)) code \(report.code) at 0x\(String(report.address, radix: 16))"
+    ]
+    if let again = report.again { lines.append("a second crash (\(signal(again))) came while the report was written") }
+    if !report.isWhole { lines.append("the report is not complete: the process ended before it was written") }
+    var symbols = CrashSymbols(report)
+    for thread in report.threads {
+      let isCrashed = thread.number == report.thread
+      lines += ["", "thread \(thread.number) \(EventText.printable(thread.name))\(isCrashed ? ", crashed" : ""):"]
+      for call in thread.calls where file.owners.indices.contains(call.owner) {
+        let owner = file.owners[call.owner]
+        lines.append(
+          "  \(call.inHandler ? "in the handler" : "in a call with the handler") \(owner.position) '\(EventText.printable(owner.selector))' of patch \(EventText.printable(owner.patch)), \(EventText.printable(owner.source)):\(owner.line)")
+      }
+      lines += frames(thread, &symbols)
+      if thread.frames.isEmpty { lines.append("  it did not answer") }
+    }
+    lines += ["", "registers:", "  \(report.registers)", "", "images:"]
+    var seen: Set<String> = []
+    for image in report.images where seen.insert(image.path).inserted {
+      lines.append("  0x\(String(image.range.lowerBound, radix: 16))-0x\(String(image.range.upperBound, radix: 16)) \(image.buildID) \(EventText.printable(image.path))")
+    }
+    return lines
+  }
+
+  /// One line each; what lies between a hooked function and its original, or a handler and what it calls, is one line together.
+  private static func frames(_ thread: CrashReport.Thread, _ symbols: inout CrashSymbols) -> [String] {
+    var lines: [String] = [], hosts = 0
+    for (index, frame) in thread.frames.enumerated() {
+      let text = symbols.text(frame.address, isReturn: frame.how != "p")
+      let isHost = index > 0 && (text.hasPrefix("libScriptHostBoot.so") || text.hasPrefix("liblua"))
+      if hosts > 0, !isHost { lines.append("  \(index - hosts)  \(hosts) frame\(hosts == 1 ? "" : "s") of ScriptHost and Lua") }
+      hosts = isHost ? hosts + 1 : 0
+      if !isHost { lines.append("  \(index)\(frame.how == "s" ? "?" : "")  \(text)") }
+    }
+    if hosts > 0 { lines.append("  \(thread.frames.count - hosts)  \(hosts) frames of ScriptHost and Lua") }
+    return lines
+  }
+
+  /// One object, on one line.
+  package static func json(_ number: Int, _ file: CrashFile, whole: Bool) -> String {
+    let report = CrashReport(file.report)
+    var out = "{\"number\":\(number),\"program\":\(quoted(file.program)),\"pid\":\(file.process),\"build\":\(quoted(file.buildID))"
+    out += ",\"started\":\(quoted(EventText.rfc3339(file.started))),\"ending\":\(quoted("\(file.ending)")),\"boot_level\":\(file.bootLevel)"
+    if let report {
+      out += ",\"signal\":\(quoted(signal(report.signal))),\"code\":\(report.code),\"address\":\(report.address),\"message\":\(quoted(report.message))"
+      out += ",\"time\":\(quoted(EventText.rfc3339(report.wall))),\"complete\":\(report.isWhole)"
+      out += ",\"suspects\":[" + suspects(file, report).map {
+        "{\"patch\":\(quoted($0.patch)),\"selector\":\(quoted($0.selector)),\"position\":\(quoted($0.position)),\"source\":\(quoted($0.source)),\"line\":\($0.line)}"
+      }.joined(separator: ",") + "]"
+      if whole { out += threads(report) }
+    }
+    if whole {
+      out += ",\"breadcrumbs\":[" + file.crumbs.map { "{\"after_ns\":\($0.time),\"thread\":\($0.thread),\"text\":\(quoted($0.text))}" }
+        .joined(separator: ",") + "]"
+    }
+    return out + "}"
+  }
+
+  private static func threads(_ report: CrashReport) -> String {
+    var symbols = CrashSymbols(report)
+    let shown = report.threads.map { thread in
+      let frames = thread.frames.map {
+        "{\"address\":\($0.address),\"how\":\(quoted(String($0.how))),\"text\":\(quoted(symbols.text($0.address, isReturn: $0.how != "p")))}"
+      }
+      return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread),\"frames\":[\(frames.joined(separator: ","))]}"
+    }
+    return ",\"threads\":[\(shown.joined(separator: ","))]"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var out = ""
+    EventText.append(json: text, to: &out)
+    return out
+  }
+
+  private static func seconds(_ nanoseconds: UInt64) -> String {
+    let thousandths = nanoseconds / 1_000_000
+    let rest = String(thousandths % 1000)
+    return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+  }
+}

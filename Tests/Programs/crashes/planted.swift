@@ -1,0 +1,40 @@
+// Ends as its first argument says; `work(_:)` is what patches hook.
+import Glibc
+
+public final class Shop {
+  public init() {}
+  @inline(never) public func work(_ number: Int) -> Int { number &* 3 &+ Int(getppid()) }
+  @inline(never) public func end(_ how: String) throws -> Int {
+    let none: [Int] = CommandLine.arguments.isEmpty ? [1] : []
+    switch how {
+    case "trap": return none[work(1) & 1]
+    case "fatal": fatalError("the till is empty")
+    case "null":
+      return UnsafePointer<Int>(bitPattern: 8 &+ (work(0) & 0))!.pointee
+    case "abort": abort()
+    case "deep": return deep(work(1))
+    case "error": throw Trouble.closed
+    case "wait":
+      print("ready")
+      fflush(nil)
+      while true { pause() }
+    default: return work(2)
+    }
+  }
+  @inline(never) public func deep(_ n: Int) -> Int { n == 42 ? n : deep(n &+ 2 | 1) &+ work(n) }
+}
+
+enum Trouble: Error { case closed }
+
+let how = CommandLine.arguments.dropFirst().first ?? "good"
+let isOther = CommandLine.arguments.contains("other")
+let shop = Shop()
+for _ in 0..<3 { _ = shop.work(7) }
+
+nonisolated(unsafe) var thread = pthread_t()
+if isOther {
+  pthread_create(&thread, nil, { _ in print((try? Shop().end(CommandLine.arguments[1])) ?? 0); return nil }, nil)
+  pthread_join(thread, nil)
+} else {
+  print(try shop.end(how))
+}
