@@ -13,8 +13,8 @@ good = host.control()
 
 def raw():
     client = socket.socket(socket.AF_UNIX)
+    client.connect(host.path)  # waits while the queue of the socket is full, which one with a timeout does not
     client.settimeout(LIMIT)
-    client.connect(host.path)
     return client
 
 
