@@ -33,7 +33,7 @@ struct PatchHeaderTests {
 
   static let mistakes = [
     ("patch { id = name }", "p.lua:1: 'name' is not a literal; the patch header holds literals only"),
-    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority"),
+    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires"),
     ("patch { api = 2 }", "p.lua:1: this host knows api 1, the patch asks for 2"),
     ("patch { priority = \"high\" }", "p.lua:1: 'priority' is a whole number, such as 10, found the text 'high'"),
     ("patch { version = 1 }", "p.lua:1: 'version' is a text, such as \"1.0.0\", found the number 1"),
@@ -41,8 +41,23 @@ struct PatchHeaderTests {
     ("patch { id = \"a\", id = \"b\" }", "p.lua:1: 'id' is given twice; the patch header holds literals only"),
     ("patch { id = \"a", "p.lua:1: unfinished string; the patch header holds literals only"),
     ("patch \"x\"", "p.lua:1: expected a table after 'patch'; the patch header holds literals only"),
-    ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program'"),
+    ("patch { expires = \"2026-02-30\" }", "p.lua:1: 'expires' is a day or a time in UTC, such as \"2027-01-31\" or \"2027-01-31T12:00:00Z\", found '2026-02-30'"),
+    ("patch { phase = \"late\" }", "p.lua:1: 'phase' is \"boot\", \"up\" or \"idle\", found 'late'"),
+    ("patch { target = { build_ids = { \"xyz\" } } }", "p.lua:1: 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, found 'xyz'"),
+    ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program', 'build_ids', 'swift', 'selectors'"),
   ]
+
+  @Test("builds, Swift, selectors, phase and end")
+  func conditions() throws {
+    let found = try header(
+      "patch { target = { build_ids = { \"0123ABCD\" }, swift = \"6.3\", selectors = { \"A.b()\", \"A.c\" } }, phase = \"idle\", expires = \"2024-02-29T01:02:03Z\" }")
+    #expect(found.buildIDs == ["0123abcd"])
+    #expect(found.swift == "6.3")
+    #expect(found.selectors == ["A.b()", "A.c"])
+    #expect(found.phase == .idle)
+    #expect(found.expires == 1_709_168_523)
+    #expect(try header("patch { expires = \"1970-01-02\" }").expires == 86_400)
+  }
 
   @Test("a mistake is told with its place", arguments: mistakes)
   func mistake(_ text: String, _ sentence: String) {

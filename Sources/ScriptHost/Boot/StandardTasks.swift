@@ -61,7 +61,7 @@ extension BootTask {
 
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
-    let patches = PatchRegistry(log: log, program: context.programName)
+    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "")
     patches.start(context.settings.allBytes(.patches).map { RawPath($0) })
     context.patches = patches
     context.atEnd {

@@ -6,6 +6,7 @@ private import Synchronization
 /// Read and written by the control thread; `send` may be called by any.
 final class ControlClient: @unchecked Sendable {
   // `input`, `lastRead` and `hasEnded` belong to the control thread; what threads share is in `shared`.
+  /// A number of the control thread's own table: only that thread may use it, and ends it by `end`.
   let descriptor: Int32
   private var input: [UInt8] = []
   /// When something came last, in nanoseconds of CLOCK_MONOTONIC.
@@ -34,8 +35,6 @@ final class ControlClient: @unchecked Sendable {
     self.descriptor = descriptor
     lastRead = now
   }
-
-  deinit { close(descriptor) }
 
   // MARK: Any thread
 
@@ -79,11 +78,20 @@ final class ControlClient: @unchecked Sendable {
   func openCall(_ id: ControlValue) -> ControlCall? { shared.withLock { $0.open.first { $0.id == id } } }
 
   func drop() {
-    shared.withLock { shared in
+    // Let go of outside of the lock: a request holds its client.
+    let open = shared.withLock { shared in
       shared.isClosed = true
       shared.output = []
-      shared.open = []
+      defer { shared.open = [] }
+      return shared.open
     }
+    withExtendedLifetime(open) {}
+  }
+
+  /// Closes the connection, once. On another thread the number would be one of the program's.
+  func end() {
+    drop()
+    close(descriptor)
   }
 
   /// Takes in what is there and answers the whole lines; nil when the client is to be dropped.

@@ -14,6 +14,7 @@ final class ControlServer: @unchecked Sendable {
   private let worker: ControlWorker
   private let directories: [RawPath]
   private let watch: PatchWatch?
+  private let phases: PatchPhases
   private var listener: Int32 = -1
   private var clients: [ControlClient] = []
 
@@ -28,6 +29,7 @@ final class ControlServer: @unchecked Sendable {
     self.directories = directories
     worker = ControlWorker()
     watch = watches ? PatchWatch(host.patches, worker) : nil
+    phases = PatchPhases(host.patches, worker, started: host.started)
   }
 
   /// Starts both threads. Called before `main`, on the main thread.
@@ -75,7 +77,7 @@ final class ControlServer: @unchecked Sendable {
       path.withCString { _ = unlink($0) }
       status = ControlPlace.withAddress(directory, name) { bind(descriptor, $0, $1) }
     }
-    guard status == 0, Glibc.listen(descriptor, 16) == 0 else {
+    guard status == 0, Glibc.listen(descriptor, 128) == 0 else {
       problems.append("'\(path)', \(systemMessage(errno))")
       close(descriptor)
       return
@@ -110,7 +112,7 @@ final class ControlServer: @unchecked Sendable {
     let isBusy = clients.contains { $0.openCalls > 0 }
     turnsWithWork = isBusy ? turnsWithWork + 1 : 0
     var pause: Int32 = isBusy ? (turnsWithWork < 200 ? Self.pauses.soon : Self.pauses.later) : clients.isEmpty ? -1 : 1000
-    if let wait = watch?.wait { pause = pause < 0 ? wait : min(pause, wait) }
+    for wait in [watch?.wait, phases.wait] { if let wait { pause = pause < 0 ? wait : min(pause, wait) } }
     guard poll(&polled, nfds_t(polled.count), pause) >= 0 || errno == EINTR else {
       // Nothing but a lack of memory is left; a moment later there may be some.
       usleep(100_000)
@@ -120,10 +122,11 @@ final class ControlServer: @unchecked Sendable {
     for (client, events) in zip(clients, polled[first...].map(\.revents)) { serve(client, events, now) }
     clients.removeAll { client in
       guard client.isDone else { return false }
-      client.drop()
+      client.end()
       return true
     }
     watch?.look(now)
+    phases.look(now)
     if listener >= 0, polled[0].revents != 0 { takeClients(now) }
   }
 
@@ -135,10 +138,14 @@ final class ControlServer: @unchecked Sendable {
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       let client = ControlClient(descriptor, now: now)
       // Root may look at every process anyway.
-      guard let user = ControlPlace.peer(descriptor), user == geteuid() || user == 0 else { continue }
+      guard let user = ControlPlace.peer(descriptor), user == geteuid() || user == 0 else {
+        client.end()
+        continue
+      }
       guard clients.count < Self.mostClients else {
         _ = client.send(["ok": false, "error": .string("\(Self.mostClients) clients are connected, more are not served; end one")])
         _ = client.flush()
+        client.end()
         continue
       }
       clients.append(client)
@@ -214,7 +221,9 @@ extension BootTask {
   static let control = BootTask("control", .services) { context in
     let settings = context.settings
     let isOff = settings.text(.control) == "off"
-    guard !settings.has(.trace), let patches = context.patches, !isOff || settings.has(.watch) else { return .goOn }
+    guard !settings.has(.trace), let patches = context.patches else { return .goOn }
+    let isNeeded = settings.has(.watch) || patches.nextExpiry != nil || patches.waiting(for: .up) || patches.waiting(for: .idle)
+    guard !isOff || isNeeded else { return .goOn }
     let host = ControlHost(
       patches: patches, log: context.log, program: context.program, buildID: settings.text(.buildID) ?? "",
       started: clockNanoseconds(CLOCK_MONOTONIC))

@@ -15,6 +15,8 @@ package enum PatchState: Sendable, Equatable {
   /// Not loaded.
   case refused(String)
   case expired(String)
+  /// To be loaded when the program is as far as its header says.
+  case waiting(String)
 
   /// One word.
   package var word: String {
@@ -23,13 +25,14 @@ package enum PatchState: Sendable, Equatable {
     case .disabled: "disabled"
     case .refused: "refused"
     case .expired: "expired"
+    case .waiting: "waiting"
     }
   }
   /// Why it is not loaded, or not on.
   package var why: String? {
     switch self {
     case .loaded: nil
-    case .disabled(let why), .refused(let why), .expired(let why): why
+    case .disabled(let why), .refused(let why), .expired(let why), .waiting(let why): why
     }
   }
 }
@@ -68,19 +71,25 @@ package final class PatchRegistry: Sendable {
     var text = 0
     var generation = 0
     var loadTime: UInt64 = 0
+
+    var isWaiting: Bool { if case .waiting = state { true } else { false } }
   }
 
   package let log: HostLog
   private let program: String
+  private let buildID: String
   private let entries = Mutex<[Entry]>([])
   /// What the start was given.
   private let roots = Mutex<[RawPath]>([])
   private let changing = Mutex<Void>(())
 
-  /// - Parameter program: the file name of this process's program, for headers' targets.
-  package init(log: HostLog, program: String) {
+  /// - Parameters:
+  ///   - program: the file name of this process's program, for headers' targets.
+  ///   - buildID: of the program, in lower-case hexadecimal; empty when it is not known.
+  package init(log: HostLog, program: String, buildID: String = "") {
     self.log = log
     self.program = program
+    self.buildID = buildID
   }
 
   // MARK: The start
@@ -105,7 +114,55 @@ package final class PatchRegistry: Sendable {
           refuse(source.place, .header("\(source.path): id '\(source.id)' is taken by '\(other.place.path)'; give each patch its own"))
           continue
         }
+        guard source.header.phase == .boot else {
+          wait(source)
+          continue
+        }
         do throws(PatchError) { try start(source, begin) } catch { refuse(source.place, error) }
+      }
+    }
+  }
+
+  /// Keeps in the list what is loaded later.
+  private func wait(_ source: PatchSource) {
+    let why = "its phase is \"\(source.header.phase.rawValue)\""
+    let entry = Entry(id: source.id, place: source.place, header: source.header, state: .waiting(why), text: PatchFiles.text(of: source.place))
+    entries.withLock { $0.append(entry) }
+  }
+
+  /// Those that wait for the program to be as far as that.
+  package func waiting(for phase: PatchPhase) -> Bool { entries.withLock { $0.contains { $0.isWaiting && $0.header.phase == phase } } }
+
+  /// The program is as far as that: loads what waited for it, higher priorities first.
+  package func reached(_ phase: PatchPhase) {
+    changing.withLock { _ in
+      let due = entries.withLock { entries in
+        let due = entries.filter { $0.isWaiting && $0.header.phase == phase }
+        entries.removeAll { $0.isWaiting && $0.header.phase == phase }
+        return due
+      }
+      for entry in due.enumerated().sorted(by: { ($1.element.header.priority, $0.offset) < ($0.element.header.priority, $1.offset) }) {
+        _ = replace(entry.element.place, nil)
+      }
+    }
+  }
+
+  /// When the next patch expires, in seconds since 1970; nil where none does.
+  package var nextExpiry: Int64? { entries.withLock { $0.compactMap { $0.patch == nil ? nil : $0.header.expires }.min() } }
+
+  /// Takes out the patches whose time is over.
+  package func expire() {
+    changing.withLock { _ in
+      let now = Int64(clamping: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000)
+      let over = entries.withLock { $0.filter { $0.patch != nil && ($0.header.expires ?? .max) <= now } }
+      for entry in over {
+        let why = "it expired on \(entry.header.expiresText)"
+        update(entry.id) { each in
+          each.state = .expired(why)
+          each.patch = nil
+        }
+        entry.patch?.unload()
+        log.note("patch expired", "\(entry.id): \(why); unloaded")
       }
     }
   }
@@ -138,7 +195,7 @@ package final class PatchRegistry: Sendable {
         return [.failure(.unreadable(path: path.description, why: "no patches here; a patch is a file that ends in .lua"))]
       }
       return places.map { place in
-        let known = entries.withLock { $0.first { $0.place == place } }
+        let known = entries.withLock { $0.first { $0.place == place && $0.patch != nil } }
         return replace(place, known?.id)
       }
     }
@@ -244,7 +301,7 @@ package final class PatchRegistry: Sendable {
           }
         }?.patch != nil
       tell(error, isThere ? "; the one before stays" : "")
-      if known == nil { note(place, error) }
+      if !isThere { note(place, error) }
       return .failure(error)
     }
   }
@@ -338,7 +395,34 @@ package final class PatchRegistry: Sendable {
     if let wanted = source.header.program, wanted != program {
       throw .otherTarget("\(source.fileName): made for program '\(wanted)', this is '\(program)'; not loaded")
     }
+    let header = source.header
+    if !header.buildIDs.isEmpty, !header.buildIDs.contains(where: buildID.hasPrefix) {
+      throw .otherTarget(
+        "\(source.fileName): made for other builds of the program than this, whose build-id is '\(buildID)'; not loaded")
+    }
+    if let wanted = header.swift, wanted != Self.swiftRelease, !Self.swiftRelease.hasPrefix(wanted + ".") {
+      throw .otherTarget("\(source.fileName): made for Swift \(wanted), this program is of Swift \(Self.swiftRelease); not loaded")
+    }
+    if let time = header.expires, time <= Int64(clamping: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) {
+      throw .expired("\(source.fileName): it expired on \(header.expiresText); not loaded")
+    }
+    for selector in header.selectors {
+      if case .failure(let problem) = SelectorLookup.resolve(selector) {
+        throw .otherTarget("\(source.fileName): it needs '\(EventText.printable(selector))': \(problem); not loaded")
+      }
+    }
     return source
+  }
+
+  /// Of the host, and so of every program it fits.
+  private static var swiftRelease: String {
+    #if compiler(>=6.4)
+      "6.4"
+    #elseif compiler(>=6.3)
+      "6.3"
+    #else
+      "6.2"
+    #endif
   }
 
   private func now() -> UInt64 { clockNanoseconds(CLOCK_MONOTONIC) }

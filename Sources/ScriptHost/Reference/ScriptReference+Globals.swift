@@ -108,6 +108,28 @@ extension ScriptReference {
           t.equal(t.call(cart, "total(tax:)", 0.2), 7.5)
         end)
         """),
+    ScriptEntry(
+      "", "require", .function, "require(module: string) -> table|function",
+      "What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a directory with patch.lua."),
+    ScriptEntry(
+      "", "on_unload", .function, "on_unload(body: function)",
+      "Calls the function once, when the patch is unloaded or was replaced; the newest first.",
+      example: "on_unload(function() print(\"bye\") end)"),
+    ScriptEntry(
+      "store", "get", .function, "store.get(key: string) -> any",
+      "What the patch keeps at a key, also from the text before a reload; also written store:get(key). In memory, for as long as the process runs.",
+      example: "print(store:get \"visits\")"),
+    ScriptEntry(
+      "store", "set", .function, "store.set(key: string, value: any, options?: table)",
+      "Keeps a text, number or boolean; nil takes it out. `{ ttl = seconds }` gives it an end.",
+      example: "store:set(\"token seen\", true, { ttl = 60 })"),
+    ScriptEntry(
+      "store", "incr", .function, "store.incr(key: string, by?: integer, options?: table) -> integer",
+      "Adds to an integer, 0 where there is none, in one step for all threads.", example: "print(store:incr \"visits\")"),
+    ScriptEntry(
+      "store", "update", .function, "store.update(key: string, change: function, options?: table) -> any",
+      "Keeps what the function makes of the value; it runs again when another thread changed the key meanwhile.",
+      example: "store:update(\"longest\", function(old) return math.max(old or 0, 12) end)"),
     ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
     ScriptEntry(
       "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",

@@ -3,7 +3,7 @@
 // A patch has one, and so has a session of the console. The host functions of a state get it as their context (`withPatch`).
 internal import CLuaShim
 internal import HookRuntime
-internal import Journal
+package import Journal
 internal import LuaBridge
 private import Glibc
 private import Synchronization
@@ -19,6 +19,8 @@ package final class Environment: @unchecked Sendable {
   let priority: Int
   /// Whether the text begins with a header, which `patch { … }` may then stand for.
   let hasHeader: Bool
+  /// Where `require` finds modules; nil: nowhere.
+  let directory: RawPath?
   package let log: HostLog
   package let installation: Installation
 
@@ -54,6 +56,11 @@ package final class Environment: @unchecked Sendable {
   var keptAlive: [AnyObject] = []
   /// Whether the statement `patch { … }` ran; it runs once.
   var didRunHeader = false
+  /// What `require` found, by name.
+  var modules: [String: ModuleState] = [:]
+  /// The text ran to its end: what it installed was there.
+  var didLoad: Bool { loaded.load(ordering: .relaxed) }
+  private let loaded = Atomic<Bool>(false)
 
   /// What handles name by their numbers. They stay when they are over, and go when the installation does.
   private var handles = Handles()
@@ -69,14 +76,16 @@ package final class Environment: @unchecked Sendable {
   ///   - id: whose work it is, in records and lists.
   ///   - fileName: the chunk's name, in positions and messages.
   ///   - priority: of hooks that say nothing else.
+  ///   - directory: where `require` finds modules; nil: nowhere.
   ///   - staged: what is installed takes effect when the installation goes live.
   package init(
-    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, log: HostLog, staged: Bool = false
+    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, log: HostLog, staged: Bool = false
   ) throws(PatchError) {
     self.id = id
     self.fileName = fileName
     self.priority = priority
     self.hasHeader = hasHeader
+    self.directory = directory
     self.log = log
     installation = Installation(staged: staged)
     let lua: LuaState
@@ -139,6 +148,7 @@ package final class Environment: @unchecked Sendable {
     if case .failure(let failure) = outcome {
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
+    loaded.store(true, ordering: .relaxed)
   }
 
   /// An object that is the context of a function of the state, kept as long as the state.

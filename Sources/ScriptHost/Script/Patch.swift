@@ -15,7 +15,8 @@ package final class Patch: Sendable {
     path = source.path.description
     header = source.header
     environment = try Environment(
-      id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten, log: log, staged: staged)
+      id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
+      directory: source.directory, log: log, staged: staged)
   }
 
   package var id: String { environment.id }

@@ -100,8 +100,11 @@ enum PatchAPI {
 
   /// All global functions; never freed, never changed.
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
-    let named = (globals + TestAPI.functions + SwiftAPI.functions + CallInAPI.functions + LeftCopies.functions + MessageAPI.functions + RuleAPI.functions
-      + StallAPI.functions)
+    let lists = [
+      globals, UnitAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
+      MessageAPI.functions, RuleAPI.functions, StallAPI.functions,
+    ]
+    let named = lists.joined()
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }
     let memory = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: named.count)
     _ = memory.initialize(from: named)

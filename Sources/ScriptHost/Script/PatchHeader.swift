@@ -5,12 +5,69 @@
 // Literals only: what a patch says of itself must be known before any of it runs.
 internal import Journal
 
+/// When a patch is loaded.
+package enum PatchPhase: String, Sendable, Equatable {
+  /// Before the program's `main`.
+  case boot
+  /// When the program has begun.
+  case up
+  /// When the program has little to do for the first time, or 10 s after its start.
+  case idle
+}
+
+/// Days and times as people write them, in UTC.
+enum UTCTime {
+  /// Seconds since 1970 of "2027-01-31" (its beginning) or "2027-01-31T12:00:00Z"; nil for anything else.
+  static func seconds(_ text: String) -> Int64? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 10 || bytes.count == 20 else { return nil }
+    for (index, byte) in bytes.enumerated() {
+      let isRight: Bool
+      switch index {
+      case 4, 7: isRight = byte == UInt8(ascii: "-")
+      case 10: isRight = byte == UInt8(ascii: "T")
+      case 13, 16: isRight = byte == UInt8(ascii: ":")
+      case 19: isRight = byte == UInt8(ascii: "Z")
+      default: isRight = byte >= 48 && byte <= 57
+      }
+      if !isRight { return nil }
+    }
+    func number(_ range: Range<Int>) -> Int64 {
+      var number: Int64 = 0
+      for byte in bytes[range] { number = number * 10 + Int64(byte - 48) }
+      return number
+    }
+    let year = number(0..<4), month = number(5..<7), day = number(8..<10)
+    let lengths: [Int64] = [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard year >= 1970, month >= 1, month <= 12, day >= 1, day <= lengths[Int(month) - 1] else { return nil }
+    var days = day - 1
+    for earlier in 1970..<year { days += isLeap(earlier) ? 366 : 365 }
+    for length in lengths[..<(Int(month) - 1)] { days += length }
+    guard bytes.count == 20 else { return days * 86_400 }
+    let hour = number(11..<13), minute = number(14..<16), second = number(17..<19)
+    guard hour < 24, minute < 60, second < 60 else { return nil }
+    return days * 86_400 + hour * 3_600 + minute * 60 + second
+  }
+
+  private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+}
+
 /// What a patch says of itself. All of it is optional.
 package struct PatchHeader: Sendable, Equatable {
   package var id: String?
   package var version: String?
   package var priority = 0
   package var program: String?
+  /// Build-ids of programs it is made for, in lower-case hexadecimal, whole or their beginnings of at least 8 digits; empty: any.
+  package var buildIDs: [String] = []
+  /// The Swift release of the program, such as "6.3".
+  package var swift: String?
+  /// Selectors that must be there.
+  package var selectors: [String] = []
+  package var phase = PatchPhase.boot
+  /// From this time on it is not in force, in seconds since 1970; the text as it was written beside it.
+  package var expires: Int64?
+  package var expiresText = ""
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
 
@@ -36,25 +93,53 @@ package struct PatchHeader: Sendable, Equatable {
         throw .header("\(fileName):\(line): this host knows api 1, the patch asks for \(number)")
       case ("priority", .number(let number)): priority = number
       case ("target", .table(let target)):
-        for (name, wanted, line) in target {
-          switch (name, wanted) {
-          case ("program", .string(let text)): program = text
-          case ("version", .string):
-            throw .header("\(fileName):\(line): 'target.version' is not supported yet; leave it out")
-          case ("program", _):
-            throw .header("\(fileName):\(line): 'target.program' is a text, such as \"swift-format\", found \(wanted.spelled)")
-          default: throw .header("\(fileName):\(line): unknown target field '\(name)'; known are 'program'")
-          }
+        for (name, wanted, line) in target { try readTarget(name, wanted, "\(fileName):\(line)") }
+      case ("phase", .string(let text)):
+        guard let known = PatchPhase(rawValue: text) else {
+          throw .header("\(fileName):\(line): 'phase' is \"boot\", \"up\" or \"idle\", found '\(EventText.printable(String(text.prefix(64))))'")
         }
-      case ("permissions", _), ("expires", _):
+        phase = known
+      case ("expires", .string(let text)):
+        guard let time = UTCTime.seconds(text) else {
+          throw .header("\(fileName):\(line): 'expires' is a day or a time in UTC, such as \"2027-01-31\" or \"2027-01-31T12:00:00Z\", found '\(EventText.printable(String(text.prefix(64))))'")
+        }
+        expires = time
+        expiresText = text
+      case ("permissions", _):
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default:
         guard let form = Self.forms[key] else {
-          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority")
+          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires")
         }
         throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
+    }
+  }
+
+  private mutating func readTarget(_ name: String, _ wanted: LiteralReader.Literal, _ place: String) throws(PatchError) {
+    switch (name, wanted) {
+    case ("program", .string(let text)): program = text
+    case ("swift", .string(let text)): swift = text
+    case ("build_ids", .table), ("selectors", .table):
+      guard case .table(let elements) = wanted else { return }
+      var texts: [String] = []
+      for (key, element, _) in elements {
+        guard key.isEmpty, case .string(let text) = element else { throw .header("\(place): 'target.\(name)' is a list of texts") }
+        texts.append(text)
+      }
+      if name == "selectors" { return selectors = texts }
+      let isHex = { (text: String) in text.utf8.count >= 8 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } }
+      buildIDs = texts.map { $0.lowercased() }
+      if let wrong = buildIDs.first(where: { !isHex($0) }) {
+        throw .header("\(place): 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, found '\(EventText.printable(String(wrong.prefix(64))))'")
+      }
+    case ("version", _):
+      throw .header("\(place): 'target.version' cannot be checked, programs say no version; use 'build_ids'")
+    case ("program", _): throw .header("\(place): 'target.program' is a text, such as \"swift-format\", found \(wanted.spelled)")
+    case ("swift", _): throw .header("\(place): 'target.swift' is a text, such as \"6.3\", found \(wanted.spelled)")
+    case ("build_ids", _), ("selectors", _): throw .header("\(place): 'target.\(name)' is a list of texts, found \(wanted.spelled)")
+    default: throw .header("\(place): unknown target field '\(name)'; known are 'program', 'build_ids', 'swift', 'selectors'")
     }
   }
 
@@ -62,6 +147,7 @@ package struct PatchHeader: Sendable, Equatable {
   private static let forms = [
     "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
     "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
+    "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
   ]
 
   /// Ids appear in sentences, records and file names.

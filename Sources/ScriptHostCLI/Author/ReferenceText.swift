@@ -40,9 +40,10 @@ enum ReferenceText {
   private static func sections() -> [(title: String, text: String, entries: [ScriptEntry])] {
     let entries = ScriptReference.entries
     var found = [
-      (title: "Globals", text: "What every script has.", entries: entries.filter { !$0.isMember && $0.owner != "swift" && $0.owner != "log" })
+      (title: "Globals", text: "What every script has.", entries: entries.filter { !$0.isMember && $0.owner != "swift" && $0.owner != "log" && $0.owner != "store" })
     ]
     found.append(("log", "Messages with fields, into the journal.", entries.filter { $0.owner == "log" }))
+    found.append(("store", "What a patch keeps from one text to the next.", entries.filter { $0.owner == "store" }))
     found.append(("swift", "Values and calls of the program: everything that is ours is behind this name, so that no Swift method is hidden.", entries.filter { $0.owner == "swift" }))
     for type in ScriptReference.types { found.append((type.name, type.summary, ScriptReference.members(of: type.name))) }
     return found

@@ -9,8 +9,9 @@ class Control:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(LIMIT)
+        # Blocking: the queue of the socket may be full for a moment.
         self.socket.connect(path)
+        self.socket.settimeout(LIMIT)
         self.rest = b""
         self.id = 0
 

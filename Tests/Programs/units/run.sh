@@ -22,4 +22,5 @@ part() {
 # More steps and reloads are for scripts/soak: SCRIPTHOST_UNITS_STEPS, SCRIPTHOST_UNITS_RELOADS.
 part "$here/units.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261123}" "${SCRIPTHOST_UNITS_STEPS:-150}" "${SCRIPTHOST_UNITS_RELOADS:-2000}"
 part "$here/abuse.py" "$scripthost" "$work/server" "$work"
+part "$here/living.py" "$scripthost" "$work/server" "$work"
 finish
