@@ -90,6 +90,16 @@ void ccrash_set_boot_level(uint32_t level) {
   if (file) file->boot_level = level;
 }
 
+void ccrash_settle(void) {
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (file) __atomic_store_n(&file->settled, 1, __ATOMIC_RELEASE);
+}
+
+void ccrash_reach_main(void) {
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (file) __atomic_store_n(&file->reached_main, 1, __ATOMIC_RELEASE);
+}
+
 // MARK: Owners
 
 uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *position, const char *source, int32_t line) {

@@ -39,6 +39,10 @@ bool ccrash_arm_thread(void);
 int ccrash_open(const char *path, const char *program, const char *build_id, const char *boot_id, int32_t arguments);
 /// The process ends as it wanted: the file says so and is removed.
 void ccrash_end(void);
+/// The start was good: a crash from now on is none of a start's. Any thread.
+void ccrash_settle(void);
+/// The host has loaded what it loads before `main`.
+void ccrash_reach_main(void);
 /// How many things the boot guard took out (0 to 3), for the report.
 void ccrash_set_boot_level(uint32_t level);
 

@@ -60,6 +60,9 @@ typedef struct CCrashFile {
   uint64_t started_wall, started_monotonic;  // ns
   uint64_t process_start;  // in clock ticks since the machine's boot, as /proc/PID/stat has it; with `process` and `boot_id` names the process
   uint32_t boot_level;
+  uint32_t settled;       // 1: the start was good
+  uint32_t reached_main;  // 1: patches are loaded, what happens may be the program's own
+  uint32_t accounted;     // 1: the boot guard of a later start has taken note
   uint32_t sequence, next_call, next_crumb, owner_count;
   uint32_t report_length;
   char boot_id[40];
@@ -73,6 +76,7 @@ typedef struct CCrashFile {
 
 /// Where its arrays begin: Swift does not see those that are long.
 enum {
+  CCRASH_AT_ACCOUNTED = offsetof(CCrashFile, accounted),
   CCRASH_AT_BOOT_ID = offsetof(CCrashFile, boot_id),
   CCRASH_AT_BUILD_ID = offsetof(CCrashFile, build_id),
   CCRASH_AT_PROGRAM = offsetof(CCrashFile, program),

@@ -81,7 +81,7 @@ enum BootTasks {
     .survey, .crashFile, .journal, .index, .privacy,
     .wantTests, .patches, .tests,
     .trace,
-    .stalls, .control,
+    .stalls, .control, .bootLoaded,
   ]
 
   /// As they run.

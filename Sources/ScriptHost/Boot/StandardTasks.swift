@@ -62,7 +62,12 @@ extension BootTask {
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
     let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "")
-    patches.start(context.settings.allBytes(.patches).map { RawPath($0) })
+    let (state, program) = (context.state, context.program)
+    patches.start(context.settings.allBytes(.patches).map { RawPath($0) }) { files in
+      guard let state else { return [] }
+      return BootGuard.begin(state: state, program: program, patches: files, log: log)
+    }
+    context.atEnd { BootGuard.up() }
     context.patches = patches
     context.atEnd {
       for (selector, calls) in HookEngine.shared.receiverMismatches() {

@@ -96,15 +96,16 @@ package final class PatchRegistry: Sendable {
 
   /// Loads what the paths name, by declared priority (higher first), then by position, then by name. What cannot be loaded never
   /// stops the others, and leaves no claim to its id.
-  package func start(_ paths: [RawPath]) {
+  /// - Parameter leaveOut: is told all files there are, and answers those that stay out of this start.
+  package func start(_ paths: [RawPath], leaveOut: ([RawPath]) -> Set<RawPath> = { _ in [] }) {
     roots.withLock { $0 = paths }
     changing.withLock { _ in
       var found: [(PatchSource, UInt64)] = []
-      for path in paths {
-        for place in places(path) {
-          let begin = now()
-          do throws(PatchError) { found.append((try read(place), begin)) } catch { refuse(place, error) }
-        }
+      let all = paths.flatMap { places($0) }
+      let out = leaveOut(all.map(\.path))
+      for place in all where !out.contains(place.path) {
+        let begin = now()
+        do throws(PatchError) { found.append((try read(place), begin)) } catch { refuse(place, error) }
       }
       let ordered = found.enumerated().sorted {
         ($1.element.0.header.priority, $0.offset) < ($0.element.0.header.priority, $1.offset)

@@ -177,6 +177,15 @@ extension ScriptReference {
     ScriptEntry(
       "swift", "keep", .function, "swift.keep(handle: any) -> any", "Keeps an object, value or closure beyond the call it was borrowed for."),
     ScriptEntry("swift", "weak", .function, "swift.weak(object: Object) -> function", "A function that answers the object while it lives, then nil."),
+    ScriptEntry(
+      "scripthost", "up", .function, "scripthost.up()",
+      "Says that the program is up: a crash from now on is no failed start. See docs/safe-mode.md."),
+    ScriptEntry(
+      "boot", "cache", .function, "boot.cache(path: string)",
+      "Registers a file or directory, by its absolute path, whose contents may be removed after two starts that failed."),
+    ScriptEntry(
+      "boot", "data", .function, "boot.data(path: string)",
+      "Registers a file or directory, by its absolute path, whose contents may be removed after five starts that failed."),
     ScriptEntry("swift", "release", .function, "swift.release(handle: any)", "Lets go of what was kept, before the collector does."),
     ScriptEntry(
       "swift", "lend", .function, "swift.lend(object: any) -> any",

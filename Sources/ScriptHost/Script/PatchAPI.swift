@@ -117,7 +117,22 @@ enum PatchAPI {
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
     ("swift.closure", ClosureAPI.closure),
+    ("scripthost.up", { withPatch($0, $1) { _, callback in BootGuard.up(); return callback.done() } }),
+    ("boot.cache", { registerPath($0, $1, isData: false) }), ("boot.data", { registerPath($0, $1, isData: true) }),
   ]
+
+  /// `boot.cache(path)`, `boot.data(path)`: what safe mode may clear.
+  private static func registerPath(_ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?, isData: Bool) -> Int32 {
+    withPatch(context, callback) { _, callback in
+      guard let path = callback.text(0), path.hasPrefix("/"), !path.contains("\n"), !path.hasSuffix("/") else {
+        return callback.fail("'boot.\(isData ? "data" : "cache")' takes the absolute path of a file or directory, without a '/' at its end")
+      }
+      guard BootGuard.register(path, isData: isData) else {
+        return callback.fail("'\(path)' was not registered: the state directory cannot be written")
+      }
+      return callback.done()
+    }
+  }
 
   // MARK: patch, method, class, explain
 

@@ -51,6 +51,14 @@ package struct SafeMode: Equatable, Sendable {
   package var trial: PatchStamp?
   /// Of the last failed start.
   package var suspect: String?
+  /// The count of failed starts for which a patch was retired: starts whose end says nothing retire no second one.
+  package var actedAt = 0
+  /// Absolute paths that patches registered, to be cleared.
+  package var caches: [String] = []
+  package var data: [String] = []
+
+  /// No start failed lately, and nothing is out.
+  var isCalm: Bool { failures == 0 && retired.isEmpty && waiting.isEmpty && trial == nil }
 
   package static let retiresAt = 2, emptiesAt = 3, clearsDataAt = 5
 
@@ -61,6 +69,7 @@ package struct SafeMode: Equatable, Sendable {
     switch end {
     case .good:
       failures = 0
+      actedAt = 0
       suspect = nil
       trial = nil
     case .failed(let suspect):
@@ -89,9 +98,10 @@ package struct SafeMode: Equatable, Sendable {
       plan.clearsCaches = true
       plan.clearsData = failures >= Self.clearsDataAt
     } else if failures == Self.retiresAt {
-      retire(among: loaded)
+      if actedAt != failures { retire(among: loaded) }
+      actedAt = failures
       plan.clearsCaches = true
-    } else if failures == 0, !waiting.isEmpty {
+    } else if failures == 0, trial == nil, !waiting.isEmpty {
       trial = waiting.removeFirst()
     }
     plan.out = Set(retired.keys).union(waiting)
@@ -109,6 +119,7 @@ package struct SafeMode: Equatable, Sendable {
   /// Everything was out and it crashed all the same.
   private mutating func giveUp() {
     failures = 0
+    actedAt = 0
     suspect = nil
     waiting = []
     retired = retired.filter { $0.value == .suspect }

@@ -37,6 +37,25 @@ package struct SafeModeFile: Sendable {
     return state
   }
 
+  /// Reads, changes and replaces the file, alone among the processes of the program; without the lock where another one holds it for long.
+  /// False with errno set.
+  package func change(_ body: (inout SafeMode) -> Void) -> Bool {
+    guard path.parent.makeDirectories() else { return false }
+    let lock = RawPath(path.bytes + Array(".lock".utf8)).withCString { open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+    defer { if lock >= 0 { close(lock) } }
+    if lock >= 0 {
+      var tries = 0
+      while flock(lock, LOCK_EX | LOCK_NB) != 0, tries < 100 {
+        usleep(2000)
+        tries += 1
+      }
+    }
+    let before = read()
+    var state = before
+    body(&state)
+    return state == before || write(state)
+  }
+
   /// Replaces the file; false with errno set.
   package func write(_ state: SafeMode) -> Bool {
     guard path.parent.makeDirectories() else { return false }
@@ -75,6 +94,9 @@ package struct SafeModeFile: Sendable {
       text += "retired \(reason.rawValue) \(stamp.changed) \(stamp.path)\n"
     }
     for stamp in state.waiting where isPlain(stamp.path) { text += "waiting \(stamp.changed) \(stamp.path)\n" }
+    if state.actedAt != 0 { text += "acted \(state.actedAt)\n" }
+    for path in state.caches where isPlain(path) { text += "cache \(path)\n" }
+    for path in state.data where isPlain(path) { text += "data \(path)\n" }
     if let trial = state.trial, isPlain(trial.path) { text += "trial \(trial.changed) \(trial.path)\n" }
     return Array((text + "sum \(sum(text.utf8))\n").utf8)
   }
@@ -90,6 +112,9 @@ package struct SafeModeFile: Sendable {
       guard words.count == 2 else { return nil }
       switch words[0] {
       case "failures": state.failures = Int(words[1]) ?? 1
+      case "acted": state.actedAt = Int(words[1]) ?? 0
+      case "cache": state.caches.append(words[1])
+      case "data": state.data.append(words[1])
       case "suspect": state.suspect = words[1]
       case "retired":
         let parts = words[1].split(separator: " ", maxSplits: 1).map(String.init)

@@ -24,6 +24,8 @@ package struct CrashFile: Sendable {
     package let thread: Int32
     package let text: String
     let sequence: UInt32
+    /// Of a handler's call: whose, by index into `owners`.
+    let owner: Int?
   }
 
   /// Whose a handler is.
@@ -44,6 +46,12 @@ package struct CrashFile: Sendable {
   let startedMonotonic: UInt64
   private let processStart: UInt64
   private let state: UInt32
+  /// Long enough after the start, or the program said that it is up.
+  package let isSettled: Bool
+  /// Patches were being loaded when it was read.
+  package let isBeforeMain: Bool
+  /// A later start's boot guard has taken note of it.
+  package let isAccounted: Bool
   /// Oldest first.
   package let crumbs: [Crumb]
   package let owners: [Owner]
@@ -85,6 +93,9 @@ package struct CrashFile: Sendable {
     startedMonotonic = file.pointee.started_monotonic
     processStart = file.pointee.process_start
     state = file.pointee.state
+    isSettled = file.pointee.settled != 0
+    isBeforeMain = file.pointee.reached_main == 0
+    isAccounted = file.pointee.accounted != 0
     owners = Self.readOwners(memory)
     crumbs = Self.readCrumbs(memory, owners)
     let length = min(Int(file.pointee.report_length), Int(CCRASH_REPORT_SIZE))
@@ -100,6 +111,16 @@ package struct CrashFile: Sendable {
 
   /// The process is there: by number, and by the time it began.
   private var isAlive: Bool { bootID == currentBootID() && ProcessTimes.start(of: process) == processStart }
+
+  /// Says in the file that the boot guard has taken note of it.
+  func markAccounted() {
+    let descriptor = path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var one: UInt32 = 1
+    guard lseek(descriptor, off_t(CCRASH_AT_ACCOUNTED), SEEK_SET) >= 0 else { return }
+    _ = write(descriptor, &one, MemoryLayout<UInt32>.size)
+  }
 
   // MARK: Reading the memory
 
@@ -137,7 +158,8 @@ package struct CrashFile: Sendable {
       all.append(
         Crumb(
           time: after(call.time), thread: call.thread,
-          text: "\(owner.position) '\(owner.selector)' (\(owner.source):\(owner.line))\(times)", sequence: call.sequence))
+          text: "\(owner.position) '\(owner.selector)' (\(owner.source):\(owner.line))\(times)", sequence: call.sequence,
+          owner: Int(call.owner) - 1))
     }
     let crumbs = memory + Int(CCRASH_AT_CRUMBS)
     for index in 0..<Int(CCRASH_CRUMBS) {
@@ -149,7 +171,7 @@ package struct CrashFile: Sendable {
       all.append(
         Crumb(
           time: after(crumb.pointee.time), thread: crumb.pointee.thread, text: "\(kind) \(EventText.printable(String(decoding: said, as: UTF8.self)))",
-          sequence: crumb.pointee.sequence))
+          sequence: crumb.pointee.sequence, owner: nil))
     }
     return all.sorted { $0.sequence < $1.sequence }
   }

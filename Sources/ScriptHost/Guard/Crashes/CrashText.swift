@@ -27,12 +27,13 @@ package enum CrashText {
     return "\(number)  \(time)  \(EventText.printable(name))[\(file.process)]  \(ending(file, report))\(EventText.printable(suspect))"
   }
 
-  /// The owners of what the crashed thread was in: handlers at work first, then hooked calls further out, innermost first.
+  /// The owners of what the crashed thread was in: handlers at work first, then hooked calls further out, innermost first; last the
+  /// handler that ran last on it, for one that is over before the original leaves nothing on the stack.
   package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
     let calls = report.threads.first?.calls ?? []
-    return (calls.filter(\.inHandler) + calls.filter { !$0.inHandler }).compactMap { 
-      file.owners.indices.contains($0.owner) ? file.owners[$0.owner] : nil
-    }
+    let onStack = (calls.filter(\.inHandler) + calls.filter { !$0.inHandler }).map(\.owner)
+    let newest = file.crumbs.last { $0.owner != nil && Int($0.thread) == report.thread }.flatMap(\.owner)
+    return (onStack + (newest.map { [$0] } ?? [])).compactMap { file.owners.indices.contains($0) ? file.owners[$0] : nil }
   }
 
   /// All of it, for a person.

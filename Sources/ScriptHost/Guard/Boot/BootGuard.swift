@@ -1,0 +1,120 @@
+// BootGuard — counts starts that failed, and takes out what may be to blame before the next one (SafeMode says what).
+//
+// A start is persisted by its crash file, which is there before any patch runs. At the next start the files of ended processes are
+// looked at once: a crash within `window` is a failed start, as is an end while patches were being loaded; a later crash is not.
+// What ended without a word after `main` began says nothing: programs exec, and are killed on purpose.
+private import CCrash
+private import Glibc
+package import Journal
+private import Synchronization
+
+/// The guard of this process's start.
+package enum BootGuard {
+  /// A program that lived so long is up, in nanoseconds.
+  private static let window: UInt64 = 10_000_000_000
+  /// Where the end of this start is noted, until it is.
+  private static let current = Mutex<SafeModeFile?>(nil)
+  /// This program's file.
+  private static let place = Mutex<SafeModeFile?>(nil)
+
+  /// The patch files that stay out of this start.
+  static func begin(state: RawPath, program: RawPath, patches: [RawPath], log: HostLog) -> Set<RawPath> {
+    let file = SafeModeFile(state: state, program: program)
+    place.withLock { $0 = file }
+    guard !isOff(state) else { return [] }
+    // Nobody failed here yet, and nobody has a crash to tell of: nothing is written.
+    let ends = newEnds(state: state, program: program)
+    let before = file.read()
+    guard !before.isCalm || !ends.isEmpty else { return [] }
+    var plan = BootPlan(), mode = before
+    let isSaved = file.change { found in
+      for end in ends { found.note(end) }
+      plan = found.plan(patches.compactMap(stamp))
+      mode = found
+    }
+    if !isSaved { log.say("safe mode cannot write '\(file.path)': \(systemMessage(errno)); what is taken out now may come back") }
+    current.withLock { $0 = file }
+    ccrash_set_boot_level(plan.clearsData ? 3 : mode.failures >= SafeMode.emptiesAt ? 2 : plan.clearsCaches ? 1 : 0)
+    tell(mode, plan, log)
+    if plan.clearsCaches { clear(mode.caches, "cache", log) }
+    if plan.clearsData { clear(mode.data, "data", log) }
+    if mode.failures > 0 || mode.trial != nil { watch() }
+    let out = Set(plan.out.map(\.path))
+    return Set(patches.filter { out.contains($0.description) })
+  }
+
+  /// The program is up: this start was good. Any thread, any number of times.
+  package static func up() {
+    ccrash_settle()
+    let file = current.withLock { file in
+      defer { file = nil }
+      return file
+    }
+    _ = file?.change { $0.note(.good) }
+  }
+
+  /// Notes what is to be cleared when starts fail; false with errno set, or without a state directory.
+  static func register(_ path: String, isData: Bool) -> Bool {
+    guard let file = place.withLock({ $0 }) else { return false }
+    let known = file.read()
+    guard !(isData ? known.data : known.caches).contains(path) else { return true }
+    return file.change { isData ? $0.data.append(path) : $0.caches.append(path) }
+  }
+
+  package static func offSwitch(_ state: RawPath) -> RawPath { state.appending("boot").appending("off") }
+  private static func isOff(_ state: RawPath) -> Bool { offSwitch(state).status() != nil }
+
+  /// Ends of this program's processes that were not looked at yet, oldest first.
+  private static func newEnds(state: RawPath, program: RawPath) -> [BootEnd] {
+    CrashFile.all(in: state).compactMap { file in
+      guard file.program == program.description, !file.isAccounted, file.ending == .crashed || file.ending == .killed else { return nil }
+      file.markAccounted()
+      guard !file.isSettled else { return .good }
+      guard file.ending == .crashed, let report = CrashReport(file.report) else { return file.isBeforeMain ? .failed(suspect: nil) : nil }
+      if report.monotonic > file.startedMonotonic + window { return .good }
+      return .failed(suspect: CrashText.suspects(file, report).first?.source)
+    }
+  }
+
+  private static func stamp(_ path: RawPath) -> PatchStamp? {
+    path.status().map {
+      PatchStamp(path: path.description, changed: UInt64($0.st_mtim.tv_sec) * 1_000_000_000 + UInt64($0.st_mtim.tv_nsec))
+    }
+  }
+
+  /// The start is good when the window has passed.
+  private static func watch() {
+    let end = clockNanoseconds(CLOCK_MONOTONIC) + window
+    _ = HostThread.start("sh-safe-mode", stack: 128 << 10) {
+      while clockNanoseconds(CLOCK_MONOTONIC) < end {
+        var rest = timespec(tv_sec: 0, tv_nsec: 200_000_000)
+        nanosleep(&rest, nil)
+      }
+      up()
+    }
+  }
+
+  private static func tell(_ mode: SafeMode, _ plan: BootPlan, _ log: HostLog) {
+    guard !plan.out.isEmpty else { return }
+    let names = plan.out.map { String($0.path.split(separator: "/").last ?? "") }.sorted().joined(separator: "', '")
+    let why = mode.failures > 0 ? "\(mode.failures) starts failed one after another" : "it made starts fail"
+    log.say("safe mode: '\(names)' is not loaded, \(why); change the file or run scripthost safe-mode reset")
+    log.append(.note, "safe mode") { $0.add("out", names) }
+  }
+
+  private static func clear(_ paths: [String], _ kind: FieldName, _ log: HostLog) {
+    for path in paths {
+      let problem = CarefulRemoval.clear(path)
+      log.say("safe mode: " + (problem.map { "'\(path)' was not cleared: \($0)" } ?? "cleared '\(path)'"))
+      log.append(.note, "safe mode cleared") { $0.add(kind, problem ?? path) }
+    }
+  }
+}
+
+extension BootTask {
+  /// `main` is about to begin: what happens from now on may be the program's own.
+  static let bootLoaded = BootTask("loaded", .services, priority: -100) { context in
+    ccrash_reach_main()
+    return .goOn
+  }
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Starts that fail: swift-format with a patch that makes it crash, and what safe mode takes out.
+. "$(dirname "$0")/../support/checks.sh"
+ulimit -c 0
+export SWIFT_BACKTRACE=enable=no
+printf 'struct A{var x=1\nfunc f( a:Int,b : String )->String{ return "\\(a)"+b}}\n' >"$work/a.swift"
+state=$work/state patches=$work/patches
+mkdir "$patches" "$work/cache" "$work/cache/deep" "$work/kept"
+: >"$work/cache/deep/file"
+: >"$work/kept/file"
+ln -s "$work/kept" "$work/cache/link"
+capture "$work/alone" swift-format "$work/a.swift"
+
+# The good one is the newer, and further out on the stack: only the report tells that the other one is to blame.
+cat >"$patches/bad.lua" <<'LUA'
+patch { id = "bad" }
+method "SwiftFormat.PrettyPrinter.printToken(idx:)":before(function(call) call.args.idx = 1000000000 end)
+LUA
+cat >"$patches/good.lua" <<LUA
+patch { id = "good" }
+boot.cache "$work/cache"
+method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function(call) log.info("prints") end)
+LUA
+touch -d '2020-01-01' "$patches/bad.lua"
+format() { capture "$work/$1" "$scripthost" run --state "$state" --patches "$patches" -- swift-format "$work/a.swift"; }
+
+format first
+check "the first start crashes" [ "$(cat "$work/first.status")" -gt 128 ]
+capture "$work/list" "$scripthost" crashes --state "$state"
+says "and is attributed to the patch on the stack" "$work/list.out" 'in bad (bad.lua:2)'
+format second
+check "so does the second" [ "$(cat "$work/second.status")" -gt 128 ]
+check "nothing was cleared yet" [ -f "$work/cache/deep/file" ]
+format third
+unchanged "the third works as without patches" "$work/alone" "$work/third"
+says "it tells what is out" "$work/third.err" "'bad.lua' is not loaded"
+check "the registered cache was cleared" [ ! -e "$work/cache/deep" ]
+check "but nothing behind a symbolic link" [ -f "$work/kept/file" ]
+capture "$work/logs" "$scripthost" logs --state "$state"
+says "the good patch is loaded" "$work/logs.out" 'prints'
+format fourth
+unchanged "the fourth works, too" "$work/alone" "$work/fourth"
+says "the bad patch stays out" "$work/fourth.err" "'bad.lua' is not loaded"
+capture "$work/status" "$scripthost" safe-mode --state "$state"
+says "safe-mode says why" "$work/status.out" 'it was at work in a crash'
+capture "$work/plan" "$scripthost" safe-mode --state "$state" plan
+says "safe-mode plan tells the next start" "$work/plan.out" "bad.lua' stays out"
+
+printf '%s\n' 'patch { id = "bad" }' >"$patches/bad.lua"
+format changed
+check "a changed patch is loaded again" [ ! -s "$work/changed.err" ]
+
+# A damaged state is one failed start: everything is loaded.
+for file in "$state"/boot/*.boot; do printf 'safe-mode 1\nfailures 7\n' >"$file"; done
+format damaged
+unchanged "a damaged state takes nothing out" "$work/alone" "$work/damaged"
+check "and nothing is said" [ ! -s "$work/damaged.err" ]
+capture "$work/reset" "$scripthost" safe-mode --state "$state" reset
+ended "reset" "$work/reset"
+check "leaves no state" [ -z "$(ls "$state"/boot/*.boot 2>/dev/null)" ]
+finish
