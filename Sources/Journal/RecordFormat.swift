@@ -42,6 +42,8 @@ package enum RecordKind: UInt8, Sendable, CaseIterable {
   case audit = 11
   /// A screen, a request handler or a command appeared or disappeared: `ScreenRecord`.
   case screen = 12
+  /// Where a thread was that used processor time: `SampleRecord`.
+  case sample = 13
 }
 
 /// Sizes, offsets and the checksum of the format.

@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--watch] [--no-control] [--stalls TIME] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--watch] [--no-control] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -40,6 +40,10 @@ extension Subcommand {
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
+      Option(long: "network", help: "Records the requests of URLSession: times of their phases, sizes, status, error."),
+      Option(
+        long: "profile", value: "HZ",
+        help: "Asks threads that run for their stacks so many times a second, such as 99: a profile for report and export --speedscope."),
       Option(
         long: "watch",
         help:
@@ -57,6 +61,8 @@ extension Subcommand {
   ) { arguments in
     var launch = try Launch(arguments)
     try launch.addCommonOptions(arguments)
+    if arguments.has("--network") { launch.settings.add(.network) }
+    if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
     if let time = try arguments.duration("--stalls") {
       guard time >= 10_000_000 else { throw Failure.usage("'--stalls' needs at least 10ms; shorter pauses are the machine's own") }
       launch.settings.add(.stalls, "\(time)")

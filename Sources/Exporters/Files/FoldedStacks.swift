@@ -1,6 +1,6 @@
 // FoldedStacks — where time went, as stacks with weights: for flame graphs, and for speedscope.
 //
-// Spans give their own time (without that of the spans inside), stalls the stack that was seen. Weights are nanoseconds.
+// Spans give their own time (without that of the spans inside), stalls the stack that was seen, samples the processor time used there. Weights are nanoseconds.
 internal import Journal
 
 package struct FoldedStacks: Sendable {
@@ -10,6 +10,7 @@ package struct FoldedStacks: Sendable {
   package init(_ items: [TelemetryItem]) {
     var spans: [Key: (span: SpanRecord, program: String)] = [:]
     var children: [Key: UInt64] = [:]
+    var names = SampleNames()
     for item in items {
       switch item.content {
       case .span(let span): spans[Key(span.trace, span.span)] = (span, item.session.programName)
@@ -18,6 +19,8 @@ package struct FoldedStacks: Sendable {
         spans[Key(span.trace, span.span)] = (span, item.session.programName)
       case .stall(let stall) where stall.isOver && !stall.stack.isEmpty:
         weights[[item.session.programName, "stall \(stall.name)"] + stall.stack.reversed(), default: 0] += stall.duration
+      case .sample(let sample):
+        weights[[item.session.programName, "on processor"] + names.stack(sample), default: 0] += sample.weight
       default: break
       }
     }

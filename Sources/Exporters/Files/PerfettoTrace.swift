@@ -51,6 +51,7 @@ package enum PerfettoTrace {
       }
     case .startup(let startup): instant(item, "startup \(startup.stage)", "startup", [], &events)
     case .event(let fields): instant(item, item.record.name, "\(item.record.kind)", fields, &events)
+    case .sample: break  // for profiles, see FoldedStacks
     }
   }
 

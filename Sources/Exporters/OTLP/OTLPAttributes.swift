@@ -90,5 +90,7 @@ package enum OTLP {
 extension TelemetryItem {
   fileprivate var isSpan: Bool { switch content { case .span, .network: true; default: false } }
   fileprivate var isMetric: Bool { if case .metric = content { true } else { false } }
-  fileprivate var isLog: Bool { !isSpan && !isMetric }
+  fileprivate var isLog: Bool { !isSpan && !isMetric && !isSample }
+  /// Where time went has no place in traces, metrics or logs.
+  private var isSample: Bool { if case .sample = content { true } else { false } }
 }

@@ -100,6 +100,9 @@ package struct ReportData {
         $0.array("stack") { list in for frame in stall.stack { list.add(nil, frame) } }
       })
       if folded.count < Self.mostRows { folded.append(item) }
+    case .sample(let sample):
+      count("sample", item.record.name, sample.weight)
+      if folded.count < Self.mostRows { folded.append(item) }
     case .metric(let metric):
       var json = JSONText()
       json.object {

@@ -10,6 +10,7 @@ package struct TelemetryItem: Sendable {
     case screen(ScreenRecord)
     case startup(StartupRecord)
     case stall(StallRecord)
+    case sample(SampleRecord)
     /// Events, log lines, failures, notes, audits, gaps: a name and fields.
     case event([Field])
   }
@@ -24,7 +25,7 @@ package struct TelemetryItem: Sendable {
     content =
       SpanRecord(record).map(Content.span) ?? MetricRecord(record).map(Content.metric) ?? NetworkRecord(record).map(Content.network)
       ?? ScreenRecord(record).map(Content.screen) ?? StartupRecord(record).map(Content.startup) ?? StallRecord(record).map(Content.stall)
-      ?? .event(record.fields)
+      ?? SampleRecord(record).map(Content.sample) ?? .event(record.fields)
   }
 
   /// Nanoseconds since 1970 of a moment on the run's monotonic clock. The wall clock of the run's start is what counts, so that

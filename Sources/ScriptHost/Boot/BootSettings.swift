@@ -70,6 +70,12 @@ extension BootSettings.Key {
   /// Present when patches are loaded again as their files change.
   package static let watch = Self("watch")
 
+  /// Threads that run are asked for their stacks so many times a second.
+  package static let profile = Self("profile")
+
+  /// Present when requests over the network are recorded.
+  package static let network = Self("network")
+
   /// Options of `trace`, opaque here: "trace.match", "trace.depth" and so on.
   package static func trace(_ option: String) -> Self { Self("trace." + option) }
   /// Present when the program is to be judged and ended before its `main` (`scripthost coverage`).

@@ -81,7 +81,7 @@ enum BootTasks {
     .survey, .crashFile, .journal, .index, .privacy,
     .wantTests, .patches, .tests,
     .trace,
-    .stalls, .control, .bootLoaded,
+    .stalls, .profile, .network, .control, .bootLoaded,
   ]
 
   /// As they run.

@@ -36,6 +36,16 @@ package final class HostLog: Sendable {
     recorder?.record(kind, name, fill)
   }
 
+  /// Appends a record that may need more room than others.
+  /// - Parameter room: in bytes.
+  func append(_ kind: RecordKind, _ name: FieldName, room: Int, _ fill: (inout FieldWriter) -> Void) {
+    withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { buffer in
+      var fields = FieldWriter(name, into: buffer)
+      fill(&fields)
+      append(kind, &fields)
+    }
+  }
+
   /// Appends a record that is complete.
   @inline(__always)
   func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }

@@ -142,10 +142,6 @@ private enum SleepingMain {
 extension HostLog {
   /// Records a stall. Its stack may be longer than what other records have room for.
   fileprivate func record(_ stall: StallRecord) {
-    withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-      var fields = FieldWriter(FieldName(stall.name, masked: false), into: buffer)
-      stall.write(into: &fields)
-      append(.stall, &fields)
-    }
+    append(.stall, FieldName(stall.name, masked: false), room: 16 << 10) { stall.write(into: &$0) }
   }
 }

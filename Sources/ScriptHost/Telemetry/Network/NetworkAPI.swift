@@ -1,0 +1,41 @@
+// NetworkAPI — `network { traceparent = true, hosts = "*.internal" }` in Lua, and the same for the command.
+internal import CLuaShim
+internal import Journal
+internal import LuaBridge
+
+enum NetworkAPI {
+  /// Global functions.
+  static let functions: [(String, SHLFunction)] = [("network", network)]
+
+  /// What a script asks for ends with it.
+  private static let network: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      var settings = NetworkSettings()
+      guard callback[0].tag == SHL_TABLE else { return callback.fail("network takes a table, such as { traceparent = true }, or {}") }
+      var problem: String?
+      callback.forEach(in: callback[0]) { key, value in
+        switch (key.text, value.tag) {
+        case ("traceparent", SHL_BOOL): settings.traceparent = value.b
+        case ("hosts", SHL_STRING): settings.hosts = value.text ?? "*"
+        case ("traceparent", _): problem = "network: 'traceparent' is true or false"
+        case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\""
+        default: problem = "network: unknown field '\(key.text ?? "")'; known are traceparent, hosts"
+        }
+        return problem == nil
+      }
+      problem = problem ?? NetworkWatch.shared.start(settings, log: patch.log).first
+      if let problem { return callback.fail(problem) }
+      patch.installation.add { NetworkWatch.shared.stop() }
+      return callback.done()
+    }
+  }
+}
+
+extension BootTask {
+  /// `run --network`.
+  static let network = BootTask("network", .services) { context in
+    guard context.settings.has(.network) else { return .goOn }
+    for problem in NetworkWatch.shared.start(NetworkSettings(), log: context.log) { context.log.say(problem) }
+    return .goOn
+  }
+}

@@ -1,0 +1,177 @@
+// NetworkWatch — one record per task of URLSession, from its first resume to its end: which transfers it had is asked from libcurl when
+// each is over. No script runs for it.
+private import Glibc
+internal import HookRuntime
+internal import Journal
+private import Synchronization
+
+/// What scripts and the command ask for.
+struct NetworkSettings: Sendable, Equatable {
+  /// Puts the header `traceparent` into requests that have none.
+  var traceparent = false
+  /// A pattern for hosts that are given the header; `*` stands for anything.
+  var hosts = "*"
+
+  func includes(_ host: String) -> Bool { Self.matches(hosts.utf8[...], host.utf8[...]) }
+
+  private static func matches(_ pattern: Substring.UTF8View, _ text: Substring.UTF8View) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    if first == UInt8(ascii: "*") {
+      let rest = pattern.dropFirst()
+      var tail = text
+      while true {
+        if matches(rest, tail) { return true }
+        if tail.isEmpty { return false }
+        tail = tail.dropFirst()
+      }
+    }
+    return text.first == first && matches(pattern.dropFirst(), text.dropFirst())
+  }
+}
+
+/// Any thread.
+final class NetworkWatch: Sendable {
+  static let shared = NetworkWatch()
+
+  /// A task that was resumed and is not over.
+  private struct Open {
+    let start: UInt64
+    var transfers: [(begin: UInt64, transfer: CurlTransfer)] = []
+    var handle: UInt = 0
+  }
+  /// A handle of libcurl that Foundation works with.
+  private struct Handle {
+    var began: UInt64 = 0
+    /// As Foundation has set them last.
+    var url = ""
+    var method = "GET"
+    var trace: TraceID?
+    var span: UInt64 = 0
+    var parent: UInt64?
+  }
+  private struct State {
+    var settings: NetworkSettings?
+    var log: HostLog?
+    var tasks: [UInt: Open] = [:]
+    var handles: [UInt: Handle] = [:]
+  }
+  private let state = Mutex(State())
+
+  /// Begins to record; later wishes replace earlier ones.
+  /// - Returns: What is wrong, one sentence each.
+  func start(_ settings: NetworkSettings, log: HostLog) -> [String] {
+    state.withLock { ($0.settings, $0.log) = (settings, log) }
+    return TransferHooks.install()
+  }
+  func stop() { state.withLock { $0.settings = nil } }
+
+  // MARK: What hooks tell
+
+  func resumed(task: UInt) {
+    state.withLock { state in
+      guard state.settings != nil, state.tasks[task] == nil else { return }
+      state.tasks[task] = Open(start: monotonicNow())
+    }
+  }
+
+  func urlSet(handle: UInt, _ url: String) {
+    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].url = url } }
+  }
+  func methodSet(handle: UInt, _ method: String) {
+    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].method = method } }
+  }
+  /// A transfer of a task is about to begin.
+  func transferPrepared(task: UInt, handle: UInt) { state.withLock { $0.tasks[task]?.handle = handle } }
+
+  /// The headers of a request are given to libcurl: a list of lines that Foundation owns, to which one may be added.
+  func headersSet(handle: UInt, _ list: UnsafeMutableRawPointer) {
+    guard let curl = Curl.loaded else { return }
+    let header = state.withLock { state -> String? in
+      guard let settings = state.settings, settings.traceparent, var noted = state.handles[handle] else { return nil }
+      defer { state.handles[handle] = noted }
+      if let given = Self.traceparent(in: list) {
+        (noted.trace, noted.parent) = (given.trace, given.span)
+        if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
+        return nil
+      }
+      guard settings.includes(URLParts(noted.url).host) else { return nil }
+      let trace = noted.trace ?? TraceID(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max))
+      if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
+      noted.trace = trace
+      return "traceparent: 00-\(trace)-\(EventText.hexadecimal(noted.span, nil))-01"
+    }
+    // The list has lines: appending leaves its head where it is.
+    if let header { _ = curl.append(list, header) }
+  }
+
+  /// The program's own header among the lines of a list (struct curl_slist: the text, the next one).
+  private static func traceparent(in list: UnsafeMutableRawPointer) -> (trace: TraceID, span: UInt64)? {
+    var next: UnsafeMutableRawPointer? = list
+    while let line = next {
+      next = line.load(fromByteOffset: 8, as: UnsafeMutableRawPointer?.self)
+      guard let text = line.load(as: UnsafePointer<CChar>?.self).map({ String(cString: $0) }),
+        text.prefix(12).lowercased() == "traceparent:"
+      else { continue }
+      let parts = text.dropFirst(12).split(separator: "-")
+      guard parts.count >= 4, parts[1].count == 32, let high = UInt64(parts[1].prefix(16), radix: 16),
+        let low = UInt64(parts[1].suffix(16), radix: 16), let span = UInt64(parts[2], radix: 16)
+      else { return nil }
+      return (TraceID(high: high, low: low), span)
+    }
+    return nil
+  }
+
+  func transferBegan(handle: UInt) {
+    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].began = monotonicNow() } }
+  }
+
+  func transferEnded(task: UInt, handle: UInt) {
+    guard let curl = Curl.loaded, let place = UnsafeMutableRawPointer(bitPattern: handle),
+      state.withLock({ $0.tasks[task] != nil })
+    else { return }
+    let transfer = CurlTransfer(place, curl)
+    let now = monotonicNow()
+    state.withLock { state in
+      let began = state.handles[handle]?.began ?? 0
+      state.tasks[task]?.transfers.append((began != 0 ? began : now - transfer.total, transfer))
+      state.tasks[task]?.handle = handle
+    }
+  }
+
+  /// - Parameter error: why it failed; nil when it did not.
+  func ended(task: UInt, error: String?) {
+    let end = monotonicNow()
+    let found = state.withLock { state -> (Open, Handle?, HostLog)? in
+      guard let task = state.tasks.removeValue(forKey: task), let log = state.log else { return nil }
+      return (task, state.handles.removeValue(forKey: task.handle), log)
+    }
+    guard let (task, handle, log) = found else { return }
+    let record = Self.record(task, handle, end, error)
+    log.append(.network, FieldName("\(record.method) \(record.host)", masked: false)) { record.write(into: &$0) }
+  }
+
+  private static func record(_ task: Open, _ handle: Handle?, _ end: UInt64, _ error: String?) -> NetworkRecord {
+    let last = task.transfers.last
+    // Before a redirection it is the first one that says what was asked for.
+    let parts = URLParts(task.transfers.first?.transfer.url ?? handle?.url ?? "")
+    var record = NetworkRecord(
+      method: task.transfers.first?.transfer.method ?? handle?.method ?? "", url: parts.shown, host: parts.host, start: task.start, duration: end - task.start)
+    record.port = parts.port
+    record.client = "URLSession"
+    record.error = error
+    if let last {
+      record.proto = last.transfer.proto
+      record.status = last.transfer.status
+      record.requestBytes = task.transfers.reduce(0) { $0 + $1.transfer.sent }
+      record.responseBytes = last.transfer.received
+      record.firstByte = last.transfer.firstByte.map { last.begin - task.start + $0 }
+      record.redirects = task.transfers.dropLast().count { (300..<400).contains($0.transfer.status ?? 0) }
+    }
+    if let first = task.transfers.first {
+      func since(_ time: UInt64?) -> UInt64? { time.map { first.begin - task.start + $0 } }
+      (record.dns, record.connect, record.tls) = (since(first.transfer.dns), since(first.transfer.connect), since(first.transfer.tls))
+    }
+    if let handle, let trace = handle.trace { (record.trace, record.span, record.parent) = (trace, handle.span, handle.parent) }
+    return record
+  }
+}

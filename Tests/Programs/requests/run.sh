@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Every kind of task of URLSession is one record, which agrees with what the server saw.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+cd "$work"
+python3 -u "$here/server.py" seen >port &
+server=$!
+trap 'kill $server; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+for _ in $(seq 200); do [ -s port ] && break; sleep 0.1; done
+url=http://127.0.0.1:$(cat port)/
+marked() {
+  checks=$((checks + $(grep -c '^ok ' "$1" || true)))
+  while IFS= read -r line; do bad "$2: ${line#WRONG   }"; done < <(grep '^WRONG' "$1" || true)
+  grep '^ ' "$1" || true
+}
+judge() {
+  python3 "$here/check.py" "$1.events" seen "$2" >marks 2>marks.err || bad "$1: check.py" "$(tail -n 3 marks.err)"
+  marked marks "$1"
+}
+cat >traced.lua <<'LUA'
+patch { id = "requests", version = "1.0.0", api = 1 }
+network { traceparent = true, hosts = "127.*" }
+LUA
+
+for level in -Onone -O; do
+  swiftc -swift-version 6 $level -module-name Shop -parse-as-library "$here/client.swift" -o client 2>build.log || bad "$level: it builds" "$(tail -n 3 build.log)"
+  : >seen
+  capture "plain$level" timeout 60 "$scripthost" run --state state --events "plain$level.events" --network -- ./client "$url"
+  ended "$level: the program goes on as it did" "plain$level"
+  check "$level: without a word" [ ! -s "plain$level.err" ]
+  judge "plain$level" no
+  : >seen
+  capture "traced$level" timeout 60 "$scripthost" run --state state --events "traced$level.events" --patches traced.lua -- ./client "$url"
+  ended "$level: so it does with headers put in" "traced$level"
+  judge "traced$level" yes
+done
+check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 40 ]
+
+sed -i 's/127\.\*/*.internal/' traced.lua
+: >seen
+capture elsewhere timeout 60 "$scripthost" run --state elsewhere --events elsewhere.events --patches traced.lua -- ./client "$url"
+check 'other hosts get no header' bash -c '! grep -v wait/20/0 seen | grep -q "\"trace\": \"00"'
+
+echo 'print("done")' >plain.swift
+swiftc plain.swift -o plain
+capture none timeout 60 "$scripthost" run --state none --network -- ./plain
+ended 'a program without URLSession runs' none
+says 'and is told that nothing is recorded' none.err 'does not use URLSession'
+for refused in 'network { hosts = 5 }|is a pattern' 'network { host = "a" }|unknown field' 'network()|takes a table'; do
+  printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
+  capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- ./plain
+  says "'${refused%%|*}' is told" refused.err "${refused##*|}"
+done
+finish

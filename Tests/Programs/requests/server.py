@@ -1,0 +1,48 @@
+"""A local HTTP server with planted delays: prints its port, then serves until it is killed. What it saw goes to the file of argument 1.
+
+    /wait/FIRST/REST   the first byte of the answer after FIRST ms, the rest of the body REST ms later
+    /to/PATH           a redirection to /PATH
+"""
+import http.server, json, sys, threading, time
+
+lock = threading.Lock()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        begun = time.monotonic_ns()
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = self.path.split("?")[0].strip("/").split("/")
+        first = done = 0
+        if parts[0] == "to":
+            self.send_response(302)
+            self.send_header("Location", "/" + "/".join(parts[1:]))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif parts[0] == "wait":
+            time.sleep(int(parts[1]) / 1000)
+            first = time.monotonic_ns()
+            self.send_response(200)
+            self.send_header("Content-Length", "2000")
+            self.end_headers()
+            self.wfile.write(b"x" * 1000)
+            self.wfile.flush()
+            time.sleep(int(parts[2]) / 1000)
+            self.wfile.write(b"y" * 1000)
+            done = time.monotonic_ns()
+        else:
+            self.send_error(404)
+        with lock, open(sys.argv[1], "a") as seen:
+            print(json.dumps({"path": self.path, "method": self.command, "sent": len(body), "trace": self.headers.get("traceparent"),
+                              "begun": begun, "first": first, "done": done}), file=seen)
+
+    do_GET = do_POST = do_PUT = answer
+
+    def log_message(self, *arguments): pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
