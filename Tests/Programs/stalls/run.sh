@@ -33,7 +33,8 @@ stalled() {
   check "$level $1: none of our own frames are in it" bash -c "! grep -qE 'hkt_|ccrash_|ScriptHost' $1.stalls"
 }
 
-build() { swiftc -swift-version 6 "$1" -module-name stalling "$here/stalling.swift" -o stalling 2>build.log || bad "$1: it builds" "$(tail -n 3 build.log)"; }
+# With frame pointers, as the package manager has programs compiled.
+build() { swiftc -swift-version 6 "$1" -Xcc -fno-omit-frame-pointer -module-name stalling "$here/stalling.swift" -o stalling 2>build.log || bad "$1: it builds" "$(tail -n 3 build.log)"; }
 level=-Onone
 build $level
 run "loop$level" runloop busy --stalls 300ms
