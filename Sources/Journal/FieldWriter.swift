@@ -121,6 +121,23 @@ package struct FieldWriter {
     put(name)
   }
 
+  /// A record whose name and fields were written before, by a writer of this format.
+  package init(copying payload: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) {
+    base = buffer.baseAddress!
+    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
+    addEncoded(payload)
+  }
+
+  /// The bytes of the fields written since `count` had this value.
+  package func encoded(from start: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base + start, count: count - start) }
+
+  /// Adds fields that were written before, as `encoded(from:)` has them; all or, when there is no room, none.
+  package mutating func addEncoded(_ fields: UnsafeRawBufferPointer) {
+    guard count + fields.count <= room else { return isCut = true }
+    if let start = fields.baseAddress { (base + count).copyMemory(from: start, byteCount: fields.count) }
+    count += fields.count
+  }
+
   // MARK: Fields
 
   package mutating func add(_ name: FieldName, _ value: Int) { add(name, Int64(value)) }

@@ -78,7 +78,7 @@ enum BootTasks {
   /// Unordered but for those of equal phase and priority.
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
-    .survey, .crashFile, .journal, .index, .privacy,
+    .survey, .crashFile, .journal, .index, .privacy, .metrics,
     .wantTests, .patches, .tests,
     .trace,
     .stalls, .profile, .network, .control, .bootLoaded,

@@ -196,6 +196,8 @@ struct ScriptThread {
   fileprivate var text: OwnedValue?
   /// Counts calls of rules: now and then one is measured.
   var ruleTurn: UInt32 = 0
+  /// What calls of this thread lend to those below them.
+  var scopes = ThreadScopes()
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 

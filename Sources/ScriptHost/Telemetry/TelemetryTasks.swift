@@ -7,4 +7,10 @@ extension BootTask {
     SecretHash.open(in: context.state)
     return .goOn
   }
+
+  /// What was counted is written when the program ends.
+  static let metrics = BootTask("metrics", .records) { context in
+    context.atEnd { MetricReporter.finish() }
+    return .goOn
+  }
 }

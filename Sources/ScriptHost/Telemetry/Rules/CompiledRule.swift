@@ -10,6 +10,8 @@ struct CapturedField {
   let slot: CaptureSlot
   let path: Unmanaged<CapturePath>
   let isHashed: Bool
+  /// Known when the call is over.
+  let isLate: Bool
 
   /// Adds the value to the record.
   @inline(__always)
@@ -141,7 +143,8 @@ final class CompiledRule: @unchecked Sendable {
       memory.initializeElement(
         at: index,
         to: CapturedField(
-          name: name.borrowedForEver(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash))
+          name: name.borrowedForEver(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash,
+          isLate: path.needsExit))
     }
     return memory
   }
@@ -154,13 +157,27 @@ final class CompiledRule: @unchecked Sendable {
 
   /// The call is one that the rule means, by condition, `once_per` and sample.
   @inline(__always)
-  func admits(_ view: CallView, atExit: Bool) -> Bool {
+  func admits(_ view: CallView, atExit: Bool, samples: Bool = true) -> Bool {
     if let condition, !condition.holds(view, atExit: atExit) {
       gate.byCondition.add(1, ordering: .relaxed)
       return false
     }
     if gate.hasOncePer, !gate.isFirst(occasion(view, atExit)) { return false }
-    return gate.samples()
+    return !samples || gate.samples()
+  }
+
+  /// The condition names what is known when the call is over.
+  var asksAtExit: Bool { condition?.needsExit == true }
+  var hasEarlyFields: Bool { fields.contains { !$0.isLate } }
+
+  /// Fields that are known now, as records have them.
+  func bytes(
+    of fields: UnsafeMutableBufferPointer<CapturedField>, _ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, isLate: Bool = false
+  ) -> [UInt8] {
+    var writer = FieldWriter(FieldWriter.noName, into: thread.pointee.recordBuffer)
+    let start = writer.count
+    for field in fields where field.isLate == isLate { field.add(view, atExit: isLate, printer, &writer) }
+    return Array(writer.encoded(from: start))
   }
 
   /// What `once_per` counts by, as a number.

@@ -5,7 +5,7 @@ internal import LuaBridge
 
 enum RuleAPI {
   /// Global functions.
-  static let functions: [(String, SHLFunction)] = [("track", { named("track", $0, $1) })]
+  static let functions: [(String, SHLFunction)] = [("track", { named("track", $0, $1) }), ("metric", { named("metric", $0, $1) }), ("span", span)]
 
   static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("info", info)] as [(String, SHLFunction)] {
@@ -48,11 +48,27 @@ enum RuleAPI {
 
   private static func install(_ verb: String, _ name: String, _ table: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     do throws(RuleProblem) {
+      if verb == "metric" { return answer(try MetricAPI.install(name, table, patch, callback), patch, callback) }
       let definition = try RuleReader.read(verb: verb, name: name, table, callback)
       return answer(
         try RuleInstaller.install(definition, patch) { rule, _ throws(RuleProblem) in TrackLayer.spec(definition, rule, patch) }, patch,
         callback)
     } catch { return callback.fail(error.text) }
+  }
+
+  /// `span { on = "…", name = "…" }`.
+  private static let span: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      do throws(RuleProblem) {
+        var own = SpanDefinition()
+        var definition = try RuleReader.read(verb: "span", name: "", callback[0], callback, fields: SpanDefinition.fields) { own.set($0, $1) }
+        definition.name = own.name.isEmpty ? definition.selector : own.name
+        let span = own
+        return answer(
+          try RuleInstaller.install(definition, patch) { rule, family throws(RuleProblem) in try SpanLayer.spec(span, rule, family, patch) },
+          patch, callback)
+      } catch { return callback.fail(error.text) }
+    }
   }
 
   /// A handle of the rule.

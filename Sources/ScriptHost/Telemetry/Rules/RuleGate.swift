@@ -29,6 +29,8 @@ final class RuleGate: Sendable {
     seen = definition.oncePer == nil ? nil : HashSet()
   }
 
+  /// Nobody asked for a sample.
+  var samplesAll: Bool { threshold == .max }
   var hasDedupe: Bool { repeats != nil }
   var hasOncePer: Bool { seen != nil }
 
@@ -109,6 +111,15 @@ struct AtomicWords: @unchecked Sendable {
     words = .allocate(capacity: count)
     for index in 0..<count { (words + index).initialize(to: Atomic(0)) }
   }
+
+  /// Words that another one made.
+  init(at address: UInt64, count: Int) {
+    self.count = count
+    // What `address` of one of these was.
+    words = UnsafeMutableRawPointer(bitPattern: UInt(address))!.assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  var address: UInt64 { UInt64(UInt(bitPattern: words)) }
 
   @inline(__always)
   subscript(index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> { words + index }

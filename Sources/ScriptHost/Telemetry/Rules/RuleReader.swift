@@ -32,7 +32,9 @@ struct RuleReader {
         problem = "unknown field '\(key)'; \(near.map { "did you mean '\($0)'?" } ?? "known are \(fields.joined(separator: ", "))")"
         return false
       }
-      problem = common.contains(key) ? reader.set(key, value) : own(key, value)
+      // What a span and a metric have of a call are its attributes.
+      let same = key == "attributes" || key == "by" ? "fields" : key
+      problem = common.contains(same) ? reader.set(same, value) : own(key, value)
       return problem == nil
     }
     problem = problem ?? reader.applyPrivacy()

@@ -1,0 +1,74 @@
+"""check.py MODE RECORDS [COUNT]: what spans and metrics of a run say about each other."""
+import json
+import sys
+
+mode, path = sys.argv[1], sys.argv[2]
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+records = [json.loads(line) for line in open(path)]
+spans = [dict(r["fields"], name=r["name"]) for r in records if r["kind"] == "span"]
+by_id = {s["span"]: s for s in spans}
+checks = wrong = 0
+
+
+def check(name, holds, detail=""):
+    global checks, wrong
+    checks += 1
+    if not holds:
+        wrong += 1
+        print("WRONG  ", name, str(detail)[:300])
+
+
+check("identifiers are of one span each", len(by_id) == len(spans), len(spans))
+for s in spans:
+    if "parent" in s and s["parent"] in by_id:
+        p = by_id[s["parent"]]
+        if p["trace"] != s["trace"]:
+            check("a child is in its parent's trace", False, s)
+if mode == "calls":
+    plans = [s for s in spans if s["name"].startswith("plan ")]
+    stops = [s for s in spans if s["name"] == "stop"]
+    check("spans are named by values", sorted(s["name"] for s in plans) == ["plan a", "plan bc"], plans)
+    check("four stops", len(stops) == 4, spans)
+    check("each under its plan", [by_id[s["parent"]]["name"] for s in stops] == ["plan a"] * 2 + ["plan bc"] * 2, stops)
+    check("inside its parent's time", all(by_id[s["parent"]]["start_ns"] <= s["start_ns"] and s["start_ns"] + s["duration_ns"] <= by_id[s["parent"]]["start_ns"] + by_id[s["parent"]]["duration_ns"] for s in stops))
+    check("roots have no parent", all("parent" not in s for s in plans), plans)
+    check("attributes of the end", [s["attributes"]["sum"] for s in plans] == [5, 7], plans)
+    check("attributes of the begin, with the context", [s["attributes"] for s in stops] == [{"trip": t, "number": n} for t in ("a", "bc") for n in (1, 2)], stops)
+    check("a kind", {s["kind"] for s in plans} == {"server"}, plans)
+    fails = [s for s in spans if s["name"] == "fail"]
+    check("an error is the status", [(s["status"], s["message"]) for s in fails] == [("error", "Lost")], fails)
+    rested = [r["fields"] for r in records if r["name"] == "rested"]
+    check("events have the context of calls around them", [r.get("trip") for r in rested] == ["a", "a", "bc", "bc", None], rested)
+    check("and the span they are in", [by_id[r["span"]]["name"] for r in rested] == ["stop"] * 4 + ["fail"], rested)
+elif mode == "slow":
+    check("the slow trace alone, and whole", sorted(s["name"] for s in spans) == ["linger slow", "rest"], spans)
+    check("its child is in it", len({s["trace"] for s in spans}) == 1, spans)
+elif mode == "sample":
+    plans = sum(s["name"] == "plan" for s in spans)
+    check("about a tenth of the traces", count / 20 < plans < count / 5, plans)
+    check("each of them whole", sum(s["name"] == "stop" for s in spans) == 2 * plans, plans)
+elif mode == "tasks":
+    per = {name: [s for s in spans if s["name"] == name] for name in ("journey", "leg", "step", "note")}
+    check("all of them", {n: len(v) for n, v in per.items()} == {"journey": count, "leg": 5 * count, "step": 5 * count, "note": 5 * count}, {n: len(v) for n, v in per.items()})
+    strays = [s for n in ("leg", "step", "note") for s in per[n] if by_id.get(s.get("parent"), {}).get("attributes", {}).get("id") != s["attributes"]["id"]]
+    check("each under its own parent, none adopted", not strays, (len(strays), strays[:2]))
+    check("legs under journeys", all(by_id[s["parent"]]["name"] == "journey" for s in per["leg"] if s.get("parent") in by_id))
+    check("steps and notes under legs", all(by_id[s["parent"]]["name"] == "leg" for n in ("step", "note") for s in per[n] if s.get("parent") in by_id))
+    check("steps under the leg of their number", all(by_id[s["parent"]]["attributes"]["number"] == s["attributes"]["number"] for s in per["step"] if s.get("parent") in by_id))
+    check("journeys are roots", all("parent" not in s for s in per["journey"]))
+    check("a trace for each journey", len({s["trace"] for s in per["journey"]}) == count)
+elif mode == "metrics":
+    last = {}
+    for r in records:
+        if r["kind"] == "metric":
+            last[r["name"], json.dumps(r["fields"].get("attributes", {}), sort_keys=True)] = r["fields"]
+    check("a counter by an argument", last['plans', '{"1": "m"}']["value"] == count, last)
+    check("a counter of a value", last["numbers", "{}"]["value"] == 3 * count, last)
+    rest = last["rest", "{}"]
+    check("a histogram", (rest["count"], rest["sum"], rest["min"], rest["max"], sum(rest["buckets"])) == (2 * count, 2 * count, 1, 1, 2 * count), rest)
+    time = last["time", "{}"]
+    check("a histogram of times", time["unit"] == "ns" and time["count"] == 2 * count and 0 < time["min"] <= time["max"], time)
+    check("a gauge", last["last", "{}"]["value"] == 2, last)
+    check("the last ones say so", all(f.get("last") for f in last.values()), last)
+print(f"{checks} checks of {mode}, {wrong} wrong")
+sys.exit(wrong > 0)

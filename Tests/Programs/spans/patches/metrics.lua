@@ -1,0 +1,6 @@
+patch { id = "metrics", api = 1 }
+metric "plans" { on = "Trip.plan(_:)", counter = true, by = { "args.1" } }
+metric "numbers" { on = "Trip.stop(_:_:)", counter = "args.2" }
+metric "rest" { on = "Trip.rest(_:)", histogram = "result" }
+metric "time" { on = "Trip.rest(_:)", histogram = "duration" }
+metric "last" { on = "Trip.stop(_:_:)", gauge = "args.2" }

@@ -1,0 +1,3 @@
+patch { id = "slow", api = 1 }
+span { on = "Trip.linger(_:)", name = "linger {args.1}", slow = "50ms" }
+span { on = "Trip.rest(_:)", name = "rest" }

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Spans of nested calls, synchronous and in tasks, their context and samples; metrics.
+# SPANS_TASKS: how many tasks at once in the optimised program (10000).
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
+tasks=${SPANS_TASKS:-10000}
+cd "$work"
+
+# told PATCH MODE [COUNT]: what the records of a run say is right.
+told() {
+  local name=$1
+  capture "$name" timeout 120 "$scripthost" run --state "state-$name$level" --patches "$here/patches/$name.lua" -- ./trip "${@:2}"
+  ended "$level: $name: the program ends well" "$name"
+  "$scripthost" events --state "state-$name$level" --json >"$name.jsonl"
+  if python3 "$here/check.py" "$name" "$name.jsonl" "${3:-0}" >"$name.said"; then good "$level: $(cat "$name.said")"; else bad "$level: $name" "$(cat "$name.said")" "$(tail -n 4 "$name.err")"; fi
+}
+
+for level in -Onone -O; do
+  swiftc -swift-version 6 $level -parse-as-library -module-name Trip "$here/trip.swift" -o trip 2>swiftc.log || { cat swiftc.log; bad "$level: the program is built"; continue; }
+  told calls calls
+  told slow slow
+  told sample many 3000
+  crowd=$tasks
+  [ $level = -O ] || crowd=500
+  told tasks tasks "$crowd"
+  told metrics many 3000
+  capture alone ./trip tasks "$crowd"
+  unchanged "$level: spans leave the program as it was" alone tasks
+  # Whoever started the program was in a trace.
+  TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 capture incoming \
+    "$scripthost" run --state "state-incoming$level" --patches "$here/patches/sample.lua" -- ./trip many 300
+  "$scripthost" events --state "state-incoming$level" --kind span --json >incoming.jsonl
+  says "$level: TRACEPARENT is continued" incoming.jsonl '"parent":"b7ad6b7169203331"'
+done
+
+"$scripthost" report --state state-calls-O -o report.html
+says 'the report has the spans' report.html 'plan bc'
+"$scripthost" export --state state-tasks-O --perfetto trace.json >export.log 2>&1 || bad 'an export' "$(cat export.log)"
+says 'Perfetto gets them' trace.json '"journey"'
+finish

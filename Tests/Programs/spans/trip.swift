@@ -1,0 +1,62 @@
+// trip MODE [COUNT]: nested calls, synchronous and in tasks. Names tell who belongs to whom.
+import Glibc
+
+struct Lost: Error {}
+
+@inline(never) func plan(_ name: String) -> Int { stop(name, 1) + stop(name, 2) }
+@inline(never) func stop(_ name: String, _ number: Int) -> Int { rest(name) + number }
+@inline(never) func rest(_ name: String) -> Int { name.utf8.count }
+@inline(never) func fail(_ name: String) throws -> Int { if rest(name) > 0 { throw Lost() }; return 0 }
+@inline(never) func linger(_ name: String) -> Int {
+  usleep(name == "slow" ? 60_000 : 10)
+  return rest(name)
+}
+
+/// One of many tasks: everything below it has its number.
+@inline(never) func journey(_ id: Int) async -> Int {
+  let first = await leg(id, 1)
+  async let second = leg(id, 2)
+  let both = await first + second
+  let more = await withTaskGroup(of: Int.self) { group in
+    group.addTask { await leg(id, 3) }
+    group.addTask { await leg(id, 4) }
+    return await group.reduce(0, +)
+  }
+  let loose = await Task { await leg(id, 5) }.value
+  return both + more + loose
+}
+@inline(never) func leg(_ id: Int, _ number: Int) async -> Int {
+  await Task.yield()
+  let a = await step(id, number)
+  return a + note(id)
+}
+@inline(never) func step(_ id: Int, _ number: Int) async -> Int {
+  await Task.yield()
+  return id &+ number
+}
+@inline(never) func note(_ id: Int) -> Int { id & 1 }
+
+func journeys(_ count: Int) async -> Int {
+  await withTaskGroup(of: Int.self) { group in
+    for id in 0..<count { group.addTask { await journey(id) } }
+    return await group.reduce(0, +)
+  }
+}
+
+@main struct Program {
+  static func main() async {
+    let count = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : 10
+    switch CommandLine.arguments[1] {
+    case "calls":
+      print(plan("a"), plan("bc"))
+      do { _ = try fail("d") } catch { print("lost") }
+    case "slow": print(linger("fast"), linger("slow"), linger("fast"))
+    case "many":
+      var sum = 0
+      for _ in 0..<count { sum &+= plan("m") }
+      print(sum)
+    default:
+      print(await journeys(count))
+    }
+  }
+}
