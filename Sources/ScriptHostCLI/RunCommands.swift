@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--watch] [--no-control] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--preset NAME]… [--apm] [--watch] [--no-control] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -37,6 +37,10 @@ extension Subcommand {
     ],
     options: [
       Option(long: "verbose", short: "v", help: "Prints what patches print and log, with file and line, on stderr."),
+      Option(
+        long: "preset", value: "NAME", repeats: true,
+        help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", "))."),
+      Option(long: "apm", help: "Loads all presets, and watches for stalls of 250ms: see it with scripthost report."),
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
@@ -55,6 +59,7 @@ extension Subcommand {
     exitStatuses: ExitStatus.launch,
     examples: [
       ("scripthost run --patches Patches -- swift-format file.swift", "Runs swift-format with the patches of a directory."),
+      ("scripthost run --apm -- ./server", "Records start, commands, requests, connections and stalls, with no file at all."),
       ("scripthost run -v --events fd:3 -- ./server 3>events.jsonl", "Shows messages as they come, and keeps all events in a file."),
     ],
     seeAlso: ["trace", "events", "doctor"]
@@ -63,6 +68,10 @@ extension Subcommand {
     try launch.addCommonOptions(arguments)
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
+    for preset in arguments.has("--apm") ? Presets.known : arguments.all("--preset").map({ String(decoding: $0, as: UTF8.self) }) {
+      launch.settings.add(.patches, try Presets.find(preset).bytes)
+    }
+    if arguments.has("--apm"), !arguments.has("--stalls") { launch.settings.add(.stalls, "250000000") }
     if let time = try arguments.duration("--stalls") {
       guard time >= 10_000_000 else { throw Failure.usage("'--stalls' needs at least 10ms; shorter pauses are the machine's own") }
       launch.settings.add(.stalls, "\(time)")

@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -197,11 +198,16 @@ static void adopt(char **envp) {
   if (preload_slot && preload_slot < settings_slot) restore_preload(preload_slot);
 }
 
+/// When the loader had mapped everything: CLOCK_MONOTONIC. Read by the host, for records of the start.
+EXPORTED uint64_t scripthost_loader_ns;
+
 // Linked with -z initfirst: this runs before the constructors of the libraries
 // the program was linked with. `environ` is not set yet; the argument is.
 __attribute__((constructor)) static void first(int argc, char **argv, char **envp) {
   (void)argc, (void)argv;
   int saved = errno;
+  struct timespec now;
+  if (clock_gettime(CLOCK_MONOTONIC, &now) == 0) scripthost_loader_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   adopt(envp);
   errno = saved;
 }

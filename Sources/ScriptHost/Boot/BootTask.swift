@@ -81,7 +81,7 @@ enum BootTasks {
     .survey, .crashFile, .journal, .index, .privacy, .metrics,
     .wantTests, .patches, .tests,
     .trace,
-    .stalls, .profile, .network, .control, .bootLoaded,
+    .stalls, .profile, .network, .control, .startup, .bootLoaded,
   ]
 
   /// As they run.

@@ -87,6 +87,48 @@ extension ScriptReference {
         }
         """),
     ScriptEntry(
+      "", "span", .function, "span(rule: table) -> Rule",
+      options: [
+        ScriptOption("on", "string", "The selector, or a glob.", isNeeded: true),
+        ScriptOption("name", "string", "The span's name, which may have paths in braces: `plan {args.1}`."),
+        ScriptOption("kind", "string", "internal (the default), server, client, producer or consumer."),
+        ScriptOption("attributes", "table", "Names and capture paths."),
+        ScriptOption("context", "table", "Names and paths of what everything below inherits."),
+        ScriptOption("where", "string", "A condition, asked when the call begins."),
+        ScriptOption("sample", "string|number", "The share of traces, decided by their roots."),
+        ScriptOption("slow", "string", "Traces that take this long, or fail, are recorded whole."),
+        ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
+        ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
+      ],
+      "A rule: a call becomes a span, under the one around it on its thread or in its task. See docs/tracking.md.",
+      example: """
+        span { on = "Shop.Cart.add(_:price:quantity:)", name = "add {args.1}", attributes = { price = "args.price" } }
+        """),
+    ScriptEntry(
+      "", "metric", .statement, "metric(name: string) -> fun(rule: table): Rule",
+      options: [
+        ScriptOption("on", "string", "The selector, or a glob.", isNeeded: true),
+        ScriptOption("counter", "boolean|string", "true, or a path whose values are added."),
+        ScriptOption("histogram", "string", "A path, such as `duration`."), ScriptOption("gauge", "string", "A path; the last value counts."),
+        ScriptOption("by", "table", "Paths whose values are the attributes of a series."),
+        ScriptOption("unit", "string", "As OpenTelemetry spells it."), ScriptOption("every", "string", "Time between records: `10s`."),
+        ScriptOption("keys", "integer", "Series at most."), ScriptOption("where", "string", "A condition."),
+        ScriptOption("sample", "string|number", "The share of calls that is counted."),
+        ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
+        ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
+      ],
+      "A rule: a number per call, counted in the process. See docs/tracking.md.",
+      example: """
+        metric "added" { on = "Shop.Cart.add(_:price:quantity:)", counter = "args.quantity", by = { "args.1" } }
+        """),
+    ScriptEntry(
+      "", "startup", .function, "startup(rule: table) -> Rule",
+      options: [ScriptOption("first", "string", "The call that ends the start; without it the first span does.")],
+      "Records when the stages of the start were reached: process, loader, host, main, first.",
+      example: """
+        startup {}
+        """),
+    ScriptEntry(
       "", "observe", .function, "observe(subject: Object|Class, property: string, function: function) -> Observation",
       "Tells what is written to a property: `change.object`, `path`, `old`, `new`, `in_place`. The function runs on the writing thread, after the write.",
       example: "observe(class \"Shop.Cart\", \"title\", function(change) print(change.old, change.new) end)"),

@@ -13,4 +13,10 @@ extension BootTask {
     context.atEnd { MetricReporter.finish() }
     return .goOn
   }
+
+  /// The program's own code begins behind the last task.
+  static let startup = BootTask("startup", .services, priority: -100) { _ in
+    StartupStages.reachMain()
+    return .goOn
+  }
 }

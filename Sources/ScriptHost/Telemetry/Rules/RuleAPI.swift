@@ -5,7 +5,10 @@ internal import LuaBridge
 
 enum RuleAPI {
   /// Global functions.
-  static let functions: [(String, SHLFunction)] = [("track", { named("track", $0, $1) }), ("metric", { named("metric", $0, $1) }), ("span", span)]
+  static let functions: [(String, SHLFunction)] = [
+    ("track", { named("track", $0, $1) }), ("metric", { named("metric", $0, $1) }), ("span", span),
+    ("startup", StartupAPI.startup),
+  ]
 
   static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
     for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("info", info)] as [(String, SHLFunction)] {

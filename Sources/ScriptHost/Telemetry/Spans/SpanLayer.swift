@@ -53,6 +53,7 @@ final class SpanLayer: @unchecked Sendable {
     let identifier = thread.pointee.scopes.identifier()
     let inherited = around?.context ?? []
     guard let around, around.span != 0 else {
+      StartupStages.reachFirst()
       // A root: its sample decides for all below it, and where the slow ones are wanted they wait for its end.
       let incoming = IncomingTrace.shared
       let isSampled = span.slow != nil && rule.gate.samplesAll ? false : rule.gate.samples()
