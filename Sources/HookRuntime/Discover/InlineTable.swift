@@ -36,6 +36,14 @@ package final class InlineTable: @unchecked Sendable {  // constants, and values
   }
 
   package var hasDebugInfo: Bool { debug != nil }
+  /// The table was read, or is kept from another run.
+  package var isAtHand: Bool {
+    if debug == nil || payload.withLock({ $0 != nil }) { return true }
+    guard !image.buildID.isEmpty else { return false }
+    guard let read = directory.read(image.buildIDHex + ".inlines", key: Self.key(image, debug)), Table(read) != nil else { return false }
+    payload.withLock { if $0 == nil { $0 = read } }
+    return true
+  }
   /// All Swift code that has debug information was compiled without the optimiser: then nothing is inlined but what says so.
   private(set) lazy var isUnoptimized = debug?.isUnoptimized ?? false
   /// The debug information has the function, so that what it says of the image is said of it.

@@ -13,6 +13,8 @@ final class HandingOn {
   private let passing: [UInt64: [HookedBody]]
   /// By their names' numbers.
   private lazy var byName = Dictionary(grouping: all) { NameHash.of($0.body.mangledName) }
+  /// What conformances' tables have awaits a body that carries it out.
+  private lazy var asyncWitnesses = all.filter { $0.body.isWitness && $0.isAsync }
   private lazy var initialisers = EndingBodies(all) { $0 == .allocatingInit }
   private lazy var deinitialisers = EndingBodies(all) { $0 == .deallocatingDeinit || $0 == .isolatedDeinit }
 
@@ -42,7 +44,8 @@ final class HandingOn {
 
   private func link(to target: HookedBody) {
     if !target.body.isReached {
-      if !passing.isEmpty, let passing = passing[target.body.address] { link(passing, to: target) }
+      let passing = passing.isEmpty ? [] : passing[target.body.address] ?? []
+      if !passing.isEmpty || target.isAsync && !asyncWitnesses.isEmpty { link(passing + asyncWitnesses, to: target) }
       return
     }
     switch target.body.declaration.kind {
@@ -56,7 +59,7 @@ final class HandingOn {
   /// All that HandOver.goes can be true for but for those that end in the body, and others.
   private func candidates(for target: HookedBody) -> [HookedBody] {
     if all.count <= Self.few { return all }
-    var found = passing[target.body.address] ?? []
+    var found = (passing[target.body.address] ?? []) + (target.isAsync ? asyncWitnesses : [])
     for number in HandOver.sources(of: target.body) {
       for each in byName[number] ?? [] where !found.contains(where: { $0 === each }) { found.append(each) }
     }
@@ -70,7 +73,7 @@ final class HandingOn {
     }
     if sources.isEmpty { return }
     for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
-    let forwarders = sources.map { $0.forwarder(to: target) }
+    let forwarders = sources.flatMap { $0.forwarders(to: target) }
     // Without memory for the list a call is seen twice.
     _ = hkt_record_add_forwarders(target.record, forwarders, UInt32(forwarders.count))
   }
@@ -92,7 +95,7 @@ private struct EndingBodies {
     sites = Set(bodies.map(\.site))
     let isAlike = bodies.count > 1 && bodies.allSatisfy { $0.body.passage == nil }
     let list = UnsafeMutableBufferPointer<HKTForwarder>.allocate(capacity: isAlike ? bodies.count : 0)
-    if isAlike { _ = list.initialize(from: bodies.map { $0.forwarder(to: $0) }) }
+    if isAlike { _ = list.initialize(from: bodies.flatMap { $0.forwarders(to: $0) }) }
     shared = UnsafeBufferPointer(list)
   }
 
@@ -106,7 +109,7 @@ private struct EndingBodies {
     if isApart, !shared.isEmpty, hkt_record_share_forwarders(target.record, shared.baseAddress, UInt32(shared.count)) {
       return
     }
-    let forwarders = bodies.filter { $0.site != target.site }.map { $0.forwarder(to: target) }
+    let forwarders = bodies.filter { $0.site != target.site }.flatMap { $0.forwarders(to: target) }
     if forwarders.isEmpty { return }
     // Without memory for the list a call is seen twice.
     _ = hkt_record_add_forwarders(target.record, forwarders, UInt32(forwarders.count))
@@ -114,10 +117,11 @@ private struct EndingBodies {
 }
 
 extension HookedBody {
-  /// Where calls of `other` return to when this body hands them on.
-  fileprivate func forwarder(to other: HookedBody) -> HKTForwarder {
-    var code = body.address..<body.address + UInt64(body.size)
-    if let passage = body.passage, handOver.passes(other.handOver) { code = passage.code }
-    return HKTForwarder(begin: code.lowerBound, end: code.upperBound, record: record)
+  /// Where calls of `other` return to when this body hands them on: to itself, and where it goes through a merged body that calls, to
+  /// that one; such a body may also jump.
+  fileprivate func forwarders(to other: HookedBody) -> [HKTForwarder] {
+    let own = HKTForwarder(begin: body.address, end: body.address + UInt64(body.size), record: record)
+    guard let passage = body.passage, handOver.passes(other.handOver) else { return [own] }
+    return [own, HKTForwarder(begin: passage.code.lowerBound, end: passage.code.upperBound, record: record)]
   }
 }

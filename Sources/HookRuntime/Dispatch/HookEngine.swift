@@ -108,12 +108,16 @@ public final class HookEngine: @unchecked Sendable {
   /// - Parameters:
   ///   - atomically: install nothing when one request is refused.
   ///   - layer: makes the layer for a family; called once for each whose code and scope allow it.
-  package func install(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec) -> Report {
-    installWanted(requests, atomically: atomically, layer: layer)
+  package func install(
+    _ requests: [HookRequest], atomically: Bool = false, doubts: DoubtDepth = .quick, layer: (Family) -> LayerSpec
+  ) -> Report {
+    installWanted(requests, atomically: atomically, doubts: doubts, layer: layer)
   }
 
   /// Installs where some families may be left out: those for which there is no layer.
-  func installWanted(_ requests: [HookRequest], atomically: Bool = false, layer: (Family) -> LayerSpec?) -> Report {
+  func installWanted(
+    _ requests: [HookRequest], atomically: Bool = false, doubts: DoubtDepth = .quick, layer: (Family) -> LayerSpec?
+  ) -> Report {
     let hasImports = requests.indices.contains { requests[$0].family.isImported }
     if hasImports || requests.indices.contains(where: { requests[$0].backEnd?.hasMoreLater == true }) { watchImages() }
     var requests = HookRequest.byTable(requests)
@@ -122,7 +126,8 @@ public final class HookEngine: @unchecked Sendable {
     if hasImports { for index in requests.indices { requests[index].family.pinImporters() } }
     // Images that appeared since they were looked for.
     defer { if hasImports { divertNewImports() } }
-    let report = installNow(requests, gone, atomically: atomically, layer: layer)
+    var report = installNow(requests, gone, atomically: atomically, layer: layer)
+    report.addDoubts(about: requests, doubts)
     if report.chosen.contains(where: \.backEnd.hasMoreLater) {
       watchImages()
       tablesAppeared()

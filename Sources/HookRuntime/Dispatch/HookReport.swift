@@ -12,6 +12,8 @@ extension HookEngine {
     package var chosen: [Chosen] = []
     /// What hooks by tables may not see, in whole sentences.
     package var mayMiss: [(selector: String, sentence: String)] = []
+    /// What hooks on all bodies may miss none the less.
+    package var doubts: [(selector: String, doubt: Doubt)] = []
     package var matched: Int { tokens.count + refused.count }
 
     package struct Chosen: Sendable {
@@ -23,7 +25,25 @@ extension HookEngine {
       package var isPartial: Bool { !backEnd.seesEveryCall }
     }
     /// How many selectors are hooked so that some of their calls are missed, or may be.
-    package var partialCount: Int { Set(partial.map(\.selector) + chosen.filter(\.isPartial).map(\.selector)).count }
+    package var partialCount: Int { partialSelectors.count }
+    /// Their names.
+    package var partialSelectors: Set<String> {
+      Set(partial.map(\.selector) + chosen.filter(\.isPartial).map(\.selector) + doubts.filter(\.doubt.isProven).map(\.selector))
+    }
+    /// Doubts that nothing proves, once each: why, by what.
+    package var unproven: [Doubt] { doubts.map(\.doubt).filter { !$0.isProven }.uniqued() }
+  }
+}
+
+extension HookEngine.Report {
+  /// Notes what the hooks that were installed at entries may miss.
+  mutating func addDoubts(about requests: [HookRequest], _ depth: DoubtDepth) {
+    let installed = Set(tokens.map(\.key))
+    let elsewhere = Set(chosen.map(\.selector))
+    for request in requests where request.backEnd ?? .entry == .entry && installed.contains(request.family.key) {
+      if elsewhere.contains(request.family.selector) { continue }
+      for doubt in request.image.doubts(about: request.family, depth: depth) { doubts.append((request.family.selector, doubt)) }
+    }
   }
 }
 

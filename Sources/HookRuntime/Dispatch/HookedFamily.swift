@@ -50,6 +50,7 @@ final class HookedBody: @unchecked Sendable {
     record.pointee.route = backEnd.route.rawValue
     if thunk != nil || backEnd.route == HKT_ROUTE_DYNAMIC { record.pointee.flags |= UInt32(HKT_BODY_IS_ASKED) }
     if backEnd != .entry { becomeSlotRecord() }
+    if backEnd == .entry, let code = body.way.through { (record.pointee.thunk_begin, record.pointee.thunk_end) = (code.lowerBound, code.upperBound) }
     record.pointee.self_at = UInt16(HKT_SELF_UNKNOWN)
     if isAsync { site.pointee.flags |= UInt64(HKT_SITE_ASYNC) }
     if let thunk {

@@ -23,6 +23,12 @@ package final class ImageCatalog: @unchecked Sendable {
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   lazy var flows = Flows(file, symbols, bias: bias, records: { [unowned self] in metadataSymbols })
+  private(set) lazy var entrances = Entrances(file, symbols)
+  /// What was found out of families, by their keys, with the number of bodies they had; modules that the debug information describes.
+  /// Behind `lock`.
+  var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]
+  var describedModules: [String: Bool] = [:]
+  var nameParser = SymbolParser()
   private let options: SymbolTable.Options
   private let planner = CallPlanner()
   let lock = RecursiveLock()
@@ -173,6 +179,7 @@ package final class ImageCatalog: @unchecked Sendable {
     family.bodies.removeAll { deleted.contains($0.address - bias, size: $0.size) }
     addMergedBodies(to: &family)
     addVtableThunks(to: &family)
+    seeWays(of: &family)
     return family
   }
 
@@ -204,8 +211,11 @@ package final class ImageCatalog: @unchecked Sendable {
         return plan
       }
       return lock.withLock {
-        let conflict = sharedCode.conflict(body)
+        let shared = sharedCode.conflict(body)
+        let conflict = shared?.reason
         let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))
+        // What else is passed, calls still tell whose they are.
+        if shared?.isOnObjects == true { return plan.changed(selfPlan: .object(.selfRegister)) }
         guard takesCallersActor(body, by: plan) else { return plan }
         var declaration = body.declaration
         declaration.takesCallersActor = true
@@ -221,7 +231,7 @@ package final class ImageCatalog: @unchecked Sendable {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
       planner.plan(
-        source.declaration, sharing: sharedCode.conflict(source),
+        source.declaration, sharing: sharedCode.conflict(source)?.reason,
         evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
     }
     return plan.leavesFree(added) ? plan.passing(added) : nil
@@ -290,15 +300,9 @@ package final class ImageCatalog: @unchecked Sendable {
       keptBecause: flows.whyKept(source.mangledName, at: source.address - bias), besides: extra)
   }
 
-  /// Inlined copies of the family's bodies that the debug information knows; nil without debug information.
+  /// Inlined copies of the family's functions that the debug information knows; nil where it does not tell.
   package func inlinedCopies(of family: Family) -> Int? {
-    if family.imported != nil { return 0 }
-    var total = 0
-    for name in Set(family.bodies.map(\.mangledName)) {
-      guard case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) else { return nil }
-      total += count
-    }
-    return total
+    if case .known(let count) = inlined(family) { count } else { nil }
   }
 
   /// Calls of other selectors may enter the family's bodies.

@@ -25,9 +25,9 @@ package enum Explanation {
     for (body, reason) in states {
       lines.append("             \(body.form.words), \(body.size) bytes" + (reason.map { ": refused, \($0)" } ?? ""))
     }
+    let doubts = image.doubts(about: family)
     if reachable > 0 {
-      lines.append(
-        "  family     " + (reachable == states.count ? "covered" : "covered in part: calls that go to a refused body are missed"))
+      lines.append("  family     " + covered(reachable == states.count, doubts))
       lines.append(
         "  reach      direct, virtual and protocol calls that enter \(reachable == 1 ? "this body" : "these bodies"); not inlined copies")
     }
@@ -70,6 +70,18 @@ package enum Explanation {
     return "\(chosen.backEnd.rawValue): it cannot be hooked by entry, \(entry.reason)"
   }
 
+  /// Whether the bodies that are hooked are all that calls go to.
+  private static func covered(_ isWhole: Bool, _ doubts: [Doubt]) -> String {
+    if !isWhole { return "covered in part: calls that go to a refused body are missed" }
+    for doubt in doubts {
+      switch doubt {
+      case .stripped, .notEntered: return "not known to be covered: a hook may miss \(doubt)"
+      case .inlined, .inliningUnknown: break
+      }
+    }
+    return "covered"
+  }
+
   /// For bodies that do not have to keep to their type: what shows that they do, or that nothing does.
   private static func conventions(_ family: Family, _ image: ImageCatalog) -> [String] {
     family.bodies.flatMap { body -> [String] in
@@ -102,10 +114,10 @@ package enum Explanation {
   }
 
   private static func inlined(_ family: Family, _ image: ImageCatalog) -> String {
-    switch image.inlinedCopies(of: family) {
-    case 0?: "no inlined copy in the debug information"
-    case let count?: "\(count) inlined cop\(count == 1 ? "y" : "ies") known from the debug information; they are missed"
-    case nil: "inlined copies cannot be excluded (no debug information)"
+    switch image.inlined(family) {
+    case .known(0): "no inlined copy in the debug information"
+    case .known(let count): "\(count) inlined cop\(count == 1 ? "y" : "ies") known from the debug information; they are missed"
+    case .notKnown: "inlined copies cannot be excluded (\(image.inlineTable.hasDebugInfo ? "the debug information does not name the function" : "no debug information"))"
     }
   }
 

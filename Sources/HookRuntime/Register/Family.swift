@@ -51,6 +51,7 @@ package struct Body: Sendable {
     var isAsync = false, isReachedByKind = false, isReachedByName = false
     var form: Form
     var passage: MergePassage?
+    var way = Way()
     var mangledName: String
     var declaration: Declaration
     var untoldSource: UntoldSource?
@@ -118,6 +119,13 @@ package struct Body: Sendable {
     _read { yield kept.value.passage }
     set { change { $0.passage = newValue } }
   }
+  /// Where its code takes the calls that enter it.
+  var way: Way {
+    _read { yield kept.value.way }
+    set { change { $0.way = newValue } }
+  }
+  /// It stands in a conformance's table.
+  var isWitness: Bool { if case .witness = kept.value.form { true } else { false } }
   /// Of a merged body: calls of this selector enter it that no thunk tells.
   package var isUntold: Bool {
     get { kept.value.isUntold }
@@ -148,10 +156,11 @@ package struct Body: Sendable {
 
 extension Body {
   /// Others may be handed its calls by the addresses that it passes.
-  var passesAddresses: Bool { !thunks.isEmpty || passage != nil }
+  var passesAddresses: Bool { !thunks.isEmpty || passage != nil || !way.handsOnTo.isEmpty }
 
-  /// What it passes: addresses of bodies are among it.
+  /// What it passes, and where it jumps to: addresses of bodies are among it.
   func forEachPassedValue(_ body: (UInt64) -> Void) {
+    way.handsOnTo.forEach(body)
     for thunk in thunks { for constant in thunk.constants { body(constant.value) } }
     if let passage { for constant in passage.thunk.constants { body(constant.value) } }
   }
@@ -174,11 +183,19 @@ final class HandOver: Sendable {
   let kind: EntityKind
   let thunks: [MergeThunk]
   let passage: MergePassage?
+  private let handsOnTo: [UInt64]
+  /// An async function that stands in a conformance's table. One that is not async and calls the method is no body of the family;
+  /// what an async one calls is seen in the call alone, as its code goes through a record.
+  private let isAsyncWitness: Bool
+  private let isWitness: Bool
   private let length: Int
 
   init(_ body: Body) {
     (mangledName, address, kind, thunks) = (body.mangledName, body.address, body.declaration.kind, body.thunks)
     passage = body.passage
+    handsOnTo = body.way.handsOnTo
+    isWitness = body.isWitness
+    isAsyncWitness = isWitness && body.isAsync
     length = mangledName.utf8.count
   }
 
@@ -202,6 +219,7 @@ final class HandOver: Sendable {
     if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
     // Merged thunks differ in the clone they call: its address is one of the constants.
     if thunks.contains(where: { $0.passes(other.address) }) || passes(other) { return true }
+    if handsOnTo.contains(other.address) || isAsyncWitness && !other.isWitness { return true }
     if ends(in: other) { return true }
     guard other.length > length, other.mangledName.hasPrefix(mangledName) else { return false }
     let step = other.mangledName.utf8.dropFirst(length)

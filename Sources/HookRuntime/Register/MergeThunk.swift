@@ -61,6 +61,7 @@ extension ImageCatalog {
       }
       guard let found = merges.thunk(source), let symbol = merges.mergedSymbol(at: found.code.target - bias) else { continue }
       let read = found.code
+      addRelatives(of: symbol, source, to: &family)
       let callers = [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName)
       let thunk = found.isTwin ? nil : MergeThunk(read, callers: callers, isAsync: source.declaration.functionType.isAsync)
       let known = family.bodies.firstIndex { $0.address == read.target }
@@ -86,6 +87,15 @@ extension ImageCatalog {
       let source = untold[family.bodies[index].address]
       family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || source != nil
       family.bodies[index].untoldSource = source
+    }
+  }
+
+  /// Of a generic function that was merged with another one, the specialisations may have been, too: where these are entered with what
+  /// no thunk passes, the family's calls may be among theirs.
+  private func addRelatives(of merged: ImageSymbol, _ source: Body, to family: inout Family) {
+    guard family.declaration.isGeneric || family.declaration.genericParameterCounts.contains(where: { $0 > 0 }) else { return }
+    for symbol in merges.relatives(of: merged) where !family.hasBody(at: symbol.address + bias) {
+      family.bodies.append(self.merged(source, symbol))
     }
   }
 

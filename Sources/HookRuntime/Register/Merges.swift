@@ -23,6 +23,7 @@ final class Merges {
   private lazy var pointedTo = findPointedTo()
   /// What was asked for, by the file addresses of merged bodies; nil where nothing goes there.
   private var uses: [UInt64: Use?] = [:]
+  private var relativesByName: [String: [ImageSymbol]]?
 
   init(_ file: ELFFile, _ symbols: SymbolTable, bias: UInt64, isLoaded: Bool) {
     self.file = file
@@ -88,17 +89,42 @@ final class Merges {
     let address = body.address - bias
     guard mergesNamed.contains(address) else { return nil }
     switch thunk(at: address, size: body.size) {
-    case .thunk: return nil
+    case .thunk(let thunk): return thunkOfLostFunction(thunk, at: address)
     case .unread(let target):
       // Where all that enter are thunks, read or not, a call goes through its own.
       return mergedSymbol(at: target - bias).flatMap { hasOtherCallers($0.address) ? $0 : nil }
     case .none: break
     }
     guard let target = onlyTarget(address, size: body.size), let symbol = mergedSymbol(at: target),
-      let merged = parser.declaration(symbol.nameText), merged.isSpecialisedBySignature || merged.kind == .`init`
+      let merged = parser.declaration(symbol.nameText),
+      merged.isSpecialisedBySignature || merged.kind == .`init` || body.size <= Self.longestRest && merged.familyName != body.declaration.familyName
     else { return nil }
     return symbol
   }
+
+  /// What calls a merged body with constants that no thunk passes calls a function of which nothing else is left: all that call that
+  /// one pass them. It may be a clone of the caller's, or any other.
+  private func thunkOfLostFunction(_ thunk: HKTThunk, at address: UInt64) -> ImageSymbol? {
+    let merged = thunk.target - bias
+    guard let use = use(of: merged), use.callers.contains(address), !use.thunks.values.contains(where: { $0.constants == thunk.constants })
+    else { return nil }
+    return mergedSymbol(at: merged)
+  }
+
+  /// Merged bodies under the name of the function that gave its name to this one, or of its specialisations, which others enter than
+  /// thunks: what was merged with it once may have been so again, and its thunk there is gone.
+  func relatives(of merged: ImageSymbol) -> [ImageSymbol] {
+    guard let name = parser.declaration(merged.nameText)?.familyName else { return [] }
+    if relativesByName == nil {
+      relativesByName = Dictionary(grouping: self.merged.sorted().compactMap { mergedSymbol(at: $0) }) {
+        parser.declaration($0.nameText)?.familyName ?? ""
+      }
+    }
+    return relativesByName?[name]?.filter { $0.address != merged.address && hasOtherCallers($0.address) } ?? []
+  }
+
+  /// What is left of a function whose clone was merged under another's name: it moves arguments, and goes on.
+  private static let longestRest = 48
 
   /// The one function that it calls or jumps to, those aside that count references.
   private func onlyTarget(_ address: UInt64, size: Int) -> UInt64? {

@@ -10,10 +10,10 @@ extension [ImageCatalog] {
   /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
   package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
     let wanted = pattern.module == nil ? filter(\.isMainProgram) : self
-    let named = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }
-    // A glob names what types have; whose protocols they conform to is no part of that.
-    guard !pattern.isGlob else { return named }
-    // Neither does what is a type's own member; of a protocol's name there may be default implementations.
+    let named = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }.withWitnessCopies()
+    // A glob for members of one type may name a protocol's; others name what types have.
+    if pattern.isGlob { return pattern.isOfOneContext ? RequirementFamilies(named, pattern, self).found : named }
+    // What is a type's own member is no requirement; of a protocol's name there may be default implementations.
     if !named.isEmpty, named.allSatisfy({ $0.1.declaration.contextKind != .protocolType }) { return named }
     return RequirementFamilies(named, pattern, self).found
   }
@@ -113,9 +113,10 @@ private struct RequirementFamilies {
 
   /// The witness is where the method runs.
   private mutating func includeItself(_ witness: Witness, _ able: [Family], _ image: ImageCatalog) {
-    let body = Body(witness)
     let inherited = able.first { isClass($0, atOrAbove: witness.conformer) }
     let family = ownMethods(able, witness).first ?? inherited ?? defaultImplementation(able, witness)
+    var body = Body(witness)
+    if let way = image.wayOfJump(body) { body.way = way }
     include(family ?? Family(witness, in: image), image, witness, body: body)
   }
 
@@ -214,7 +215,14 @@ extension Family {
 }
 
 extension ImageCatalog {
-  fileprivate func destination(of witness: Witness, among entries: Set<UInt64>, orAt places: [[VirtualPlace]]) -> Witness.Destination {
+  func destination(of witness: Witness, among entries: Set<UInt64>, orAt places: [[VirtualPlace]]) -> Witness.Destination {
+    var witness = witness
+    // Equal witnesses of several classes are one function without a name, to which they jump.
+    if let way = wayOfJump(Body(witness)), let through = way.through, !way.handsOnTo.contains(where: entries.contains),
+      symbols.symbols(at: through.lowerBound - bias).isEmpty, MetadataReader(file: file).importStub(at: through.lowerBound - bias) == nil
+    {
+      witness = witness.moved(to: through)
+    }
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
     let reader = MetadataReader(file: file)
     return witness.destination(code, among: entries, orAt: places) { address in
@@ -224,7 +232,7 @@ extension ImageCatalog {
   }
 
   /// The mangled names of Swift functions of other images that the witness calls.
-  fileprivate func importedCallees(of witness: Witness) -> Set<String> {
+  func importedCallees(of witness: Witness) -> Set<String> {
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return [] }
     let reader = MetadataReader(file: file)
     let names = witness.exits(code).compactMap { reader.importStub(at: $0 &- bias).map { String(decoding: $0, as: UTF8.self) } }
@@ -232,7 +240,7 @@ extension ImageCatalog {
   }
 
   /// Where the family's method stands in virtual tables.
-  fileprivate func virtualPlaces(of family: Family) -> [VirtualPlace] {
+  func virtualPlaces(of family: Family) -> [VirtualPlace] {
     guard case .success(let slots) = methodSlots(of: family) else { return [] }
     return slots.map { slot in
       var place = VirtualPlace(dispatchers: dispatchers(of: slot))

@@ -71,6 +71,14 @@ package struct SelectorPattern: Sendable, Hashable {
     return rest.hasPrefix("closure ") || rest.hasPrefix("implicit closure ") ? "**" : rest.dropStatic()
   }
 
+  /// A glob that spells a module and a type, or more: `Shop.Cart.add*`.
+  var isOfOneContext: Bool {
+    guard isGlob, !meansClosures else { return false }
+    var spelled: [UInt8] = []
+    for case .byte(let byte) in tokens.prefix(while: { if case .byte = $0 { true } else { false } }) { spelled.append(byte) }
+    return spelled.prefix { $0 != UInt8(ascii: "(") }.count { $0 == UInt8(ascii: ".") } >= 2
+  }
+
   private static let marksOfTypes: [StaticString] = [" -> ", ": ", "(_: ", ") throws", ") async"]
 
   /// The module the name begins with, nil when a wildcard decides.

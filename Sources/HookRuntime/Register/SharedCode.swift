@@ -18,7 +18,7 @@ final class SharedCode: Sendable {
     self.symbols = symbols
     self.bias = bias
     var jumpers: [UInt64: [ImageSymbol]] = [:]
-    for symbol in symbols.candidates(words: []) where symbol.size >= 5 && symbol.size <= Self.longestJump {
+    for symbol in symbols.candidates(words: []) where symbol.size >= 2 && symbol.size <= Self.longestJump {
       guard let code = file.bytes(at: symbol.address, count: Int(symbol.size)),
         let target = Self.jumpTarget(code, at: symbol.address)
       else { continue }
@@ -28,18 +28,21 @@ final class SharedCode: Sendable {
   }
 
   /// Where a function goes that does nothing but jump: a direct jump, perhaps with a frame set up and taken down before it.
-  private static func jumpTarget(_ code: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
+  static func jumpTarget(_ code: UnsafeRawBufferPointer, at address: UInt64) -> UInt64? {
     var at = 0
     // endbr64; push rbp, mov rbp rsp, pop rbp
     for prologue in [[0xF3, 0x0F, 0x1E, 0xFA], [0x55, 0x48, 0x89, 0xE5, 0x5D]] as [[UInt8]]
     where code[at...].starts(with: prologue) { at += prologue.count }
+    if at + 2 <= code.count, code[at] == 0xEB {
+      return address &+ UInt64(at) &+ 2 &+ UInt64(bitPattern: Int64(code.loadUnaligned(fromByteOffset: at + 1, as: Int8.self)))
+    }
     guard at + 5 <= code.count, code[at] == 0xE9 else { return nil }
     let distance = code.loadUnaligned(fromByteOffset: at + 1, as: Int32.self)
     return address &+ UInt64(at) &+ 5 &+ UInt64(bitPattern: Int64(distance))
   }
 
   /// A frame set up and taken down around a jump.
-  private static let longestJump: UInt32 = 24
+  static let longestJump: UInt32 = 24
 
   // MARK: Who shares
 
@@ -80,20 +83,30 @@ final class SharedCode: Sendable {
 
   // MARK: What may be decoded
 
-  /// Why calls that enter the body may carry other values than its name says; nil when all who share it pass the same.
-  func conflict(_ body: Body) -> String? {
+  /// Why calls that enter the body may carry other values than its name says, and whether all of them are on objects; nil when all who
+  /// share it pass the same.
+  func conflict(_ body: Body) -> (reason: String, isOnObjects: Bool)? {
     let address = body.address - bias
     let others = jumping(to: address) + namesAt(address).filter { $0 != body.mangledName }
     guard !others.isEmpty else { return nil }
     var parser = SymbolParser()
+    var reason: String?
+    var isOnObjects = runsOnObject(body.declaration)
     for name in others {
       guard let other = parser.declaration(name), other.kind.isSourceFunction || other.kind.isHookableAccessor else { continue }
       if other.familyName == body.declaration.familyName { continue }
-      if !passesAlike(other, body.declaration) {
-        return "its code is shared with \(PrivateNames.stripped(other.selectorName)), which is called with other values"
+      isOnObjects = isOnObjects && runsOnObject(other)
+      if reason == nil, !passesAlike(other, body.declaration) {
+        reason = "its code is shared with \(PrivateNames.stripped(other.selectorName)), which is called with other values"
       }
     }
-    return nil
+    return reason.map { ($0, isOnObjects) }
+  }
+
+  /// Its self is an object of a class, in the register that is for it.
+  private func runsOnObject(_ declaration: Declaration) -> Bool {
+    declaration.contextKind == .classType && declaration.hasInstance && !declaration.functionType.isAsync && declaration.kind != .allocatingInit
+      && !declaration.isEffectivelyPrivate && declaration.specialization.isEmpty
   }
 
   /// The two are called with values of the same types in the same places, and with the same kind of self.

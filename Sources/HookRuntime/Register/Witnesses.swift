@@ -13,9 +13,16 @@ struct Witness: Sendable {
   let conformer: NominalName
   let mangledName: String
   /// In this process (biased); the file's virtual address when nothing is running.
-  let address: UInt64
-  let size: Int
+  private(set) var address: UInt64
+  private(set) var size: Int
   let available: Int
+
+  /// The code at another place, which it only jumps to.
+  func moved(to code: Range<UInt64>) -> Witness {
+    var moved = self
+    (moved.address, moved.size) = (code.lowerBound, code.count)
+    return moved
+  }
 }
 
 extension ImageCatalog {
@@ -31,7 +38,7 @@ extension ImageCatalog {
     }
   }
 
-  fileprivate func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
+  func witnesses(words: [[UInt8]], _ isWanted: (Declaration) -> Bool) -> [Witness] {
     var parser = SymbolParser()
     return symbols.candidates(words: words).compactMap { symbol in
       guard symbol.nameText.hasSuffix("TW"), var declaration = parser.declaration(symbol.name), let kind = declaration.wrappedKind,

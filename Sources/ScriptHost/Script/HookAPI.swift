@@ -269,6 +269,10 @@ extension HookEngine.Report {
       patch.log.note(
         "back end", "\(patch.fileName): '\(each.selector)' is hooked by \(each.backEnd.rawValue), not by entry: \(each.instead)\(misses)")
     }
+    for (name, doubt) in doubts where doubt.isProven {
+      patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(doubt)")
+    }
+    for doubt in unproven { patch.log.note("hooks not proven", "\(patch.fileName): hooks may miss \(doubt)") }
     for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
   }
 }

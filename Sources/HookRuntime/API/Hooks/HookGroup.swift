@@ -76,7 +76,7 @@ extension HookGroup {
       for (wish, plan) in plans.enumerated() {
         plan.record.become(
           tokens.filter { $0.0 == wish }.map(\.1),
-          HookEngine.Report(partial: report.partial, chosen: report.chosen, mayMiss: report.mayMiss))
+          HookEngine.Report(partial: report.partial, chosen: report.chosen, mayMiss: report.mayMiss, doubts: report.doubts))
       }
       for plan in plans { plan.waitForMore(group: name) }
       return plans.map { Hook(record: $0.record) }

@@ -34,7 +34,7 @@ package struct Reach {
   /// Every call of the function, however it is written, runs one of its bodies.
   private func isProven() -> Bool {
     guard image.inlineTable.isUnoptimized, let body = family.bodies.first, image.inlineTable.covers(body.mangledName),
-      image.inlinedCopies(of: family) == 0, !isStoredProperty
+      image.inlinedCopies(of: family) == 0, !isStoredProperty, !image.isEnteredByNobody(family)
     else { return false }
     return clients.allSatisfy {
       $0.inlineTable.isUnoptimized && $0.inlineTable.copies(ofMangledName: Array(body.mangledName.utf8)) == .known(0)

@@ -1,0 +1,174 @@
+// Doubts — what is not certain of a hook that stands on every body of its selector: calls that run other code.
+//
+// Owns the question, for every place that tells of it: `explain`, what installing reports, the first line of a trace. A doubt is proven
+// where calls are known to be missed, or no way to the hook is known.
+private import CHookTrampoline
+internal import SwiftMangling
+
+package enum Doubt: Sendable, Hashable {
+  /// So many copies of it are in other functions, by the debug information.
+  case inlined(Int)
+  /// Nothing in its image calls it, jumps to it or has its address, and no other image can.
+  case notEntered(image: String)
+  /// Clones have no names in an image that was stripped.
+  case stripped(image: String)
+  /// Whether copies were inlined is not known, because of this.
+  case inliningUnknown(image: String, why: String)
+
+  /// Calls are known to be missed, or none is known that is seen.
+  package var isProven: Bool {
+    switch self {
+    case .inlined, .notEntered, .stripped: true
+    case .inliningUnknown: false
+    }
+  }
+}
+
+extension Doubt: CustomStringConvertible {
+  /// What may be missed, behind "may miss".
+  package var description: String {
+    switch self {
+    case .inlined(let count): "\(count) cop\(count == 1 ? "y" : "ies") of it that \(count == 1 ? "was" : "were") inlined into other functions"
+    case .notEntered(let image): "every call: nothing that is left in \(image) calls it, so its calls were inlined, or there are none"
+    case .stripped(let image): "calls that go to clones of it: \(image) is stripped, and clones have no names there"
+    case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
+    }
+  }
+}
+
+/// How much is read to find doubts.
+package enum DoubtDepth: Sendable {
+  /// The debug information of large images only where it was read before.
+  case quick
+  case full
+}
+
+extension ImageCatalog {
+  var shortName: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// What may be missed by a hook on all bodies of the family. Any thread.
+  package func doubts(about family: Family, depth: DoubtDepth = .full) -> [Doubt] {
+    if family.imported != nil || family.bodies.isEmpty { return [] }
+    if let known = lock.withLock({ doubtsKnown[family.key] }), known.bodies >= family.bodies.count { return known.doubts }
+    var doubts: [Doubt] = []
+    if !symbols.hasLocalSymbols { doubts.append(.stripped(image: shortName)) }
+    let isRead = depth == .full || isQuicklyRead || inlineTable.isAtHand
+    if isRead {
+      switch inlined(family) {
+      case .known(0): break
+      case .known(let count): doubts.append(.inlined(count))
+      case .notKnown(let why): doubts.append(.inliningUnknown(image: shortName, why: why))
+      }
+      if depth == .full || isQuicklyRead, isEnteredByNobody(family) { doubts.append(.notEntered(image: shortName)) }
+    } else {
+      doubts.append(.inliningUnknown(image: shortName, why: "is large, and its debug information was not read; 'scripthost explain' reads it"))
+    }
+    if depth == .full || isQuicklyRead { lock.withLock { doubtsKnown[family.key] = (family.bodies.count, doubts) } }
+    return doubts
+  }
+
+  /// Its debug information and its code take no more than moments to read.
+  private var isQuicklyRead: Bool {
+    let size = [".debug_info", ".text"].reduce(0) { $0 + (file.section(named: $1)?.size ?? 0) }
+    return size <= Self.quicklyReadBytes
+  }
+  private static let quicklyReadBytes: UInt64 = 4 << 20
+
+  // MARK: Inlined copies
+
+  package enum InlinedCopies: Equatable, Sendable {
+    case known(Int)
+    /// Why not, behind the image's name.
+    case notKnown(String)
+  }
+
+  /// Inlined copies of the family's functions, those among them that have no body of their own any more, by the debug information.
+  package func inlined(_ family: Family) -> InlinedCopies {
+    if family.imported != nil { return .known(0) }
+    guard inlineTable.hasDebugInfo else { return .notKnown("has no debug information") }
+    guard let first = family.bodies.first else { return .known(0) }
+    var counts: [String: Int] = [:]
+    for name in Set(family.bodies.map(\.mangledName)) {
+      if case .known(let count) = inlineTable.copies(ofMangledName: Array(name.utf8)) { counts[name] = count }
+    }
+    // Specialisations bear the name of what they are made of, with more behind it.
+    lock.withLock {
+      for (name, count) in inlineTable.copies(prefix: Array(family.key.utf8)) where counts[name] == nil {
+        if nameParser.declaration(name)?.familyName == family.key { counts[name] = count }
+      }
+    }
+    let total = counts.values.reduce(0, +)
+    if total > 0 { return .known(total) }
+    if isDescribed(first) { return .known(0) }
+    return .notKnown("has no debug information of its functions")
+  }
+
+  /// The debug information speaks of the functions of the body's module. Modules may have been compiled with and without it.
+  private func isDescribed(_ body: Body) -> Bool {
+    let module = body.declaration.module
+    if let known = lock.withLock({ describedModules[module] }) { return known }
+    let isDescribed = inlineTable.covers(body.mangledName)
+    // Of what is not mentioned there may be no more than this one's.
+    if isDescribed { lock.withLock { describedModules[module] = true } }
+    return isDescribed
+  }
+
+  // MARK: Who enters
+
+  /// No code of the image goes to the family's bodies, nothing holds their addresses, and no other image knows their names.
+  func isEnteredByNobody(_ family: Family) -> Bool {
+    // What is made when the program runs is not seen in the file: tables of generic classes, records of async functions.
+    let declaration = family.declaration
+    if family.requirement != nil || declaration.kind.isClosure || declaration.kind.isDeinit || declaration.isCoroutine { return false }
+    if family.bodies.contains(where: { $0.isAsync || $0.form == .merged || $0.isWitness }) { return false }
+    if declaration.contextKind == .classType, declaration.genericParameterCounts.contains(where: { $0 > 0 }) { return false }
+    let own = family.bodies.map { $0.address - bias..<$0.address - bias + UInt64(max(1, $0.size)) }
+    return lock.withLock {
+      family.bodies.allSatisfy { body in
+        let address = body.address - bias
+        if symbols.symbols(at: address).contains(where: { $0.source == .dynsym || $0.nameText == "main" }) { return false }
+        return !entrances.isEntered(address, exceptFrom: own)
+      }
+    }
+  }
+}
+
+/// Which addresses of functions an image's code and data name. Made at the first question: one pass over the code.
+struct Entrances {
+  /// Sorted by `to`.
+  private var uses: [HKTBranch] = []
+  private var inData: Set<UInt64> = []
+  private let file: ELFFile
+  private let symbols: SymbolTable
+
+  init(_ file: ELFFile, _ symbols: SymbolTable) {
+    (self.file, self.symbols) = (file, symbols)
+    var targets: [UInt64] = []
+    for symbol in symbols where symbol.isFunction && symbol.address != targets.last { targets.append(symbol.address) }
+    let known = Set(targets)
+    for section in file.sections where section.isExecutable {
+      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
+      let size = UInt64(code.count)
+      let count = hkt_find_uses(start, size, section.address, targets, targets.count, nil, 0)
+      uses += [HKTBranch](unsafeUninitializedCapacity: count) { buffer, made in
+        made = hkt_find_uses(start, size, section.address, targets, targets.count, buffer.baseAddress, count)
+      }
+    }
+    uses.sort { ($0.to, $0.from) < ($1.to, $1.from) }
+    Relocations(file).forEachAddress { if known.contains($0) { inData.insert($0) } }
+  }
+
+  /// Something names the address, but for code in the ranges.
+  func isEntered(_ address: UInt64, exceptFrom own: [Range<UInt64>]) -> Bool {
+    if inData.contains(address) { return true }
+    var low = 0
+    var high = uses.count
+    while low < high {
+      let middle = (low + high) / 2
+      if uses[middle].to < address { low = middle + 1 } else { high = middle }
+    }
+    return uses[low...].prefix { $0.to == address }.contains { use in
+      !own.contains { $0.contains(use.from) } && use.isInstruction(file, symbols)
+    }
+  }
+}

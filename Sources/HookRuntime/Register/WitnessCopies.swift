@@ -1,0 +1,68 @@
+// WitnessCopies — witnesses that hold a copy of the method that carries a requirement out.
+//
+// Calls through the protocol run nothing else then: a hook on the method by its own name stands at the witness, too.
+internal import SwiftMangling
+
+extension [(ImageCatalog, Family)] {
+  /// The families, methods of types with what conformances' tables have in their stead.
+  func withWitnessCopies() -> Self {
+    let isFew = count <= Self.few
+    return map { image, family in
+      let copies = image.witnessCopies(of: family, isOneOfMany: !isFew)
+      if copies.isEmpty { return (image, family) }
+      var family = family
+      family.bodies += copies
+      return (image, family)
+    }
+  }
+
+  /// So many are looked for one by one, without reading the names of all witnesses.
+  private static var few: Int { 8 }
+}
+
+extension ImageCatalog {
+  /// Bodies of the family in conformances' tables, which are copies of its method.
+  fileprivate func witnessCopies(of family: Family, isOneOfMany: Bool) -> [Body] {
+    guard family.imported == nil, family.requirement == nil, !family.bodies.isEmpty, let owner = family.declaration.context?.description,
+      family.declaration.contextKind != .protocolType, family.declaration.localContext.isEmpty, !family.declaration.kind.isClosure,
+      !family.declaration.kind.isDeinit
+    else { return [] }
+    let able = isOneOfMany ? witnesses(likeMember: family.declaration) : namedWitnesses(like: family.declaration)
+    let own = able.filter { $0.conformer.description == owner }
+    if own.isEmpty { return [] }
+    let entries = Set(family.bodies.map(\.address))
+    let places = family.declaration.contextKind == .classType ? [virtualPlaces(of: family)] : []
+    return own.compactMap { witness in
+      if entries.contains(witness.address) || !isOfSameType(witness, family) { return nil }
+      guard case .here = destination(of: witness, among: entries, orAt: places), importedCallees(of: witness).isEmpty || !callsNamesake(witness)
+      else { return nil }
+      var body = Body(witness)
+      if let way = wayOfJump(body) { body.way = way }
+      return body
+    }
+  }
+
+  /// A default implementation of another image is what it calls, not a copy.
+  private func callsNamesake(_ witness: Witness) -> Bool {
+    var parser = SymbolParser()
+    let member = MemberKey(witness.requirement)
+    return importedCallees(of: witness).contains { name in parser.declaration(name).map { MemberKey($0) == member } ?? false }
+  }
+
+  /// Of overloads, the one that has the requirement's type is its witness; a requirement that speaks of associated types has no other's.
+  private func isOfSameType(_ witness: Witness, _ family: Family) -> Bool {
+    if witness.requirement.functionType == family.declaration.functionType { return true }
+    let others = families(likeMember: family.declaration).filter {
+      $0.key != family.key && $0.declaration.context?.description == witness.conformer.description
+    }
+    return others.isEmpty
+  }
+
+  /// The witnesses of requirements with that name, labels and kind, found by the name alone.
+  private func namedWitnesses(like declaration: Declaration) -> [Witness] {
+    if declaration.name == "init" || declaration.isSubscript { return witnesses(likeMember: declaration) }
+    let member = MemberKey(declaration)
+    let escaped = declaration.name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
+    return witnesses(words: SelectorPattern("*." + escaped).requiredWords) { MemberKey($0) == member }
+  }
+}
