@@ -11,7 +11,7 @@ private struct SlotQuestion: Hashable {
 }
 
 /// Of all functions of an image, ascending.
-private func functionAddresses(_ symbols: SymbolTable) -> [UInt64] {
+func functionAddresses(_ symbols: SymbolTable) -> [UInt64] {
   var addresses: [UInt64] = []
   for symbol in symbols where symbol.isFunction && symbol.address != addresses.last { addresses.append(symbol.address) }
   return addresses

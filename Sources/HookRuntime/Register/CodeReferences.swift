@@ -12,6 +12,8 @@ struct CodeReferences {
     case branches
     /// Those, and addresses taken relative to the instruction.
     case uses
+    /// As of `uses`, of all functions.
+    case entrances
   }
 
   private let entries: UnsafeBufferPointer<UInt64>

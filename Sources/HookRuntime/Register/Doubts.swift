@@ -2,7 +2,6 @@
 //
 // Owns the question, for every place that tells of it: `explain`, what installing reports, the first line of a trace. A doubt is proven
 // where calls are known to be missed, or no way to the hook is known.
-private import CHookTrampoline
 internal import SwiftMangling
 
 package enum Doubt: Sendable, Hashable {
@@ -133,42 +132,20 @@ extension ImageCatalog {
   }
 }
 
-/// Which addresses of functions an image's code and data name. Made at the first question: one pass over the code.
+/// Which addresses of functions an image's code and data name. Made, or read from the index, at the first question.
 struct Entrances {
-  /// Sorted by `to`.
-  private var uses: [HKTBranch] = []
+  private let uses: CodeReferences
   private var inData: Set<UInt64> = []
-  private let file: ELFFile
-  private let symbols: SymbolTable
 
   init(_ file: ELFFile, _ symbols: SymbolTable) {
-    (self.file, self.symbols) = (file, symbols)
-    var targets: [UInt64] = []
-    for symbol in symbols where symbol.isFunction && symbol.address != targets.last { targets.append(symbol.address) }
-    let known = Set(targets)
-    for section in file.sections where section.isExecutable {
-      guard let code = file.bytes(of: section)?.bindMemory(to: UInt8.self), let start = code.baseAddress else { continue }
-      let size = UInt64(code.count)
-      let count = hkt_find_uses(start, size, section.address, targets, targets.count, nil, 0)
-      uses += [HKTBranch](unsafeUninitializedCapacity: count) { buffer, made in
-        made = hkt_find_uses(start, size, section.address, targets, targets.count, buffer.baseAddress, count)
-      }
-    }
-    uses.sort { ($0.to, $0.from) < ($1.to, $1.from) }
-    Relocations(file).forEachAddress { if known.contains($0) { inData.insert($0) } }
+    uses = CodeReferences(.entrances, of: { functionAddresses(symbols) }, in: file, symbols)
+    let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
+    Relocations(file).forEachAddress { address in if code.contains(where: { $0.contains(address) }) { inData.insert(address) } }
   }
 
   /// Something names the address, but for code in the ranges.
   func isEntered(_ address: UInt64, exceptFrom own: [Range<UInt64>]) -> Bool {
     if inData.contains(address) { return true }
-    var low = 0
-    var high = uses.count
-    while low < high {
-      let middle = (low + high) / 2
-      if uses[middle].to < address { low = middle + 1 } else { high = middle }
-    }
-    return uses[low...].prefix { $0.to == address }.contains { use in
-      !own.contains { $0.contains(use.from) } && use.isInstruction(file, symbols)
-    }
+    return uses.sites(to: address).contains { site in !own.contains { $0.contains(site) } }
   }
 }
