@@ -158,7 +158,8 @@ SHL_HOT SHLUnlocked shl_unlock_all(SHLScope *scope) {
   SHLState *S = scope->state;
   SHLRun *run = S->run;
   run->away_depth = S->lock.depth;
-  if (run->deadline) run->away_since = shl_ticks();
+  if (SHL_UNLIKELY(run->deadline != 0)) run->away_since = shl_ticks();
+  else if (run->mark == 0) run->mark = shl_ticks();
   S->run = &S->idle_run;
   S->lock.depth = 1;
   shl_unlock(S);
@@ -171,20 +172,46 @@ SHL_HOT SHLStatus shl_relock(SHLScope *scope, SHLUnlocked u) {
   if (!shl_lock(S, -1)) return SHL_POISONED;
   S->lock.depth = run->away_depth;
   S->run = run;
-  if (run->deadline) run->away_ticks += shl_ticks() - run->away_since;
+  shl_thread.run = run;
+  // The original is no time of the script's: nothing to look at.
+  uint64_t now = run->is_free && !run->deadline ? 0 : shl_ticks();
+  if (SHL_UNLIKELY(run->deadline != 0)) *(run->is_free ? &run->free_ticks : &run->away_ticks) += now - run->away_since;
+  if (run->is_free) run->is_free = false, run->mark = 0;
+  else if (SHL_UNLIKELY(now - run->mark > LOOK_TICKS)) shl_look(S, run);
   return SHL_READ(S->lock.poisoned) ? SHL_POISONED : SHL_OK;
+}
+
+SHL_HOT SHLUnlocked shl_unlock_original(SHLScope *scope) {
+  SHLState *S = scope->state;
+  SHLRun *run = S->run;
+  run->away_depth = S->lock.depth;
+  if (SHL_UNLIKELY(run->deadline != 0)) run->away_since = shl_ticks();
+  run->is_free = true;
+  shl_thread.run = NULL;
+  S->run = &S->idle_run;
+  S->lock.depth = 1;
+  shl_unlock(S);
+  return (SHLUnlocked){run};
+}
+
+void shl_spent(SHLCallback *cb) {
+  SHLState *S = cb->scope.state;
+  SHLRun *run = S->run;
+  shl_look(S, run);
 }
 
 static void restore(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current) {
   S->lock.depth = depth;
   S->run = run;
   run->current = current;
+  shl_thread.run = run == &S->idle_run ? NULL : run;
 }
 
-int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx) {
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx, bool counts) {
   SHLEntry *entry = ((SHLInner *)cb->scope.state->run)->entry;
   entry->then = then;
   entry->then_ctx = ctx;
+  entry->waits_since = counts ? shl_now() : 0;
   frame_of(cb)->waits = true;
   return 0;
 }

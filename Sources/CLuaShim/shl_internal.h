@@ -44,6 +44,9 @@ enum {
   HASH_NODE = 24,           // bytes of one node of a table's hash part
   HASH_LOG_MAX = 14,        // larger hash parts are refused: colliding keys make one rehash quadratic
   TABLE_MAX = 1000000,      // longest range a table function walks
+  NESTED_UNITS = 200,       // what an entry inside another costs the outer one
+  WAIT_UNITS = 1000,        // what waiting costs
+  LOOK_TICKS = 4000000,     // about a millisecond: native calls look at the clock when so much has passed
   SORT_MAX = 100000,
   UNPACK_MAX = 10000,
   RESULTS_MAX = 8,
@@ -58,17 +61,33 @@ enum {
   MOST_PUSHED = 14,         // arguments that fit a coroutine's stack as it is
 };
 
+/// Which limit of time a run passed.
+typedef enum SHLCap { SHL_CAP_SCRIPT, SHL_CAP_NATIVE, SHL_CAP_ELAPSED } SHLCap;
+
 /// One running call into a state. Lives in the SHLInvocation on the host's stack.
 typedef struct SHLRun {
   struct SHLRun *outer;     // what this thread was running in this state before
   int64_t left;             // instructions left
   int64_t fuel;             // library units until the next look at clock and budget
-  int64_t wall_ns;          // wall-clock budget, negative: none
-  int64_t deadline;         // 0: the clock was not looked at yet
-  int64_t looked_at;        // when it was first, by the clock and by the processor's counter
+  int64_t script_ns;        // the thread's time that the script itself may take; negative: no limit of time at all
+  int64_t native_ns;        // and with the functions it calls
+  int64_t elapsed_ns;       // by the clock on the wall
+  int64_t deadline;         // when one of the three may be over first; 0: the clock was not looked at yet
+  int64_t looked_at;        // when it was first, by the clock, by the processor's counter, by the thread's own time
   uint64_t looked_ticks;
-  uint64_t away_ticks;      // time since then that was not the script's
+  int64_t looked_cpu;
+  uint64_t exempt_at;       // what the thread had of exempt time then
+  uint64_t away_ticks;      // time since then in functions the script called
+  uint64_t free_ticks;      // in the original, which runs without the script too
   uint64_t away_since;
+  uint64_t mark;            // when a native call last looked at the counter, 0: never
+  struct SHLRun *up;        // what this thread was running in any state before; NULL: this is the outermost
+  struct SHLRun *root;      // the outermost
+  int64_t granted;          // `left` at the start
+  uint32_t nested;          // of a root: entries below it
+  uint8_t cap;              // SHLCap: which limit of time was passed
+  bool inherited;           // what stopped it is the outermost's budget
+  bool is_free;             // away in the original
   uint32_t away_depth;      // of the lock, while it is given back
   lua_State *L;             // the pooled coroutine
   lua_State *current;       // the coroutine that runs now
@@ -85,6 +104,10 @@ typedef struct SHLEntry {
   int32_t hook_count;       // what its hook was set to
   uint32_t slot;            // its own call token slot
   bool doomed;              // not reusable
+  int64_t left;             // while it waits: instructions left
+  int64_t waited_ns;        // time in functions it waited for
+  int64_t waits_since;      // when it began to wait for one; 0: it waits for its original
+  uint32_t waits;           // how often it waited for one
   SHLFunction then;         // while it waits: what the function that waits goes on with
   void *then_ctx;
 } SHLEntry;
@@ -224,6 +247,12 @@ void shl_hook(lua_State *L, lua_Debug *ar);
 _Noreturn void shl_kill(lua_State *L, SHLStatus why);
 _Noreturn void shl_rethrow(lua_State *L);
 void shl_charge_slow(lua_State *L);
+/// [-0, +0, -] Looks at the clock where nothing may be raised: marks the run, and the trampoline stops it.
+void shl_look(SHLState *S, SHLRun *run);
+/// [-0, +0, -] A run inside another of its thread: it takes part in the outermost's budget.
+void shl_inherit(SHLState *S, SHLRun *run);
+/// [-0, +0, -] What it used is its outer run's, too.
+void shl_settle(SHLRun *run);
 /// [-0, +0, e] Charges library work: one unit is about one VM instruction.
 static inline void shl_charge(lua_State *L, int64_t units) {
   SHLRun *run = shl_state_of(L)->run;

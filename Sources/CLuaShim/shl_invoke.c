@@ -123,6 +123,20 @@ static int keep_body(lua_State *L) {
   return 0;
 }
 
+/// Does the text begin with the place of a call that was running? What a script wrote itself may look like one.
+static bool has_own_place(const SHLError *e, const char *text, size_t length) {
+  for (const char *line = e->traceback; *line;) {
+    const char *end = strstr(line, ": ");
+    if (!end) return false;
+    size_t n = (size_t)(end + 2 - line);
+    if (*line != '[' && n <= length && memcmp(line, text, n) == 0) return true;
+    line = strchr(end, '\n');
+    if (!line) return false;
+    line++;
+  }
+  return false;
+}
+
 /// [-0, +0, -] The record for the error object at `index`. Takes what the message handler kept. NULL: no memory.
 SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index) {
   SHLRun *run = S->run;
@@ -134,8 +148,15 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
   if (e->line) snprintf(place, sizeof place, "%s:%d: ", e->source, e->line);
   if (status >= SHL_KILLED_INSTRUCTIONS) {
     const char *detail = phrases[status];
-    if (status == SHL_KILLED_TIME && run->wall_ns > 0)
-      snprintf(e->message, sizeof e->message, "%sstopped: ran longer than %lld ms", place, (long long)(run->wall_ns / 1000000));
+    const SHLRun *whose = run->inherited ? run->root : run;
+    e->inherited = run->inherited;
+    e->outside = status == SHL_KILLED_TIME && run->cap != SHL_CAP_SCRIPT;
+    if (status == SHL_KILLED_TIME && whose->script_ns > 0) {
+      static const char *const forms[] = {"%sstopped: %sran longer than %lld ms", "%sstopped: %sthe functions it called ran longer than %lld ms",
+                                          "%sstopped: %swaited longer than %lld ms"};
+      int64_t limit = run->cap == SHL_CAP_NATIVE ? whose->native_ns : run->cap == SHL_CAP_ELAPSED ? whose->elapsed_ns : whose->script_ns;
+      snprintf(e->message, sizeof e->message, forms[run->cap], place, run->inherited ? "the handler that called it " : "", (long long)(limit / 1000000));
+    }
     else if (status == SHL_KILLED_MEMORY)
       snprintf(e->message, sizeof e->message, "%sstopped: uses more than %zu KiB of memory", place, S->limits.memory >> 10);
     else snprintf(e->message, sizeof e->message, "%s%s", place, detail);
@@ -150,7 +171,9 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
       S->refused = false;
       return e;
     }
-    shl_escape(e->message, ERROR_TEXT, text, n < 4096 ? n : 4096);
+    size_t used = 0;
+    if (status != SHL_SYNTAX && *place && !has_own_place(e, text, n)) used = shl_escape(e->message, sizeof place, place, strlen(place));
+    shl_escape(e->message + used, ERROR_TEXT - used, text, n < 4096 ? n : 4096);
     if (status == SHL_SYNTAX && strcmp(e->message, "C stack overflow") == 0) {
       snprintf(e->message, sizeof e->message, "too many nested blocks, functions or parentheses (C stack overflow)");
     } else if (status == SHL_SYNTAX) {
@@ -269,10 +292,12 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   SHLRun *run = &in->run;
   run->outer = S->run;
   run->left = load ? S->limits.load_instructions : S->limits.call_instructions;
-  run->wall_ns = load ? S->limits.load_ns : S->limits.call_ns;
+  run->script_ns = load ? S->limits.load_ns : S->limits.call_ns;
+  run->native_ns = load ? S->limits.load_native_ns : S->limits.call_native_ns;
+  run->elapsed_ns = load ? S->limits.load_elapsed_ns : S->limits.call_elapsed_ns;
   if (SHL_UNLIKELY(b != NULL)) {
     if (b->instructions) run->left = b->instructions;
-    if (b->wall_ns) run->wall_ns = b->wall_ns;
+    if (b->wall_ns) run->script_ns = b->wall_ns;
     // A small budget is meant exactly: start counting at zero.
     if (run->left > 0 && run->left < 100000) lua_sethook(entry->L, shl_hook, LUA_MASKCOUNT, S->hook_count);
   }
@@ -283,6 +308,13 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->error = NULL;
   run->kill = SHL_OK;
   run->frame = NULL;
+  run->mark = 0;
+  run->root = run;
+  run->up = t->run;
+  run->inherited = run->is_free = false;
+  run->nested = 0;
+  t->run = run;
+  if (SHL_UNLIKELY(run->up != NULL)) shl_inherit(S, run);
   S->run = run;
   inv->scope.L = entry->L;
   SHL_WRITE(S->invocations, SHL_READ(S->invocations) + 1);
@@ -312,6 +344,8 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
   S->run = in->saved_run;
   if (SHL_UNLIKELY(in->run.deadline != 0) && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
   in->thread->reentry--;
+  in->thread->run = in->run.up;
+  if (SHL_UNLIKELY(in->run.up != NULL)) shl_settle(&in->run);
   shl_entry_give(S, entry, doomed);
   inv->open = 0;
   if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
@@ -341,6 +375,9 @@ void shl_leave_waiting(SHLInvocation *inv) {
   S->run = in->saved_run;
   if (in->run.deadline != 0 && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
   in->thread->reentry--;
+  in->thread->run = in->run.up;
+  in->entry->left = in->run.left - WAIT_UNITS;
+  if (in->run.up) shl_settle(&in->run);
   if (SHL_UNLIKELY(SHL_READ(S->forgotten) != NULL)) shl_drain_forgotten(S);
   shl_unlock(S);
   if (SHL_UNLIKELY(SHL_READ(S->release_pending)) && !shl_lock_is_mine(&S->lock)) shl_drain(S);

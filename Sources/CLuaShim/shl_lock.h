@@ -34,6 +34,10 @@ typedef struct SHLThread {
   uintptr_t stack_low;
   uintptr_t stack_size;         // 0: not looked up yet
   int32_t reentry;
+  struct SHLRun *run;           // the innermost run of this thread, in whatever state; NULL: none, or in an original
+  uint64_t exempt_ticks;        // time that no script is charged for
+  uint64_t exempt_since;
+  int32_t exempt_depth;
 } SHLThread;
 extern _Thread_local SHLThread shl_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

@@ -25,20 +25,24 @@ static void set_limits(SHLState *S, const SHLLimits *given) {
   if (!l.memory) l.memory = 16 << 20;
   l.call_instructions = or_default(l.call_instructions, 10000000);
   l.call_ns = or_default(l.call_ns, 100000000);
+  l.call_native_ns = or_default(l.call_native_ns, 1000000000);
+  l.call_elapsed_ns = or_default(l.call_elapsed_ns, 2000000000);
+  l.load_native_ns = or_default(l.load_native_ns, 60000000000);
+  l.load_elapsed_ns = or_default(l.load_elapsed_ns, 120000000000);
   l.load_instructions = or_default(l.load_instructions, 100000000);
   l.load_ns = or_default(l.load_ns, 1000000000);
   l.lock_ns = or_default(l.lock_ns, 200000000);
   if (!l.source_bytes) l.source_bytes = 128 << 10;
   if (!l.string_bytes) l.string_bytes = 4 << 20;
   if (!l.stack_bytes) l.stack_bytes = 768 << 10;
-  l.reentry = (int32_t)or_default(l.reentry, 16);
+  l.reentry = (int32_t)or_default(l.reentry, 1000);
   l.pool = (int32_t)or_default(l.pool, 8);
   S->limits = l;
   SHL_WRITE(S->fail_at, l.fail_allocation);
 }
 
 static SHLRun resting(SHLState *S) {
-  return (SHLRun){.left = INT64_MAX / 2, .fuel = INT64_MAX / 2, .wall_ns = -1, .L = S->main, .current = S->main};
+  return (SHLRun){.left = INT64_MAX / 2, .fuel = INT64_MAX / 2, .script_ns = -1, .L = S->main, .current = S->main};
 }
 
 /// [-0, +0, m] Everything that can raise at opening, under pcall of the opening thread; nobody else knows the state yet.

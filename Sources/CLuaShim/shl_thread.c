@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #endif
 #include "shl_thread.h"
+#include "CLuaShim.h"
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
@@ -13,6 +14,22 @@ int64_t shl_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t shl_cpu(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void shl_exempt_begin(void) {
+  SHLThread *t = &shl_thread;
+  if (t->exempt_depth++ == 0) t->exempt_since = shl_ticks();
+}
+
+void shl_exempt_end(void) {
+  SHLThread *t = &shl_thread;
+  if (--t->exempt_depth == 0) t->exempt_ticks += shl_ticks() - t->exempt_since;
 }
 
 /// Thread pointers would not do: a later thread may have the same one.

@@ -15,6 +15,8 @@ static inline uint64_t shl_thread_id(void) {
 }
 
 int64_t shl_now(void);
+/// How long this thread has run.
+int64_t shl_cpu(void);
 /// The processor's counter: cheap, runs evenly, its rate is not known.
 static inline uint64_t shl_ticks(void) { return __builtin_ia32_rdtsc(); }
 

@@ -1,8 +1,8 @@
 // Handlers that wait: a call into a state that stops in the middle and goes on later, on any thread.
 //
 // The pooled coroutine of the call is resumed instead of called; `shl_wait` makes the host function's call yield it.
-// While it waits the lock is free, its call token is dead, and nothing of it is on a C stack. Each step has a budget
-// of its own.
+// While it waits the lock is free, its call token is dead, and nothing of it is on a C stack. All steps together
+// have one budget of instructions, and one of the time in functions that it waited for itself, unless that is a single one.
 //
 // A coroutine that failed is never used again. What a failed one left open is closed; one that is dropped is left to the
 // collector, which closes nothing.
@@ -76,6 +76,8 @@ SHLStatus shl_start(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs,
   SHLStatus status = shl_enter_with(S, budget, NULL, inv);
   if (status != SHL_OK) return status;
   SHLInner *in = shl_inner(inv);
+  in->entry->waited_ns = 0;
+  in->entry->waits = 0;
   enum { MOST = 32 };
   SHLValue all[MOST + 1];
   if (nargs > MOST) {
@@ -99,6 +101,18 @@ SHLStatus shl_start(SHLState *S, SHLRef fn, const SHLValue *args, int32_t nargs,
   return step(inv, nargs, results, max_results, waiting);
 }
 
+/// The budget goes on, too.
+static void go_on_charged(SHLState *S, SHLRun *run, SHLEntry *entry) {
+  run->left = run->granted = entry->left;
+  if (run->left < 0) run->kill = SHL_KILLED_INSTRUCTIONS;
+  if (!entry->waits_since) return;
+  entry->waited_ns += shl_now() - entry->waits_since;
+  if (++entry->waits < 2 || run->script_ns < 0 || entry->waited_ns <= run->elapsed_ns || run->kill) return;
+  run->kill = SHL_KILLED_TIME;
+  run->cap = SHL_CAP_ELAPSED;
+  (void)S;
+}
+
 SHLStatus shl_continue(SHLState *S, SHLWaiting *w, void *host, SHLValue *results, int32_t max_results,
                        const SHLBudget *budget, SHLInvocation *inv, SHLWaiting **again) {
   SHLEntry *entry = (SHLEntry *)w;
@@ -108,6 +122,7 @@ SHLStatus shl_continue(SHLState *S, SHLWaiting *w, void *host, SHLValue *results
   S->limits.memory -= ALLOWANCE;
   S->slots[entry->slot].host = host;
   shl_inner(inv)->here = true;
+  go_on_charged(S, &shl_inner(inv)->run, entry);
   return step(inv, 0, results, max_results, again);
 }
 

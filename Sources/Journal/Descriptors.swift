@@ -2,6 +2,7 @@
 // of the program's numbers, a reader that went away and a size limit raise no signal, and the program's stderr is
 // used only as long as it is the one the program was started with.
 internal import Glibc
+private import Synchronization
 
 package enum HostDescriptor {
   /// Moves a descriptor of the host to a high number, closed on exec. The lowest free numbers are
@@ -69,12 +70,44 @@ package struct StandardError: Sendable {
     (device, inode) = now ?? (0, 0)
   }
 
+  private static func hasRoom() -> Bool {
+    var place = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&place, 1, dropped.load(ordering: .relaxed) == 0 ? patience : 0) > 0
+  }
+
+  /// A pipe that can be written to has room for PIPE_BUF bytes.
+  private static func writeInParts(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var written = 0
+    while written < bytes.count {
+      guard hasRoom() else {
+        dropped.add(1, ordering: .relaxed)
+        return written
+      }
+      let lost = dropped.exchange(0, ordering: .relaxed)
+      if lost > 0 {
+        var text = "scripthost: \(lost) messages were dropped, since stderr was not read\n"
+        _ = text.withUTF8 { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        continue
+      }
+      let count = Glibc.write(STDERR_FILENO, bytes.baseAddress! + written, min(bytes.count - written, Int(PIPE_BUF)))
+      guard count > 0 else { return written }
+      written += count
+    }
+    return written
+  }
+
   private static var identity: (dev_t, ino_t)? {
     var status = stat()
     return fstat(STDERR_FILENO, &status) == 0 ? (status.st_dev, status.st_ino) : nil
   }
 
-  /// Writes one text in one piece. Dropped when the program has put another file in the place of its
+  /// Texts that a reader who does not read kept from being written, by all who write.
+  private static let dropped = Atomic<Int>(0)
+  /// How long one text waits for room, in milliseconds; the next ones do not wait until there is room again.
+  private static let patience: Int32 = 200
+
+  /// Writes one text in one piece. Never waits long: what a pipe or a terminal has no room for is dropped and counted, and the number
+  /// is told when there is room again. Dropped when the program has put another file in the place of its
   /// stderr: that file is the program's alone. Keeps errno.
   package func write(_ text: String) {
     let saved = errno
@@ -82,7 +115,7 @@ package struct StandardError: Sendable {
     guard let now = Self.identity, now == (device, inode) else { return }
     var text = text
     text.withUTF8 { bytes in
-      _ = withoutWriteSignals { Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+      _ = withoutWriteSignals { HostDescriptor.isStream(STDERR_FILENO) ? Self.writeInParts(bytes) : Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
     }
   }
 }

@@ -78,11 +78,18 @@ package struct LuaCallback {
 
   /// What it answers when it failed: a Lua error with the caller's place before the text.
   package func fail(_ text: String) -> Int32 {
+    // What fails is caught and tried again at no cost for the script, however long it took.
+    spent()
     var text = text
     return text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { shl_fail(raw, $0.baseAddress, $0.count) }
     }
   }
+
+  // MARK: Time
+
+  /// For functions that may take long, when they are done: the script is charged for it, and stopped where its time is over.
+  package func spent() { shl_spent(raw) }
 
   // MARK: The lock
 

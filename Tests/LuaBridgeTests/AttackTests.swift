@@ -264,7 +264,7 @@ struct AttackTests {
   @Test("S47 messages are shown escaped")
   func escaped() throws {
     let state = try LuaState.forTest()
-    #expect(state.run(#"error("a\0b\27[31mc\xffd\u{e9}\n\u{85}", 0)"#) == #"error: a\x00b\x1B[31mc\xFFdé\n\xC2\x85"#)
+    #expect(state.run(#"error("a\0b\27[31mc\xffd\u{e9}\n\u{85}", 0)"#) == #"error: test:1: a\x00b\x1B[31mc\xFFdé\n\xC2\x85"#)
   }
 }
 

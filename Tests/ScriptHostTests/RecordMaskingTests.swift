@@ -9,11 +9,12 @@ struct RecordMaskingTests {
     "accesstoken", "token_id", "secret", "clientSecret", "secrets", "authorization", "Proxy-Authorization", "cookie",
     "Set-Cookie", "sessionCookies", "key", "keys", "KEY", "apiKey", "api_key", "API-KEY", "APIKey", "apikey", "APIKEYs",
     "keyID", "privateKey", "user.apiKey", "self.user.password", "request.headers[\"Authorization\"]", "cookies[0]",
-    "config.key()", "X-Api-Key",
+    "config.key()", "X-Api-Key", "passwd", "user_pwd", "passphrase", "pin", "PIN", "jwt", "bearer", "auth", "credentials", "session",
+    "sessionID", "otp", "ssn", "cvv", "cardNumber",
   ]
   static let plain = [
     "", "monkey", "keyboard", "keynote", "turkey", "hockey", "tokenizer", "tokenize", "secretary", "cookiecutter",
-    "name", "total", "self.key.count", "password.length", "authorize", "ke_y", "whiskey.brand", "äkey.ö",
+    "name", "total", "spin", "author", "sessionCount", "pinned", "cards", "passed", "self.key.count", "password.length", "authorize", "ke_y", "whiskey.brand", "äkey.ö",
   ]
 
   @Test("secret names are masked", arguments: secret)

@@ -107,6 +107,8 @@ typedef struct SHLError {
   char source[128];      ///< chunk name as shown ("hello.lua"), "" when unknown
   char message[1024];    ///< complete: "hello.lua:12: …"; one line, escaped, NUL-ended
   char traceback[2048];  ///< innermost first, one "file:line: in function 'name'" per line, NUL-ended
+  bool inherited;        ///< SHL_KILLED_…: what ran out is the budget of the outermost call of the thread, not the call's own
+  bool outside;          ///< SHL_KILLED_TIME: in native code that it called
   SHLValue value;        ///< the handle or constant that was raised (SHL_HANDLE, SHL_CONSTANT), else SHL_NIL.
                          ///< A handle is retained by `value_ref` until shl_error_free
   SHLRef value_ref;
@@ -126,19 +128,23 @@ const char *shl_library_open(const char *path);
 typedef struct SHLLimits {
   size_t memory;               ///< bytes; soft limit, passing it kills the call (16 MiB)
   int64_t call_instructions;   ///< per call (10,000,000); negative: no limit
-  int64_t call_ns;             ///< per call, wall clock without native time (100 ms); negative: no limit
+  int64_t call_ns;             ///< per call: time of the thread without native code (100 ms); negative: no limit of time at all
+  int64_t call_native_ns;      ///< per call: time of the thread with the native code it calls, but for the original (1 s)
+  int64_t call_elapsed_ns;     ///< per call: by the clock on the wall, but for the original (2 s); it tells a call that waits
   int64_t load_instructions;   ///< loading and running a main chunk (100,000,000)
   int64_t load_ns;             ///< (1 s)
+  int64_t load_native_ns;      ///< (60 s)
+  int64_t load_elapsed_ns;     ///< (120 s)
   int64_t lock_ns;             ///< how long entering waits for the lock (200 ms); negative: for ever
   size_t source_bytes;         ///< longest source text (128 KiB)
   size_t string_bytes;         ///< longest string (4 MiB)
   size_t stack_bytes;          ///< C stack that must be left on entry (768 KiB)
-  int32_t reentry;             ///< native re-entries per thread (16)
+  int32_t reentry;             ///< native re-entries per thread (1000)
   int32_t pool;                ///< idle coroutines kept (8)
   int64_t fail_allocation;     ///< tests: allocation number n (1-based) and no other fails; 0 none
 } SHLLimits;
 
-/// Limits of one call; 0 = the state's, negative = none. `lock_ns` 1 = do not wait.
+/// Limits of one call; 0 = the state's, negative = none (`wall_ns`: of the three of time). `lock_ns` 1 = do not wait.
 typedef struct SHLBudget {
   int64_t instructions;
   int64_t wall_ns;
@@ -195,7 +201,7 @@ typedef struct SHLInvocation {
   int32_t open;             ///< still holding the lock
   SHLError *error;          ///< what failed, owned by the caller (shl_error_free). NULL on SHL_OK, when nothing ran
                             ///< (SHL_BUSY … SHL_BAD_ARGUMENT: shl_status_text says it all) and when memory ran out
-  uint64_t reserved[19];
+  uint64_t reserved[36];
 } SHLInvocation;
 
 /// [-0, +0, -] The hot path: lock, take a pooled coroutine, push function and arguments, call, read results.
@@ -334,7 +340,8 @@ int32_t shl_raise(SHLCallback *cb, SHLValue value);
 bool shl_can_wait(SHLCallback *cb);
 /// [-0, +0, -] Makes it wait, after it has returned: `return shl_wait(cb, then, ctx)`. `then` answers in its place when the
 /// call goes on, with no arguments and the host of the call's token. Only when shl_can_wait.
-int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx);
+/// `counts`: what it waits for is its own wish, and is charged to it; false for the original.
+int32_t shl_wait(SHLCallback *cb, SHLFunction then, void *ctx, bool counts);
 /// [-0, +1, -] Argument i as text, as `tostring` gives it; an error in a metamethod gives the type name. Valid during the callback.
 SHLValue shl_arg_text(SHLCallback *cb, int32_t i);
 /// [-0, +0, -] File and line of the Lua code that called this function; false when not called from Lua.
@@ -351,10 +358,19 @@ SHLStatus shl_register_all(SHLState *state, const SHLNamed *functions, int32_t c
 
 // ---------------------------------------------------------------- native code inside a call
 
-/// Gives the lock back completely, whatever its depth, while program code runs. Time until shl_relock
-/// does not count against the script. Between the two: no call with this scope.
+/// Gives the lock back completely, whatever its depth, while program code runs. Time until shl_relock counts for the native
+/// limit and the elapsed one, and entries on this thread take part in the budget of the call. Between the two: no call with this scope.
 typedef struct SHLUnlocked { void *reserved; } SHLUnlocked;
 SHLUnlocked shl_unlock_all(SHLScope *scope);
+/// The same for the original of a call, the first time it runs: that would run without the script, so its time counts for nothing and
+/// handlers inside it have budgets of their own.
+SHLUnlocked shl_unlock_original(SHLScope *scope);
+/// [-0, +0, -] For functions of the host that may have taken long: looks at the clock, and has the call stopped when its time is over.
+void shl_spent(SHLCallback *cb);
+/// [-0, +0, -] What this thread does between the two is the host's own work (finding out how a function is called), and no script is
+/// charged for it. May be nested.
+void shl_exempt_begin(void);
+void shl_exempt_end(void);
 /// Takes it again (waits as long as needed) and restores the depth. SHL_POISONED: return -1 at once; nothing else may be done.
 SHLStatus shl_relock(SHLScope *scope, SHLUnlocked unlocked);
 

@@ -246,7 +246,9 @@ final class HookedFamily {
   static func planAtFirstCall() {
     hkt_set_planner { record in
       let body = KeptRecord.body(of: record!)
+      HostTime.begin()
       body.family.plan(body)
+      HostTime.end()
     }
   }
 

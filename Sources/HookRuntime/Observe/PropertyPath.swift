@@ -16,10 +16,16 @@ struct PropertyPath: Sendable {
   /// What is at its end.
   let leaf: TypeInfo
 
+  /// Each step is looked up and watched; nobody writes more by hand.
+  private static let mostSteps = 32
+
   /// - Parameter type: the class of the first object.
   init(_ text: String, of type: Metadata, isStatic: Bool = false) throws(ObserveError) {
     self.text = text
     var names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+    guard names.count <= Self.mostSteps else {
+      throw .badPath("\(text.prefix(60))…", reason: "it has \(names.count) steps; a path has \(Self.mostSteps) at most")
+    }
     guard !names.contains("") else { throw .badPath(text, reason: "a step has no name; write 'user.name'") }
     var segments: [Segment] = []
     var (owner, isStatic) = (type, isStatic)

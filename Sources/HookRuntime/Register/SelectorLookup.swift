@@ -47,9 +47,16 @@ extension LookupError: CustomStringConvertible {
 }
 
 package enum SelectorLookup {
+  private static let mostBytes = 16_384
+  /// Longer names are compared with none: nobody mistyped one.
+  private static let mostToCompare = 512
+
   /// The families of an exact name (one) or a glob (one or more).
   /// - Parameter suggesting: a miss names the nearest, for which all names of the program are read.
   package static func resolve(_ text: String, suggesting: Bool = true) -> Result<[(ImageCatalog, Family)], LookupError> {
+    // Reading a name takes time that grows with its length; what the compiler makes is far shorter.
+    guard text.utf8.count <= mostBytes else { return .failure(.noSelector("\(text.prefix(60))…", nearest: [])) }
+    let suggesting = suggesting && text.utf8.count <= mostToCompare
     if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
     let found = ProcessCatalog.shared.families(matching: pattern)
@@ -101,7 +108,8 @@ package enum SelectorLookup {
 
   /// Why `name` is no type, nil when it is one.
   package static func typeProblem(_ name: String) -> String? {
-    TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
+    guard name.utf8.count <= mostToCompare * 4 else { return LookupError.noType("\(name.prefix(60))…", nearest: []).description }
+    return TypeCatalog.shared.contains(name) ? nil : LookupError.noType(name, nearest: NearestNames.types(to: name)).description
   }
 }
 

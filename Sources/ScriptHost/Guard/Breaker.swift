@@ -11,6 +11,9 @@ final class Breaker: Sendable {
 
   var isOpen: Bool { opened.load(ordering: .relaxed) }
 
+  /// Opens at once: for a handler that took so much of the program's time that it must not do so again. True when this opened it.
+  func open() -> Bool { !opened.exchange(true, ordering: .relaxed) }
+
   /// True when this failure opened it.
   /// - Parameter now: when it failed, in nanoseconds by CLOCK_MONOTONIC. Threads that fail at the same time come here in any order.
   func recordFailure(at now: UInt64 = hkt_now_ns()) -> Bool {

@@ -13,7 +13,10 @@ package final class HostLog: Sendable {
   private struct Counts {
     var skips: [String: Int] = [:]
     var leaks: [Leak: Int] = [:]
+    /// Whose first failure was told.
+    var told: Set<String> = []
   }
+  private static let mostTold = 1000
   private struct Leak: Hashable { let patch: String, selector: String }
 
   package init(recorder: Recorder?, isVerbose: Bool) {
@@ -88,7 +91,8 @@ package final class HostLog: Sendable {
       fields.add("position", position)
       fields.add("message", message)
     }
-    if isVerbose {
+    // Without `-v` once for each handler: what does not work must not be silent, and must not fill a log either.
+    if isVerbose || counts.withLock({ $0.told.count < Self.mostTold && $0.told.insert("\(patch) \(position) \(selector)").inserted }) {
       say(
         "\(message) (in \(position) '\(selector)'; \(instead ?? (position == "after" ? "the result stands" : "the original runs instead")))"
       )

@@ -3,13 +3,22 @@
 // Everything that prints or records a named value asks here: traces, events, logs,
 // breadcrumbs and reports. A name is cut into words ("apiKey", "api_key", "API-KEY"
 // are "api" and "key"), so that "key" is secret and "monkey" or "keyboard" is not.
+private import Glibc
 internal import Journal
 
 /// Decides by its name whether a value is a secret.
 package enum Masking {
   /// Words that make a name secret, and that also do so at the end of a longer word, because
   /// people write "authtoken" and "sessioncookie".
-  private static let secrets = ["password", "token", "secret", "authorization", "cookie"]
+  private static let secrets = ["password", "passwd", "passphrase", "passcode", "token", "secret", "authorization", "cookie", "credential"]
+
+  /// Words that do so only by themselves: they end ordinary ones ("spin" has "pin").
+  private static let secretWords: Set<String> = [
+    "pwd", "pin", "jwt", "bearer", "auth", "otp", "totp", "ssn", "cvv", "cvc", "iban", "mnemonic", "psk", "sessionid", "sid",
+  ]
+
+  /// What makes the word before it a secret, and is none by itself: a session's id, not a session.
+  private static let secretPairs: [(String, String)] = [("session", "id"), ("card", "number"), ("security", "code"), ("social", "number")]
 
   /// Words before "key" that make one word with it; other words that end so are ordinary
   /// ("monkey", "hockey").
@@ -22,7 +31,16 @@ package enum Masking {
   /// such as "self.user.apiKey" or "request.headers[\"Authorization\"]", of which the last
   /// component decides.
   package static func isSecret(_ name: some StringProtocol) -> Bool {
-    words(of: lastComponent(of: Array(name.utf8))).contains(where: isSecret(word:))
+    if showsAll { return false }
+    let words = words(of: lastComponent(of: Array(name.utf8)))
+    return words.contains(where: isSecret(word:)) || words.last.map { $0.elementsEqual("session".utf8) } ?? false || zip(words, words.dropFirst()).contains(where: isSecret(pair:))
+  }
+
+  /// SCRIPTHOST_MASKING=off: everything is shown, on one's own machine. Read once.
+  private static let showsAll: Bool = getenv("SCRIPTHOST_MASKING").map { String(cString: $0) == "off" } ?? false
+
+  private static func isSecret(pair: ([UInt8], [UInt8])) -> Bool {
+    secretPairs.contains { pair.0.elementsEqual($0.0.utf8) && pair.1.elementsEqual($0.1.utf8) }
   }
 
   /// The part after the last dot that is outside of brackets and quotes.
@@ -79,7 +97,7 @@ package enum Masking {
   private static func isSecret(word bytes: [UInt8]) -> Bool {
     var word = String(decoding: bytes, as: UTF8.self)
     if word.count > 3, word.hasSuffix("s") { word.removeLast() }
-    if secrets.contains(where: word.hasSuffix) || word.hasPrefix("password") { return true }
+    if secrets.contains(where: word.hasSuffix) || word.hasPrefix("password") || secretWords.contains(word) { return true }
     guard word.hasSuffix("key") else { return false }
     let kind = word.dropLast(3)
     return kind.isEmpty || keyKinds.contains { $0 == kind }

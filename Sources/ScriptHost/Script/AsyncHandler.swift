@@ -63,7 +63,7 @@ final class AsyncHandler {
     }
     do throws(BridgeError) { try CallValues.prepareOriginal(script) } catch { return callback.fail(error.description) }
     wish = .original(catching: catching)
-    return shl_wait(callback.raw, Self.originalReturned, Unmanaged.passUnretained(hook.patch).toOpaque())
+    return shl_wait(callback.raw, Self.originalReturned, Unmanaged.passUnretained(hook.patch).toOpaque(), false)
   }
 
   /// What `call:original()` answers when the original has returned.

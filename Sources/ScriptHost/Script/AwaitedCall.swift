@@ -58,7 +58,7 @@ final class AwaitedCall {
     guard let call = AwaitedCall(bound, on: receiver, isObject, block, catching: catching) else { return callback.fail("out of memory") }
     if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
     handler.wish = .call(call)
-    return shl_wait(callback.raw, returned, Unmanaged.passUnretained(patch).toOpaque())
+    return shl_wait(callback.raw, returned, Unmanaged.passUnretained(patch).toOpaque(), true)
   }
 
   /// What the call answers when the function has returned.

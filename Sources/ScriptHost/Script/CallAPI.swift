@@ -265,7 +265,8 @@ enum CallAPI {
     if let async = script.pointee.async { return async.callOriginal(callback, catching: catching) }
     // The scope is the callback's first member. Asking another module for it is a call.
     let scope = UnsafeMutableRawPointer(callback.raw).assumingMemoryBound(to: SHLScope.self)
-    let unlocked = shl_unlock_all(scope)
+    // What it does once is the program's own; a handler that runs it again and again is charged for that.
+    let unlocked = script.pointee.originalRuns == 0 ? shl_unlock_original(scope) : shl_unlock_all(scope)
     var problem: BridgeError?
     do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
     if shl_relock(scope, unlocked) != SHL_OK { return -1 }

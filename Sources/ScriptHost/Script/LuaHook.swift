@@ -278,7 +278,7 @@ final class LuaHook: @unchecked Sendable {
     }
     return fail(
       script, invocation.error.map { message(&$0.pointee) } ?? String(cString: shl_status_text(status)),
-      hasPosition: invocation.error != nil)
+      hasPosition: invocation.error.map { $0.pointee.line > 0 } ?? false, blame: Blame(status, invocation.error))
   }
 
   /// What is said of an error; of a Swift error that nobody caught, its own words.
@@ -289,13 +289,35 @@ final class LuaHook: @unchecked Sendable {
     return text.dropLast(general.count) + "a Swift error was not caught: " + ErrorAPI.text(box)
   }
 
-  private func fail(_ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false) -> HKTOutcome {
+  /// What a failure means for the handler.
+  private enum Blame {
+    /// One of several it may have.
+    case counted
+    /// The budget of the handler that called it ran out.
+    case none
+    /// It held the program up for a second or more: not once again.
+    case whole
+
+    init(_ status: SHLStatus, _ error: UnsafeMutablePointer<SHLError>?) {
+      self = error?.pointee.inherited == true ? .none : error?.pointee.outside == true ? .whole : .counted
+    }
+  }
+
+  private func fail(
+    _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
+  ) -> HKTOutcome {
     let instead = behind == .original ? nil : "the call throws"
     patch.failed(selector, position.rawValue, hasPosition ? text : "\(source):\(line): \(text)", instead: instead)
-    if breaker.recordFailure() {
+    let opens =
+      switch blame {
+      case .counted: breaker.recordFailure()
+      case .none: false
+      case .whole: breaker.open()
+      }
+    if opens {
       // An implementation has no token: it stays, and passes calls on.
       if let token { HookEngine.shared.remove(token) }
-      patch.disabled(selector, position.rawValue, failures: breaker.limit, seconds: breaker.windowSeconds, instead: instead)
+      patch.disabled(selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: instead)
     }
     return abandon(script)
   }

@@ -11,6 +11,7 @@ enum PatchAPI {
   static func register(_ patch: Environment) throws(PatchError) {
     let context = Unmanaged.passUnretained(patch).toOpaque()
     let state = patch.state
+    HostTime.tell(shl_exempt_begin, shl_exempt_end)
     var problem = SHL_OK
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
@@ -102,7 +103,7 @@ enum PatchAPI {
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
     let lists = [
       globals, UnitAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
-      MessageAPI.functions, RuleAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions,
+      MessageAPI.functions, RuleAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
     ]
     let named = lists.joined()
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }
@@ -153,6 +154,7 @@ enum PatchAPI {
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
       do throws(Problem) {
         let index = try resolve(text, patch, waits: readWait(callback)).get()
+        callback.spent()
         return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
       } catch { return callback.fail(error.text) }
     }
@@ -165,6 +167,7 @@ enum PatchAPI {
       do throws(Problem) {
         let waits = try readWait(callback, at: 2)
         if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
+        callback.spent()
         return callback.done(shl_handle(patch.classes.type, UInt64(patch.number(ofClass: text)), waits ? 1 : 0, 0))
       } catch { return callback.fail(error.text) }
     }
@@ -217,7 +220,9 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'explain' takes a selector") }
       switch SelectorLookup.resolve(text) {
-      case .success(let found): return callback.done(Explanation.text(found))
+      case .success(let found):
+        defer { callback.spent() }
+        return callback.done(Explanation.text(found))
       case .failure(let problem): return callback.fail(problem.description)
       }
     }

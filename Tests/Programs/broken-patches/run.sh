@@ -156,7 +156,8 @@ check 'it is switched off once' [ "$(grep -ac 'switched off' "$work/run.err")" -
 format --patches "$work/breaker.lua"
 unchanged 'the same without -v' "$work/alone" "$work/run"
 says 'the one sentence' "$work/run.err" "breaker.lua: before '$rule' failed 5 times in 60 s and is switched off; the program runs on with the original"
-check 'and nothing else' [ "$(wc -l <"$work/run.err")" -eq 1 ]
+says 'the first failure is told' "$work/run.err" 'breaker.lua:5: each time'
+check 'and nothing else' [ "$(wc -l <"$work/run.err")" -eq 2 ]
 capture "$work/run" "$scripthost" events --state "$state" --kind failure -n 6
 says 'the journal has it, too' "$work/run.out" 'handler switched off'
 

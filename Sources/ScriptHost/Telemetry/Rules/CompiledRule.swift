@@ -138,7 +138,8 @@ final class CompiledRule: @unchecked Sendable {
         switch field.privacy {
         case .mask: FieldName(field.name, masked: true)
         case .hash: FieldName(field.name, masked: false)
-        default: FieldName(given: field.name)
+        // A secret stays one under another name.
+        default: FieldName(field.name, masked: Masking.isSecret(field.name) || Masking.isSecret(field.path))
         }
       memory.initializeElement(
         at: index,
