@@ -178,6 +178,13 @@ extension ScriptReference {
       example: "log.info(\"checkout\", { items = 3, total = 12.5 })"),
     ScriptEntry("log", "warn", .function, "log.warn(message: any, fields?: table)", "Records a warning.", example: "log.warn \"no stock\""),
     ScriptEntry("log", "error", .function, "log.error(message: any, fields?: table)", "Records an error of the program's doing."),
+    ScriptEntry(
+      "json", "encode", .function, "json.encode(value: any) -> string",
+      "A value as JSON: tables with the keys 1 to n are arrays, others objects with sorted names, `swift.null` is null.",
+      example: "print(json.encode { title = \"books\", prices = { 1, 2.5 } })"),
+    ScriptEntry(
+      "json", "decode", .function, "json.decode(text: string) -> any", "The value of a JSON text; null is `swift.null`.",
+      example: "print(json.decode(\"[1, 2]\")[2])"),
   ]
 
   static let swiftNames: [ScriptEntry] = [
