@@ -362,7 +362,7 @@ SHLStatus shl_register_all(SHLState *state, const SHLNamed *functions, int32_t c
 /// limit and the elapsed one, and entries on this thread take part in the budget of the call. Between the two: no call with this scope.
 typedef struct SHLUnlocked { void *reserved; } SHLUnlocked;
 SHLUnlocked shl_unlock_all(SHLScope *scope);
-/// The same for the original of a call, the first time it runs: that would run without the script, so its time counts for nothing and
+/// As shl_unlock_all, for the original of a call the first time it runs: that would run without the script, so its time counts for nothing and
 /// handlers inside it have budgets of their own.
 SHLUnlocked shl_unlock_original(SHLScope *scope);
 /// [-0, +0, -] For functions of the host that may have taken long: looks at the clock, and has the call stopped when its time is over.
