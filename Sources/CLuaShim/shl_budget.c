@@ -146,6 +146,7 @@ SHL_NOINLINE void shl_settle(SHLRun *run) {
 static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
   SHL_WRITE(S->instructions, SHL_READ(S->instructions) + (uint64_t)units);
   if (SHL_UNLIKELY(run->kill != SHL_OK)) shl_kill(L, run->kill);
+  if (SHL_UNLIKELY(SHL_READ(S->interrupted))) shl_kill(L, SHL_KILLED_TIME);
   if ((run->left -= units) < 0) shl_kill(L, SHL_KILLED_INSTRUCTIONS);
   if (SHL_UNLIKELY(S->over)) look_at_memory(L, S);
   look_at_clock(L, S, run);
@@ -166,6 +167,8 @@ SHL_NOINLINE void shl_charge_slow(lua_State *L) {
   run->fuel = FUEL;
   spend(L, S, run, units);
 }
+
+void shl_interrupt(SHLState *state, bool on) { SHL_WRITE(state->interrupted, on); }
 
 int64_t shl_running_ms(const SHLState *state) {
   int64_t started = SHL_READ(((SHLState *)(uintptr_t)state)->started);

@@ -170,6 +170,7 @@ struct SHLState {
   _Atomic int64_t fail_at;
   int32_t large_blocks, huge_blocks;
   bool over;                    // the limit was passed; the hook will look
+  _Atomic bool interrupted;     // somebody asked that what runs stops; any thread, by SHL_READ and SHL_WRITE
   bool refused;                 // the last NULL was a refusal, not a limit
   bool refused_string;
   bool hit_hard;                // the last NULL was the hard limit

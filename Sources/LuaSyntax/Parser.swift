@@ -238,8 +238,12 @@ struct Parser {
   private mutating func expressionStatement() throws(SyntaxProblem) -> Statement.Kind {
     let first = try suffixed()
     if !isSymbol("="), !isSymbol(","), first.isCall { return .call(first) }
+    if isSymbol("=") || isSymbol(",") { try checkTarget(first) }
     var targets = [first]
-    while take(",") { targets.append(try suffixed()) }
+    while take(",") {
+      targets.append(try suffixed())
+      try checkTarget(targets[targets.count - 1])
+    }
     guard isSymbol("=") else {
       if token.kind == .end || token.problem != nil { throw unexpected("expected '=' or a call") }
       if targets.count == 1 {
@@ -247,14 +251,15 @@ struct Parser {
       }
       throw unexpected("expected '='")
     }
-    for target in targets {
-      switch target.kind {
-      case .name, .member, .index: break
-      default: throw SyntaxProblem(range: target.range, message: "this cannot be assigned to", needsMore: false)
-      }
-    }
     at += 1
     return .assignment(targets, try expressions())
+  }
+
+  private func checkTarget(_ target: Expression) throws(SyntaxProblem) {
+    switch target.kind {
+    case .name, .member, .index: break
+    default: throw SyntaxProblem(range: target.range, message: "this cannot be assigned to", needsMore: false)
+    }
   }
 
   // MARK: Expressions

@@ -21,7 +21,7 @@ enum ScriptHostCommand {
 
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
-    .run, .ps, .status, .patch, .hooks, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs,
+    .run, .attach, .ps, .status, .patch, .hooks, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs,
     .crashes, .safeMode, .export, .query, .report, .doctor, .completion, .manual,
   ]
 

@@ -291,6 +291,10 @@ void shl_drop_waiting(SHLState *state, SHLWaiting *waiting);
 /// The status as a lower-case phrase ("stopped: ran too long").
 const char *shl_status_text(SHLStatus status);
 
+/// [-0, +0, -] What runs in the state, and what begins to, is stopped at its next instructions as if its time were over; false takes
+/// that back. Any thread, without waiting. Code of the program that a script called goes on to its end.
+void shl_interrupt(SHLState *state, bool on);
+
 // ---------------------------------------------------------------- loading
 
 /// [-0, +0, -] Checks and compiles `bytes`; a function reference in *ref. `name` is shown in positions ("hello.lua").

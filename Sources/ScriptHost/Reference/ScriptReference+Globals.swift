@@ -172,6 +172,10 @@ extension ScriptReference {
       "store", "update", .function, "store.update(key: string, change: function, options?: table) -> any",
       "Keeps what the function makes of the value; it runs again when another thread changed the key meanwhile.",
       example: "store:update(\"longest\", function(old) return math.max(old or 0, 12) end)"),
+    ScriptEntry(
+      "", "stalls", .function, "stalls(limits: table)",
+      "Records what does not go on in time: main thread, pool, loops and queues, with the stack. See docs/apm.md.",
+      example: "stalls { main = \"250ms\", pool = \"500ms\" }"),
     ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
     ScriptEntry(
       "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",

@@ -23,6 +23,8 @@ package final class Environment: @unchecked Sendable {
   let directory: RawPath?
   package let log: HostLog
   package let installation: Installation
+  /// Of a session of the console: what it may change. Set before any script runs.
+  var gate: ChangeGate?
 
   private var openState: LuaState?
   var lua: LuaState { openState! }  // closed by deinit only

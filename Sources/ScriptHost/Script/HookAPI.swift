@@ -102,6 +102,7 @@ enum HookAPI {
     _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Environment, _ callback: LuaCallback
   ) -> Int32 {
     let selector = target.selector
+    if let refusal = patch.refusal("a hook", "\(position.rawValue) \(selector.text)") { return callback.fail(refusal) }
     guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
     let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope)
     let requests = zip(selector.images, selector.families).map {

@@ -63,6 +63,7 @@ enum MessageAPI {
   /// `swift.forward(object, other)`, `swift.forward(class "Shop.Cart", function(self, selector, args) … end)`.
   private static let forward: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a forwarding") { return callback.fail(refusal) }
       let target = callback[0]
       if target.tag == SHL_HANDLE, target.cls == patch.classes.type {
         do throws(CallError) {

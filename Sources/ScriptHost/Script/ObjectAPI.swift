@@ -96,6 +96,7 @@ enum ObjectAPI {
   private static func write(_ field: StoredField, _ name: String, _ object: UnsafeRawPointer, _ patch: Environment, _ callback: LuaCallback)
     -> Int32
   {
+    if let refusal = patch.refusal("a write", name) { return callback.fail(refusal) }
     do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }
     do throws(BridgeError) {
       try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))

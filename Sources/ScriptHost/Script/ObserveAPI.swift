@@ -98,6 +98,7 @@ enum ObserveAPI {
   /// `observe(object, "user.name", f)`, `observe(class "Shop.Cart", "title", f)`, `observe(class "Shop.Cart", "static rate", f)`.
   private static let observe: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("an observation", callback.text(1) ?? "") { return callback.fail(refusal) }
       guard let path = callback.text(1), callback[2].tag == SHL_FUNCTION else {
         return callback.fail("'observe' takes an object or class, a property such as \"title\" or \"user.name\", and a function")
       }

@@ -226,7 +226,7 @@ extension PatchCheck {
       }
     case .handle(let type):
       if ScriptReference.member(name.text, of: type) == nil { unknownMember(name, of: type, shown: type.lowercased()) }
-    case .table(let table):
+    case .table(let table) where table != "store":
       error(name.range, "'\(table)' is a table of functions: write '\(table).\(name.text)'")
     case .call(let handler):
       guard let entry = ScriptReference.member(name.text, of: "Call") else { return unknownMember(name, of: "Call", shown: "call") }

@@ -66,6 +66,7 @@ enum ClosureAPI {
 
   static let call: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a call of a closure") { return callback.fail(refusal) }
       let function = ClosureBridge.value(callback[0])
       guard ClosureBridge.isUsable(function) else { return callback.fail(ClosureBridge.borrowedText) }
       let plan: FunctionPlan

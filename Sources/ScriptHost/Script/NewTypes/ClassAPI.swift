@@ -43,6 +43,7 @@ enum ClassAPI {
 
   private static let define: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a class made here", callback.text(0) ?? "") { return callback.fail(refusal) }
       guard let name = callback.text(0), callback[1].tag == SHL_TABLE else {
         return callback.fail(
           "'class.define' takes a name and a table: class.define(\"FastCart\", { super = \"Shop.Cart\", methods = { … } })")

@@ -40,6 +40,7 @@ enum DelegateAPI {
   }
 
   private static func make(_ property: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    if let refusal = patch.refusal("a watch of delegates", property) { return callback.fail(refusal) }
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
     }

@@ -42,6 +42,7 @@ enum ImplementAPI {
   }
 
   private static func make(_ protocols: [String], _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    if let refusal = patch.refusal("an object made here", protocols.joined(separator: " ")) { return callback.fail(refusal) }
     let what = protocols.map { "'\($0)'" }.joined(separator: ", ")
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("implement \(what): a table of functions is expected, got \(ValueBridge.describe(callback[0]))")

@@ -41,7 +41,9 @@ enum ErrorAPI {
       let bridge = ValueBridge(reading: receiver, patch, callback.scope)
       switch callback.name {
       case "type": return callback.done(type.name)
-      case "message": return callback.done(message(box, callback))
+      case "message":
+        if let refusal = patch.refusal("an error's message") { return callback.fail(refusal) }
+        return callback.done(message(box, callback))
       case "value": return ValueAPI.push(memory, type, bridge, callback)
       case "case"?:
         guard let number = type.caseNumber(of: memory) else { return callback.done(shl_nil()) }

@@ -50,6 +50,7 @@ enum RuleAPI {
   }
 
   private static func install(_ verb: String, _ name: String, _ table: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    if let refusal = patch.refusal("a rule", name) { return callback.fail(refusal) }
     do throws(RuleProblem) {
       if verb == "metric" { return answer(try MetricAPI.install(name, table, patch, callback), patch, callback) }
       let definition = try RuleReader.read(verb: verb, name: name, table, callback)

@@ -1,0 +1,43 @@
+// ChangeGate — what a session of the console may change in the program, and the record of what it did.
+//
+// A patch has no gate. Every function of a script that changes the program, or runs code of it, asks `Environment.refusal` first.
+internal import Journal
+private import Synchronization
+
+/// Any thread.
+final class ChangeGate: Sendable {
+  private let allows: Bool
+  private let session: String
+  private let log: HostLog
+  private let count = Atomic<Int>(0)
+
+  init(allows: Bool, session: String, log: HostLog) {
+    self.allows = allows
+    self.session = session
+    self.log = log
+  }
+
+  /// How many changes were made.
+  var changes: Int { count.load(ordering: .relaxed) }
+
+  /// Why it may not be; nil when it may, and is in the journal then.
+  func refusal(_ act: String, _ subject: String) -> String? {
+    guard allows else { return "this session only reads, and \(act) changes the program or runs code of it; attach with --write" }
+    count.add(1, ordering: .relaxed)
+    log.append(.note, "console change") { fields in
+      fields.add("session", session)
+      fields.add("act", act)
+      fields.add("subject", subject)
+    }
+    return nil
+  }
+}
+
+extension Environment {
+  /// Why the script may not do this; nil for patches always. What is done is in the journal then.
+  @inline(__always)
+  func refusal(_ act: StaticString, _ subject: @autoclosure () -> String = "") -> String? {
+    guard let gate else { return nil }
+    return gate.refusal("\(act)", subject())
+  }
+}

@@ -1,0 +1,39 @@
+// ConsoleCommands — what the console answers beside snippets: types, methods, hooks.
+internal import HookRuntime
+
+enum ConsoleCommands {
+  private static let most = 200
+
+  /// The lines of a command; nil: there is none of that name.
+  static func lines(_ command: String, _ argument: String) -> [String]? {
+    switch command {
+    case "types": types(argument)
+    case "methods": methods(argument)
+    case "hooks": hooks()
+    default: nil
+    }
+  }
+
+  private static func types(_ text: String) -> [String] {
+    let pattern = SelectorPattern(text.isEmpty ? "**" : text)
+    let found = TypeCatalog.shared.all.filter { pattern.matches($0, isStatic: false, typed: { [] }) }.sorted()
+    return cut(found, "no type matches '\(text)'")
+  }
+
+  private static func methods(_ text: String) -> [String] {
+    let pattern = SelectorPattern(text.isEmpty ? "**" : text)
+    let found = Set(ProcessCatalog.shared.families(matching: pattern).map { $0.0.fullName($0.1, typed: true) }).sorted()
+    let near = found.isEmpty ? NearestNames.selectors(to: text) : []
+    return cut(found, "no selector matches '\(text)'" + (near.first.map { "; did you mean '\($0)'?" } ?? ""))
+  }
+
+  private static func hooks() -> [String] {
+    let found = HookEngine.shared.list().map(\.description)
+    return found.isEmpty ? ["no hooks"] : cut(found, "")
+  }
+
+  private static func cut(_ lines: [String], _ none: String) -> [String] {
+    if lines.isEmpty { return [none] }
+    return Array(lines.prefix(most)) + (lines.count > most ? ["… \(lines.count - most) more; name fewer"] : [])
+  }
+}

@@ -1,0 +1,228 @@
+// ConsoleSession — one person's place in a running program: a Lua environment without a patch, and a thread that runs its snippets.
+//
+// A snippet runs as the main chunk of a patch does, under a budget, on the session's thread; what it installs stays until the session ends.
+// Nothing here waits for the program, and the program for nothing of it.
+internal import CHookTrampoline
+internal import CLuaShim
+internal import HookRuntime
+internal import Journal
+internal import LuaBridge
+private import Glibc
+private import Synchronization
+
+package final class ConsoleSession: @unchecked Sendable {
+  // What changes is behind `shared`, but for `functions`, which the session's thread alone uses.
+  package let number: Int
+  package let mayWrite: Bool
+  private let environment: Environment
+  private let gate: ChangeGate
+  private let functions: (run: LuaReference, show: LuaReference, names: LuaReference)
+  private let mutex = Pthread()
+
+  private struct Shared {
+    var work: [@Sendable () -> Void] = []
+    var isEnded = false
+    var isRunning = false
+    var wasInterrupted = false
+    /// Where prints go: to the request that runs, or to whoever opened the session.
+    var output: (@Sendable (String) -> Void)?
+    var standing: (@Sendable (String) -> Void)?
+  }
+  private let shared = Mutex(Shared())
+  private static let count = Atomic<Int>(0)
+
+  /// What became of a snippet.
+  package enum Answer: Sendable {
+    /// The values as text; nil when there are none. `changes`: it changed the program.
+    case values(String?, changes: Bool)
+    case failed(String, traceback: [String])
+    /// The text only ends too early.
+    case incomplete(String)
+    case stopped
+  }
+
+  /// - Parameters:
+  ///   - mayWrite: hooks, calls and writes are allowed, and recorded.
+  ///   - output: gets what is printed while no snippet runs.
+  package init(mayWrite: Bool, log: HostLog, output: @escaping @Sendable (String) -> Void) throws(PatchError) {
+    number = Self.count.add(1, ordering: .relaxed).newValue
+    self.mayWrite = mayWrite
+    let id = "console-\(number)"
+    environment = try Environment(id: id, fileName: "console", log: log)
+    gate = ChangeGate(allows: mayWrite, session: id, log: log)
+    environment.gate = gate
+    do throws(LuaFailure) {
+      let made = try environment.lua.call(try environment.lua.compile(ConsolePrelude.text, name: "console support"))
+      guard made.count == 3, case .reference(let run) = made[0], case .reference(let show) = made[1], case .reference(let names) = made[2] else {
+        throw LuaFailure(.badArgument, "the console's own script answers \(made.count) values")
+      }
+      functions = (run, show, names)
+    } catch { throw .failed(error.message) }
+    shared.withLock { $0.standing = output }
+    environment.lua.setPrint { [weak self] text, _, _ in self?.print(text) }
+    log.append(.note, "console opened") { fields in
+      fields.add("session", id)
+      fields.add("write", mayWrite)
+    }
+    let code = HostThread.start("scripthost-con", stack: 8 << 20) { self.work() }
+    if code != 0 { throw .failed("no thread for a session, \(systemMessage(code))") }
+  }
+
+  private func print(_ text: String) {
+    let output = shared.withLock { $0.output ?? $0.standing }
+    output?(text)
+  }
+
+  // MARK: The thread
+
+  private func work() {
+    while true {
+      guard let next = next() else { break }
+      next()
+    }
+    environment.installation.remove()
+    environment.log.append(.note, "console closed") { $0.add("session", environment.id) }
+  }
+
+  private func next() -> (@Sendable () -> Void)? {
+    mutex.lock()
+    defer { mutex.unlock() }
+    while true {
+      let (body, isEnded) = shared.withLock { shared in (shared.work.isEmpty ? nil : shared.work.removeFirst(), shared.isEnded) }
+      if isEnded { return nil }
+      if let body { return body }
+      mutex.wait()
+    }
+  }
+
+  /// Has the session's thread run `body`, after what it was asked before.
+  private func add(_ body: @escaping @Sendable () -> Void) {
+    mutex.lock()
+    shared.withLock { $0.work.append(body) }
+    mutex.signal()
+    mutex.unlock()
+  }
+
+  /// Ends the session: a snippet that runs is stopped, what it installed is taken out. Any thread; does not wait.
+  package func end() {
+    interrupt()
+    mutex.lock()
+    shared.withLock { shared in
+      shared.isEnded = true
+      shared.standing = nil
+    }
+    mutex.signal()
+    mutex.unlock()
+  }
+
+  /// Stops the snippet that runs, at its next instructions; code of the program that it called is not stopped. Any thread.
+  package func interrupt() {
+    let isRunning = shared.withLock { shared in
+      if shared.isRunning { shared.wasInterrupted = true }
+      return shared.isRunning
+    }
+    if isRunning { shl_interrupt(environment.state, true) }
+  }
+
+  // MARK: Snippets
+
+  /// Budget of one snippet: a person waits for it, and can stop it.
+  private static let budget = SHLBudget(instructions: 20_000_000_000, wall_ns: 60_000_000_000, lock_ns: 10_000_000_000)
+
+  /// Runs a snippet; both closures are called on the session's thread.
+  package func evaluate(_ text: String, output: @escaping @Sendable (String) -> Void, then answer: @escaping @Sendable (Answer) -> Void) {
+    add { [self] in
+      shared.withLock { shared in
+        shared.output = output
+        shared.isRunning = true
+        shared.wasInterrupted = false
+      }
+      shl_interrupt(environment.state, false)
+      let result = asProgram { run(text) }
+      let wasInterrupted = shared.withLock { shared in
+        shared.output = nil
+        shared.isRunning = false
+        return shared.wasInterrupted
+      }
+      if wasInterrupted, case .failed = result { answer(.stopped) } else { answer(result) }
+    }
+  }
+
+  /// Calls of the program that a snippet makes are hooked, as those of any thread are.
+  private func asProgram<R>(_ body: () -> R) -> R {
+    guard let thread = hkt_thread() else { return body() }
+    hkt_host_end(thread)
+    defer { hkt_host_begin(thread) }
+    return body()
+  }
+
+  private func run(_ text: String) -> Answer {
+    let before = gate.changes
+    let chunk: LuaReference
+    do throws(LuaFailure) { chunk = try environment.lua.compile("return " + text, name: "console") } catch {
+      do throws(LuaFailure) { chunk = try environment.lua.compile(text, name: "console") } catch {
+        if case .syntax(moreInput: true) = error.reason { return .incomplete(error.message) }
+        return .failed(error.message, traceback: [])
+      }
+    }
+    do throws(LuaFailure) {
+      let shown = try environment.lua.call(functions.run, [.reference(chunk)], budget: Self.budget)
+      return .values(shown.first?.text, changes: gate.changes != before)
+    } catch {
+      // The console's own script is no news.
+      return .failed(error.message, traceback: error.traceback.filter { !$0.contains("console support") })
+    }
+  }
+
+  /// Answers a command beside snippets: its lines; nil when there is none of that name.
+  func command(_ name: String, _ argument: String, then answer: @escaping @Sendable ([String]?) -> Void) {
+    add { answer(ConsoleCommands.lines(name, argument)) }
+  }
+
+  /// Shows the last value from one of its elements on.
+  package func page(from: Int64, then answer: @escaping @Sendable (Answer) -> Void) {
+    add { [self] in
+      do throws(LuaFailure) {
+        let last = try environment.lua.call(try environment.lua.compile("return _", name: "console"))
+        answer(.values(try environment.lua.call(functions.show, [last.first ?? .nil, .int(from)], budget: Self.budget).first?.text, changes: false))
+      } catch { answer(.failed(error.message, traceback: [])) }
+    }
+  }
+
+  // MARK: Completion
+
+  /// Names that may stand at the end of `text`: the words, and where in `text` the word begins (in bytes). Runs no code of the program.
+  package func complete(_ text: String, then answer: @escaping @Sendable ([String], Int) -> Void) {
+    add { [self] in
+      let wish = ConsoleCompletion.Wish(text)
+      answer(ConsoleCompletion.names(for: wish) { path in members(of: path) }, wish.start)
+    }
+  }
+
+  /// The names in a value that a path of names leads to, and its Swift type.
+  private func members(of path: String) -> (names: [String], type: String?)? {
+    guard let answer = try? environment.lua.call(functions.names, [LuaValue(path)]), let names = answer.first?.text else { return nil }
+    return (names.split(separator: "\n").map(String.init), answer.dropFirst().first?.text)
+  }
+}
+
+/// A lock with a condition, which lie still.
+private final class Pthread: @unchecked Sendable {
+  // Only the C library looks into them.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  init() {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(condition, nil)
+  }
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+    condition.deallocate()
+  }
+  func lock() { pthread_mutex_lock(mutex) }
+  func unlock() { pthread_mutex_unlock(mutex) }
+  func wait() { pthread_cond_wait(condition, mutex) }
+  func signal() { pthread_cond_signal(condition) }
+}

@@ -1,0 +1,235 @@
+// ConsoleClient — the terminal side of the console: input, commands that begin with ':', what is shown.
+internal import Glibc
+internal import Journal
+internal import LuaSyntax
+internal import ScriptHost
+
+final class ConsoleClient {
+  /// Kept open as long as the session: its end ends that.
+  private let standing: ControlConnection
+  private let connection: ControlConnection
+  private let session: Int64
+  private let isJSON: Bool
+  /// Snippets that changed the program, for :save.
+  private var changes: [String] = []
+  private var failed = false
+
+  init(_ process: HostedProcess, write: Bool, isJSON: Bool) throws(Failure) {
+    standing = try ControlConnection(process)
+    connection = try ControlConnection(process)
+    self.isJSON = isJSON
+    var number: Int64?
+    _ = try standing.ask("console.open", [.init("write", .bool(write))]) { line in
+      number = line["session"]?.int
+      return false
+    }
+    guard let number else { throw Failure(status: 1, sentence: "process \(process.pid) opened no session") }
+    session = number
+  }
+
+  private func ask(_ verb: String, _ members: [ControlValue.Member], more: (ControlValue) -> Bool = { _ in true }) throws(Failure) -> ControlValue {
+    try connection.ask(verb, [.init("session", .int(session))] + members, timeout: -1, more: more)
+  }
+
+  // MARK: Piped
+
+  /// Runs the whole input as one snippet, or its commands line by line; answers the exit status.
+  func runPiped(_ text: String) throws(Failure) -> Int32 {
+    var snippet = ""
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix(":") {
+        try evaluate(snippet)
+        snippet = ""
+        if try !command(String(line)) { return failed ? 1 : 0 }
+        continue
+      }
+      snippet += line + "\n"
+    }
+    try evaluate(snippet)
+    return failed ? 1 : 0
+  }
+
+  // MARK: Interactive
+
+  /// Reads and runs until the end; answers the exit status.
+  func run() throws(Failure) -> Int32 {
+    let interrupter = try Interrupter(standing.process, session)
+    defer { interrupter.end() }
+    let editor = LineEditor(history: [])
+    editor.complete = { [self] text in
+      guard let answer = try? ask("console.complete", [.init("text", .string(text))]) else { return ([], 0) }
+      return (answer["words"]?.elements?.compactMap(\.text) ?? [], Int(clamping: answer["start"]?.int ?? 0))
+    }
+    var snippet = ""
+    while true {
+      switch editor.read(snippet.isEmpty ? "> " : ". ") {
+      case .end: return 0
+      case .interrupt: snippet = ""
+      case .line(let line):
+        if snippet.isEmpty, line.hasPrefix(":") {
+          if try !command(line) { return 0 }
+          continue
+        }
+        snippet += (snippet.isEmpty ? "" : "\n") + line
+        if Self.needsMore(snippet) { continue }
+        try evaluate(snippet)
+        snippet = ""
+      }
+    }
+  }
+
+  /// The text only ends too early, as a statement and as a value.
+  static func needsMore(_ text: String) -> Bool {
+    guard let problem = Script(SourceText(text)).problem else { return false }
+    guard let asValue = Script(SourceText("return " + text)).problem else { return false }
+    return problem.needsMore || asValue.needsMore
+  }
+
+  // MARK: Snippets
+
+  private func evaluate(_ text: String) throws(Failure) {
+    if text.allSatisfy(\.isWhitespace) { return }
+    let answer = try ask("console.eval", [.init("text", .string(text))]) { line in
+      if isJSON { Output.line(line.withoutEnvelope.line) } else if let text = line["print"]?.text { 
+        Output.line(text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }.joined(separator: "\n"))
+      }
+      Output.flush()
+      return true
+    }
+    if answer["changes"]?.bool == true { changes.append(text) }
+    show(answer)
+  }
+
+  private func show(_ answer: ControlValue) {
+    if answer["failed"] != nil { failed = true }
+    if isJSON { Output.line(answer.withoutEnvelope.line) } else if let message = answer["failed"]?.text {
+      Output.line(message)
+    } else if let text = answer["text"]?.text {
+      Output.line(text)
+    }
+    Output.flush()
+  }
+
+  // MARK: Commands
+
+  private static let help = """
+    :types [GLOB]     types of the program              :methods [GLOB]   selectors with their types
+    :explain SELECTOR how far a hook reaches            :hooks            hooks that are installed
+    :patches          patches and their states          :page [N]         the last value from element N on
+    :trace SELECTOR   print each call (with --write)    :untrace          end that
+    :track SELECTOR   record each call (with --write)   :save FILE        what changed the program, as a patch
+    :help             this                              :quit             end the session
+    Everything else is Lua. The last values are _, _1, _2 and _3. Tab completes, Ctrl-C stops a snippet.
+    """
+
+  /// False: the session is to end.
+  private func command(_ line: String) throws(Failure) -> Bool {
+    let words = line.dropFirst().split(separator: " ", maxSplits: 1).map(String.init)
+    let argument = words.count > 1 ? words[1] : ""
+    switch words.first ?? "" {
+    case "quit", "q", "exit": return false
+    case "help", "": Output.line(Self.help)
+    case "types", "methods", "hooks":
+      let answer = try ask("console.command", [.init("command", .string(words[0])), .init("argument", .string(argument))])
+      if isJSON { Output.line(answer.withoutEnvelope.line) } else { for line in answer["lines"]?.elements ?? [] { Output.line(line.text ?? "") } }
+    case "patches": for patch in try connection.ask("patches")["patches"]?.elements ?? [] { Output.line(patch.line) }
+    case "explain": try evaluate("print(explain(\(Self.quoted(argument))))")
+    case "page": show(try ask("console.page", [.init("from", .int(Int64(argument) ?? 1))]))
+    case "trace":
+      try evaluate("traced = traced or {} traced[#traced + 1] = method(\(Self.quoted(argument))):after(function(call, ...) print(call.selector, ...) end)")
+    case "untrace": try evaluate("for _, hook in ipairs(traced or {}) do hook:remove() end traced = nil")
+    case "track": try evaluate("track(\(Self.quoted(argument))) { on = \(Self.quoted(argument)), fields = { duration = 'duration' } }")
+    case "save": try save(argument)
+    case let other: Output.line("no command ':\(EventText.printable(other))'; see :help")
+    }
+    Output.flush()
+    return true
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+  }
+
+  /// What changed the program, as a patch with a test.
+  private func save(_ name: String) throws(Failure) {
+    guard !name.isEmpty else { return Output.line(":save takes a file") }
+    guard !changes.isEmpty else { return Output.line("nothing of this session changed the program") }
+    let program = (try connection.ask("status"))["program"]?.text.flatMap { $0.split(separator: "/").last.map(String.init) } ?? ""
+    var id = name.split(separator: "/").last.map(String.init) ?? "console"
+    if id.hasSuffix(".lua") { id.removeLast(4) }
+    let text = "-- Written in the console.\npatch { id = \"\(id)\", version = \"0.1.0\", api = 1, target = { program = \"\(program)\" } }\n\n"
+      + changes.joined(separator: "\n") + "\n\ntest \"\(id) is in place\" (function(t) t.expect(#hooks() > 0, \"nothing is hooked\") end)\n"
+    do throws(Failure) {
+      try TextFile.write(text, to: RawPath(name), replacing: false)
+      Output.line("wrote \(name)")
+    } catch { Output.line(error.sentence) }
+  }
+}
+
+/// Has Ctrl-C stop the snippet: a thread of the command takes the signal and asks by a connection of its own.
+private final class Interrupter: @unchecked Sendable {
+  // The connection belongs to the thread.
+  private let connection: ControlConnection
+  private let session: Int64
+
+  init(_ process: HostedProcess, _ session: Int64) throws(Failure) {
+    connection = try ControlConnection(process)
+    self.session = session
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGINT)
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { context in
+      // Retained for the thread, which lasts as long as the command.
+      Unmanaged<Interrupter>.fromOpaque(context!).takeUnretainedValue().wait()
+      return nil
+    }, Unmanaged.passRetained(self).toOpaque())
+    pthread_detach(thread)
+  }
+
+  private func wait() {
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGINT)
+    while true {
+      var signal: Int32 = 0
+      sigwait(&set, &signal)
+      _ = try? connection.ask("console.interrupt", [.init("session", .int(session))])
+    }
+  }
+
+  func end() {}
+}
+
+extension Subcommand {
+  static let attach = Subcommand(
+    name: "attach", summary: "look around inside a running process",
+    synopsis: "[--write] [--json] [--state DIR] [PID]",
+    description: [
+      "Opens a console in a process that runs under ScriptHost: Lua as in a patch, with the program's types, values and selectors. Without --write it reads only: hooks, calls and writes are refused. Each change is in the journal. What a session installed goes with it.",
+      "Input that is no terminal is run as it comes, and the status tells whether a snippet failed. Without PID it means the only process there is.",
+    ],
+    options: [
+      Option(long: "write", help: "Allows hooks, calls and writes; each is recorded."), .json, .controlState,
+    ],
+    operands: .optional("PID", .none), exitStatuses: ExitStatus.control,
+    examples: [
+      ("scripthost attach", "A console in the only process."), ("echo 'hooks()' | scripthost attach 4711", "One snippet, for a script."),
+    ],
+    seeAlso: ["ps", "status", "run"]
+  ) { arguments in
+    let process = try HostedProcess.find(arguments.operand(0), state: arguments.controlState).process
+    let client = try ConsoleClient(process, write: arguments.has("--write"), isJSON: arguments.has("--json"))
+    if isatty(STDIN_FILENO) == 1 { return try client.run() }
+    var input: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      input += buffer[..<count]
+    }
+    return try client.runPiped(String(decoding: input, as: UTF8.self))
+  }
+}
