@@ -82,8 +82,9 @@ struct ConsoleTests {
     session.evaluate("while true do end") { _ in } then: { [answers] in answers.give($0) }
     // It may not run yet: asked again until it ends.
     let stopping = Task.detached { while !Task.isCancelled { session.interrupt(); await Task.yield() } }
-    guard case .stopped? = await answers.next() else { Issue.record("not stopped"); return }
+    let answer = await answers.next()
     stopping.cancel()
+    guard case .stopped? = answer else { Issue.record("not stopped: \(String(describing: answer))"); return }
     await stopping.value
     #expect(await ask(session, "1") == "1")
     session.end()

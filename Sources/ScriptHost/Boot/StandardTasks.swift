@@ -62,7 +62,8 @@ extension BootTask {
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
     let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "")
-    let (state, program) = (context.state, context.program)
+    // Of a process that only runs tests nothing is counted or left out.
+    let (state, program) = (context.settings.has(.test) ? nil : context.state, context.program)
     patches.start(context.settings.allBytes(.patches).map { RawPath($0) }) { files in
       guard let state else { return [] }
       return BootGuard.begin(state: state, program: program, patches: files, log: log)

@@ -127,7 +127,7 @@ package final class ConsoleSession: @unchecked Sendable {
   // MARK: Snippets
 
   /// Budget of one snippet: a person waits for it, and can stop it.
-  private static let budget = SHLBudget(instructions: 20_000_000_000, wall_ns: 60_000_000_000, lock_ns: 10_000_000_000)
+  private static let budget = SHLBudget(instructions: 20_000_000_000, wall_ns: -1, lock_ns: 10_000_000_000)
 
   /// Runs a snippet; both closures are called on the session's thread.
   package func evaluate(_ text: String, output: @escaping @Sendable (String) -> Void, then answer: @escaping @Sendable (Answer) -> Void) {
