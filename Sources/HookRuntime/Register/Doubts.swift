@@ -120,7 +120,8 @@ extension ImageCatalog {
     let declaration = family.declaration
     if family.requirement != nil || declaration.kind.isClosure || declaration.kind.isDeinit || declaration.isCoroutine { return false }
     if family.bodies.contains(where: { $0.isAsync || $0.form == .merged || $0.isWitness }) { return false }
-    if declaration.contextKind == .classType, declaration.genericParameterCounts.contains(where: { $0 > 0 }) { return false }
+    // Tables of classes are filled from places that hold distances, not addresses.
+    if declaration.contextKind == .classType || declaration.contextKind == .protocolType { return false }
     let own = family.bodies.map { $0.address - bias..<$0.address - bias + UInt64(max(1, $0.size)) }
     return lock.withLock {
       family.bodies.allSatisfy { body in

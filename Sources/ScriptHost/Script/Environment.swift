@@ -46,6 +46,8 @@ package final class Environment: @unchecked Sendable {
   /// The latest entry of each text in `selectors` and `classNames`: a handler that looks a name up at each call adds one.
   private var selectorNumbers: [String: Int] = [:]
   private var classNumbers: [String: Int] = [:]
+  /// Images of which it was told that inlined calls in them are not known.
+  private let doubtfulImages = Mutex<Set<String>>([])
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
   /// Selectors hooked for objects, whose gaps were told.
@@ -169,6 +171,9 @@ package final class Environment: @unchecked Sendable {
     selectorNumbers[selector.text] = selectors.count - 1
     return selectors.count - 1
   }
+
+  /// Whether that of the image is to be told: the first time. Any thread.
+  func tellsDoubt(of image: String) -> Bool { doubtfulImages.withLock { $0.insert(image).inserted } }
 
   func number(ofClass name: String) -> Int {
     if let known = classNumbers[name] { return known }

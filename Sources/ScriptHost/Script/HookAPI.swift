@@ -273,7 +273,10 @@ extension HookEngine.Report {
     for (name, doubt) in doubts where doubt.isProven {
       patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(doubt)")
     }
-    for doubt in unproven { patch.log.note("hooks not proven", "\(patch.fileName): hooks may miss \(doubt)") }
+    // Of an image, and so the same for all hooks on it: once.
+    for case .inliningUnknown(let image, let why) in unproven where patch.tellsDoubt(of: image) {
+      patch.log.note("hooks not proven", "\(patch.fileName): it is not known which calls were inlined, which hooks miss: \(image) \(why)")
+    }
     for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
   }
 }

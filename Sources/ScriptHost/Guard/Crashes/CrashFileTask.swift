@@ -5,7 +5,7 @@ private import Glibc
 package import Journal
 
 extension BootTask {
-  /// In the state directory's folder "crashes". Where it cannot be made the program goes on without reports, said once.
+  /// In the state directory's folder "crashes". Where it cannot be made the program goes on without reports; the journal, which lies beside it, tells why.
   static let crashFile = BootTask("crash file", .records, priority: 95) { context in
     // A process that runs tests and ends is no start of the program.
     guard !context.settings.has(.test) else { return .goOn }
@@ -19,7 +19,7 @@ extension BootTask {
       }
     }
     guard code == 0 else {
-      context.log.say("no crash report can be written in '\(directory)': \(systemMessage(code)); the program runs without one")
+      context.log.note("crash file", "no crash report can be written in '\(directory)': \(systemMessage(code)); the program runs without one")
       return .goOn
     }
     ccrash_set_calls_of(hkt_calls_of_thread)
