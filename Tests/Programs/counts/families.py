@@ -90,19 +90,22 @@ def origins(names):
 
 
 def witnesses(images, wanted):
-    """{family: [Body]} of the witnesses that stand for default implementations: some hold a copy instead of calling it.
+    """{family: [Body]} of the witnesses that stand for implementations, default ones among them: some hold a copy instead of calling it.
 
-    `wanted` is {family: bodies}. A call through such a copy is one that the default implementation's own bodies never see.
+    `wanted` is {family: bodies}. A call through such a copy is one that the implementation's own bodies never see.
     """
     plain = re.compile(r"\(extension in [^)]*\):")
     defaults = {family: next(b.symbol for b in bodies if not b.merged) for family, bodies in wanted.items()
                 if any("PAAE" in b.symbol or re.search(r"P[0-9A-Z]\w*E", b.symbol) for b in bodies if not b.merged)}
-    if not defaults:
-        return {}
     by_name = defaultdict(list)
     for family, text in zip(defaults, demangle(defaults.values(), "--compact").splitlines()):
         if "(extension in " in text:
             by_name[plain.sub("", text)].append(family)
+    firsts = {family: next((b.symbol for b in bodies if not b.merged), None) for family, bodies in wanted.items()}
+    firsts = {family: symbol for family, symbol in firsts.items() if symbol}
+    by_member = defaultdict(list)
+    for family, text in zip(firsts, demangle(firsts.values(), "--compact").splitlines()):
+        by_member[plain.sub("", text)].append(family)
     found = defaultdict(list)
     for image in images:
         symbols = [each for each in swift_symbols(image) if each[2].endswith("TW")]
@@ -111,7 +114,11 @@ def witnesses(images, wanted):
         own = set(demangle([name for _, _, name in swift_symbols(image) if not name.endswith("TW")], "--compact").splitlines())
         for (address, size, symbol), text in zip(symbols, demangle([name for _, _, name in symbols], "--compact").splitlines()):
             match = re.match(r"protocol witness for (.*) in conformance (.*?)(<.*>)? : (.*) in (.*)$", text)
-            if not match or match[1] not in by_name:
+            if not match:
+                continue
+            for family in by_member.get(plain.sub("", match[1].replace(match[4], match[2], 1)), ()):
+                found[family].append(Body(image, address, size, symbol, family, "Witness", False))
+            if match[1] not in by_name:
                 continue
             # A type with an implementation of its own does not use the default one.
             member = match[1].replace(match[4], match[2], 1)

@@ -82,10 +82,10 @@ def observe(chosen):
     lines = [f"on({i}, {json.dumps(escaped(t), ensure_ascii=False)})\n" for i, t in enumerate(chosen)]
     # Loading a patch has its time limit.
     patches = []
-    for start in range(0, len(lines), 50):
+    for start in range(0, len(lines), 20):
         os.makedirs(f"{work}/patch/{start}", exist_ok=True)
         patches += ["--patches", f"{work}/patch/{start}"]
-        with open(f"{work}/patch/{start}/patch.lua", "w") as out: out.write(PATCH.replace("%d", str(start), 1) + "".join(lines[start:start + 50]))
+        with open(f"{work}/patch/{start}/patch.lua", "w") as out: out.write(PATCH.replace("%d", str(start), 1) + "".join(lines[start:start + 20]))
     command = [scripthost, "trace", "--state", state, *patches, "--events", work + "/events", "--format", "bytes", "-s", "1000000", "-o", work + "/trace"]
     for each in chosen: command += ["-e", escaped(each)]
     for stale in ("/events", "/trace", "/entries"):

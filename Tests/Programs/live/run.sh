@@ -13,7 +13,7 @@ cp "$root/Tests/Programs/counts/input.swift" one.swift
 # run NAME COMMAND…: with the patch of that name; NAME.said is what it printed.
 run() {
   capture "$1" timeout 120 "$scripthost" run -v --state state --patches "$here/patches/$1" -- "${@:2}"
-  sed -n 's/^scripthost: patch.lua:[0-9]*: //p' "$1.err" >"$1.said"
+  sed -n 's/^scripthost: [^ ]*patch.lua:[0-9]*: //p' "$1.err" >"$1.said"
 }
 
 capture alone "$program" one.swift two.swift three.swift

@@ -17,7 +17,7 @@ url=http://127.0.0.1:$(cat port)/
 # run NAME COMMAND…: under the patch of that name; NAME.said is what its handlers printed.
 run() {
   capture "$1" timeout 60 "$scripthost" run -v --state state --events "$1$level.events" --patches "patches/$1" -- "${@:2}"
-  sed -n 's/^scripthost: patch.lua:[0-9]*: //p' "$1.err" >"$1.said"
+  sed -n 's/^scripthost: [^ ]*patch.lua:[0-9]*: //p' "$1.err" >"$1.said"
 }
 # quiet NAME: nothing but that the patch was loaded was worth a message.
 quiet() { check "$level: the patch '$1' had no complaints" bash -c '! grep -v ": loaded, [0-9]* hook" "$1"' - "$1.err"; }
