@@ -288,9 +288,9 @@ package final class PatchRegistry: Sendable {
       let former = find(known ?? source.id)
       let patch = try Patch(source, log: log, staged: former?.patch != nil)
       try patch.run(source.source)
-      patch.installation.goLive(replacing: former?.patch?.installation)
       // What is switched off stays so.
-      if case .disabled? = former?.state { patch.installation.setEnabled(false) }
+      let isEnabled = if case .disabled? = former?.state { false } else { true }
+      patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled)
       return .success(enter(patch, source, begin, replacing: former))
     } catch {
       let text = PatchFiles.text(of: place)

@@ -91,12 +91,14 @@ package final class Installation: Sendable {
   // MARK: All at once
 
   /// What is staged takes effect, and `former` is removed: for calls of one selector in one step.
-  func goLive(replacing former: Installation? = nil) {
+  /// - Parameter isEnabled: false: it is only switched off from then on, as the one before was; no call sees it.
+  func goLive(replacing former: Installation? = nil, isEnabled: Bool = true) {
     let theirs = former?.take()
     let mine = ledger.withLock { ledger -> Set<HookToken> in
       guard phase == .staged else { return [] }
       // First, so that what lands meanwhile is on.
-      current.store(.live, ordering: .relaxed)
+      current.store(isEnabled ? .live : .disabled, ordering: .relaxed)
+      guard isEnabled else { return [] }
       defer { ledger.off = [] }
       return ledger.off
     }
