@@ -89,10 +89,10 @@ def origins(names):
         names = stripped
 
 
-def witnesses(images, wanted):
+def witnesses(images, wanted, every):
     """{family: [Body]} of the witnesses that stand for implementations, default ones among them: some hold a copy instead of calling it.
 
-    `wanted` is {family: bodies}. A call through such a copy is one that the implementation's own bodies never see.
+    `wanted` and `every` are {family: bodies}. A call through such a copy is one that the implementation's own bodies never see.
     """
     plain = re.compile(r"\(extension in [^)]*\):")
     defaults = {family: next(b.symbol for b in bodies if not b.merged) for family, bodies in wanted.items()
@@ -106,17 +106,28 @@ def witnesses(images, wanted):
     by_member = defaultdict(list)
     for family, text in zip(firsts, demangle(firsts.values(), "--compact").splitlines()):
         by_member[plain.sub("", text)].append(family)
+    # A requirement that speaks of associated types has no implementation's type: without overloads the name and labels tell.
+    of_name = defaultdict(set)
+    for family, text in named(every).items():
+        of_name[text].add(family)
+    by_name_alone = {text: next(iter(families)) for text, families in of_name.items() if len(families) == 1}
     found = defaultdict(list)
     for image in images:
         symbols = [each for each in swift_symbols(image) if each[2].endswith("TW")]
         if not symbols:
             continue
         own = set(demangle([name for _, _, name in swift_symbols(image) if not name.endswith("TW")], "--compact").splitlines())
-        for (address, size, symbol), text in zip(symbols, demangle([name for _, _, name in symbols], "--compact").splitlines()):
+        names = [name for _, _, name in symbols]
+        for (address, size, symbol), text, short in zip(symbols, demangle(names, "--compact").splitlines(),
+                                                        demangle(names, "--simplified", "--compact").splitlines()):
             match = re.match(r"protocol witness for (.*) in conformance (.*?)(<.*>)? : (.*) in (.*)$", text)
             if not match:
                 continue
-            for family in by_member.get(plain.sub("", match[1].replace(match[4], match[2], 1)), ()):
+            mine = by_member.get(plain.sub("", match[1].replace(match[4], match[2], 1)), ())
+            if not mine:
+                family = by_name_alone.get(member_of(short))
+                mine = [family] if family in wanted else []
+            for family in mine:
                 found[family].append(Body(image, address, size, symbol, family, "Witness", False))
             if match[1] not in by_name:
                 continue
@@ -127,6 +138,22 @@ def witnesses(images, wanted):
             for family in by_name[match[1]]:
                 found[family].append(Body(image, address, size, symbol, family, "Witness", False))
     return found
+
+
+def named(families):
+    """{family: type, name and labels of its first body}, without the types of parameters."""
+    firsts = {family: next((b.symbol for b in bodies if not b.merged), None) for family, bodies in families.items()}
+    firsts = {family: symbol for family, symbol in firsts.items() if symbol}
+    return {family: text for family, text in zip(firsts, demangle(firsts.values(), "--simplified", "--compact").splitlines())}
+
+
+def member_of(witness):
+    """The member of the conforming type that a witness's simplified name speaks of."""
+    match = re.match(r"protocol witness for (static )?(.*) in conformance ([^<]*)", witness)
+    if not match:
+        return None
+    head, _, labels = match[2].partition("(")
+    return "%s%s.%s%s" % (match[1] or "", match[3].strip(), head.split(".", 1)[-1], "(" + labels if labels else "")
 
 
 def read(image, origins=None):
