@@ -84,7 +84,8 @@ package struct EventText: Sendable {
     }
   }
 
-  private static func append<T>(
+  /// Appends the values with commas between them.
+  static func append<T>(
     json values: [T], between open: String, _ close: String, to out: inout String,
     _ each: (T, inout String) -> Void
   ) {

@@ -40,7 +40,7 @@ extension ControlVerbs {
           call.send([.init("print", .string(text))])
         }
         ConsoleSessions.add(session, call)
-        call.send([.init("session", ControlValue(session.number))])
+        call.send([.init("session", JSONValue(session.number))])
       } catch { call.fail(error.description) }
     },
     ControlVerb("console.eval", "run 'text' in 'session'; prints come as lines before the answer") { call in
@@ -55,7 +55,7 @@ extension ControlVerbs {
     ControlVerb("console.complete", "names that may stand at the end of 'text'; runs no code of the program") { call in
       withSession(call) { session in
         session.complete(call.text("text") ?? "") { words, start in
-          call.answer([.init("words", .array(words.map { .string($0) })), .init("start", ControlValue(start))])
+          call.answer([.init("words", .array(words.map { .string($0) })), .init("start", JSONValue(start))])
         }
       }
     },
@@ -88,7 +88,7 @@ extension ControlVerbs {
 
   private static func answer(_ call: ControlCall, _ answer: ConsoleSession.Answer) {
     switch answer {
-    case .values(let text, let changes): call.answer([.init("text", ControlValue(text)), .init("changes", .bool(changes))])
+    case .values(let text, let changes): call.answer([.init("text", JSONValue(text)), .init("changes", .bool(changes))])
     case .failed(let message, let traceback):
       call.answer([.init("failed", .string(message)), .init("traceback", .array(traceback.map { .string($0) }))])
     case .incomplete(let message): call.answer([.init("failed", .string(message)), .init("incomplete", true)])

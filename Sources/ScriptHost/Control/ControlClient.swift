@@ -45,10 +45,8 @@ final class ControlClient: @unchecked Sendable {
   var openCalls: Int { shared.withLock { $0.open.count } }
 
   /// Puts a line on its way. False when the client is gone, or has read so little that it is dropped now.
-  func send(_ value: ControlValue) -> Bool {
-    var line: [UInt8] = []
-    value.write(to: &line)
-    line.append(10)
+  func send(_ value: JSONValue) -> Bool {
+    let line = Array(value.line.utf8) + [10]
     return shared.withLock { shared in
       if shared.isClosed { return false }
       guard shared.output.count + line.count <= Self.longestOutput else {
@@ -75,7 +73,7 @@ final class ControlClient: @unchecked Sendable {
   }
 
   /// The request of that id that has no answer yet.
-  func openCall(_ id: ControlValue) -> ControlCall? { shared.withLock { $0.open.first { $0.id == id } } }
+  func openCall(_ id: JSONValue) -> ControlCall? { shared.withLock { $0.open.first { $0.id == id } } }
 
   func drop() {
     // Let go of outside of the lock: a request holds its client.

@@ -169,8 +169,8 @@ final class ControlServer: @unchecked Sendable {
   // MARK: Requests
 
   private func take(_ line: [UInt8], _ client: ControlClient) {
-    let request: ControlValue
-    do throws(ControlValue.Problem) { request = try ControlValue(parsing: line) } catch {
+    let request: JSONValue
+    do throws(JSONValue.Problem) { request = try JSONValue(parsing: line) } catch {
       _ = client.send([
         "id": .null, "ok": false, "error": .string("the request is no JSON: \(error.what) at byte \(error.position)"),
       ])
@@ -194,7 +194,7 @@ final class ControlServer: @unchecked Sendable {
   }
 
   /// `{"do":"stop","request":ID}`: ends a request that streams.
-  private func stop(_ request: ControlValue, _ id: ControlValue, _ client: ControlClient) {
+  private func stop(_ request: JSONValue, _ id: JSONValue, _ client: ControlClient) {
     if let target = request["request"], let call = client.openCall(target) {
       call.answer([.init("stopped", true)])
       _ = client.send(["id": id, "ok": true])

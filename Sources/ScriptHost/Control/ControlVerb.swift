@@ -40,13 +40,13 @@ package enum ControlVerbs {
 /// An answer is one line `{"id":…,"ok":true,…}` or `{"id":…,"ok":false,"error":"…"}`. Before it there may be any number of lines
 /// `{"id":…,"more":true,…}`: a request that streams ends only when its client does, or asks for `stop`.
 package final class ControlCall: Sendable {
-  package let request: ControlValue
+  package let request: JSONValue
   package let host: ControlHost
-  let id: ControlValue
+  let id: JSONValue
   let client: ControlClient
   private let isAnswered = Atomic<Bool>(false)
 
-  init(_ request: ControlValue, id: ControlValue, _ client: ControlClient, _ host: ControlHost) {
+  init(_ request: JSONValue, id: JSONValue, _ client: ControlClient, _ host: ControlHost) {
     self.request = request
     self.id = id
     self.client = client
@@ -60,17 +60,17 @@ package final class ControlCall: Sendable {
   package func text(_ name: String) -> String? { request[name]?.text }
 
   /// The last line, with the members of `value`.
-  package func answer(_ members: [ControlValue.Member] = []) { end([.init("id", id), .init("ok", true)] + members) }
+  package func answer(_ members: [JSONValue.Member] = []) { end([.init("id", id), .init("ok", true)] + members) }
   /// The last line, which says why it was not done.
   package func fail(_ sentence: String) { end([.init("id", id), .init("ok", false), .init("error", .string(sentence))]) }
   /// A line before the last one. False when nobody reads any more.
   @discardableResult
-  package func send(_ members: [ControlValue.Member]) -> Bool {
+  package func send(_ members: [JSONValue.Member]) -> Bool {
     if isOver { return false }
     return client.send(.object([.init("id", id), .init("more", true)] + members))
   }
 
-  private func end(_ members: [ControlValue.Member]) {
+  private func end(_ members: [JSONValue.Member]) {
     if isAnswered.exchange(true, ordering: .relaxed) { return }
     _ = client.send(.object(members))
     client.finished(self)

@@ -12,8 +12,8 @@ extension ControlVerbs {
       guard let path = call.text("path"), path.hasPrefix("/") else {
         return call.fail("'load' needs 'path', an absolute path of a patch or a directory with patches")
       }
-      var done: [ControlValue] = []
-      var problems: [ControlValue] = []
+      var done: [JSONValue] = []
+      var problems: [JSONValue] = []
       for result in call.host.patches.load(RawPath(path)) {
         switch result {
         case .success(let info): done.append(PatchVerbs.json(info))
@@ -48,12 +48,12 @@ extension ControlVerbs {
       let hooks = HookEngine.shared.list(owner: owner)
       let waits = HookEngine.shared.waits(owner: owner)
       call.answer([
-        .init("count", ControlValue(hooks.count)), .init("hooks", .array(hooks.prefix(limit).map(PatchVerbs.json))),
+        .init("count", JSONValue(hooks.count)), .init("hooks", .array(hooks.prefix(limit).map(PatchVerbs.json))),
         .init(
           "waits",
           .array(
             waits.prefix(limit).map {
-              ["selector": .string($0.selector), "owner": .string($0.owner), "landed": ControlValue($0.hooks.count), "waiting": .bool(!$0.hasLanded)]
+              ["selector": .string($0.selector), "owner": .string($0.owner), "landed": JSONValue($0.hooks.count), "waiting": .bool(!$0.hasLanded)]
             })),
       ])
     }
@@ -71,19 +71,19 @@ enum PatchVerbs {
     }
   }
 
-  static func json(_ info: PatchInfo) -> ControlValue {
+  static func json(_ info: PatchInfo) -> JSONValue {
     [
-      "id": .string(info.id), "path": .string(info.path), "version": ControlValue(info.version), "priority": ControlValue(info.priority),
-      "state": .string(info.state.word), "why": ControlValue(info.state.why), "problem": ControlValue(info.problem), "loads": ControlValue(info.generation),
-      "hooks": ControlValue(info.hooks), "waiting": ControlValue(info.waits), "memory": ControlValue(info.memory), "load_ns": ControlValue(info.loadTime),
+      "id": .string(info.id), "path": .string(info.path), "version": JSONValue(info.version), "priority": JSONValue(info.priority),
+      "state": .string(info.state.word), "why": JSONValue(info.state.why), "problem": JSONValue(info.problem), "loads": JSONValue(info.generation),
+      "hooks": JSONValue(info.hooks), "waiting": JSONValue(info.waits), "memory": JSONValue(info.memory), "load_ns": JSONValue(info.loadTime),
     ]
   }
 
-  static func json(_ info: HookInfo) -> ControlValue {
+  static func json(_ info: HookInfo) -> JSONValue {
     [
-      "selector": .string(info.selector), "position": .string(info.position), "owner": .string(info.owner), "group": ControlValue(info.group),
-      "scope": .string(info.scope.description), "back_end": .string(info.backEnd.rawValue), "why_not_entry": ControlValue(info.whyNotEntry),
-      "may_miss": .array(info.mayMiss.map { .string($0) }), "priority": ControlValue(info.priority), "calls": ControlValue(info.calls),
+      "selector": .string(info.selector), "position": .string(info.position), "owner": .string(info.owner), "group": JSONValue(info.group),
+      "scope": .string(info.scope.description), "back_end": .string(info.backEnd.rawValue), "why_not_entry": JSONValue(info.whyNotEntry),
+      "may_miss": .array(info.mayMiss.map { .string($0) }), "priority": JSONValue(info.priority), "calls": JSONValue(info.calls),
       "once": .bool(info.isOnce), "enabled": .bool(info.isEnabled), "changed_elsewhere": .bool(info.isChangedElsewhere),
     ]
   }

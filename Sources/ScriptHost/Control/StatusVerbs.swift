@@ -15,12 +15,12 @@ extension ControlVerbs {
       let host = call.host
       let states = host.patches.states
       call.answer([
-        .init("protocol", 1), .init("pid", ControlValue(getpid())), .init("program", .string(host.program.description)),
+        .init("protocol", 1), .init("pid", JSONValue(getpid())), .init("program", .string(host.program.description)),
         .init("build", .string(host.buildID)),
-        .init("uptime_ns", ControlValue(clockNanoseconds(CLOCK_MONOTONIC) &- host.started)),
-        .init("patches", ControlValue(states.count)),
-        .init("loaded", ControlValue(states.count { $0 == "loaded" })), .init("disabled", ControlValue(states.count { $0 == "disabled" })),
-        .init("refused", ControlValue(states.count { $0 == "refused" || $0 == "expired" })),
+        .init("uptime_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC) &- host.started)),
+        .init("patches", JSONValue(states.count)),
+        .init("loaded", JSONValue(states.count { $0 == "loaded" })), .init("disabled", JSONValue(states.count { $0 == "disabled" })),
+        .init("refused", JSONValue(states.count { $0 == "refused" || $0 == "expired" })),
       ])
     },
   ]

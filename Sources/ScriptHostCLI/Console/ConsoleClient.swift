@@ -27,7 +27,7 @@ final class ConsoleClient {
     session = number
   }
 
-  private func ask(_ verb: String, _ members: [ControlValue.Member], more: (ControlValue) -> Bool = { _ in true }) throws(Failure) -> ControlValue {
+  private func ask(_ verb: String, _ members: [JSONValue.Member], more: (JSONValue) -> Bool = { _ in true }) throws(Failure) -> JSONValue {
     try connection.ask(verb, [.init("session", .int(session))] + members, timeout: -1, more: more)
   }
 
@@ -100,7 +100,7 @@ final class ConsoleClient {
     show(answer)
   }
 
-  private func show(_ answer: ControlValue) {
+  private func show(_ answer: JSONValue) {
     if answer["failed"] != nil { failed = true }
     if isJSON { Output.line(answer.withoutEnvelope.line) } else if let message = answer["failed"]?.text {
       Output.line(message)

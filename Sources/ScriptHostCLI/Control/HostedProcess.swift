@@ -79,13 +79,13 @@ final class ControlConnection {
   /// Asks and answers the last line; `more` gets those before, and ends the request by answering false.
   /// - Parameter timeout: how long a line may take, in milliseconds; -1 for ever.
   func ask(
-    _ verb: String, _ members: [ControlValue.Member] = [], timeout: Int32 = 10_000, more: (ControlValue) -> Bool = { _ in true }
-  ) throws(Failure) -> ControlValue {
+    _ verb: String, _ members: [JSONValue.Member] = [], timeout: Int32 = 10_000, more: (JSONValue) -> Bool = { _ in true }
+  ) throws(Failure) -> JSONValue {
     lastID += 1
     try write(.object([.init("id", .int(lastID)), .init("do", .string(verb))] + members))
     while true {
       let line = try line(timeout)
-      guard let answer = try? ControlValue(parsing: line) else { throw broken("answered no JSON") }
+      guard let answer = try? JSONValue(parsing: line) else { throw broken("answered no JSON") }
       if let id = answer["id"]?.int, id != lastID { continue }
       if answer["more"]?.bool == true {
         if !more(answer) { return answer }
@@ -100,10 +100,8 @@ final class ControlConnection {
 
   private func broken(_ what: String) -> Failure { Failure(status: 1, sentence: "process \(process.pid) \(what)") }
 
-  private func write(_ value: ControlValue) throws(Failure) {
-    var line: [UInt8] = []
-    value.write(to: &line)
-    line.append(10)
+  private func write(_ value: JSONValue) throws(Failure) {
+    let line = Array(value.line.utf8) + [10]
     var done = 0
     while done < line.count {
       let count = line.withUnsafeBytes { send(descriptor, $0.baseAddress! + done, $0.count - done, Int32(MSG_NOSIGNAL)) }

@@ -64,7 +64,7 @@ extension Subcommand {
     return status
   }
 
-  private static func members(_ verb: String, _ word: [UInt8], _ arguments: Arguments) throws(Failure) -> [ControlValue.Member] {
+  private static func members(_ verb: String, _ word: [UInt8], _ arguments: Arguments) throws(Failure) -> [JSONValue.Member] {
     if verb == "load" {
       let path = RawPath(word).absolute()
       guard path.status() != nil else {
@@ -75,11 +75,11 @@ extension Subcommand {
       }
       return [.init("path", .string(text))]
     }
-    let id = ControlValue.Member("patch", .string(String(decoding: word, as: UTF8.self)))
+    let id = JSONValue.Member("patch", .string(String(decoding: word, as: UTF8.self)))
     return [id] + (arguments.text("--why").map { [.init("why", .string($0))] } ?? [])
   }
 
-  private static func tell(_ verb: String, _ patch: ControlValue, _ arguments: Arguments) {
+  private static func tell(_ verb: String, _ patch: JSONValue, _ arguments: Arguments) {
     if arguments.has("--json") { return Output.line(patch.line) }
     let hooks = patch["hooks"]?.int ?? 0
     let time = verb == "load" || verb == "reload" ? ", \(Table.time(patch["load_ns"]?.int ?? 0))" : ""
@@ -89,7 +89,7 @@ extension Subcommand {
 
 /// Patches for people.
 enum PatchTable {
-  static func show(_ patches: [ControlValue]) {
+  static func show(_ patches: [JSONValue]) {
     var table = Table(["PATCH", "VERSION", "STATE", "HOOKS", "MEMORY", "PATH"])
     for patch in patches {
       let memory = patch["memory"]?.int ?? 0

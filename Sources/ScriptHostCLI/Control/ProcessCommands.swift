@@ -68,7 +68,7 @@ extension Subcommand {
     let status = try connection.ask("status")
     let patches = try connection.ask("patches")
     if arguments.has("--json") {
-      Output.line(ControlValue.object(status.withoutEnvelope.members + patches.withoutEnvelope.members).line)
+      Output.line(JSONValue.object(status.withoutEnvelope.members + patches.withoutEnvelope.members).line)
     } else {
       Output.line("\(EventText.printable(status["program"]?.text ?? "")), process \(connection.process.pid), \(Table.time(status["uptime_ns"]?.int ?? 0))")
       PatchTable.show(patches["patches"]?.elements ?? [])
@@ -119,9 +119,9 @@ extension Subcommand {
   }
 }
 
-extension ControlValue {
+extension JSONValue {
   /// An answer without what the protocol adds.
-  var withoutEnvelope: ControlValue { .object(members.filter { !["id", "ok", "more"].contains($0.name) }) }
+  var withoutEnvelope: JSONValue { .object(members.filter { !["id", "ok", "more"].contains($0.name) }) }
   /// Those of an object.
   var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }

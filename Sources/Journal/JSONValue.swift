@@ -1,44 +1,45 @@
-// ControlValue — JSON of the control protocol, read and written without Foundation.
+// JSONValue — JSON as scripts, the control protocol and the command read and write it, without Foundation. Records have a text of their own
+// (EventText), which writes the strings of both.
 //
 // Reading is bounded: by the caller in bytes, here in depth. A text with anything behind its value is no value.
 
 /// A JSON value; members of objects keep their order.
-package indirect enum ControlValue: Sendable, Equatable {
+package indirect enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case int(Int64)
   case number(Double)
   case string(String)
-  case array([ControlValue])
+  case array([JSONValue])
   case object([Member])
 
   package struct Member: Sendable, Equatable {
     package let name: String
-    package let value: ControlValue
-    package init(_ name: String, _ value: ControlValue) {
+    package let value: JSONValue
+    package init(_ name: String, _ value: JSONValue) {
       self.name = name
       self.value = value
     }
   }
 
   /// The last member of that name; nil for anything but an object with it.
-  package subscript(_ name: String) -> ControlValue? {
+  package subscript(_ name: String) -> JSONValue? {
     if case .object(let members) = self { members.last { $0.name == name }?.value } else { nil }
   }
   package var text: String? { if case .string(let text) = self { text } else { nil } }
   package var int: Int64? { if case .int(let number) = self { number } else { nil } }
   package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  package var elements: [ControlValue]? { if case .array(let elements) = self { elements } else { nil } }
+  package var elements: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
 }
 
-extension ControlValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
   package init(stringLiteral text: String) { self = .string(text) }
   package init(integerLiteral number: Int64) { self = .int(number) }
   package init(booleanLiteral value: Bool) { self = .bool(value) }
-  package init(arrayLiteral elements: ControlValue...) { self = .array(elements) }
-  package init(dictionaryLiteral members: (String, ControlValue)...) { self = .object(members.map { Member($0, $1) }) }
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  package init(dictionaryLiteral members: (String, JSONValue)...) { self = .object(members.map { Member($0, $1) }) }
   /// Absent is null.
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ number: some BinaryInteger) { self = .int(Int64(clamping: number)) }
@@ -46,62 +47,35 @@ extension ControlValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 
 // MARK: Writing
 
-extension ControlValue {
-  /// One line, without the newline at its end.
+extension JSONValue {
+  /// One line, without the newline at its end: control characters are escaped.
   package var line: String {
-    var out: [UInt8] = []
+    var out = ""
     write(to: &out)
-    return String(decoding: out, as: UTF8.self)
+    return out
   }
 
-  /// Appends the value; control characters are escaped, so that no newline is inside.
-  package func write(to out: inout [UInt8]) {
+  private func write(to out: inout String) {
     switch self {
-    case .null: out += "null".utf8
-    case .bool(let value): out += (value ? "true" : "false").utf8
-    case .int(let number): out += String(number).utf8
-    case .number(let number): out += (number.isFinite ? "\(number)" : "null").utf8
-    case .string(let text): Self.write(text, to: &out)
-    case .array(let elements):
-      out.append(UInt8(ascii: "["))
-      for (index, element) in elements.enumerated() {
-        if index > 0 { out.append(UInt8(ascii: ",")) }
-        element.write(to: &out)
-      }
-      out.append(UInt8(ascii: "]"))
+    case .null: out += "null"
+    case .bool(let value): out += value ? "true" : "false"
+    case .int(let number): out += String(number)
+    case .number(let number): out += number.isFinite ? "\(number)" : "null"
+    case .string(let text): EventText.append(json: text, to: &out)
+    case .array(let elements): EventText.append(json: elements, between: "[", "]", to: &out) { $0.write(to: &$1) }
     case .object(let members):
-      out.append(UInt8(ascii: "{"))
-      for (index, member) in members.enumerated() {
-        if index > 0 { out.append(UInt8(ascii: ",")) }
-        Self.write(member.name, to: &out)
-        out.append(UInt8(ascii: ":"))
-        member.value.write(to: &out)
-      }
-      out.append(UInt8(ascii: "}"))
-    }
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  private static func write(_ text: String, to out: inout [UInt8]) {
-    out.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
-      case 10: out += "\\n".utf8
-      case 9: out += "\\t".utf8
-      case 13: out += "\\r".utf8
-      case 0..<32, 127: out += "\\u00".utf8 + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      default: out.append(byte)
+      EventText.append(json: members, between: "{", "}", to: &out) {
+        EventText.append(json: $0.name, to: &$1)
+        $1 += ":"
+        $0.value.write(to: &$1)
       }
     }
-    out.append(UInt8(ascii: "\""))
   }
 }
 
 // MARK: Reading
 
-extension ControlValue {
+extension JSONValue {
   /// What is wrong with a text, and where.
   package struct Problem: Error, Sendable, Equatable {
     package let position: Int
@@ -110,14 +84,14 @@ extension ControlValue {
 
   /// Reads one value; `depth` is how many arrays and objects may be inside one another.
   package init(parsing bytes: some Collection<UInt8>, depth: Int = 32) throws(Problem) {
-    var reader = ControlReader(bytes: Array(bytes), deepest: depth)
+    var reader = JSONReader(bytes: Array(bytes), deepest: depth)
     self = try reader.value()
     reader.skipBlanks()
     guard reader.isAtEnd else { throw reader.problem("something behind the value") }
   }
 }
 
-private struct ControlReader {
+private struct JSONReader {
   let bytes: [UInt8]
   let deepest: Int
   var position = 0
@@ -130,11 +104,11 @@ private struct ControlReader {
 
   var isAtEnd: Bool { position == bytes.count }
   private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
-  func problem(_ what: String) -> ControlValue.Problem { ControlValue.Problem(position: position, what: what) }
+  func problem(_ what: String) -> JSONValue.Problem { JSONValue.Problem(position: position, what: what) }
 
   mutating func skipBlanks() { while let byte = peek, byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 } }
 
-  mutating func value() throws(ControlValue.Problem) -> ControlValue {
+  mutating func value() throws(JSONValue.Problem) -> JSONValue {
     skipBlanks()
     switch peek {
     case UInt8(ascii: "{"): return try object()
@@ -145,21 +119,21 @@ private struct ControlReader {
     case UInt8(ascii: "n"): return try word("null", .null)
     case nil: throw problem("the text ends where a value is expected")
     case let byte?:
-      guard byte == UInt8(ascii: "-") || (48...57).contains(byte) else { throw problem("no value begins so") }
+      guard byte == UInt8(ascii: "-") || (48...57).contains(byte) else { throw problem("no value") }
       return try number()
     }
   }
 
-  private mutating func word(_ text: String, _ value: ControlValue) throws(ControlValue.Problem) -> ControlValue {
-    guard bytes[position...].starts(with: text.utf8) else { throw problem("no value begins so") }
+  private mutating func word(_ text: String, _ value: JSONValue) throws(JSONValue.Problem) -> JSONValue {
+    guard bytes[position...].starts(with: text.utf8) else { throw problem("no value") }
     position += text.utf8.count
     return value
   }
 
-  private mutating func enter() throws(ControlValue.Problem) {
+  private mutating func enter() throws(JSONValue.Problem) {
     position += 1
     depth += 1
-    if depth > deepest { throw problem("nested deeper than \(deepest)") }
+    if depth > deepest { throw problem("nested deeper than \(deepest) levels") }
   }
 
   private mutating func take(_ byte: UInt8) -> Bool {
@@ -169,10 +143,10 @@ private struct ControlReader {
     return true
   }
 
-  private mutating func array() throws(ControlValue.Problem) -> ControlValue {
+  private mutating func array() throws(JSONValue.Problem) -> JSONValue {
     try enter()
     defer { depth -= 1 }
-    var elements: [ControlValue] = []
+    var elements: [JSONValue] = []
     if take(UInt8(ascii: "]")) { return .array(elements) }
     while true {
       elements.append(try value())
@@ -181,23 +155,23 @@ private struct ControlReader {
     }
   }
 
-  private mutating func object() throws(ControlValue.Problem) -> ControlValue {
+  private mutating func object() throws(JSONValue.Problem) -> JSONValue {
     try enter()
     defer { depth -= 1 }
-    var members: [ControlValue.Member] = []
+    var members: [JSONValue.Member] = []
     if take(UInt8(ascii: "}")) { return .object(members) }
     while true {
       skipBlanks()
       guard peek == UInt8(ascii: "\"") else { throw problem("expected a name in quotes") }
       let name = try string()
       guard take(UInt8(ascii: ":")) else { throw problem("expected ':'") }
-      members.append(ControlValue.Member(name, try value()))
+      members.append(JSONValue.Member(name, try value()))
       if take(UInt8(ascii: "}")) { return .object(members) }
       guard take(UInt8(ascii: ",")) else { throw problem("expected ',' or '}'") }
     }
   }
 
-  private mutating func number() throws(ControlValue.Problem) -> ControlValue {
+  private mutating func number() throws(JSONValue.Problem) -> JSONValue {
     let start = position
     while let byte = peek,
       (48...57).contains(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: ".")
@@ -214,7 +188,7 @@ private struct ControlReader {
     return .number(number)
   }
 
-  private mutating func string() throws(ControlValue.Problem) -> String {
+  private mutating func string() throws(JSONValue.Problem) -> String {
     position += 1
     var text: [UInt8] = []
     while true {
@@ -231,7 +205,7 @@ private struct ControlReader {
     }
   }
 
-  private mutating func escape(_ text: inout [UInt8]) throws(ControlValue.Problem) {
+  private mutating func escape(_ text: inout [UInt8]) throws(JSONValue.Problem) {
     guard let letter = peek else { throw problem("the text ends inside a string") }
     position += 1
     switch letter {
@@ -255,7 +229,7 @@ private struct ControlReader {
     }
   }
 
-  private mutating func hex4() throws(ControlValue.Problem) -> UInt32 {
+  private mutating func hex4() throws(JSONValue.Problem) -> UInt32 {
     guard position + 4 <= bytes.count, let code = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16),
       bytes[position] != UInt8(ascii: "+")
     else { throw problem("expected four hexadecimal digits") }
