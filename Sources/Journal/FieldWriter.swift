@@ -1,6 +1,7 @@
 // FieldWriter — builds the payload of one record in memory the caller lends.
 //
-// Nothing is allocated. The payload is the record's name and then fields:
+// Nothing is allocated. What rules call on every event is public, and so written into their code: the compiler inlines nothing that is
+// `package` into another module. The payload is the record's name and then fields:
 //
 //     u8 length, name of the record
 //     per field: u8 tag, u8 length, name, value
@@ -38,11 +39,11 @@ package enum FieldTag: UInt8 {
 
 /// The name of a field, made once per rule, not once per event: its bytes as the record has them, and whether its
 /// values are masked.
-package struct FieldName: Sendable, ExpressibleByStringLiteral {
+public struct FieldName: Sendable, ExpressibleByStringLiteral {
   /// Length, UTF-8 (at most 255 bytes), and zeros up to a multiple of 16: copied without asking for the length.
   @usableFromInline let encoded: [UInt8]
   /// Whether values of this name are replaced by `<masked>`.
-  package let isMasked: Bool
+  public let isMasked: Bool
 
   /// Whether values of the name are masked is the caller's to know.
   package init(_ name: String, masked: Bool) {
@@ -58,12 +59,12 @@ package struct FieldName: Sendable, ExpressibleByStringLiteral {
   }
 
   /// A name that code of ours spells out: its values are shown.
-  package init(stringLiteral name: String) { self.init(name, masked: false) }
+  public init(stringLiteral name: String) { self.init(name, masked: false) }
 
   /// A name in memory that its user keeps: owns nothing, so that passing it on costs nothing.
-  package struct Lent: @unchecked Sendable {  // points to bytes that never change
+  public struct Lent: @unchecked Sendable {  // points to bytes that never change
     @usableFromInline let encoded: UnsafeRawPointer
-    package let isMasked: Bool
+    public let isMasked: Bool
 
     @inlinable
     init(encoded: UnsafeRawPointer, isMasked: Bool) {
@@ -74,7 +75,7 @@ package struct FieldName: Sendable, ExpressibleByStringLiteral {
 
   /// Gives `body` the name; not for longer than that.
   @inlinable @inline(__always)
-  package func lend<R>(_ body: (Lent) -> R) -> R {
+  public func lend<R>(_ body: (Lent) -> R) -> R {
     encoded.withUnsafeBytes { body(Lent(encoded: $0.baseAddress!, isMasked: isMasked)) }
   }
 
@@ -96,7 +97,7 @@ extension FieldName.Lent {
 }
 
 /// Writes one record's name and fields. Used by one thread, for one record at a time.
-package struct FieldWriter {
+public struct FieldWriter {
   /// Where the payload is written.
   @usableFromInline package let base: UnsafeMutableRawPointer
   /// Bytes that may be used; 8 are kept back for the padding.
@@ -105,8 +106,10 @@ package struct FieldWriter {
   @usableFromInline package internal(set) var count = 0
   /// Whether something was left out.
   @usableFromInline package internal(set) var isCut = false
+  /// Bytes of the largest payload: a unit of the journal without what it keeps for itself and for the record's header.
+  @inlinable static var largest: Int { 32 * 1024 - 512 - 40 }
   /// Longest string stored, in bytes of UTF-8; a longer one is cut and says so.
-  package var maximumString = 4096
+  public var maximumString = 4096
 
   /// The name is cut at 255 bytes. The buffer needs 300 bytes for a name alone and must outlive
   /// the writer; 512 to 4,096 are usual.
@@ -114,17 +117,18 @@ package struct FieldWriter {
     self = name.lend { FieldWriter($0, into: buffer) }
   }
 
-  package init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
+  @inlinable @inline(__always)
+  public init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
     precondition(buffer.count >= 300)
     base = buffer.baseAddress!
-    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
+    room = Swift.min(buffer.count, Self.largest) - 8
     put(name)
   }
 
   /// A record whose name and fields were written before, by a writer of this format.
   package init(copying payload: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) {
     base = buffer.baseAddress!
-    room = Swift.min(buffer.count, RecordFormat.maximumRecordSize - RecordFormat.recordHeaderSize) - 8
+    room = Swift.min(buffer.count, Self.largest) - 8
     addEncoded(payload)
   }
 
@@ -164,38 +168,38 @@ package struct FieldWriter {
   // Takes a name that owns nothing.
 
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, _ value: Int64) {
+  public mutating func add(_ name: FieldName.Lent, _ value: Int64) {
     guard begin(name, .integer, size: 8) else { return }
     put(UInt64(bitPattern: value))
   }
 
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, _ value: UInt64) {
+  public mutating func add(_ name: FieldName.Lent, _ value: UInt64) {
     guard begin(name, .unsigned, size: 8) else { return }
     put(value)
   }
 
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, _ value: Double) {
+  public mutating func add(_ name: FieldName.Lent, _ value: Double) {
     guard begin(name, .double, size: 8) else { return }
     put(value.bitPattern)
   }
 
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
+  public mutating func add(_ name: FieldName.Lent, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
 
   @inlinable @inline(__always)
-  package mutating func addNull(_ name: FieldName.Lent) { _ = begin(name, .null, size: 0) }
+  public mutating func addNull(_ name: FieldName.Lent) { _ = begin(name, .null, size: 0) }
 
   /// An identifier that people read in hexadecimal: of a span, or with its high word of a trace.
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, identifier low: UInt64) {
+  public mutating func add(_ name: FieldName.Lent, identifier low: UInt64) {
     guard begin(name, .identifier, size: 8) else { return }
     put(low)
   }
 
   @inlinable @inline(__always)
-  package mutating func add(_ name: FieldName.Lent, identifier low: UInt64, high: UInt64) {
+  public mutating func add(_ name: FieldName.Lent, identifier low: UInt64, high: UInt64) {
     guard begin(name, .longIdentifier, size: 16) else { return }
     put(high)
     put(low)
@@ -292,7 +296,7 @@ package struct FieldWriter {
 
   /// The payload as whole words; the last one is filled up with zeros.
   @inlinable @inline(__always)
-  package func words() -> (start: UnsafeRawPointer, count: Int) {
+  public func words() -> (start: UnsafeRawPointer, count: Int) {
     base.storeBytes(of: 0, toByteOffset: count, as: UInt64.self)
     return (UnsafeRawPointer(base), (count + 7) / 8)
   }

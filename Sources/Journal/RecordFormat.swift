@@ -51,10 +51,10 @@ package enum RecordFormat {
   package static let magic: UInt64 = 0x0a6c_6e72_6a74_6873  // "shtjrnl\n"
   package static let version: UInt32 = 3
   package static let headerSize = 4096
-  package static let unitSize = 32 * 1024
+  package static let unitSize = maximumRecordSize + 512
   package static let recordHeaderSize = 40
   /// The longest record: it fits into a fresh unit behind a gap record.
-  package static let maximumRecordSize = unitSize - 512
+  package static let maximumRecordSize = FieldWriter.largest + recordHeaderSize
   package static let mark: UInt64 = 0xa55a
   /// The first word of a unit that no thread has taken: its bytes are of the segment's time before. No record's
   /// length has these bits.
