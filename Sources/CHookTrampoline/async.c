@@ -56,6 +56,13 @@ extern Executor swift_task_getCurrentExecutor(void) __attribute__((weak));
 /// (r14 context, rdi resume function, rsi and rdx executor): an async function itself.
 extern void swift_task_switch(void) __attribute__((weak));
 
+extern uint64_t swift_task_getJobTaskId(void *job) __attribute__((weak));
+
+uint64_t hkt_async_task_number(void) {
+  void *task = swift_task_getCurrent ? swift_task_getCurrent() : NULL;
+  return task && swift_task_getJobTaskId ? swift_task_getJobTaskId(task) : 0;
+}
+
 uint64_t hkt_async_task(void) { return swift_task_getCurrent ? (uint64_t)swift_task_getCurrent() : 0; }
 
 // MARK: The argument area

@@ -332,9 +332,11 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   void (*make)(HKTBodyRecord *) = __atomic_load_n(&planner, __ATOMIC_ACQUIRE);
   if (!make) return;
   int saved_errno = *t->errno_place;
+  uint64_t began = hkt_ticks();
   t->host++;
   make(body);
   t->host--;
+  t->host_ticks += hkt_ticks_since(began);
   *t->errno_place = saved_errno;
 }
 

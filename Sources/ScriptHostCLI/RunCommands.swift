@@ -88,24 +88,38 @@ extension Subcommand {
     name: "trace",
     summary: "show the calls a program makes",
     synopsis:
-      "[-e GLOB]… [-x GLOB]… [-c] [-s N] [-o FILE] [--why] [--depth N] [--slower TIME] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
+      "[-e GLOB]… [-x GLOB]… [-c] [--for TIME] [-s N] [--width N] [-o FILE] [--why] [--depth N] [--slower TIME] [--timestamps] [--thread] [--task] [--self] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
     description: [
-      "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused. Nothing matched is an error that names the nearest.",
+      "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused, the lines below it what may be missed. Nothing matched is an error that names the nearest.",
+      "A line begins with the time the call took, without what ScriptHost did meanwhile. A call with traced calls inside has two lines, the first without a time. Lines of threads other than the main one name their thread. Colour is for terminals.",
       "A GLOB is a name such as Shop.Cart.add(_:price:quantity:), in which * stops at a dot, ** crosses dots and \\* is the operator. Values whose name says password, token, secret, authorization, cookie or key are masked.",
     ],
     options: [
       Option(short: "e", value: "GLOB", repeats: true, help: "Traces what matches."),
       Option(short: "x", value: "GLOB", repeats: true, help: "Leaves out what matches, also where -e matches."),
-      Option(short: "c", help: "Prints no calls, but a table at the end: calls, errors, total, mean and longest time."),
+      Option(
+        short: "c",
+        help:
+          "Prints no calls, but a table at the end: calls, errors, total, mean and longest time. The end is also SIGINT, SIGTERM or SIGHUP, where the program leaves them alone."
+      ),
+      Option(long: "for", value: "TIME", help: "Ends the trace after TIME, such as 30s, with the table of -c; the program goes on without it."),
       Option(short: "s", value: "N", help: "Cuts strings after N bytes; the default is 64, 0 shows none of the text."),
+      Option(
+        long: "width", value: "N",
+        help: "Cuts a value after about N bytes; the default is 200, on a terminal what fits into it. Of collections the first elements are shown, and the count where there are more."
+      ),
       Option(short: "o", value: "FILE", help: "Writes the trace to FILE instead of stderr.", completion: .file),
       Option(long: "why", help: "Lists what was refused and what is hooked in part, with the reasons, before the first call."),
       Option(long: "depth", value: "N", help: "Shows calls nested up to N levels; the default is all."),
       Option(long: "slower", value: "TIME", help: "Shows only calls that took at least TIME, such as 10ms."),
+      Option(long: "timestamps", help: "Begins each line with the time of day, in UTC."),
+      Option(long: "thread", help: "Names the thread on each line, also the main one."),
+      Option(long: "task", help: "Tells the number of the Swift task."),
+      Option(long: "self", help: "Shows what the method was called on: the value, or class and address of the object."),
       Option(
         long: "format", value: "FORMAT",
         help:
-          "text for people (the default), json: one object per call, or bytes: one object per entry and per return, with where each value is and the bytes found there, to compare with a debugger. bytes masks values as the others do.",
+          "text for people (the default), json: one object per line, for what is hooked, each call, and with -c each function and the sum, or bytes: one object per entry and per return, with where each value is and the bytes found there, to compare with a debugger. bytes masks values as the others do.",
         completion: .words(["text", "json", "bytes"])),
     ] + launchOptions,
     operands: .program,
@@ -126,7 +140,7 @@ extension Subcommand {
   }
 
   /// Checked options as the tracer in the program reads them: "match" and "exclude" any number of
-  /// times, "count" without a value, "string" in bytes, "output" an absolute path, "depth",
+  /// times, "count" and others without a value, "string" and "width" in bytes, "for" in nanoseconds, "output" an absolute path, "depth",
   /// "slower" in nanoseconds, "format".
   private static func traceOptions(_ arguments: Arguments) throws(Failure) -> [(String, [UInt8])] {
     guard arguments.has("-e") else {
@@ -134,7 +148,9 @@ extension Subcommand {
     }
     var options = arguments.all("-e").map { ("match", $0) } + arguments.all("-x").map { ("exclude", $0) }
     if arguments.has("-c") { options.append(("count", [])) }
-    if arguments.has("--why") { options.append(("why", [])) }
+    for flag in ["why", "timestamps", "thread", "task", "self"] where arguments.has("--" + flag) { options.append((flag, [])) }
+    if let width = try arguments.number("--width", in: 16...1_000_000) { options.append(("width", Array("\(width)".utf8))) }
+    if let time = try arguments.duration("--for") { options.append(("for", Array("\(time)".utf8))) }
     if let bytes = try arguments.number("-s", in: 0...1_000_000) { options.append(("string", Array("\(bytes)".utf8))) }
     if let path = arguments.path("-o") { options.append(("output", path.absolute().bytes)) }
     if let depth = try arguments.number("--depth", in: 1...10_000) { options.append(("depth", Array("\(depth)".utf8))) }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "CCrashEndings.h"
 #include "CCrashFile.h"
 #include "CCrashThreadStack.h"
 

@@ -73,6 +73,8 @@ static inline HKTAsyncLayer *hkt_async_layer(HKTCall *call) { return &hkt_async_
 uint32_t hkt_async_depth(HKTCall *call);
 /// The task that runs on this thread, 0 for none. Its address, for telling tasks apart.
 uint64_t hkt_async_task(void);
+/// The number that the Swift runtime gave it, as debuggers show it; 0 for none.
+uint64_t hkt_async_task_number(void);
 /// Records in flight, and callees.
 uint64_t hkt_async_in_flight(void);
 

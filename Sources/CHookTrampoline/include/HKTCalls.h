@@ -247,6 +247,7 @@ typedef struct HKTThread {
   void *local;             // owned by the layer functions' module
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
+  uint64_t host_ticks;     // what ScriptHost spent here while the program waited: analysis at first calls, and what layers add
   _Atomic(void *) hazard[64];
   HKTCall *holder[64];        // the calls whose slots those are; NULL before they begin
   _Atomic(void *) outermost;  // one more: of a call that no handler has made, until its original begins

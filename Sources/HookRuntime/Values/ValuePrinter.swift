@@ -8,7 +8,30 @@ package struct PrintLimits: Sendable {
   /// Structs and payloads nested deeper are shown as `Type(…)`.
   package var depth = 2
   package var fields = 6
+  /// Elements of a collection that are shown in front of its count; with 0 it is its type and its count.
+  package var elements = 0
+  /// Payloads of all cases, and errors with what is in them, not by the names of their cases alone.
+  package var showsPayloads = false
+  /// Bytes of a whole value, about: nothing more is begun behind them.
+  package var width = Int.max
   package init() {}
+
+  /// As much as fits into `width`.
+  package static func inFull(width: Int) -> PrintLimits {
+    var limits = PrintLimits()
+    (limits.depth, limits.fields, limits.elements, limits.showsPayloads, limits.width) = (6, 24, 64, true, width)
+    return limits
+  }
+}
+
+/// What is left of the limits inside a value.
+struct PrintRoom {
+  var depth: Int
+  /// A text that is so long has no room for more.
+  let end: Int
+
+  var inside: PrintRoom { PrintRoom(depth: depth - 1, end: end) }
+  func isFull(_ text: String) -> Bool { text.utf8.count >= end }
 }
 
 package struct ValuePrinter {
@@ -26,10 +49,11 @@ package struct ValuePrinter {
   }
 
   package func print(_ memory: UnsafeRawPointer, _ info: TypeInfo, into text: inout String) {
-    print(memory, info, depth: limits.depth, &text)
+    let (end, overflow) = text.utf8.count.addingReportingOverflow(limits.width)
+    print(memory, info, PrintRoom(depth: limits.depth, end: overflow ? .max : end), &text)
   }
 
-  private func print(_ memory: UnsafeRawPointer, _ info: TypeInfo, depth: Int, _ text: inout String) {
+  func print(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     switch info.kind {
     case .void: text += "()"
     case .bool: text += memory.load(as: UInt8.self) & 1 == 1 ? "true" : "false"
@@ -38,18 +62,18 @@ package struct ValuePrinter {
     case .float: text += Self.plain("\(memory.loadUnaligned(as: Double.self))")
     case .string:
       StringBits.withUTF8(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) {
-        quote($0, &text)
+        quote($0, &text, atMost: room.end - text.utf8.count)
       }
     case .cString: cString(memory.loadUnaligned(as: UInt.self), &text)
-    case .optional(let payload): optional(memory, info, payload, depth, &text)
+    case .optional(let payload): optional(memory, info, payload, room, &text)
     case .object: object(memory.load(as: UInt.self), info, &text)
     case .closure: text += "{…}"
     // Where it needs no bits the type alone says what it is of.
     case .metatype: text += Self.short(info.size == 0 ? info.metadata.instanceType.name : info.name)
-    case .structure: structure(memory, info, depth, &text)
-    case .enumeration: enumeration(memory, info, depth, &text)
-    case .tuple: tuple(memory, info, depth, &text)
-    case .existential: existential(memory, info, depth, &text)
+    case .structure: structure(memory, info, room, &text)
+    case .enumeration: enumeration(memory, info, room, &text)
+    case .tuple: tuple(memory, info, room, &text)
+    case .existential: existential(memory, info, room, &text)
     case .opaque: text += "<\(Self.short(info.name))>"
     }
   }
@@ -70,8 +94,10 @@ package struct ValuePrinter {
   }
 
   /// `"text"` with escapes; cut at the limit, with the whole length told.
-  package func quote(_ bytes: UnsafeRawBufferPointer, _ text: inout String) {
+  package func quote(_ bytes: UnsafeRawBufferPointer, _ text: inout String, atMost room: Int = .max) {
     var shown = min(bytes.count, limits.string)
+    // Short ones are shown whole: to say that they were cut takes as many bytes.
+    if shown > room, bytes.count > 16 { shown = min(shown, max(room, 8)) }
     while shown > 0, shown < bytes.count, bytes[shown] & 0xC0 == 0x80 { shown -= 1 }
     text += "\""
     for scalar in String(decoding: bytes[..<shown], as: UTF8.self).unicodeScalars {
@@ -99,12 +125,12 @@ package struct ValuePrinter {
     text += shown ?? "<unreadable 0x\(String(address, radix: 16))>"
   }
 
-  private func optional(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ depth: Int, _ text: inout String) {
+  private func optional(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     // Tag 0 is the payload case, the empty case follows.
     guard let tag = info.metadata.enumTag(memory) else { text += "<\(Self.short(info.name))>"; return }
     if tag != 0 { text += "nil"; return }
     // The payload of an Optional lies at its start, unchanged (extra inhabitants or a tag behind it spell nil).
-    print(memory, payload, depth: depth, &text)
+    print(memory, payload, room, &text)
   }
 
   private func object(_ address: UInt, _ info: TypeInfo, _ text: inout String) {
@@ -129,54 +155,39 @@ package struct ValuePrinter {
   private static let (float80, float16) = (Metadata(Float80.self), Metadata(Float16.self))
   private static let (int128, uint128) = (Metadata(Int128.self), Metadata(UInt128.self))
 
-  private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
+  private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
     if let number = Self.number(memory, info.metadata) { text += number; return }
-    if collection(memory, info, &text) || foundation(memory, info, into: &text) { return }
+    if collection(memory, info, room, &text) || foundation(memory, info, into: &text) { return }
     guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector else {
       text += "<\(Self.short(info.name))>"
       return
     }
     let fields = descriptor.fields
     text += Self.short(info.name)
-    if depth == 0 && !fields.isEmpty { text += "(…)"; return }
+    if room.depth <= 0 && !fields.isEmpty { text += "(…)"; return }
     text += "("
     for (index, field) in fields.enumerated() {
       if index > 0 { text += ", " }
-      if index == limits.fields { text += "…"; break }
+      if index == limits.fields || room.isFull(text) { text += "…"; break }
       let name = field.name
       text += name.hasPrefix("$") ? "" : "\(name): "
       if isSecret(name) { text += "<masked>"; continue }
       let offset = Int((info.metadata.pointer + 8 * vector).load(fromByteOffset: 4 * index, as: UInt32.self))
-      print(memory + offset, fieldType: field.typeName, in: info.metadata, depth - 1, &text)
+      print(memory + offset, fieldType: field.typeName, in: info.metadata, room.inside, &text)
     }
     text += ")"
   }
 
-  private func print(_ memory: UnsafeRawPointer, fieldType name: MangledBytes?, in owner: Metadata, _ depth: Int, _ text: inout String) {
+  private func print(_ memory: UnsafeRawPointer, fieldType name: MangledBytes?, in owner: Metadata, _ room: PrintRoom, _ text: inout String) {
     guard let name, name.builtin == nil, !name.hasSuffix("Xw"), !name.hasSuffix("Xo"), !name.hasSuffix("Xu"),
       let metadata = name.resolve(in: owner), let info = try? types.type(of: metadata).get()
     else { text += "…"; return }
-    print(memory, info, depth: depth, &text)
-  }
-
-  /// Arrays, sets and dictionaries by their count; true when it was one.
-  private func collection(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ text: inout String) -> Bool {
-    let name = info.name
-    guard name.hasPrefix("Swift.") else { return false }
-    // Native storage classes of these keep the element count behind the object header, at +16.
-    guard
-      name.hasPrefix("Swift.Array<") || name.hasPrefix("Swift.ContiguousArray<") || name.hasPrefix("Swift.Dictionary<")
-        || name.hasPrefix("Swift.Set<"), Self.endsWithArguments(name),
-      let storage = UnsafeRawPointer(bitPattern: memory.load(as: UInt.self))
-    else { return false }
-    let count = storage.load(fromByteOffset: 16, as: Int.self)
-    text += "\(Self.short(name))(\(count))"
-    return true
+    print(memory, info, room, &text)
   }
 
   /// The generic arguments are the name's last part: `Swift.Set<A>.Index` is no set.
-  private static func endsWithArguments(_ name: String) -> Bool {
+  static func endsWithArguments(_ name: String) -> Bool {
     var depth = 0
     var closed = false
     var last: UInt8 = 0
@@ -193,7 +204,7 @@ package struct ValuePrinter {
     return closed
   }
 
-  private func enumeration(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
+  private func enumeration(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     guard let descriptor = info.metadata.descriptor, let tag = info.metadata.enumTag(memory) else {
       text += "<\(Self.short(info.name))>"
       return
@@ -203,35 +214,62 @@ package struct ValuePrinter {
     text += "." + cases[tag].name
     guard tag < descriptor.payloadCases else { return }
     // Only a lone payload lies unchanged at the start; others share bits with the case number.
-    if descriptor.payloadCases == 1, !cases[tag].isIndirectCase, depth > 0, let type = cases[tag].typeName?.resolve(in: info.metadata),
-      let payload = try? types.type(of: type).get()
-    {
-      if case .tuple = payload.kind {
-        tuple(memory, payload, depth - 1, &text)
-      } else {
-        text += "("
-        print(memory, payload, depth: depth - 1, &text)
-        text += ")"
-      }
-    } else {
-      text += "(…)"
-    }
+    if !limits.showsPayloads, descriptor.payloadCases != 1 || cases[tag].isIndirectCase { text += "(…)"; return }
+    let isShown: Void? = room.depth <= 0 ? nil : info.withPayload(of: memory) { payload(at: $0, $1, room.inside, &text) }
+    if isShown == nil { text += "(…)" }
   }
 
-  private func tuple(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
+  /// `(7)`, or the elements of several values.
+  private func payload(at memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
+    if case .tuple = info.kind { return tuple(memory, info, room, &text) }
     text += "("
+    print(memory, info, room, &text)
+    text += ")"
+  }
+
+  private func tuple(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
+    text += "("
+    let labels = info.metadata.tupleLabels
     for (index, element) in info.metadata.tupleElements.enumerated() {
       if index > 0 { text += ", " }
+      if room.isFull(text) { text += "…"; break }
+      if limits.showsPayloads, let label = labels[index] {
+        text += "\(label): "
+        if isSecret(label) { text += "<masked>"; continue }
+      }
       guard let type = try? types.type(of: element.metadata).get() else { text += "…"; continue }
-      print(memory + element.offset, type, depth: depth, &text)
+      print(memory + element.offset, type, room, &text)
     }
     text += ")"
   }
 
-  private func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ depth: Int, _ text: inout String) {
-    if info.metadata.existentialForm == .error { text += Self.error(memory.load(as: UInt.self)); return }
+  private func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
+    if info.metadata.existentialForm == .error {
+      if !limits.showsPayloads { text += Self.error(memory.load(as: UInt.self)); return }
+      if let (value, type) = info.openExistential(memory) { return error(value, type, room, &text) }
+    }
     guard let (value, type) = info.openExistential(memory) else { text += "<\(Self.short(info.name))>"; return }
-    print(value, type, depth: depth, &text)
+    print(value, type, room, &text)
+  }
+
+  /// `ShopError.outOfStock("tea", left: 3)`: a value of an error's type, which enums do not name themselves.
+  package func error(_ memory: UnsafeRawPointer, _ info: TypeInfo, into text: inout String) {
+    error(memory, info, PrintRoom(depth: limits.depth, end: limits.width == .max ? .max : text.utf8.count + limits.width), &text)
+  }
+
+  private func error(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
+    if case .enumeration = info.kind { text += Self.short(info.name) }
+    print(memory, info, room, &text)
+  }
+
+  /// A thrown error by its box, as fully as the limits say.
+  package func thrown(_ box: UInt, into text: inout String) {
+    guard limits.showsPayloads, box != 0, case .success(let info) = types.type(of: Metadata((any Error).self)) else {
+      text += Self.error(box)
+      return
+    }
+    // An `any Error` is one word, the box.
+    withUnsafeBytes(of: box) { print($0.baseAddress!, info, into: &text) }
   }
 
   /// A thrown error, by its type and, for an enum, its case.

@@ -86,6 +86,8 @@ extension BootTask {
     do throws(TraceError) {
       try tracer.start()
       context.atEnd { tracer.finish() }
+      let status = tracer.awaitEnd()
+      if status != 0 { context.log.say("trace: no thread can be made, \(systemMessage(status)); signals and '--for' do not end the trace") }
     } catch {
       context.log.say(error.description)
       // Nothing to trace: the user asked for a trace, so this is our failure, before the program did anything.

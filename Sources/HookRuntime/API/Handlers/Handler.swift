@@ -110,6 +110,12 @@ package final class ReceiverCheck: Sendable {
     self.init(family.declaration)
   }
 
+  /// As above, for a family of that image.
+  package convenience init?(whereSharedBy family: Family, in image: ImageCatalog) {
+    guard image.sharesCode(family) else { return nil }
+    self.init(family.declaration)
+  }
+
   /// The call is another class's: counted once, to be passed by.
   @inline(__always)
   package func passesBy(_ view: CallView) -> Bool {

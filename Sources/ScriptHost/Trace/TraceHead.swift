@@ -1,0 +1,59 @@
+// TraceHead — what a trace says before the first call: how many functions it sees, which it does not, and what it may miss.
+internal import HookRuntime
+internal import Journal
+
+struct TraceHead {
+  let report: HookEngine.Report
+  let settings: TraceSettings
+
+  /// What may be missed whatever is traced, once each.
+  private var unproven: [String] { report.unproven.map(\.description) }
+  /// More of them are told on demand.
+  private static let toldUnasked = 3
+
+  var text: String {
+    let partial = report.partialCount == 0 ? "" : ", \(report.partialCount) in part"
+    let hint = (report.refused.isEmpty && report.partialCount == 0) || settings.showRefusals ? "" : " (--why)"
+    var text = "\(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)\(hint)\n"
+    let told = settings.showRefusals ? unproven[...] : unproven.prefix(Self.toldUnasked)
+    for sentence in told { text += "  may miss \(sentence)\n" }
+    if told.count < unproven.count { text += "  and as much of \(unproven.count - told.count) other images (--why)\n" }
+    if settings.showRefusals { for (kind, selector, sentence) in reasons { text += "  " + Self.line(kind, selector, sentence) + "\n" } }
+    return text
+  }
+
+  /// One object, and with `--why` one for each reason.
+  func json(_ head: String) -> String {
+    var text =
+      "{\"kind\":\"hooks\"\(head),\"matched\":\(report.matched),\"hooked\":\(report.tokens.count),\"refused\":\(report.refused.count),\"partial\":\(report.partialCount),\"may_miss\":["
+    for (index, sentence) in unproven.enumerated() {
+      if index > 0 { text += "," }
+      EventText.append(json: sentence, to: &text)
+    }
+    text += "]}\n"
+    if !settings.showRefusals { return text }
+    for (kind, selector, sentence) in reasons {
+      text += "{\"kind\":\"\(kind)\"\(head),\"selector\":"
+      EventText.append(json: selector, to: &text)
+      text += ",\"reason\":"
+      EventText.append(json: sentence, to: &text)
+      text += "}\n"
+    }
+    return text
+  }
+
+  private static func line(_ kind: String, _ selector: String, _ sentence: String) -> String {
+    switch kind {
+    case "refused": "refused \(selector): \(sentence)"
+    default: "in part \(selector): \(sentence)"
+    }
+  }
+
+  private var reasons: [(kind: String, selector: String, sentence: String)] {
+    var all = report.refused.map { ("refused", $0.selector, "\($0.reason)") }
+    all += report.partial.map { ("partial", $0.selector, "\($0.hooked) of \($0.of) bodies are hooked") }
+    all += report.chosen.filter(\.isPartial).map { ("partial", $0.selector, "hooked by \($0.backEnd.rawValue), not by entry: \($0.instead)") }
+    all += report.mayMiss.map { ("partial", $0.selector, "may miss \($0.sentence)") }
+    return all + report.doubts.filter(\.doubt.isProven).map { ("partial", $0.selector, "may miss \($0.doubt)") }
+  }
+}
