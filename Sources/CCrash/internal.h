@@ -42,6 +42,9 @@ bool ccrash_leave_walk(void);
 /// Asks all other threads for their stacks; those that do not answer in time have none.
 void ccrash_ask_others(void (*visit)(int32_t thread, const CCrashFrame *frames, int count));
 
+/// Why the fault was not contained; NULL: nothing to tell.
+CCRASH_HIDDEN const char *ccrash_refusal(void);
+
 void ccrash_report_prepare(void);
 /// Writes the report; once at a time, and never waits for long.
 void ccrash_report(int signal, const siginfo_t *info, const void *context, bool with_others);

@@ -3,6 +3,7 @@
 //   signal 4 code 2 address 0x… thread 17
 //   time WALL_NS MONOTONIC_NS
 //   message TEXT                     what the Swift runtime said
+//   refusal TEXT                     why the fault was not contained
 //   registers rip=0x… …
 //   image START END OFFSET BUILD_ID PATH
 //   thread 17 NAME
@@ -109,6 +110,14 @@ static void put_message(void) {
   ccrash_put(file, "\n");
 }
 
+static void put_refusal(void) {
+  const char *text = ccrash_refusal();
+  if (!text) return;
+  ccrash_put(file, "refusal ");
+  ccrash_put(file, text);
+  ccrash_put(file, "\n");
+}
+
 static void write_report(int signal, const siginfo_t *info, const void *context, bool with_others) {
   enum { FRAMES = 128 };
   static CCrashFrame frames[FRAMES];
@@ -125,6 +134,7 @@ static void write_report(int signal, const siginfo_t *info, const void *context,
   __atomic_store_n(&file->state, CCRASH_REPORTED, __ATOMIC_RELEASE);
   put_time();
   put_message();
+  put_refusal();
   put_registers(context);
   ccrash_list_images(file);
   put_thread(me, frames, ccrash_walk(context, frames, FRAMES, true));

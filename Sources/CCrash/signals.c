@@ -31,6 +31,13 @@ int ccrash_forbid(void *page, size_t size) {
 
 void ccrash_set_recovery(CCrashRecovery asked) { atomic_store(&recovery, asked); }
 
+static const char *(*_Atomic refusal)(void);
+void ccrash_set_refusal(const char *(*function)(void)) { atomic_store(&refusal, function); }
+const char *ccrash_refusal(void) {
+  const char *(*function)(void) = atomic_load(&refusal);
+  return function ? function() : NULL;
+}
+
 static bool is_plain(const struct sigaction *action, void (*handler)(int)) {
   return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handler;
 }

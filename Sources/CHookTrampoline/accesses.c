@@ -6,6 +6,8 @@
 //   2. Several entries of one buffer are one inside the other: the latest was returned to the caller.
 #include "CHookTrampoline.h"
 
+#include "contain.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -73,6 +75,9 @@ void hkt_window_pop(HKTWindow *window) {
   for (HKTWindow *each = open_windows; each; each = each->up)
     if (each == window) { open_windows = window->up; return; }
 }
+
+HKTWindow *hkt_windows(void) { return open_windows; }
+void hkt_windows_set(HKTWindow *windows) { open_windows = windows; }
 
 void hkt_windows_report(const void *subject, uint64_t object) {
   for (HKTWindow *each = open_windows; each; each = each->up)

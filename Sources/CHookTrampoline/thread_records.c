@@ -70,6 +70,8 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   t->top = NULL;
   t->host = t->unseen = t->at_work = t->protected_count = 0;
   t->handler = 0;
+  t->landing = NULL;
+  t->accesses = NULL;
   t->forwarded.from = NULL;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;

@@ -22,6 +22,8 @@ int64_t shl_cpu(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+uint64_t shl_calls_under_way(void) { return (uint64_t)shl_thread.reentry; }
+
 void shl_exempt_begin(void) {
   SHLThread *t = &shl_thread;
   if (t->exempt_depth++ == 0) t->exempt_since = shl_ticks();

@@ -29,6 +29,10 @@ void ccrash_install(void);
 /// Sets who is asked first; NULL for nobody. Any thread.
 void ccrash_set_recovery(CCrashRecovery recovery);
 
+/// Sets who tells why the recovery let the fault pass, for the report; it answers NULL for nothing to tell. Runs in the signal handler,
+/// behind the recovery.
+void ccrash_set_refusal(const char *(*refusal)(void));
+
 /// Gives the calling thread a stack for signal handlers, without which an overflow of its own stack ends the process unreported.
 /// Keeps one that the program set. False: no memory. Cheap when it is done already. Not in signal handlers.
 bool ccrash_arm_thread(void);

@@ -94,6 +94,7 @@ void hkt_trampoline(void);
 #include "HKTClosures.h"
 #include "HKTProcess.h"
 #include "HKTAccess.h"
+#include "HKTContain.h"
 #include "HKTRuntime.h"
 #include "HKTHostThread.h"
 #include "HKTPatching.h"

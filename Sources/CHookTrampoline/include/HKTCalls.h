@@ -256,6 +256,8 @@ typedef struct HKTThread {
   HKTLayerCount layer_counts[HKT_COUNTS];
   struct HKTThread *next;
   _Atomic(int32_t) in_use;
+  struct HKTLanding *landing;  // the innermost contained call
+  uint64_t *accesses;          // where the Swift runtime keeps this thread's list of open accesses; NULL: not looked for, or not found
 } HKTThread;
 
 /// Hooked calls around this one on its thread, while it is in flight.

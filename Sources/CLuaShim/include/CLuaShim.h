@@ -371,6 +371,10 @@ SHLUnlocked shl_unlock_all(SHLScope *scope);
 SHLUnlocked shl_unlock_original(SHLScope *scope);
 /// [-0, +0, -] For functions of the host that may have taken long: looks at the clock, and has the call stopped when its time is over.
 void shl_spent(SHLCallback *cb);
+
+/// How many calls into states are under way on this thread. May be asked in signal handlers.
+uint64_t shl_calls_under_way(void);
+
 /// [-0, +0, -] What this thread does between the two is the host's own work (finding out how a function is called), and no script is
 /// charged for it. May be nested.
 void shl_exempt_begin(void);

@@ -402,23 +402,28 @@ package final class Callable: @unchecked Sendable {
   /// - Parameters:
   ///   - receiver: the object or metatype, kept alive by the caller; 0 for none.
   ///   - entry: the implementation, of this callable's convention.
+  ///   - trap: a trap of the function ends up here, and its call is left: the values in the block are lost, there is no result.
+  ///     nil: it is the program's.
   /// - Returns: the thrown error's box, owned by the caller, 0 for none.
   package func run(
-    _ block: UnsafeMutableRawPointer, receiver: UInt, entry: UInt, result: UnsafeMutableRawPointer?
+    _ block: UnsafeMutableRawPointer, receiver: UInt, entry: UInt, result: UnsafeMutableRawPointer?,
+    trap: UnsafeMutablePointer<HKTTrap>? = nil
   ) -> UInt {
-    guard stackSlots > 0 else { return run(block, receiver, entry, result, nil) }
-    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: stackSlots) { run(block, receiver, entry, result, $0.baseAddress!) }
+    guard stackSlots > 0 else { return run(block, receiver, entry, result, nil, trap) }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: stackSlots) {
+      run(block, receiver, entry, result, $0.baseAddress!, trap)
+    }
   }
 
   private func run(
     _ block: UnsafeMutableRawPointer, _ receiver: UInt, _ entry: UInt, _ result: UnsafeMutableRawPointer?,
-    _ stack: UnsafeMutablePointer<UInt64>?
+    _ stack: UnsafeMutablePointer<UInt64>?, _ trap: UnsafeMutablePointer<HKTTrap>?
   ) -> UInt {
     var frame = HKTFrame()
     frame.stack = stack
     return withUnsafeMutablePointer(to: &frame) { frame in
       load(frame, block, receiver, result, stack)
-      ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots)
+      guard ProgramCall.invoke(frame, entry, stackBytes: 8 * stackSlots, trap: trap) else { return 0 }
       if isOnX87 { hkt_x87_take(frame) }
       // What throws nothing hands the register back as it was, which is 0; a throwing getter's name does not tell that it is.
       return unload(frame, block, result, UInt(frame.pointee.results.error))
@@ -520,13 +525,23 @@ package final class Callable: @unchecked Sendable {
 /// The way from our code into the program's.
 package enum ProgramCall {
   /// What a script or a closure of ours calls is the program's work, not the host's: hooks see it.
-  package static func invoke(_ frame: UnsafeMutablePointer<HKTFrame>, _ entry: UInt, stackBytes: Int) {
+  /// - Parameter trap: where a trap that was contained is told; nil: nothing is contained.
+  /// - Returns: false when it trapped.
+  @discardableResult
+  package static func invoke(
+    _ frame: UnsafeMutablePointer<HKTFrame>, _ entry: UInt, stackBytes: Int, trap: UnsafeMutablePointer<HKTTrap>? = nil
+  ) -> Bool {
     let target = UnsafeMutableRawPointer(bitPattern: entry)
-    guard let thread = hkt_thread() else { return hkt_invoke(frame, target, stackBytes) }
+    guard let thread = hkt_thread() else {
+      hkt_invoke(frame, target, stackBytes)
+      return true
+    }
     let host = thread.pointee.host
     thread.pointee.host = thread.pointee.unseen
+    defer { thread.pointee.host = host }
+    if let trap { return hkt_invoke_contained(frame, target, stackBytes, trap) }
     hkt_invoke(frame, target, stackBytes)
-    thread.pointee.host = host
+    return true
   }
 
   /// Program code called inside is our own work, which no hook sees: a getter that is asked what to tell a script.

@@ -1,6 +1,7 @@
 // StandardTasks — the tasks of every start: room, signals, the engine, records, patches, traces.
 private import CCrash
 private import CHookTrampoline
+private import CLuaShim
 private import Glibc
 private import HookRuntime
 private import Journal
@@ -19,6 +20,9 @@ extension BootTask {
 
   static let crashSignals = BootTask("crash signals", .guards, priority: 90) { _ in
     ccrash_install()
+    hkt_contain_prepare(shl_calls_under_way)
+    ccrash_set_recovery(hkt_recover)
+    ccrash_set_refusal(hkt_recover_refusal)
     return .goOn
   }
 

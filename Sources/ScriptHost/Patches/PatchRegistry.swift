@@ -384,9 +384,13 @@ package final class PatchRegistry: Sendable {
   }
 
   private func info(_ entry: Entry) -> PatchInfo {
-    PatchInfo(
+    var state = entry.state
+    if state == .loaded, let patch = entry.patch, patch.installation.phase == .disabled, let why = patch.environment.trapText.withLock({ $0 }) {
+      state = .disabled(why)
+    }
+    return PatchInfo(
       id: entry.id, path: (entry.place.directory ?? entry.place.path).description, version: entry.header.version,
-      priority: entry.header.priority, state: entry.state, problem: entry.problem, generation: entry.generation,
+      priority: entry.header.priority, state: state, problem: entry.problem, generation: entry.generation,
       hooks: entry.patch?.liveHookCount ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
       memory: entry.patch?.memory ?? 0, loadTime: entry.loadTime)
   }

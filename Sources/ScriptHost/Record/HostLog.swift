@@ -99,6 +99,19 @@ package final class HostLog: Sendable {
     }
   }
 
+  /// A trap was contained. Not told on stderr: whoever answers for it is.
+  package func contained(patch: String, selector: String, position: String, message: String, signal: String, place: String?) {
+    leaveCrumb(CCRASH_FAILURE, message)
+    append(.failure, "trap contained") { fields in
+      fields.add("patch", patch)
+      fields.add("selector", selector)
+      fields.add("position", position)
+      fields.add("message", message)
+      fields.add("signal", signal)
+      if let place { fields.add("place", place) }
+    }
+  }
+
   /// Counted; told when the program ends.
   package func skipped(patch: String, selector: String, reason: String) {
     counts.withLock { $0.skips["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }

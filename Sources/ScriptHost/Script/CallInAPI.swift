@@ -56,10 +56,15 @@ enum CallInAPI {
       // The method may let go of the last other reference to its own self.
       let kept = isObject ? UnsafeRawPointer(bitPattern: receiver).map { Unmanaged<AnyObject>.fromOpaque($0).retain() } : nil
       let unlocked = shl_unlock_all(callback.scope)
-      let error = callable.run(block, receiver: receiver, entry: bound.entry, result: result)
+      var error: UInt = 0
+      let trap = Containment.catching { error = callable.run(block, receiver: receiver, entry: bound.entry, result: result, trap: $0) }
       if kept != nil { ProgramCall.release(receiver) }
       if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      if let trap {
+        home?.forget()
+        return callback.fail(patch.trapped(trap, in: callable))
+      }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
   }

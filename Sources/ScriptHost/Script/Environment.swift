@@ -6,7 +6,7 @@ internal import HookRuntime
 package import Journal
 internal import LuaBridge
 private import Glibc
-private import Synchronization
+internal import Synchronization
 
 /// Any thread; what says so is guarded by the state's lock.
 package final class Environment: @unchecked Sendable {
@@ -65,6 +65,8 @@ package final class Environment: @unchecked Sendable {
   /// The text ran to its end: what it installed was there.
   var didLoad: Bool { loaded.load(ordering: .relaxed) }
   private let loaded = Atomic<Bool>(false)
+  /// Why it was switched off by itself: a call of its trapped.
+  let trapText = Mutex<String?>(nil)
 
   /// What handles name by their numbers. They stay when they are over, and go when the installation does.
   private var handles = Handles()

@@ -29,6 +29,8 @@ package struct CrashReport: Sendable {
   package private(set) var wall: UInt64 = 0
   package private(set) var monotonic: UInt64 = 0
   package private(set) var message = ""
+  /// Why the fault was not contained, though the call around it is; empty where nothing would have contained it.
+  package private(set) var refusal = ""
   package private(set) var registers = ""
   package private(set) var images: [Image] = []
   /// The crashed one first.
@@ -56,6 +58,7 @@ package struct CrashReport: Sendable {
       wall = UInt64(words[1]) ?? 0
       monotonic = UInt64(words[2]) ?? 0
     case ("message", 2...): message = String(line.dropFirst("message ".count))
+    case ("refusal", 2...): refusal = String(line.dropFirst("refusal ".count))
     case ("registers", 2...): registers = String(line.dropFirst("registers ".count))
     case ("image", 6...):
       let start = Self.hex(words[1])

@@ -54,6 +54,7 @@ package enum CrashText {
     var lines = [
       "crashed \(EventText.rfc3339(report.wall)), after \(seconds(up)) s: \(signal(report.signal)) code \(report.code) at 0x\(String(report.address, radix: 16))"
     ]
+    if !report.refusal.isEmpty { lines.append("not contained: \(EventText.printable(report.refusal))") }
     if let again = report.again { lines.append("a second crash (\(signal(again))) came while the report was written") }
     if !report.isWhole { lines.append("the report is not complete: the process ended before it was written") }
     var symbols = CrashSymbols(report)
@@ -97,6 +98,7 @@ package enum CrashText {
     out += ",\"started\":\(quoted(EventText.rfc3339(file.started))),\"ending\":\(quoted("\(file.ending)")),\"boot_level\":\(file.bootLevel)"
     if let report {
       out += ",\"signal\":\(quoted(signal(report.signal))),\"code\":\(report.code),\"address\":\(report.address),\"message\":\(quoted(report.message))"
+      if !report.refusal.isEmpty { out += ",\"not_contained\":\(quoted(report.refusal))" }
       out += ",\"time\":\(quoted(EventText.rfc3339(report.wall))),\"complete\":\(report.isWhole)"
       out += ",\"suspects\":[" + suspects(file, report).map {
         "{\"patch\":\(quoted($0.patch)),\"selector\":\(quoted($0.selector)),\"position\":\(quoted($0.position)),\"source\":\(quoted($0.source)),\"line\":\($0.line)}"

@@ -64,6 +64,14 @@ enum ThreadStacks {
   /// Names frames: `Shop.Cart.total(tax:) + 12`, or `libshop.so + 0x1f0` where no symbol holds the address.
   static func names(of frames: [UInt]) -> [String] { asking.withLock { images in frames.enumerated().map { images.name($1, isCall: $0 > 0) } } }
 
+  /// Names addresses of this process as it is now: the first one is an instruction, the others are returned to.
+  static func names(now frames: [UInt]) -> [String] {
+    asking.withLock { images in
+      images.refresh()
+      return frames.enumerated().map { images.name($1, isCall: $0 > 0) }
+    }
+  }
+
   /// The image of an address of this process, with its build-id in hexadecimal and the address in the file.
   static func place(of address: UInt) -> (path: String, buildID: String, offset: UInt64)? {
     asking.withLock { images in

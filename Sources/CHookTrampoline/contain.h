@@ -1,0 +1,47 @@
+// Private to this target: landing places.
+#ifndef HKT_LANDING_H
+#define HKT_LANDING_H
+
+#include "HKTContain.h"
+#include "thread_records.h"
+
+/// One contained call in flight; lives on the stack of hkt_contain. Keep the first two in step with contain_x86_64.S.
+typedef struct HKTLanding {
+  uint64_t stack;           // +0  rsp when the body is called
+  uint64_t frame;           // +8  rbp
+  uint32_t mxcsr;           // +16
+  uint32_t x87_control;     // +20
+  struct HKTLanding *up;
+  HKTThread *thread;
+  HKTTrap *trap;
+  uint64_t scripts;         // how many handlers of scripts were at work
+  HKTCall *top;
+  uint32_t unseen, host, at_work, protected_count;
+  uint64_t handler;
+  HKTWindow *windows;
+  uint64_t *accesses;       // where the Swift runtime keeps this thread's list of open accesses
+  uint64_t open_accesses;   // what was there
+  bool has_outermost;
+} HKTLanding;
+
+HKT_HIDDEN extern uint64_t (*hkt_scripts_at_work)(void);
+
+/// Runs the body; 0 when it returned, 1 when a fault was sent to hkt_landing.
+HKT_HIDDEN int32_t hkt_land_call(HKTLanding *landing, void (*body)(void *), void *context);
+/// Where a fault goes on, with rsp and rbp of the landing and rdi = HKTLanding*.
+HKT_HIDDEN extern const char hkt_landing_place[];
+/// What the body of a landing returns to.
+HKT_HIDDEN extern const char hkt_landing_returns_here[];
+HKT_HIDDEN _Noreturn void hkt_land(HKTLanding *landing);
+
+/// What is found once for judging faults.
+HKT_HIDDEN void hkt_judge_prepare(void);
+/// Why a fault at the context cannot be contained; NULL: it can, and `trap` has its frames.
+HKT_HIDDEN const char *hkt_judge(int signal, const siginfo_t *info, const void *context, const HKTLanding *landing, HKTTrap *trap);
+/// Takes the runtime's message.
+HKT_HIDDEN void hkt_take_message(HKTTrap *trap);
+
+HKT_HIDDEN HKTWindow *hkt_windows(void);
+HKT_HIDDEN void hkt_windows_set(HKTWindow *windows);
+
+#endif

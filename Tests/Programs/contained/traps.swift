@@ -1,0 +1,112 @@
+// Traps in every way. `Till.trap(_:)` is called by scripts or by the program; the program's own work is checked at the end.
+import Glibc
+import Synchronization
+
+protocol Coin {}
+open class Base { public init() {} }
+public final class Other: Base { let number = 1 }
+@inline(never) func box(_ n: Int) -> Any { n == 0 ? Base() : Other() }
+enum Trouble: Error { case closed }
+
+public final class Till {
+  var lines = [1, 2, 3]
+  var sums = ["a": 1]
+  public var count = 0
+  public init() {}
+
+  /// A value that the optimiser does not know.
+  @inline(never) func hidden(_ n: Int) -> Int { n &+ Int(getppid() & 0) }
+
+  @inline(never) public func trap(_ how: String) -> Int {
+    count += 1
+    switch how {
+    case "range": return lines[hidden(7)]
+    case "nil":
+      let none: Int? = sums["b"]
+      return none!
+    case "overflow": return Int.max + hidden(1)
+    case "cast":
+      return (box(hidden(0)) as! Other).number
+    case "fatal": fatalError("the till is empty")
+    case "null": return UnsafePointer<Int>(bitPattern: 8 &+ hidden(0))!.pointee
+    case "inside":
+      change(&lines)  // the property is being changed when it traps
+      return lines.count
+    case "divide": return 7 / hidden(0)
+    default: return hidden(42)
+    }
+  }
+  @inline(never) func change(_ all: inout [Int]) { all[hidden(9)] = 1 }
+
+  // What must not be contained.
+  let lock = Mutex(0)
+  @inline(never) public func once() -> Int { Lazy.value }
+  @inline(never) public func sorted() -> Int {
+    var numbers = (0..<20).map { Int32($0) }
+    qsort(&numbers, numbers.count, 4) { _, _ in fatalError("compared") }
+    return Int(numbers[0])
+  }
+
+  /// The program's own calls.
+  @inline(never) public func price(_ how: String) -> Int { trap(how) }
+  @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }
+}
+
+enum Lazy { static let value: Int = Till().trap("range") }
+
+public enum Desk {
+  nonisolated(unsafe) static var till = Till()
+  @inline(never) public static func tick(_ n: Int) -> Int { n &+ 1 }
+}
+
+/// On another thread.
+func onThread(_ body: @escaping @Sendable () -> Void) {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body(); return nil }, Unmanaged.passRetained(Box(body)).toOpaque())
+  pthread_join(thread, nil)
+}
+
+func memory() -> Int {
+  guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+  defer { fclose(file) }
+  var size = 0, resident = 0
+  withUnsafeMutablePointer(to: &size) { a in withUnsafeMutablePointer(to: &resident) { b in _ = withVaList([a, b]) { vfscanf(file, "%ld %ld", $0) } } }
+  return resident * 4
+}
+
+let arguments = CommandLine.arguments
+let kind = arguments.count > 1 ? arguments[1] : "none"
+let how = arguments.count > 2 ? arguments[2] : "range"
+
+func work() {
+  switch kind {
+  case "script": print(Desk.tick(1))  // a hook's handler calls the till
+  case "price": for _ in 0..<3 { print(Desk.till.price(how)) }
+  case "deep": print(Desk.till.deep(how, 5000))
+  case "once": print(Desk.till.once())
+  case "sorted": print(Desk.till.sorted())
+  case "many":
+    let ways = ["range", "nil", "inside"]
+    let times = Int(how) ?? 10000
+    var sum = 0
+    for i in 0..<100 { sum &+= Desk.till.price(ways[i % 3]) }
+    let before = memory()
+    for i in 0..<times { sum &+= Desk.till.price(ways[i % 3]) }
+    print("sum \(sum)")
+    fputs("grew by \((memory() - before)) KiB in \(times) traps\n", stderr)
+  default: print(Desk.tick(0))
+  }
+}
+
+if arguments.contains("other") { onThread { work() } } else { work() }
+// The program's own work, with what the trapped calls have touched.
+let fresh = Till()
+fresh.lines.append(4)
+Desk.till.sums["c"] = 3
+var total = fresh.lines.reduce(0, +)
+for i in 0..<1000 { total &+= Desk.tick(i) }
+print("done \(total) \(Desk.till.sums["c"] ?? 0)")
