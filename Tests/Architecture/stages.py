@@ -8,7 +8,7 @@ Only types declared at a file's top level count; names that several stages decla
 """
 import os, re, sys
 
-STAGES = {"HookRuntime": ["Support", "Model", "Discover", "Values", "Register", "Intercept", "Dispatch", "Call", "NewTypes", "Observe", "API"]}
+STAGES = {"HookRuntime": ["Support", "Model", "Patching", "Discover", "Values", "Register", "Intercept", "Dispatch", "Call", "NewTypes", "Observe", "API"]}
 DECLARED = re.compile(r"^(?P<indent> *)(?:@\w+(?:\([^)]*\))? )*(?P<words>(?:(?:public|package|internal|fileprivate|private|final|indirect|nonisolated(?:\(unsafe\))?) )*)"
                       r"(?:class|struct|enum|protocol|actor|typealias) (?P<name>[A-Z]\w*)", re.M)
 

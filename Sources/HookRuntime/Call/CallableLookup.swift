@@ -26,8 +26,8 @@ package final class CallableLookup: @unchecked Sendable {
   /// The function an exact selector means.
   /// - Parameter type: of the instances it will be called on, which settles what members of generic types are; nil: not known.
   package func callable(_ selector: String, on type: Metadata? = nil) throws(CallError) -> Callable {
-    if let added = RuntimeClasses.addedMethod(selector) { return added.callable }
-    if let type, let own = RuntimeClasses.with(type)?.implementedMember(selector) { return own }
+    if let added = RuntimeMembers.addedMethod(selector) { return added }
+    if let type, let own = RuntimeMembers.with(type)?.implementedMember(selector) { return own }
     let made = try lock.withLock { () throws(CallError) in
       // What was not found may have come with an image since.
       let change = LoadedImages.changeCount
@@ -173,8 +173,8 @@ package final class CallableLookup: @unchecked Sendable {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     var methods: [String] = []
     var seen: Set<String> = []
-    if !isStatic, let own = RuntimeClasses.with(type)?.implementedMember(base: name) { return own }
-    for each in RuntimeClasses.chain(of: type) where !isStatic { methods += each.addedMethods(base: name).map(\.callable.selector) }
+    if !isStatic, let own = RuntimeMembers.with(type)?.implementedMember(base: name) { return own }
+    for each in RuntimeMembers.chain(of: type) where !isStatic { methods += each.addedSelectors(base: name) }
     for (owner, metadata) in Self.owners(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic), on: type) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
@@ -240,8 +240,8 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       if bare.hasPrefix(owner + ".") { return try callable(prefix + bare, on: type) }
     }
-    for each in RuntimeClasses.chain(of: type) where !isStatic {
-      if let own = each.addedMethod(bare)?.callable ?? each.implementedMember(bare) { return own }
+    for each in RuntimeMembers.chain(of: type) where !isStatic {
+      if let own = each.addedCallable(bare) ?? each.implementedMember(bare) { return own }
     }
     var first: CallError?
     for owner in names {

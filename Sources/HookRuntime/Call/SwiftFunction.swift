@@ -38,10 +38,10 @@ public struct SwiftFunction: Sendable {
 
   package init(_ callable: Callable) { (self.callable, allowingLeak) = (callable, false) }
 
-  /// An initialiser as a class made at run time inherits it.
-  init(_ maker: InstanceMaker, of type: Metadata) {
-    (callable, allowingLeak) = (maker.callable, false)
-    inherited = (type, maker.entry)
+  /// An initialiser as a class inherits it: called on `type`, at `entry`.
+  init(_ callable: Callable, inheritedBy type: Metadata, at entry: UInt) {
+    (self.callable, allowingLeak) = (callable, false)
+    inherited = (type, entry)
   }
   /// The class that an initialiser is called on, and its code for that class, where it is not the one that declares it.
   private var inherited: (type: Metadata, entry: UInt)?

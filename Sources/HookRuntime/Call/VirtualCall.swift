@@ -45,26 +45,12 @@ package enum VirtualCall {
   }
 
   private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> Place? {
-    guard let slot = slot(of: callable.target, in: owner) else { return nil }
+    guard let slot = owner.virtualSlot(of: callable.target) else { return nil }
     let word = type.pointer + 8 * slot
     let former = hkt_slot_former(word.load(as: UInt64.self))
     let code = callable.isAsync ? Callable.code(of: UInt(former)) : UInt(former)
     let isCallable = UInt(former) == callable.target || isFunction(code, like: callable.declaration)
     return isCallable ? Place(word: word, former: former) : nil
-  }
-
-  /// The metadata word where `owner` keeps the method with this body.
-  static func slot(of body: UInt, in owner: Metadata) -> Int? {
-    guard let descriptor = owner.descriptor else { return nil }
-    if let table = descriptor.virtualTable {
-      for index in 0..<table.count where table.implementation(index) == body { return table.offset + index }
-    }
-    for override in descriptor.overrides where override.implementation == body {
-      // The overridden entry lies in the table of the class that introduced it.
-      guard let table = TypeDescriptor(override.introducer).virtualTable, let index = table.index(of: override.entry) else { continue }
-      return table.offset + index
-    }
-    return nil
   }
 
   /// A body of this process with the declaration's name and type, or a thunk that is in virtual tables only.

@@ -192,7 +192,7 @@ extension HookedFamily {
     if hkt_is_ending(Unmanaged.passUnretained(object).toOpaque()) { return .failure(.scope(.objectEnding)) }
     do throws(BackEndRefusal) {
       var words: [(index: Int, slot: Slot)] = []
-      for entry in try ClassSwitch.plan(family, in: image, for: object) {
+      for entry in try IsaSwitch.plan(family, in: image, for: object) {
         switch slot(entry.planned, .classSwitch) {
         case .success(let slot): words.append((entry.index, slot))
         case .failure(let reason): throw .code(reason)

@@ -7,7 +7,7 @@ enum Overrides {
   /// family's does.
   static func implementer(of family: Family, in image: ImageCatalog, owner: Metadata, for type: Metadata) -> Metadata? {
     if type == owner { return nil }
-    if let base = family.bodies.first, let slot = VirtualCall.slot(of: UInt(base.address), in: owner) {
+    if let base = family.bodies.first, let slot = owner.virtualSlot(of: UInt(base.address)) {
       return implementer(slot: slot, owner: owner, for: type)
     }
     // Without a slot (not called virtually any more, or async) names tell.

@@ -20,6 +20,8 @@ struct NewTypeName: Hashable, Sendable {
   }
 
   var description: String { "\(module).\(name)" }
+  /// What users write for it.
+  var spellings: [String] { module == Self.defaultModule ? [description, name] : [description] }
 
   /// Letters, digits and underscores: what needs no encoding in mangled names.
   static func isIdentifier(_ text: String) -> Bool {

@@ -7,16 +7,8 @@
 private import SwiftMangling
 
 enum DynamicReplacements {
-  /// The variable of the family's function.
-  static func variable(of family: Family, in image: ImageCatalog) -> (address: UInt64, body: Body)? {
-    for body in family.bodies where body.isOwn {
-      if let address = image.metadataSymbols.address(body.mangledName + "TX") { return (address, body) }
-    }
-    return nil
-  }
-
   static func plan(_ family: Family, in image: ImageCatalog) -> Result<SlotPlan, BackEndRefusal> {
-    guard let (variable, body) = variable(of: family, in: image) else { return .failure(.notDynamic) }
+    guard let (variable, body) = image.dynamicVariable(of: family) else { return .failure(.notDynamic) }
     let isAsync = family.declaration.functionType.isAsync
     // Async functions stand in their variable by their pointer.
     let own = isAsync ? image.asyncEntries.record(at: body.address - image.bias).map { $0.address + image.bias } : body.address

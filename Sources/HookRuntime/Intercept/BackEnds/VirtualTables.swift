@@ -157,3 +157,19 @@ extension Body {
       size: Int(symbol?.size ?? 0), available: Int(symbol?.size ?? 0))
   }
 }
+
+extension Metadata {
+  /// The word of the class's metadata, counted from its start, where it keeps the method with this body; nil where it has none.
+  func virtualSlot(of body: UInt) -> Int? {
+    guard let descriptor else { return nil }
+    if let table = descriptor.virtualTable {
+      for index in 0..<table.count where table.implementation(index) == body { return table.offset + index }
+    }
+    for override in descriptor.overrides where override.implementation == body {
+      // The overridden entry lies in the table of the class that introduced it.
+      guard let table = TypeDescriptor(override.introducer).virtualTable, let index = table.index(of: override.entry) else { continue }
+      return table.offset + index
+    }
+    return nil
+  }
+}

@@ -102,7 +102,8 @@ public struct DefinedClass: Sendable {
   public func make<Instance: AnyObject, each Argument>(_ initialiser: String = "init()", _ arguments: repeat each Argument) throws
     -> Instance
   {
-    let function = SwiftFunction(try runtimeClass.maker(initialiser), of: runtimeClass.metadata)
+    let maker = try runtimeClass.maker(initialiser)
+    let function = SwiftFunction(maker.callable, inheritedBy: runtimeClass.metadata, at: maker.entry)
     let made: Instance = try function.call(repeat each arguments)
     let problem = runtimeClass.problem(ofMade: Unmanaged.passUnretained(made).toOpaque())
     if let problem { throw NewTypeError.initialiser(initialiser, of: name, reason: problem) }

@@ -12,7 +12,7 @@ private import CHookTrampoline
 private import Glibc
 internal import SwiftMangling
 
-package final class RuntimeClass: @unchecked Sendable {
+package final class RuntimeClass: RuntimeMemberSource, @unchecked Sendable {
   // Set in init, but for `members` and `ending`, which are behind `lock`.
   package let name: String
   package let superclass: Metadata
@@ -260,6 +260,8 @@ package final class RuntimeClass: @unchecked Sendable {
   }
 
   /// The added method `discount(for:)`.
+  func addedCallable(_ name: String) -> Callable? { addedMethod(name)?.callable }
+  func addedSelectors(base: String) -> [String] { addedMethods(base: base).map(\.callable.selector) }
   package func addedMethod(_ name: String) -> AddedMethod? { lock.withLock { added[name] } }
   /// Those whose name before the parenthesis is `base`.
   package func addedMethods(base: String) -> [AddedMethod] {

@@ -17,6 +17,7 @@ package enum RuntimeClasses {
         byMetadata[made.metadata] = made
         RuntimeTypes.announce(name.description, made.metadata.descriptor)
         RuntimeTypes.add(made.metadata)
+        RuntimeMembers.add(made, names: name.spellings, made.metadata)
         return made
       } catch {
         RuntimeTypes.announce(name.description, nil)
@@ -36,15 +37,7 @@ package enum RuntimeClasses {
     guard let name = try? NewTypeName(text) else { return nil }
     return lock.withLock { byName[name] }
   }
-  package static func with(_ metadata: Metadata) -> RuntimeClass? { lock.withLock { byMetadata[metadata] } }
 
   /// The runtime classes that `type` is or inherits from, the nearest first.
   static func chain(of type: Metadata) -> [RuntimeClass] { lock.withLock { type.classChain.compactMap { byMetadata[$0] } } }
-
-  /// The added method that `Script.FastCart.discount(for:)` means.
-  package static func addedMethod(_ selector: String) -> AddedMethod? {
-    let head = selector.prefix { $0 != "(" }
-    guard let dot = head.lastIndex(of: "."), let type = named(String(head[..<dot])) else { return nil }
-    return type.addedMethod(String(selector[selector.index(after: dot)...]))
-  }
 }

@@ -129,7 +129,7 @@ package struct Reach {
   }
 
   private func dynamic() -> BackEndReach {
-    guard DynamicReplacements.variable(of: family, in: image) != nil else { return BackEndReach(.dynamic, .notDynamic) }
+    guard image.dynamicVariable(of: family) != nil else { return BackEndReach(.dynamic, .notDynamic) }
     return BackEndReach(
       .dynamic, "the variable through which the function is replaced",
       // The compiler never looks into such a function: every call of it runs it, and it asks for its variable.
@@ -173,5 +173,15 @@ extension ImageCatalog {
     let records = conformances[name]?.filter { $0.protocolName == witness.protocolName } ?? []
     guard !records.isEmpty, records.allSatisfy(\.isTableMade) else { return false }
     return types.types.first { $0.name == name }?.isGeneric ?? true
+  }
+}
+
+extension ImageCatalog {
+  /// The variable through which the family's function is replaced, and the function; nil unless it was compiled `dynamic`.
+  func dynamicVariable(of family: Family) -> (address: UInt64, body: Body)? {
+    for body in family.bodies where body.isOwn {
+      if let address = metadataSymbols.address(body.mangledName + "TX") { return (address, body) }
+    }
+    return nil
   }
 }

@@ -1,4 +1,4 @@
-// ClassSwitch — one object wears a class of its own: a copy of its class's metadata with some slots of the table changed.
+// IsaSwitch — one object wears a class of its own: a copy of its class's metadata with some slots of the table changed.
 //
 // `is`, `as?`, the printed name, fields and the deinit are the class's own; `type(of:)` is another one, and a mirror's
 // superclass is the class itself. What is called directly is missed, as by any table.
@@ -8,41 +8,6 @@
 // else than an initialiser. Nor for actors, whose runtime looks at their class itself.
 internal import CHookTrampoline
 private import SwiftMangling
-
-/// One object's words for one selector's hooks. Guarded by the engine's lock.
-final class ClassSwitch: Diversion {
-  /// Nil when the object has ended.
-  private weak var object: AnyObject?
-  private let address: UInt64
-  private let words: [(index: Int, slot: Slot)]
-  let mayMiss: [String] = []
-
-  init(_ object: AnyObject, _ words: [(index: Int, slot: Slot)]) {
-    self.object = object
-    address = UInt64(UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-    self.words = words
-  }
-
-  func acquire() -> InterceptRefusal? {
-    guard let object else { return .noWord(address: address) }
-    HookEngine.shared.kept.append(object)
-    return IsaSwitch.shared.use(object, words, 1)
-  }
-
-  func release() {
-    guard let object else { return IsaSwitch.shared.forget(address) }
-    HookEngine.shared.kept.append(object)
-    _ = IsaSwitch.shared.use(object, words, -1)
-  }
-
-  func set(isWritten: Bool) {}
-
-  var changedElsewhere: [InterceptRefusal] {
-    guard let object else { return [] }
-    HookEngine.shared.kept.append(object)
-    return IsaSwitch.shared.changedElsewhere(object).map { [$0] } ?? []
-  }
-}
 
 /// The copies there are, and who wears them. Guarded by the engine's lock.
 final class IsaSwitch {
@@ -120,12 +85,12 @@ final class IsaSwitch {
   }
 }
 
-extension ClassSwitch {
+extension IsaSwitch {
   /// The words that the family's method has in the table of the object's class.
   static func plan(
     _ family: Family, in image: ImageCatalog, for object: AnyObject
   ) throws(BackEndRefusal) -> [(index: Int, planned: SlotPlan.Entry)] {
-    let type = IsaSwitch.shared.original(of: object)
+    let type = shared.original(of: object)
     guard case .classType = type.kind, let descriptor = type.descriptor else { throw .scope("changes the class of a Swift object") }
     if type.hasActor { throw .actor(type.name) }
     guard !mayBeFinal(type, descriptor) else { throw .mayBeFinal(type.name) }
