@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -14,6 +15,12 @@ private final class Answers: Sendable {
     for await answer in stream { return answer }
     return nil
   }
+}
+
+private final class OverFlag: Sendable {
+  private let flag = Mutex(false)
+  var isSet: Bool { flag.withLock { $0 } }
+  func set() { flag.withLock { $0 = true } }
 }
 
 @Suite("console sessions")
@@ -80,12 +87,12 @@ struct ConsoleTests {
   func interrupt() async throws {
     let session = try session()
     session.evaluate("while true do end") { _ in } then: { [answers] in answers.give($0) }
-    // It may not run yet: asked again until it ends.
-    let stopping = Task.detached { while !Task.isCancelled { session.interrupt(); await Task.yield() } }
+    // It may not run yet: asked again until it ends. A thread of its own: the other tests may have all that tasks run on.
+    let over = OverFlag()
+    Thread.detachNewThread { while !over.isSet { session.interrupt(); sched_yield() } }
     let answer = await answers.next()
-    stopping.cancel()
+    over.set()
     guard case .stopped? = answer else { Issue.record("not stopped: \(String(describing: answer))"); return }
-    await stopping.value
     #expect(await ask(session, "1") == "1")
     session.end()
   }
