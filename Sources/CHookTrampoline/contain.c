@@ -154,6 +154,9 @@ bool hkt_call_proceed_contained(HKTCall *call, HKTTrap *trap) {
   if (hkt_contain(proceed, call, trap)) return true;
   call->index = index;
   call->state = state;
+  // As the trampoline had it: a call that is answered leaves no error of a layer below, and gives self back.
+  call->frame->results.error = call->frame->error_register;
+  call->frame->results.self_register = call->frame->self_register;
   return false;
 }
 
@@ -161,6 +164,8 @@ bool hkt_is_contained(void) {
   HKTThread *t = hkt_thread_if_known();
   if (!t || !t->landing) return false;
   drop_left(t, __builtin_frame_address(0));
+  // One that was left, and lies above the frames of today: what its body returned to is written over.
+  while (t->landing && *(const uint64_t *)(t->landing->stack - 8) != (uint64_t)hkt_landing_returns_here) t->landing = t->landing->up;
   return t->landing != NULL;
 }
 

@@ -53,6 +53,9 @@ package enum Explanation {
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"
       )
     }
+    if image.isLoaded, !family.declaration.isCoroutine, let reason = image.whyNotContained(family) {
+      lines.append("  contain    no, it \(reason)")
+    }
     lines += conventions(family, image)
     if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
     let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()

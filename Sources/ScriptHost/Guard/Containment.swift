@@ -77,6 +77,27 @@ enum Containment {
       return trap.pointee.signal == 0 ? nil : ContainedTrap(trap)
     }
   }
+
+  /// As above; the thread keeps the trap, so that it can go on to who contains the calls around this one.
+  static func catching(
+    keptBy thread: UnsafeMutablePointer<HKTThread>, _ body: (UnsafeMutablePointer<HKTTrap>) -> Void
+  ) -> ContainedTrap? {
+    catching { trap in
+      body(trap)
+      if trap.pointee.signal != 0 { last(thread).update(from: trap, count: 1) }
+    }
+  }
+
+  /// The trap that the thread keeps.
+  static func last(_ thread: UnsafeMutablePointer<HKTThread>) -> UnsafeMutablePointer<HKTTrap> {
+    let script = ScriptThread.of(thread)
+    if let trap = script.pointee.trap { return trap }
+    // As long as the thread's record, which is for ever.
+    let made = UnsafeMutablePointer<HKTTrap>.allocate(capacity: 1)
+    made.initialize(to: HKTTrap())
+    script.pointee.trap = made
+    return made
+  }
 }
 
 extension Environment {

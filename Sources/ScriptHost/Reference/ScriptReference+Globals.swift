@@ -15,6 +15,18 @@ extension ScriptReference {
     ScriptOption("on_failure", "\"original\"", "When the handler fails the original's result stands."),
   ]
 
+  static let containOptions = [
+    ScriptOption("value", "any", "What the call returns when it trapped; nothing for functions without a result."),
+    ScriptOption("throw", "any", "What it throws: an error of the program, or a text."),
+    ScriptOption("answer", "function", "Says what it returns, or throws with call:throw."),
+    ScriptOption("limit", "integer", "So many traps in a minute are contained, 10 where nothing is said, then none; 0: all of them."),
+    ScriptOption("priority", "integer", "Where among the layers it is: innermost where nothing is said."),
+    ScriptOption("object", "Object", "Only calls on this object are meant."),
+    ScriptOption("group", "string", "A name under which hooks are listed together."),
+    ScriptOption("wait", "boolean", "Also contain what images bring later."),
+    ScriptOption("max", "integer", "More matches of a glob than this are an error."),
+  ]
+
   static let globals: [ScriptEntry] = [
     ScriptEntry(
       "", "patch", .function, "patch(header: table)",

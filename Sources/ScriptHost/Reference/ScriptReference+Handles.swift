@@ -39,6 +39,16 @@ extension ScriptReference {
           if call.error then log.warn("checkout failed", { error = call.error }) end
         end)
         """),
+    ScriptEntry(
+      "Method", "contain", .function, "contain(answer: table | function) -> Hook", options: containOptions,
+      "A trap anywhere below a call of it, on the call's thread, does not end the program: the call is left, and returns or throws what is said here. A function gets (call, reason). What the frames held is lost; `explain` says what must not be contained, docs/crashes.md what cannot.",
+      example: """
+        method "Shop.Cart.total(tax:)":contain { value = 0.0, limit = 3 }
+        method "Shop.Cart.checkout()":contain(function(call, reason)
+          log.warn("checkout trapped", { reason = reason })
+          return 0
+        end)
+        """),
     ScriptEntry("Method", "explain", .function, "explain() -> string", "How far hooks on it reach."),
   ]
 
@@ -49,6 +59,7 @@ extension ScriptReference {
       example: "class \"Shop.Cart\":before(\"checkout()\", function(call) print(call.self.title) end)"),
     ScriptEntry("Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
     ScriptEntry("Class", "after", .function, "after(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
+    ScriptEntry("Class", "contain", .function, "contain(member: string, answer: table | function) -> Hook", options: containOptions, "As of a method."),
   ]
 
   private static let hookMembers: [ScriptEntry] = [

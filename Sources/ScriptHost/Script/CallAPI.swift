@@ -255,7 +255,7 @@ enum CallAPI {
   /// `call:original()` with the current arguments, `call:original(a, b)` with all of them anew.
   private static func runOriginal(_ patch: Environment, _ callback: LuaCallback, _ verb: Verb) -> Int32 {
     let catching = verb == .catching
-    guard let script = callback.call, script.pointee.phase == HKT_AROUND, ScriptThread.current()?.pointee.top == script else {
+    guard let script = callback.call, script.pointee.phase == HKT_AROUND, !script.pointee.didTrap, ScriptThread.current()?.pointee.top == script else {
       return refuseOriginal(callback)
     }
     if callback.raw.pointee.argc > 1 {
@@ -268,8 +268,13 @@ enum CallAPI {
     // What it does once is the program's own; a handler that runs it again and again is charged for that.
     let unlocked = script.pointee.originalRuns == 0 ? shl_unlock_original(scope) : shl_unlock_all(scope)
     var problem: BridgeError?
-    do throws(BridgeError) { try CallValues.runOriginal(script) } catch { problem = error }
+    var trap: ContainedTrap?
+    do throws(BridgeError) {
+      if script.pointee.view.call.pointee.thread.pointee.landing == nil || !hkt_is_contained() { try CallValues.runOriginal(script) }
+      else { trap = try CallValues.runOriginalContained(script) }
+    } catch { problem = error }
     if shl_relock(scope, unlocked) != SHL_OK { return -1 }
+    if let trap { return callback.fail("the original trapped: \(trap.reason)") }
     if let problem { return callback.fail(problem.description) }
     if !catching, answerStraight(script, callback.raw) { return 0 }
     return answerOriginal(script, patch, callback, catching: catching)
@@ -282,6 +287,7 @@ enum CallAPI {
     guard script.pointee.phase == HKT_AROUND else {
       return callback.fail("only an 'around' handler calls the original; '\(script.pointee.hook.position.rawValue)' runs beside it")
     }
+    if script.pointee.didTrap { return callback.fail("the original has trapped, and cannot run again in this call") }
     return callback.fail("the original runs on the call's own thread and in its own handler")
   }
 

@@ -544,6 +544,18 @@ enum CallValues {
 
   // MARK: Calling the original
 
+  /// As `runOriginal`, inside a call that is contained: a trap ends here first, so that the handler ends as it should.
+  /// - Returns: the trap; nil: it returned.
+  @inline(never)
+  static func runOriginalContained(_ script: Call) throws(BridgeError) -> ContainedTrap? {
+    try prepareOriginal(script)
+    let call = script.pointee.view.call
+    guard let trap = Containment.catching(keptBy: call.pointee.thread, { _ = hkt_call_proceed_contained(call, $0) }) else { return nil }
+    script.pointee.originalRuns -= 1
+    script.pointee.didTrap = true
+    return trap
+  }
+
   /// Runs the layers below and the original. Owned arguments are given to each run as copies.
   @inline(__always)
   static func runOriginal(_ script: Call) throws(BridgeError) {
@@ -603,6 +615,8 @@ enum CallValues {
   static func consumeOwned(_ script: Call) -> Bool {
     // Of no use to a call whose original never runs.
     script.pointee.arguments.forgetStaged()
+    // What the original took over before it trapped is lost.
+    if script.pointee.didTrap { return true }
     if script.pointee.hasNoRecord, !script.pointee.view.consumes { return true }
     let owned = ownedIndices(script.pointee.plan)
     guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }

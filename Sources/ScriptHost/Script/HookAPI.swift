@@ -7,7 +7,7 @@ internal import LuaBridge
 
 enum HookAPI {
   static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    for (position, function) in [("before", before), ("around", around), ("after", after)] as [(String, SHLFunction)] {
+    for (position, function) in [("before", before), ("around", around), ("after", after), ("contain", contain)] as [(String, SHLFunction)] {
       check(shl_method(patch.state, patch.classes.method, position, function, context))
       check(shl_method(patch.state, patch.classes.type, position, function, context))
     }
@@ -24,6 +24,32 @@ enum HookAPI {
   private static let before: SHLFunction = { context, callback in withPatch(context, callback) { install(.before, $0, $1) } }
   private static let around: SHLFunction = { context, callback in withPatch(context, callback) { install(.around, $0, $1) } }
   private static let after: SHLFunction = { context, callback in withPatch(context, callback) { install(.after, $0, $1) } }
+
+  private static let contain: SHLFunction = { context, callback in withPatch(context, callback) { contain($0, $1) } }
+
+  /// `m:contain { value = v }` and `c:contain("name(_:)", { value = v })`.
+  private static func contain(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    let receiver = callback[0]
+    let isClass = receiver.cls == patch.classes.type
+    let at = isClass ? 2 : 1
+    if isClass, callback.text(1) == nil {
+      return callback.fail("'contain' of a class takes a member, such as \"price(at:)\", and what to answer")
+    }
+    var wishes = ContainWishes(priority: ContainLayer.usualPriority)
+    defer { ContainAPI.forget(wishes, patch) }
+    if let problem = ContainAPI.read(at, &wishes, callback) { return callback.fail(problem) }
+    do throws(PatchAPI.Problem) {
+      let index = Int(receiver.h.a)
+      var target =
+        isClass
+        ? try member(callback.text(1)!, of: patch.classNames[index], waits: wishes.options.waits, patch, callback)
+        : Target(selector: patch.selectors[index])
+      if let object = wishes.options.object { target.scope = .object(try live(object, patch)) }
+      target.selector = try ContainAPI.containable(target.selector, wishes, isFunction: callback[at].tag == SHL_FUNCTION, patch, callback)
+      let handler = try ContainAPI.handler(at, wishes, patch, callback).get()
+      return install(.contain, target, handler, wishes.options, patch, callback, limit: wishes.limit)
+    } catch { return callback.fail(error.text) }
+  }
 
   /// What a hook is on, and for whose calls.
   private struct Target {
@@ -55,7 +81,8 @@ enum HookAPI {
       if let most = wishes.most, target.selector.families.count > most {
         return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
       }
-      return install(position, target, handlerAt, wishes, patch, callback)
+      guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
+      return install(position, target, handler, wishes, patch, callback)
     } catch { return callback.fail(error.text) }
   }
 
@@ -99,12 +126,12 @@ enum HookAPI {
   }
 
   private static func install(
-    _ position: LuaHook.Position, _ target: Target, _ handlerAt: Int, _ wishes: HookOptions, _ patch: Environment, _ callback: LuaCallback
+    _ position: LuaHook.Position, _ target: Target, _ handler: HandlerFunction, _ wishes: HookOptions, _ patch: Environment,
+    _ callback: LuaCallback, limit: Int = 0
   ) -> Int32 {
     let selector = target.selector
     if let refusal = patch.refusal("a hook", "\(position.rawValue) \(selector.text)") { return callback.fail(refusal) }
-    guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
-    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope)
+    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope, limit: limit)
     let requests = zip(selector.images, selector.families).map {
       HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd, mayChoose: true)
     }

@@ -39,6 +39,8 @@ final class HookBatch: Sendable {
   private let options: HookOptions
   private let selector: ResolvedSelector
   private let scope: HookScope
+  /// Of a containment.
+  private let limit: Int
   private let state = Mutex(State())
 
   private struct State {
@@ -48,8 +50,12 @@ final class HookBatch: Sendable {
     var wait: WaitToken?
   }
 
-  init(_ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: ResolvedSelector, scope: HookScope) {
+  init(
+    _ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: ResolvedSelector, scope: HookScope,
+    limit: Int = 0
+  ) {
     self.position = position
+    self.limit = limit
     self.handler = handler
     self.options = options
     self.selector = selector
@@ -62,11 +68,20 @@ final class HookBatch: Sendable {
   func layer(_ family: Family) -> LayerSpec {
     let hook = LuaHook(position: position, handler: handler, family: family, options: options)
     state.withLock { $0.pending[family.key, default: []].append(hook) }
+    if position == .contain { return containing(hook) }
     return LayerSpec(
       function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
       priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
       isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
+  }
+
+  private func containing(_ hook: LuaHook) -> LayerSpec {
+    LayerSpec(
+      function: containLayer, context: Unmanaged.passRetained(ContainLayer(hook, limit: limit)).toOpaque(), phases: hook.phases,
+      priority: options.priority, readsValues: true, owner: patch.id, group: options.group, isOnce: options.isOnce,
+      startsDisabled: patch.installation.startsDisabled
+    ) { Unmanaged<ContainLayer>.fromOpaque($0!).release() }
   }
 
   /// Takes note of what was installed.

@@ -10,7 +10,7 @@ internal import Synchronization
 /// One handler on one selector. Made by a patch, called from any thread.
 final class LuaHook: @unchecked Sendable {
   // Everything is set before the hook is installed, but for the breaker and the class cache, which are atomic or idempotent.
-  enum Position: String { case before, around, after }
+  enum Position: String { case before, around, after, contain }
 
   let patch: Environment
   /// The owner for calls: they count no reference.
@@ -52,7 +52,7 @@ final class LuaHook: @unchecked Sendable {
     patch = handler.patch
     owner = .passUnretained(handler.patch)
     self.position = position
-    isAround = position == .around
+    isAround = position == .around || position == .contain
     self.handler = handler
     function = handler.ref
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
@@ -77,7 +77,7 @@ final class LuaHook: @unchecked Sendable {
     let timed = isTimed ? UInt32(HKT_TIMED) : 0
     return switch position {
     case .before: UInt32(HKT_ON_ENTER)
-    case .around: UInt32(HKT_ON_AROUND) | timed
+    case .around, .contain: UInt32(HKT_ON_AROUND) | timed
     case .after: UInt32(HKT_ON_EXIT) | timed
     }
   }
@@ -129,6 +129,43 @@ final class LuaHook: @unchecked Sendable {
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
+      thread.pointee.top = script.pointee.up
+      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
+      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+      if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
+      return outcome
+    }
+  }
+
+  /// The original trapped, and the handler had no answer: the trap goes on to who contains the calls around this one.
+  private func fall(_ call: UnsafeMutablePointer<HKTCall>) {
+    hkt_fall(Containment.last(call.pointee.thread))
+    fatalError("an original trapped that nobody contains any more: there is nothing to return")
+  }
+
+  /// The layer behind which it answers has crumbs of its own.
+  func ownCrumbs(of context: UnsafeMutableRawPointer) { ccrash_own(context, crashOwner) }
+
+  /// The call has trapped below, and was left: the handler says what it returns or throws. HKT_FAILED: it does not.
+  func answer(_ call: UnsafeMutablePointer<HKTCall>, _ trap: ContainedTrap) -> HKTOutcome {
+    ccrash_note_call(crashOwner)
+    let thread = ScriptThread.of(call.pointee.thread)
+    var script = ScriptCall(
+      view: CallView(call), hook: self, patch: owner, phase: HKT_AROUND, serial: serial(of: call), up: thread.pointee.top)
+    script.didTrap = true
+    var reason = trap.reason
+    return withUnsafeMutablePointer(to: &script) { script in
+      thread.pointee.top = script
+      let outcome = reason.withUTF8 { bytes in
+        withUnsafeTemporaryAllocation(of: SHLValue.self, capacity: 2) { values in
+          withUnsafeTemporaryAllocation(of: SHLInvocation.self, capacity: 1) { invocation in
+            values[0] = shl_call_here(UnsafeMutableRawPointer(script))
+            values[1] = bytes.withMemoryRebound(to: CChar.self) { shl_string($0.baseAddress, $0.count) }
+            let status = shl_invoke(patch.state, function, values.baseAddress!, 2, values.baseAddress!, 1, budget, invocation.baseAddress!)
+            return ended(script, status, values.baseAddress!, invocation.baseAddress!)
+          }
+        }
+      }
       thread.pointee.top = script.pointee.up
       if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
       if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
@@ -245,7 +282,11 @@ final class LuaHook: @unchecked Sendable {
   private func finish(_ script: UnsafeMutablePointer<ScriptCall>, returned: Bool) -> HKTOutcome {
     if isAround, script.pointee.originalRuns == 0 {
       if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
-        return fail(script, "the handler neither called the original nor returned a value; end it with 'return call:original()'")
+        return fail(
+          script,
+          position == .contain
+            ? "the answer to a trap returned no value"
+            : "the handler neither called the original nor returned a value; end it with 'return call:original()'")
       }
       guard script.pointee.async == nil || script.pointee.view.withPlan({ $0.stack.isKnown }) else {
         return fail(script, "the original of an async function must run where not all of its arguments are known")
@@ -306,7 +347,7 @@ final class LuaHook: @unchecked Sendable {
   private func fail(
     _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
   ) -> HKTOutcome {
-    let instead = behind == .original ? nil : "the call throws"
+    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? nil : "the call throws"
     patch.failed(selector, position.rawValue, hasPosition ? text : "\(source):\(line): \(text)", instead: instead)
     let opens =
       switch blame {

@@ -21,6 +21,8 @@ struct ScriptCall {
   var serial: UInt64 { arguments.serial }
   var up: UnsafeMutablePointer<ScriptCall>?
   var originalRuns = 0
+  /// The original trapped and was left: what it consumes is lost, there is no result, and it cannot run again.
+  var didTrap = false
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0
@@ -53,7 +55,7 @@ struct ScriptCall {
   var changesNothing: Bool { changes == nil && !arguments.isChanged }
   /// The frame holds the arguments that `arguments` has not anew: none else was changed by the handler, or consumed by the original.
   var argumentsAreInFrame: Bool {
-    changes == nil && ((phase != HKT_EXIT && originalRuns == 0) || !view.withPlan { $0.consumesArguments })
+    changes == nil && ((phase != HKT_EXIT && originalRuns == 0 && !didTrap) || !view.withPlan { $0.consumesArguments })
   }
 
   /// The record of changes, made at first use; what was staged as bits is in it.
@@ -141,7 +143,7 @@ struct ScriptCall {
 
   /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
   func isConsumed(_ index: Int) -> Bool {
-    guard phase == HKT_EXIT || originalRuns > 0, plan.arguments.indices.contains(index) else { return false }
+    guard phase == HKT_EXIT || originalRuns > 0 || didTrap, plan.arguments.indices.contains(index) else { return false }
     return plan.arguments[index].isConsumed && current(index) == nil
   }
 
@@ -153,7 +155,7 @@ struct ScriptCall {
       guard index < plan.argumentCount else { return nil }
       let recipe = plan.recipes[index]
       if case .none = recipe.kind { return nil }
-      return recipe.isConsumed && (phase == HKT_EXIT || originalRuns > 0) ? nil : recipe
+      return recipe.isConsumed && (phase == HKT_EXIT || originalRuns > 0 || didTrap) ? nil : recipe
     }
   }
 
@@ -171,7 +173,7 @@ struct ScriptCall {
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 {
+      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 || didTrap {
         return nil
       }
       return read(plan.location, plan.info, borrowed, body)
@@ -194,6 +196,8 @@ struct ScriptThread {
   var top: UnsafeMutablePointer<ScriptCall>?
   var counter: UInt64 = 0
   fileprivate var text: OwnedValue?
+  /// The last one that went on, or may: see Containment.
+  var trap: UnsafeMutablePointer<HKTTrap>?
   /// Counts calls of rules: now and then one is measured.
   var ruleTurn: UInt32 = 0
   /// What calls of this thread lend to those below them.

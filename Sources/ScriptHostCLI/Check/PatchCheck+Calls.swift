@@ -231,7 +231,7 @@ extension PatchCheck {
     case .call(let handler):
       guard let entry = ScriptReference.member(name.text, of: "Call") else { return unknownMember(name, of: "Call", shown: "call") }
       if entry.kind != .function { return error(name.range, "'call.\(name.text)' is a value, no function: write 'call.\(name.text)'") }
-      if name.text == "original" || name.text == "try", handler.position == "before" || handler.position == "after" {
+      if name.text == "original" || name.text == "try", ["before", "after", "contain"].contains(handler.position) {
         error(name.range, "only an 'around' handler calls the original; '\(handler.position)' runs beside it")
       } else if name.text == "original", let family = handler.family, !arguments.isEmpty, countIsKnown(arguments) {
         let count = family.declaration.functionType.parameters.count
@@ -247,6 +247,7 @@ extension PatchCheck {
     if let bound, let why = binding?.whyNotHookable(bound) { error(position.range, why) }
     guard let handler else { return }
     switch handler.kind {
+    case .table where position.text == "contain": break
     case .string, .number, .table, .yes, .no, .nothing:
       return error(handler.range, "'\(position.text)' takes a handler function: function(call, …) … end")
     default: checkHandler(handler, HandlerContext(position: position.text, bound: bound))
@@ -256,7 +257,8 @@ extension PatchCheck {
   private mutating func checkHandler(_ handler: Expression, _ context: HandlerContext) {
     guard let body = function(handler) else { return }
     meanings.note(body, context)
-    guard let family = context.family else { return }
+    // What answers a trap gets the call and the reason, whatever the function takes.
+    guard context.position != "contain", let family = context.family else { return }
     let expected = family.declaration.functionType.parameters.count
     if !body.parameters.isEmpty, body.parameters.count - 1 > expected {
       let extra = body.parameters[expected + 1]

@@ -48,4 +48,70 @@ refused() {
 }
 refused once 'once()' 'a global or static variable is being initialised'
 refused sorted 'sorted()' 'the C library is in the middle of something'
+
+# Functions that are contained: the same traps, in calls of the program.
+cat >"$work/expected" <<'END'
+range -1
+nil -1
+overflow -1
+cast -1
+fatal -1
+null -1
+inside -1
+divide -1
+none 42
+thrown: sold out
+thrown: closed
+["nobody"]
+outer -3 43
+count 14
+done 500510 3
+END
+for way in O Onone; do
+  for thread in main other; do
+    name=answers-$way-$thread
+    run "$name" answers "$work/traps-$way" kinds "$thread"
+    same "$name: every trap is answered, and the program's work is right" "$work/expected" "$work/$name.out"
+    check "$name: it ends well" [ "$(cat "$work/$name.status")" = 0 ]
+    says "$name: told once, with place and reason" "$work/$name.err" "answers.lua:3: 'traps.Till.price(_:)' trapped"
+    says "$name: a handler in between is left, too" "$work/$name.err" "the original trapped"
+  done
+done
+name=answers-O-main
+for reason in "async	false" "inout	false" "init	false" "type	false" "throw	false	answers.lua:14: cannot contain 'traps.Till.price(_:)': it cannot throw" \
+  "two	false"; do
+  says "refused: $reason" "$work/$name.err" "refused	$reason"
+done
+says "explain says so" "$work/$name.err" "contain    no, it changes argument 1 in place"
+capture "$work/records" "$scripthost" events --state "$work/state-$name" --json
+says "each trap is a record" "$work/records.out" 'trap contained'
+
+run deep answers "$work/traps-O" deep fatal
+says "below 5000 frames" "$work/deep.out" '-2'
+says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:30: Fatal error: the till is empty (SIGILL)'
+
+run limit limit "$work/traps-O" price range
+check "beyond the limit the program ends as it would" [ "$(cat "$work/limit.status")" = 132 ]
+says "the limit is told" "$work/limit.err" 'trapped 2 times in 60 s and is not contained any more'
+
+run failing failing "$work/traps-O" price range
+check "an answer that fails is the end, not a wrong result" [ "$(cat "$work/failing.status")" = 132 ]
+says "and says so" "$work/failing.err" 'its answer failed'
+
+run many answers "$work/traps-O" many 10000
+says "10,000 traps: the sum is right" "$work/many.out" 'sum -10100'
+says "10,000 traps: the program's work is right" "$work/many.out" 'done 500510 3'
+grep -a 'grew by' "$work/many.err"
+
+# A program nobody here wrote: a patch makes an argument wrong, which traps; contained it goes on.
+cat >"$work/in.plist" <<'END'
+<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>a</key><string>b</string></dict></plist>
+END
+mkdir "$work/alone"
+sed '/:contain(/d' "$here/plutil/print.lua" >"$work/alone/print.lua"
+capture "$work/alone" "$scripthost" run --state "$work/state-alone" --patches "$work/alone" -- plutil -p "$work/in.plist"
+check "plutil: alone the trap ends it" [ "$(cat "$work/alone.status")" = 132 ]
+run plutil plutil plutil -p "$work/in.plist"
+says "plutil: contained it goes on" "$work/plutil.out" '(not printed)'
+check "plutil: it ends well" [ "$(cat "$work/plutil.status")" = 0 ]
 finish

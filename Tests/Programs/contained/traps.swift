@@ -47,8 +47,17 @@ public final class Till {
     return Int(numbers[0])
   }
 
-  /// The program's own calls.
-  @inline(never) public func price(_ how: String) -> Int { trap(how) }
+  @inline(never) public func sell(_ how: String) throws -> Int { if how == "none" { throw Trouble.closed }; return trap(how) }
+  @inline(never) public func names(_ how: String) -> [String] { ["\(trap(how))"] }
+  @inline(never) public func note(_ how: String) { count += trap(how) }
+  @inline(never) public func later(_ how: String) async -> Int { trap(how) }
+  @inline(never) public func put(_ n: inout Int) { n = trap("none") }
+  /// Its handler calls the original of what traps further in.
+  @inline(never) public func outer(_ how: String) -> Int { inner(how) &+ 1 }
+  @inline(never) public func inner(_ how: String) -> Int { trap(how) ^ hidden(0) }
+
+  /// The program's own calls. All are different: of those that only jump on, calls may go to what they jump to.
+  @inline(never) public func price(_ how: String) -> Int { trap(how) &+ hidden(0) }
   @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }
 }
 
@@ -70,6 +79,14 @@ func onThread(_ body: @escaping @Sendable () -> Void) {
   pthread_join(thread, nil)
 }
 
+/// So that they are there.
+func useOthers() async {
+  guard CommandLine.arguments.contains("never") else { return }
+  var n = 1
+  Desk.till.put(&n)
+  print(await Desk.till.later("none"), n)
+}
+
 func memory() -> Int {
   guard let file = fopen("/proc/self/statm", "r") else { return 0 }
   defer { fclose(file) }
@@ -86,6 +103,14 @@ func work() {
   switch kind {
   case "script": print(Desk.tick(1))  // a hook's handler calls the till
   case "price": for _ in 0..<3 { print(Desk.till.price(how)) }
+  case "kinds":
+    for kind in ["range", "nil", "overflow", "cast", "fatal", "null", "inside", "divide", "none"] { print(kind, Desk.till.price(kind)) }
+    do { print(try Desk.till.sell("range")) } catch { print("thrown:", error) }
+    do { print(try Desk.till.sell("none")) } catch { print("thrown:", error) }
+    print(Desk.till.names("nil"))
+    Desk.till.note("null")
+    print("outer", Desk.till.outer("range"), Desk.till.outer("none"))
+    print("count", Desk.till.count)
   case "deep": print(Desk.till.deep(how, 5000))
   case "once": print(Desk.till.once())
   case "sorted": print(Desk.till.sorted())
@@ -104,6 +129,7 @@ func work() {
 
 if arguments.contains("other") { onThread { work() } } else { work() }
 // The program's own work, with what the trapped calls have touched.
+await useOthers()
 let fresh = Till()
 fresh.lines.append(4)
 Desk.till.sums["c"] = 3

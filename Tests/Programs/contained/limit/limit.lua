@@ -1,0 +1,1 @@
+method "traps.Till.price(_:)":contain { value = -1, limit = 2 }
