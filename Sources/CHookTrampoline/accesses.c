@@ -4,6 +4,7 @@
 //   1. An entry is in the table from the return of the accessor to the start of its second half; it is keyed by the
 //      coroutine's buffer, which lies in its caller's frame all that time.
 //   2. Several entries of one buffer are one inside the other: the latest was returned to the caller.
+#define _GNU_SOURCE 1
 #include "CHookTrampoline.h"
 
 #include "contain.h"

@@ -5,6 +5,8 @@
 #include "HKTContain.h"
 #include "thread_records.h"
 
+#include <ucontext.h>
+
 /// One contained call in flight; lives on the stack of hkt_contain. Keep the first two in step with contain_x86_64.S.
 typedef struct HKTLanding {
   uint64_t stack;           // +0  rsp when the body is called
@@ -38,6 +40,8 @@ HKT_HIDDEN _Noreturn void hkt_land(HKTLanding *landing);
 HKT_HIDDEN void hkt_judge_prepare(void);
 /// Why a fault at the context cannot be contained; NULL: it can, and `trap` has its frames.
 HKT_HIDDEN const char *hkt_judge(int signal, const siginfo_t *info, const void *context, const HKTLanding *landing, HKTTrap *trap);
+/// The thread holds a lock that the frames up to the landing know of.
+HKT_HIDDEN bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing);
 /// Takes the runtime's message.
 HKT_HIDDEN void hkt_take_message(HKTTrap *trap);
 

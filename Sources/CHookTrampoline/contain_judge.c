@@ -216,5 +216,7 @@ const char *hkt_judge(int signal, const siginfo_t *info, const void *opaque, con
   if (reason) return reason;
   if ((signal == SIGSEGV || signal == SIGBUS) && is_overflow(landing->thread, info, stack)) return "the stack is full";
   if (hkt_scripts_at_work && hkt_scripts_at_work() != landing->scripts) return "a handler of a script is at work in between";
-  return judge_frames(counter, landing, signal == SIGABRT, trap);
+  reason = judge_frames(counter, landing, signal == SIGABRT, trap);
+  if (reason) return reason;
+  return hkt_holds_lock(registers, landing) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
 }

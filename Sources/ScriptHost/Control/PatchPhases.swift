@@ -50,7 +50,7 @@ final class PatchPhases: @unchecked Sendable {
   }
 
   private func reached(_ phase: PatchPhase) {
-    if patches.waiting(for: phase) { worker.add { [patches] in patches.reached(phase) } }
+    if patches.waiting(for: phase) { worker.add { [patches] in patches.reached(phase) } } else { StartTasks.reached(phase) }
   }
 
   private func isQuiet(_ now: UInt64) -> Bool {

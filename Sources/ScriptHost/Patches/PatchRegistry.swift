@@ -132,7 +132,9 @@ package final class PatchRegistry: Sendable {
   }
 
   /// Those that wait for the program to be as far as that.
-  package func waiting(for phase: PatchPhase) -> Bool { entries.withLock { $0.contains { $0.isWaiting && $0.header.phase == phase } } }
+  package func waiting(for phase: PatchPhase) -> Bool {
+    StartTasks.waits(for: phase) || entries.withLock { $0.contains { $0.isWaiting && $0.header.phase == phase } }
+  }
 
   /// The program is as far as that: loads what waited for it, higher priorities first.
   package func reached(_ phase: PatchPhase) {
@@ -146,6 +148,7 @@ package final class PatchRegistry: Sendable {
         _ = replace(entry.element.place, nil)
       }
     }
+    StartTasks.reached(phase)
   }
 
   /// When the next patch expires, in seconds since 1970; nil where none does.

@@ -246,6 +246,19 @@ extension ScriptReference {
       "scripthost", "up", .function, "scripthost.up()",
       "Says that the program is up: a crash from now on is no failed start. See docs/safe-mode.md."),
     ScriptEntry(
+      "boot", "task", .function, "boot.task(task: table) -> boolean",
+      options: [
+        ScriptOption("name", "string", "For records and messages."),
+        ScriptOption("phase", "\"boot\"|\"launched\"|\"idle\"", "Before the program's main, which is the default; when it has begun; when it has little to do for the first time."),
+        ScriptOption("priority", "integer", "Within a phase higher ones run first; 0 where nothing is said."),
+        ScriptOption("failures", "integer", "It runs only after so many starts that failed one after another: a repair."),
+        ScriptOption("run", "function", "What is done."),
+      ], "Has something done once at the program's start; false when its phase is over. See docs/safe-mode.md.",
+      example: """
+        boot.task { name = "warm up", phase = "launched", priority = 10, run = function() log.info("launched") end }
+        boot.task { name = "rebuild the index", failures = 2, run = function() log.warn("rebuilding the index") end }
+        """),
+    ScriptEntry(
       "boot", "cache", .function, "boot.cache(path: string)",
       "Registers a file or directory, by its absolute path, whose contents may be removed after two starts that failed."),
     ScriptEntry(

@@ -119,6 +119,7 @@ enum PatchAPI {
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
     ("swift.closure", ClosureAPI.closure),
     ("scripthost.up", { withPatch($0, $1) { _, callback in BootGuard.up(); return callback.done() } }),
+    ("boot.task", StartTaskAPI.task),
     ("boot.cache", { registerPath($0, $1, isData: false) }), ("boot.data", { registerPath($0, $1, isData: true) }),
   ]
 

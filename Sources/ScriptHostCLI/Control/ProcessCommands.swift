@@ -71,6 +71,7 @@ extension Subcommand {
       Output.line(JSONValue.object(status.withoutEnvelope.members + patches.withoutEnvelope.members).line)
     } else {
       Output.line("\(EventText.printable(status["program"]?.text ?? "")), process \(connection.process.pid), \(Table.time(status["uptime_ns"]?.int ?? 0))")
+      for line in status["safe_mode"]?.elements ?? [] { Output.line("safe mode: \(EventText.printable(line.text ?? ""))") }
       PatchTable.show(patches["patches"]?.elements ?? [])
     }
     Output.flush()

@@ -1,6 +1,5 @@
 // Traps in every way. `Till.trap(_:)` is called by scripts or by the program; the program's own work is checked at the end.
 import Glibc
-import Synchronization
 
 protocol Coin {}
 open class Base { public init() {} }
@@ -39,7 +38,16 @@ public final class Till {
   @inline(never) func change(_ all: inout [Int]) { all[hidden(9)] = 1 }
 
   // What must not be contained.
-  let lock = Mutex(0)
+  let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    return mutex
+  }()
+  @inline(never) public func guarded() -> Int {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return trap("range")
+  }
   @inline(never) public func once() -> Int { Lazy.value }
   @inline(never) public func sorted() -> Int {
     var numbers = (0..<20).map { Int32($0) }

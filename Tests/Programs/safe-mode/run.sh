@@ -20,6 +20,9 @@ cat >"$patches/good.lua" <<LUA
 patch { id = "good" }
 boot.cache "$work/cache"
 method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function(call) log.info("prints") end)
+boot.task { name = "last", run = function() log.info("task: last") end }
+boot.task { name = "first", priority = 5, run = function() log.info("task: first") end }
+boot.task { name = "repair", failures = 2, run = function() log.info("task: repair") end }
 LUA
 touch -d '2020-01-01' "$patches/bad.lua"
 format() { capture "$work/$1" "$scripthost" run --state "$state" --patches "$patches" -- swift-format "$work/a.swift"; }
@@ -38,7 +41,16 @@ check "the registered cache was cleared" [ ! -e "$work/cache/deep" ]
 check "but nothing behind a symbolic link" [ -f "$work/kept/file" ]
 capture "$work/logs" "$scripthost" logs --state "$state"
 says "the good patch is loaded" "$work/logs.out" 'prints'
+check "tasks of the start by priority, and after two failed starts a repair" \
+  [ "$(grep -o 'task: [a-z]*' "$work/logs.out" | tail -n 3 | tr '\n' ' ')" = "task: first task: last task: repair " ]
+check "which ran once" [ "$(grep -c 'task: repair' "$work/logs.out")" = 1 ]
+# Crash files of programs that are gone.
+now=$(date +%s)
+for i in $(seq 80); do : >"$state/crashes/4190000-$((now - i))000000000.crash"; done
+: >"$state/crashes/4190001-1000000000.crash"
 format fourth
+check "crash files are pruned" [ "$(ls "$state/crashes" | wc -l)" -le 65 ]
+check "the oldest first" [ ! -e "$state/crashes/4190001-1000000000.crash" ]
 unchanged "the fourth works, too" "$work/alone" "$work/fourth"
 says "the bad patch stays out" "$work/fourth.err" "'bad.lua' is not loaded"
 capture "$work/status" "$scripthost" safe-mode --state "$state"

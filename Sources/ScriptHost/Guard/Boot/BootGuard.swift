@@ -17,6 +17,17 @@ package enum BootGuard {
   /// This program's file.
   private static let place = Mutex<SafeModeFile?>(nil)
 
+  private static let failures = Atomic<Int>(0)
+  /// How many starts failed one after another before this one.
+  static var failedStarts: Int { failures.load(ordering: .relaxed) }
+
+  /// How the program stands with safe mode, in sentences; nothing where all is well.
+  static func told() -> [String] {
+    guard let file = place.withLock({ $0 }) else { return [] }
+    let mode = file.read()
+    return mode.isCalm ? [] : mode.told()
+  }
+
   /// The patch files that stay out of this start.
   static func begin(state: RawPath, program: RawPath, patches: [RawPath], log: HostLog) -> Set<RawPath> {
     let file = SafeModeFile(state: state, program: program)
@@ -34,6 +45,7 @@ package enum BootGuard {
     }
     if !isSaved { log.say("safe mode cannot write '\(file.path)': \(systemMessage(errno)); what is taken out now may come back") }
     current.withLock { $0 = file }
+    failures.store(mode.failures, ordering: .relaxed)
     ccrash_set_boot_level(plan.clearsData ? 3 : mode.failures >= SafeMode.emptiesAt ? 2 : plan.clearsCaches ? 1 : 0)
     tell(mode, plan, log)
     if plan.clearsCaches { clear(mode.caches, "cache", log) }
@@ -114,6 +126,9 @@ package enum BootGuard {
 extension BootTask {
   /// `main` is about to begin: what happens from now on may be the program's own.
   static let bootLoaded = BootTask("loaded", .services, priority: -100) { context in
+    // Behind the boot guard, which has looked at them.
+    if context.settings.has(.patches), let state = context.state { CrashPruning.prune(in: state, now: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) }
+    StartTasks.reached(.boot)
     ccrash_reach_main()
     return .goOn
   }

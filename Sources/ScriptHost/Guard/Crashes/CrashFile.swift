@@ -31,7 +31,11 @@ package struct CrashFile: Sendable {
   /// Whose a handler is.
   package struct Owner: Sendable {
     package let patch, selector, source, position: String
+    /// 0 where it is not known.
     package let line: Int32
+
+    /// File and line.
+    package var place: String { line > 0 ? "\(source):\(line)" : source }
   }
 
   package let path: RawPath
@@ -158,7 +162,7 @@ package struct CrashFile: Sendable {
       all.append(
         Crumb(
           time: after(call.time), thread: call.thread,
-          text: "\(owner.position) '\(owner.selector)' (\(owner.source):\(owner.line))\(times)", sequence: call.sequence,
+          text: "\(owner.position) '\(owner.selector)' (\(owner.place))\(times)", sequence: call.sequence,
           owner: Int(call.owner) - 1))
     }
     let crumbs = memory + Int(CCRASH_AT_CRUMBS)

@@ -22,7 +22,7 @@ package enum CrashText {
   package static func line(_ number: Int, _ file: CrashFile) -> String {
     let report = CrashReport(file.report)
     let name = file.program.split(separator: "/").last.map(String.init) ?? "?"
-    let suspect = report.flatMap { suspects(file, $0).first }.map { ", in \($0.patch) (\($0.source):\($0.line))" } ?? ""
+    let suspect = report.flatMap { suspects(file, $0).first }.map { ", in \($0.patch) (\($0.place))" } ?? ""
     let time = EventText.rfc3339(report?.wall ?? file.started)
     return "\(number)  \(time)  \(EventText.printable(name))[\(file.process)]  \(ending(file, report))\(EventText.printable(suspect))"
   }
@@ -64,7 +64,7 @@ package enum CrashText {
       for call in thread.calls where file.owners.indices.contains(call.owner) {
         let owner = file.owners[call.owner]
         lines.append(
-          "  \(call.inHandler ? "in the handler" : "in a call with the handler") \(owner.position) '\(EventText.printable(owner.selector))' of patch \(EventText.printable(owner.patch)), \(EventText.printable(owner.source)):\(owner.line)")
+          "  \(call.inHandler ? "in the handler" : "in a call with the handler") \(owner.position) '\(EventText.printable(owner.selector))' of patch \(EventText.printable(owner.patch)), \(EventText.printable(owner.place))")
       }
       lines += frames(thread, &symbols)
       if thread.frames.isEmpty { lines.append("  it did not answer") }

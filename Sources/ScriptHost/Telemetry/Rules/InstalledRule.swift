@@ -1,4 +1,5 @@
 // InstalledRule — one rule in the program: the hooks it led to, now and as images bring more, and what became of its calls.
+private import CCrash
 internal import HookRuntime
 internal import Journal
 private import Synchronization
@@ -138,6 +139,8 @@ enum RuleInstaller {
   private static func layer(_ rule: InstalledRule, _ family: Family, _ patch: Environment, _ make: Maker) throws(RuleProblem) -> LayerSpec {
     var spec = try make(try CompiledRule(rule.definition, rule.gate, rule.cost, for: family), family)
     spec.startsDisabled = patch.installation.startsDisabled
+    // A crash report names the rule of each call it was in.
+    ccrash_own(spec.context, ccrash_add_owner(patch.id, family.selector, rule.definition.verb, patch.fileName, 0))
     return spec
   }
 
