@@ -173,6 +173,7 @@ private struct Inspection {
     return Failure(
       status: 1,
       sentence: "no selector matches '\(EventText.printable(text))' in \(EventText.printable(shown))"
+        + (Absence.reason(text, in: catalogs, depth: .full).map { ": \($0)" } ?? "")
         + (near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"))
   }
 

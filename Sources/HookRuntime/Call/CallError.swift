@@ -135,7 +135,7 @@ extension CallError {
     case .noSelector(let name, let nearest): self = .noMember(selector: name, type: nil, nearest: nearest)
     case .noSelectorInType(let name, let type, let nearest): self = .noMember(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
-    case .noType, .noImport, .badPrototype: self = .notFound(error.description)
+    case .absent, .noType, .noImport, .badPrototype: self = .notFound(error.description)
     }
   }
 }

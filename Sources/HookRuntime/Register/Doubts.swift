@@ -67,7 +67,7 @@ extension ImageCatalog {
   }
 
   /// Its debug information and its code take no more than moments to read.
-  private var isQuicklyRead: Bool {
+  var isQuicklyRead: Bool {
     let size = [".debug_info", ".text"].reduce(0) { $0 + (file.section(named: $1)?.size ?? 0) }
     return size <= Self.quicklyReadBytes
   }
@@ -98,8 +98,23 @@ extension ImageCatalog {
     }
     let total = counts.values.reduce(0, +)
     if total > 0 { return .known(total) }
+    if mayBeInlinedByName(first.declaration) {
+      return .notKnown("has debug information for lines alone, which does not tell functions of one name apart")
+    }
     if isDescribed(first) { return .known(0) }
     return .notKnown("has no debug information of its functions")
+  }
+
+  /// Copies of some function of that name, which has no other name in the debug information (`-gline-tables-only`).
+  private func mayBeInlinedByName(_ declaration: Declaration) -> Bool {
+    let name = String(declaration.name.prefix { $0 != "(" })
+    guard !name.isEmpty else { return false }
+    return lock.withLock {
+      inlineTable.copies(prefix: Array(name.utf8)).contains { found, count in
+        // Accessors are named `total.get`.
+        count > 0 && (found == name || found.hasPrefix(name + "."))
+      }
+    }
   }
 
   /// The debug information speaks of the functions of the body's module. Modules may have been compiled with and without it.

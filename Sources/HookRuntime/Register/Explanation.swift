@@ -59,16 +59,18 @@ package enum Explanation {
     lines += conventions(family, image)
     if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
     let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()
-    lines.append("  chosen     \(choice(reaches))")
+    lines.append("  chosen     \(choice(reaches, image))")
     for each in reaches { lines.append("  by \(each.backEnd.rawValue): \(each)") }
     return lines.joined(separator: "\n")
   }
 
   /// The back end that the engine takes when none is asked for, and why.
-  private static func choice(_ reaches: [BackEndReach]) -> String {
+  private static func choice(_ reaches: [BackEndReach], _ image: ImageCatalog) -> String {
     guard let chosen = reaches.first(where: \.isChosen) else { return "none: nothing can divert its calls" }
     guard chosen.backEnd != .entry, let entry = reaches.first(where: { $0.backEnd == .entry })?.refusal else {
+      let isStripped = !image.symbols.hasLocalSymbols
       return "entry: calls of every kind enter the function, and only copies that were inlined do not"
+        + (isStripped ? ", nor calls that go to clones, which have no names in \(image.shortName): it is stripped" : "")
     }
     return "\(chosen.backEnd.rawValue): it cannot be hooked by entry, \(entry.reason)"
   }

@@ -4,6 +4,8 @@ private import SwiftMangling
 
 package enum LookupError: Error, Equatable, Sendable {
   case noSelector(String, nearest: [String])
+  /// There is none, and why there may be none is known.
+  case absent(String, Absence, nearest: [String])
   case noSelectorInType(String, type: String, nearest: [String])
   case ambiguous(String, candidates: [String])
   case noType(String, nearest: [String])
@@ -17,7 +19,7 @@ extension LookupError {
   /// What it is about may come with an image.
   package var mayAppear: Bool {
     switch self {
-    case .noSelector, .noSelectorInType, .noType, .noImport: true
+    case .noSelector, .absent, .noSelectorInType, .noType, .noImport: true
     case .ambiguous, .badPrototype: false
     }
   }
@@ -27,6 +29,7 @@ extension LookupError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .noSelector(let name, let nearest): "no selector '\(name)' in this program" + Self.advice(nearest)
+    case .absent(let name, let absence, let nearest): "no selector '\(name)' in this program: \(absence)" + Self.advice(nearest)
     case .noSelectorInType(let name, let type, let nearest): "no selector '\(name)' in \(type)" + Self.advice(nearest)
     case .noType(let name, let nearest): "no type '\(name)' in this program" + Self.advice(nearest)
     case .noImport(let name, let importer, let importers, let nearest):
@@ -82,6 +85,10 @@ package enum SelectorLookup {
         selector.name, importer: selector.importer,
         importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
         nearest: NearestNames.imports(to: selector, in: imports))
+    }
+    if let absence = Absence.reason(text, in: ProcessCatalog.shared.images(for: pattern)) {
+      if case .inlined = absence { return .absent(text, absence, nearest: []) }
+      return .absent(text, absence, nearest: NearestNames.selectors(to: text))
     }
     if !pattern.isGlob, let (type, member) = split(text) {
       if typeExists(type) {

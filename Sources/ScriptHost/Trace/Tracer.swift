@@ -63,7 +63,10 @@ package final class Tracer: @unchecked Sendable {
     let excluded = settings.exclude.map { SelectorPattern($0) }
     for text in settings.match {
       let matched = ProcessCatalog.shared.families(matching: SelectorPattern(text))
-      if matched.isEmpty { throw .nothingMatched(pattern: text, nearest: NearestNames.selectors(to: text)) }
+      if matched.isEmpty {
+        throw .nothingMatched(
+          pattern: text, reason: Absence.reason(text, in: ProcessCatalog.shared.current()), nearest: NearestNames.selectors(to: text))
+      }
       found += settings.match.count == 1 ? matched : matched.filter { known.insert(MatchKey($0, $1)).inserted }
     }
     found.removeAll { pair in
@@ -207,7 +210,7 @@ package final class Tracer: @unchecked Sendable {
 }
 
 package enum TraceError: Error {
-  case nothingMatched(pattern: String, nearest: [String])
+  case nothingMatched(pattern: String, reason: Absence?, nearest: [String])
   /// All that matched is left out.
   case allExcluded
 }
@@ -215,8 +218,8 @@ package enum TraceError: Error {
 extension TraceError: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .nothingMatched(let pattern, let nearest):
-      "no selector matches '\(pattern)'" + (nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: ", "))?")
+    case .nothingMatched(let pattern, let reason, let nearest):
+      "no selector matches '\(pattern)'" + (reason.map { ": \($0)" } ?? "") + (nearest.isEmpty ? "" : "; did you mean \(nearest.map { "'\($0)'" }.joined(separator: ", "))?")
     case .allExcluded: "-x leaves out all that -e matches; nothing is left to trace"
     }
   }

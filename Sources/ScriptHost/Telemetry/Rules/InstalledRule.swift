@@ -35,7 +35,7 @@ final class InstalledRule: Sendable {
   func setWait(_ wait: WaitToken) { state.withLock { $0.wait = wait } }
 
   var tokens: [HookToken] { state.withLock { $0.tokens } }
-  var isWaiting: Bool { state.withLock { $0.wait != nil } }
+  var isWaiting: Bool { definition.waits && state.withLock { $0.wait != nil } }
 
   /// Takes the rule out of the program; calls in flight finish with it. False when it was out.
   func remove() -> Bool {
@@ -103,7 +103,8 @@ enum RuleInstaller {
     if !isGlob, !definition.isOptional, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       throw RuleProblem("cannot \(definition.verb) '\(name)': \(reason)")
     }
-    if definition.waits { wait(rule, besides: found.map { FamilyName($0.1) }, isGlob: isGlob, patch, make) }
+    // A protocol's requirement means types that conform later, too.
+    if definition.waits || found.contains(where: { $0.1.requirement != nil }) { wait(rule, besides: found.map { FamilyName($0.1) }, isGlob: isGlob, patch, make) }
     return rule
   }
 
