@@ -133,9 +133,10 @@ extension CallError {
   init(_ error: LookupError) {
     switch error {
     case .noSelector(let name, let nearest): self = .noMember(selector: name, type: nil, nearest: nearest)
+    case .absent(let name, _, let nearest): self = .noMember(selector: name, type: nil, nearest: nearest)
     case .noSelectorInType(let name, let type, let nearest): self = .noMember(selector: name, type: type, nearest: nearest)
     case .ambiguous(let name, let candidates): self = .ambiguous(selector: name, candidates: candidates)
-    case .absent, .noType, .noImport, .badPrototype: self = .notFound(error.description)
+    case .noType, .noImport, .badPrototype: self = .notFound(error.description)
     }
   }
 }

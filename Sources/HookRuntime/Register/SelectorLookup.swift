@@ -86,10 +86,8 @@ package enum SelectorLookup {
         importers: elsewhere.flatMap { $0.bodies.compactMap { $0.place?.importer.name } }.uniqued(),
         nearest: NearestNames.imports(to: selector, in: imports))
     }
-    if let absence = Absence.reason(text, in: ProcessCatalog.shared.images(for: pattern)) {
-      if case .inlined = absence { return .absent(text, absence, nearest: []) }
-      return .absent(text, absence, nearest: NearestNames.selectors(to: text))
-    }
+    let absence = Absence.reason(text, in: ProcessCatalog.shared.images(for: pattern))
+    if let absence, case .inlined = absence { return .absent(text, absence, nearest: []) }
     if !pattern.isGlob, let (type, member) = split(text) {
       if typeExists(type) {
         return .noSelectorInType(member, type: type, nearest: NearestNames.members(of: type, like: member))
@@ -97,6 +95,7 @@ package enum SelectorLookup {
       let nearest = NearestNames.types(to: type)
       if !nearest.isEmpty { return .noType(type, nearest: nearest) }
     }
+    if let absence { return .absent(text, absence, nearest: NearestNames.selectors(to: text)) }
     return .noSelector(text, nearest: NearestNames.selectors(to: text))
   }
 

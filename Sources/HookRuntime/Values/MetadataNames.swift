@@ -68,6 +68,16 @@ extension TypeDescriptor {
     }
   }
 
+  /// The type with that descriptor, or one around it, is private to a file or declared in a function: other types may have its name.
+  package static func isInAnonymousContext(_ descriptor: UnsafeRawPointer) -> Bool {
+    var each: UnsafeRawPointer? = descriptor
+    while let context = each {
+      if context.load(as: UInt32.self) & 0x1F == 2 { return true }
+      each = parent(of: context)
+    }
+    return false
+  }
+
   private static func parent(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
     let distance = context.load(fromByteOffset: 4, as: Int32.self)
     guard distance != 0 else { return nil }

@@ -19,7 +19,8 @@ extension HookPlace {
       let name = Self.selectorName(of: owner)
       do throws(HookError) {
         // What a miss may have meant is of interest only where no class has it.
-        let found = try Self.find("\(prefix)\(name).\(member)", suggesting: false)
+        var found = try Self.named(owner, member, isStatic: !prefix.isEmpty) ?? []
+        if found.isEmpty { found = try Self.find("\(prefix)\(name).\(member)", suggesting: false) }
         return found.map { HookRequest(image: $0, family: $1, scope: scoped(scope, owner, type, $1)) }
       } catch {
         guard case .notFound = error else { throw error }
@@ -30,9 +31,9 @@ extension HookPlace {
     throw .typeNotFound(Self.selectorName(of: type), nearest: [])
   }
 
-  /// A member that another class declares is hooked for this one's instances.
+  /// A member that another class declares is hooked for this one's instances, a static one for calls on this class.
   private func scoped(_ scope: HookScope, _ owner: Metadata, _ type: Metadata, _ family: Family) -> HookScope {
-    guard case .type = scope, owner != type, family.declaration.hasInstance else { return scope }
+    guard case .type = scope, owner != type, family.declaration.hasInstance || family.declaration.isStatic else { return scope }
     return .subclass(type.type)
   }
 
@@ -40,6 +41,24 @@ extension HookPlace {
   private static func selectorName(of type: Metadata) -> String {
     if let name = type.descriptor.flatMap(TypeCatalog.shared.name) { return name }
     return String(type.name.prefix { $0 != "<" })
+  }
+
+  /// Members of a type whose name is not its own: private to a file, or of a function. Found by the symbol of the type's descriptor, with
+  /// which the names of its members begin. Nil for other types, and where the symbol was stripped: then names alone tell.
+  private static func named(_ type: Metadata, _ member: String, isStatic: Bool) throws(HookError) -> [(ImageCatalog, Family)]? {
+    guard let descriptor = type.descriptor, TypeDescriptor.isInAnonymousContext(descriptor.pointer),
+      let image = ConformanceScan.image(containing: descriptor.pointer)
+    else { return nil }
+    let address = UInt64(UInt(bitPattern: descriptor.pointer)) - image.bias
+    guard let symbol = image.metadataSymbols.names(at: address).first(where: { $0.hasSuffix("Mn") }) else { return nil }
+    let beginning = symbol.dropLast(2), name = selectorName(of: type).split(separator: ".").last ?? ""
+    let text = "\(isStatic ? "static " : "")**.\(name).\(member)"
+    let found = image.families(matching: SelectorPattern(text)).filter { family in
+      family.declaration.isStatic == isStatic && family.key.hasPrefix(beginning)
+    }
+    if found.isEmpty { throw .notFound(selector: member, type: String(selectorName(of: type)), nearest: []) }
+    if SelectorPattern(member).isGlob || Set(found.map(\.key)).count == 1 { return found.map { (image, $0) } }
+    throw .ambiguous(selector: member, candidates: found.map { image.fullName($0, typed: true) }.uniqued())
   }
 
   private static func find(_ selector: String, suggesting: Bool = true) throws(HookError) -> [(ImageCatalog, Family)] {
