@@ -4,7 +4,7 @@ internal import ScriptHost
 
 enum Presets {
   /// Their names; the files are in the folder `presets`.
-  static let known = ["argument-parser", "c.connect", "c.dns", "foundation.network", "startup"]
+  static let known = ["argument-parser", "c.connect", "c.dns", "foundation.network", "nio.http", "startup"]
 
   /// The file of a preset: beside the libraries, or in the sources that this build was made from.
   static func find(_ name: String) throws(Failure) -> RawPath {

@@ -110,11 +110,17 @@ extension ScriptReference {
         ScriptOption("sample", "string|number", "The share of traces, decided by their roots."),
         ScriptOption("slow", "string", "Traces that take this long, or fail, are recorded whole."),
         ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
+        ScriptOption("parent", "string", "A path to whom a root belongs: a `traceparent`, or headers with one."),
+        ScriptOption("ends", "table", "The call that ends it, where that is another one: `on`, `where`, `attributes`, `error`."),
+        ScriptOption("key", "string", "A path to what both calls have in common; self is the default."),
+        ScriptOption("cancels", "table", "The call after which it fails: `on`, `where`."),
         ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
       ],
       "A rule: a call becomes a span, under the one around it on its thread or in its task. See docs/tracking.md.",
       example: """
         span { on = "Shop.Cart.add(_:price:quantity:)", name = "add {args.1}", attributes = { price = "args.price" } }
+        -- From goods that are put into a cart to what they cost.
+        span { on = "Shop.Cart.add(_:price:quantity:)", name = "purchase", ends = { on = "Shop.Cart.total(tax:)", attributes = { tax = "args.tax" } } }
         """),
     ScriptEntry(
       "", "metric", .statement, "metric(name: string) -> fun(rule: table): Rule",
@@ -184,10 +190,6 @@ extension ScriptReference {
       "store", "update", .function, "store.update(key: string, change: function, options?: table) -> any",
       "Keeps what the function makes of the value; it runs again when another thread changed the key meanwhile.",
       example: "store:update(\"longest\", function(old) return math.max(old or 0, 12) end)"),
-    ScriptEntry(
-      "", "stalls", .function, "stalls(limits: table)",
-      "Records what does not go on in time: main thread, pool, loops and queues, with the stack. See docs/apm.md.",
-      example: "stalls { main = \"250ms\", pool = \"500ms\" }"),
     ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
     ScriptEntry(
       "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",

@@ -44,7 +44,6 @@ enum ReferenceText {
     ]
     found.append(("log", "Messages with fields, into the journal.", entries.filter { $0.owner == "log" }))
     found.append(("store", "What a patch keeps from one text to the next.", entries.filter { $0.owner == "store" }))
-    found.append(("store", "What a patch keeps across reloads.", entries.filter { $0.owner == "store" }))
     found.append(("swift", "Values and calls of the program: everything that is ours is behind this name, so that no Swift method is hidden.", entries.filter { $0.owner == "swift" }))
     for type in ScriptReference.types { found.append((type.name, type.summary, ScriptReference.members(of: type.name))) }
     return found

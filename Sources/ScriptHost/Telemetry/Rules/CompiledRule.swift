@@ -12,11 +12,18 @@ struct CapturedField {
   let isHashed: Bool
   /// Known when the call is over.
   let isLate: Bool
+  let map: Unmanaged<ValueMap>?
+
+  func free() {
+    name.free()
+    path.release()
+    map?.release()
+  }
 
   /// Adds the value to the record.
   @inline(__always)
   func add(_ view: CallView, atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
-    if !isHashed, slot.capture(name, view, atExit: atExit, &writer) { return }
+    if !isHashed, map == nil, slot.capture(name, view, atExit: atExit, &writer) { return }
     addByPath(view, atExit, printer, &writer)
   }
 
@@ -27,7 +34,9 @@ struct CapturedField {
     withUnsafeMutablePointer(to: &writer) { writer in
       path._withUnsafeGuaranteedRef {
         $0.read(view, atExit: atExit) { value in
-          if isHashed { addHash(value, printer, &writer.pointee) } else { value.add(name, printer, &writer.pointee) }
+          if isHashed { return addHash(value, printer, &writer.pointee) }
+          if let number = map?._withUnsafeGuaranteedRef({ $0.number(of: value, printer) }) { return writer.pointee.add(name, number) }
+          value.add(name, printer, &writer.pointee)
         }
       }
     }
@@ -41,6 +50,19 @@ struct CapturedField {
       var text = value.shown(printer)
       text.withUTF8 { bytes in SecretHash.digits(UnsafeRawBufferPointer(bytes)) { writer.add(name, utf8: $0) } }
     }
+  }
+}
+
+/// Numbers that are recorded instead of values.
+final class ValueMap: Sendable {
+  private let numbers: [String: Int64]
+
+  init(_ numbers: [String: Int64]) { self.numbers = numbers }
+
+  /// The value's number, by its text; an enum's cases are named without their dot.
+  func number(of value: CapturedValue, _ printer: ValuePrinter) -> Int64? {
+    let text = value.shown(printer)
+    return numbers[text] ?? (text.hasPrefix(".") ? numbers[String(text.dropFirst().prefix { $0 != "(" })] : nil)
   }
 }
 
@@ -111,10 +133,7 @@ final class CompiledRule: @unchecked Sendable {
   }
 
   deinit {
-    for field in [fields, context].joined() {
-      field.name.free()
-      field.path.release()
-    }
+    for field in [fields, context].joined() { field.free() }
     fields.deallocate()
     context.deallocate()
   }
@@ -145,7 +164,7 @@ final class CompiledRule: @unchecked Sendable {
         at: index,
         to: CapturedField(
           name: name.borrowedForEver(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash,
-          isLate: path.needsExit))
+          isLate: path.needsExit, map: field.map.isEmpty ? nil : .passRetained(ValueMap(field.map))))
     }
     return memory
   }

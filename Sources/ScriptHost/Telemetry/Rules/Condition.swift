@@ -178,11 +178,21 @@ final class Condition: @unchecked Sendable {
     case (.null, _), (_, .null): return comparison == .unequal
     case (.text(let a), .text(let b)): return decide(comparison, order(a, b))
     case (.integer(let a), .integer(let b)): return decide(comparison, a < b ? -1 : a == b ? 0 : 1)
+    // A case with values is compared by its name alone.
+    case (.other(let memory, let type), .text(let text)), (.text(let text), .other(let memory, let type)):
+      let isIt = type._withUnsafeGuaranteedRef { isCase(text, $0, memory) }
+      return comparison == .equal ? isIt : comparison == .unequal && !isIt
     default:
       guard let a = a.number, let b = b.number else { return comparison == .unequal }
       if a.isNaN || b.isNaN { return comparison == .unequal }
       return decide(comparison, a < b ? -1 : a == b ? 0 : 1)
     }
+  }
+
+  private static func isCase(_ text: UnsafeRawBufferPointer, _ type: TypeInfo, _ memory: UnsafeRawPointer) -> Bool {
+    guard case .enumeration = type.kind, let number = type.caseNumber(of: memory) else { return false }
+    let name = text.first == UInt8(ascii: ".") ? text.dropFirst() : text[...]
+    return type.cases[number].name.utf8.elementsEqual(name)
   }
 
   private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {

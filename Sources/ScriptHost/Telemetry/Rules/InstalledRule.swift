@@ -14,6 +14,8 @@ final class InstalledRule: Sendable {
   private struct State {
     var tokens: [HookToken] = []
     var wait: WaitToken?
+    /// Rules that are there for this one alone.
+    var parts: [InstalledRule] = []
     var isRemoved = false
     var isEnabled = true
   }
@@ -32,6 +34,9 @@ final class InstalledRule: Sendable {
     if isRemoved { HookEngine.shared.remove(tokens) } else if !isEnabled { for token in tokens { HookEngine.shared.setEnabled(false, token) } }
   }
 
+  /// Rules that are removed and switched with this one.
+  func add(parts: [InstalledRule]) { state.withLock { $0.parts += parts } }
+
   func setWait(_ wait: WaitToken) { state.withLock { $0.wait = wait } }
 
   var tokens: [HookToken] { state.withLock { $0.tokens } }
@@ -39,23 +44,25 @@ final class InstalledRule: Sendable {
 
   /// Takes the rule out of the program; calls in flight finish with it. False when it was out.
   func remove() -> Bool {
-    let (tokens, wait) = state.withLock { state in
+    let (tokens, wait, parts) = state.withLock { state in
       defer {
         state.isRemoved = true
         state.wait = nil
       }
-      return (state.tokens, state.wait)
+      return (state.tokens, state.wait, state.parts)
     }
+    for part in parts { _ = part.remove() }
     let waited = wait.map { HookEngine.shared.stopWaiting($0) } ?? false
     return HookEngine.shared.remove(tokens) > 0 || waited
   }
 
   /// Switches it; false when it is not in the program.
   func setEnabled(_ isEnabled: Bool) -> Bool {
-    let (tokens, waits) = state.withLock { state in
+    let (tokens, waits, parts) = state.withLock { state in
       state.isEnabled = isEnabled
-      return (state.tokens, state.wait != nil)
+      return (state.tokens, state.wait != nil, state.parts)
     }
+    for part in parts { _ = part.setEnabled(isEnabled) }
     return tokens.map { HookEngine.shared.setEnabled(isEnabled, $0) }.contains(true) || waits
   }
 

@@ -64,13 +64,8 @@ enum RuleAPI {
   private static let span: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       do throws(RuleProblem) {
-        var own = SpanDefinition()
-        var definition = try RuleReader.read(verb: "span", name: "", callback[0], callback, fields: SpanDefinition.fields) { own.set($0, $1) }
-        definition.name = own.name.isEmpty ? definition.selector : own.name
-        let span = own
-        return answer(
-          try RuleInstaller.install(definition, patch) { rule, family throws(RuleProblem) in try SpanLayer.spec(span, rule, family, patch) },
-          patch, callback)
+        let (definition, span) = try SpanInstaller.read(callback[0], callback)
+        return answer(try SpanInstaller.install(definition, span, patch), patch, callback)
       } catch { return callback.fail(error.text) }
     }
   }

@@ -22,11 +22,14 @@ package struct RuleDefinition: Sendable, Equatable {
     package var name: String
     package var path: String
     package var privacy: Privacy?
+    /// What is recorded instead of a value, by its text: numbers of an enum's cases. Others are recorded as they are.
+    package var map: [String: Int64]
 
-    package init(name: String, path: String, privacy: Privacy? = nil) {
+    package init(name: String, path: String, privacy: Privacy? = nil, map: [String: Int64] = [:]) {
       self.name = name
       self.path = path
       self.privacy = privacy
+      self.map = map
     }
   }
 

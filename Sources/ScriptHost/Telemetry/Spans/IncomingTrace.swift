@@ -1,5 +1,6 @@
 // IncomingTrace — the trace that whoever started the program was in: TRACEPARENT in its environment, as OpenTelemetry passes it on.
 private import Glibc
+internal import HookRuntime
 internal import Journal
 
 struct IncomingTrace: Sendable {
@@ -18,5 +19,38 @@ struct IncomingTrace: Sendable {
     else { return nil }
     trace = TraceID(high: high, low: low)
     self.span = span
+  }
+}
+
+extension IncomingTrace {
+  /// What a value of a call says: a text as `traceparent` has it, or headers with one of that name.
+  init?(_ value: CapturedValue) {
+    switch value {
+    case .text(let bytes): self.init(String(decoding: bytes, as: UTF8.self))
+    case .other(let memory, let type):
+      guard let text = type._withUnsafeGuaranteedRef({ Self.header("traceparent", in: memory, $0) }) else { return nil }
+      self.init(text)
+    default: return nil
+    }
+  }
+
+  /// The second text of the pair whose first one is the name, in any case; nil for anything but a list of pairs of texts.
+  private static func header(_ name: String, in memory: UnsafeRawPointer, _ type: TypeInfo) -> String? {
+    guard let list = CollectionType.of(type), list.isList, case .tuple = list.element.kind, list.element.fields.count == 2,
+      list.element.fields.allSatisfy({ if case .success(let type) = $0.type, case .string = type.kind { true } else { false } })
+    else { return nil }
+    let offsets = list.element.fields.map(\.offset)
+    for position in 0..<min(list.count(memory), 256) {
+      var found: String?
+      let _: Void? = list.withElement(memory, position) { pair in
+        // Both elements are of type String, as was looked at above.
+        let key = (pair + offsets[0]).assumingMemoryBound(to: String.self).pointee
+        if key.utf8.count == name.utf8.count, key.lowercased() == name {
+          found = (pair + offsets[1]).assumingMemoryBound(to: String.self).pointee
+        }
+      }
+      if let found { return found }
+    }
+    return nil
   }
 }

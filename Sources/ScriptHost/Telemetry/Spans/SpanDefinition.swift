@@ -11,8 +11,19 @@ struct SpanDefinition: Sendable {
   var kind = SpanKind.internal
   /// A trace that is at least this long, or fails, is recorded whole, whatever the sample.
   var slow: UInt64?
+  /// Path of what names the span around it: a text as W3C's `traceparent`, or pairs of texts (headers) with one of that name.
+  var parent: String?
+  /// Of a span that ends in another call than it began in; nil: it is the time of the call.
+  var ends: SpanEnd?
+  /// Calls after which it cannot end any more.
+  var cancels: RuleDefinition?
+  /// Path of what both calls have in common, compared by identity if it is an object.
+  var key = "self"
 
-  static let fields = ["on", "name", "kind", "attributes", "context", "where", "sample", "once_per", "pii", "slow", "wait", "optional"]
+  static let fields = [
+    "on", "name", "kind", "attributes", "context", "where", "sample", "once_per", "pii", "slow", "wait", "optional", "parent", "key",
+    "ends", "cancels",
+  ]
 
   /// Sets one field; answers what is wrong with it.
   mutating func set(_ field: String, _ value: SHLValue) -> String? {
@@ -25,6 +36,9 @@ struct SpanDefinition: Sendable {
         return "'kind' is \(SpanKind.allCases.map { "\"\($0)\"" }.joined(separator: ", "))"
       }
       kind = found
+    case "parent", "key":
+      guard let path = value.text else { return "'\(field)' is a path, such as \(field == "key" ? "\"self\"" : "\"args.headers\"")" }
+      if field == "key" { key = path } else { parent = path }
     case "slow":
       guard let time = value.text.flatMap(RuleUnits.duration), time > 0 else { return "'slow' is a time, such as \"250ms\"" }
       slow = time
@@ -32,6 +46,16 @@ struct SpanDefinition: Sendable {
     }
     return nil
   }
+}
+
+/// The calls that end a span which began in another one: a request's answer.
+struct SpanEnd: Sendable {
+  /// Whose calls, on which condition, and what each of them adds to the attributes, as far as it is there.
+  var rule: RuleDefinition
+  /// The condition on which the span failed.
+  var error: String?
+
+  static let fields = ["on", "where", "attributes", "pii", "error", "optional", "wait"]
 }
 
 /// A span's name for one function.

@@ -9,8 +9,10 @@ final class TraceScope: Sendable {
   let trace: TraceID
   /// 0 where there is no span: a context alone.
   let span: UInt64
-  /// The span around it; 0 for the root of a trace.
+  /// The span around it; 0 for the root of a trace that began here.
   let parent: UInt64
+  /// Nothing of this process is around it.
+  let isRoot: Bool
   /// CLOCK_MONOTONIC, nanoseconds.
   let start: UInt64
   /// Chosen by the root's sample.
@@ -25,12 +27,13 @@ final class TraceScope: Sendable {
   let name: String?
 
   init(
-    trace: TraceID, span: UInt64, parent: UInt64, start: UInt64, isSampled: Bool, tail: TraceTail?, context: [UInt8],
-    attributes: [UInt8] = [], name: String? = nil
+    trace: TraceID, span: UInt64, parent: UInt64, isRoot: Bool = false, start: UInt64, isSampled: Bool, tail: TraceTail?,
+    context: [UInt8], attributes: [UInt8] = [], name: String? = nil
   ) {
     self.trace = trace
     self.span = span
     self.parent = parent
+    self.isRoot = isRoot
     self.start = start
     self.isSampled = isSampled
     self.tail = tail

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Spans of requests that begin in one call and are answered in another: in a program made for it, and in docc's preview server, which is
+# SwiftNIO as somebody else compiled it.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
+cd "$work"
+for level in -Onone -O; do
+  swiftc -swift-version 5 $level -module-name Bus "$here/bus.swift" -o bus 2>swiftc.log || { bad "$level: the program is built" "$(cat swiftc.log)"; continue; }
+  capture alone ./bus
+  capture hosted timeout 120 "$scripthost" run --state "state$level" --patches "$here/bus.lua" -- ./bus
+  ended "$level: the program ends well" hosted
+  same "$level: its output" alone.out hosted.out
+  "$scripthost" events --state "state$level" --kind span --json >spans.jsonl
+  if python3 -B "$here/check.py" spans.jsonl 200 >said; then good "$level: $(tail -n 1 said)"; else bad "$level: $(tail -n 1 said)" "$(head -n 5 said)" "$(tail -n 4 hosted.err)"; fi
+done
+
+capture wrong "$scripthost" run -v --state wrong --patches "$here/wrong.lua" -- ./bus
+says 'a key without an end' wrong.err "'key' and 'cancels' are for a span with 'ends'"
+says 'an end that is not there' wrong.err "did you mean"
+says 'a condition on a result' wrong.err 'what ends a span is asked when the call begins'
+says 'a field that ends do not have' wrong.err "unknown field 'name'"
+says 'a parent that is no path' wrong.err "no argument '2'"
+
+docc=$(readlink -f "$(command -v docc)")
+mkdir Doc.docc
+printf '# Doc\n\n@Metadata { @TechnologyRoot }\n\nText.\n' >Doc.docc/Doc.md
+requests=200
+# So that dictionaries are written in the same order in both runs.
+export SWIFT_DETERMINISTIC_HASHING=1
+check 'docc previews alone' python3 -B "$here/preview.py" alone.answers $requests "$docc" preview Doc.docc --port PORT --output-path out
+check 'docc previews under nio.http' python3 -B "$here/preview.py" hosted.answers $requests \
+  "$scripthost" run --state docc --preset nio.http -- "$docc" preview Doc.docc --port PORT --output-path out2
+same 'its answers are the same, byte by byte' alone.answers hosted.answers
+"$scripthost" events --state docc --kind span --json >docc.jsonl
+check 'each request is a server span' [ "$(grep -c '"kind":"server"' docc.jsonl)" -eq $requests ]
+check 'each continues the trace of its client' [ "$(grep -o '"trace":"[0-9a-f]*"' docc.jsonl | sort -u | wc -l)" -eq $requests ]
+check 'all of them have status and path' [ "$(grep -c '"url.path":"/.*"http.response.status_code":[24]' docc.jsonl)" -eq $requests ]
+says 'what is not there' docc.jsonl '"http.response.status_code":404'
+finish
