@@ -50,17 +50,22 @@ static int find_block(struct dl_phdr_info *info, size_t size, void *opaque) {
   return 1;
 }
 
-/// Where this thread's list begins; NULL: not found.
+/// For threads whose list was looked for and not found: nothing is contained there.
+static uint64_t unknown_list;
+/// For processes that keep no list: what is noted and put back is nothing.
+static uint64_t no_list;
+
+/// Where this thread's list begins.
 static uint64_t *find_accesses(void) {
-  if (!begin_access || !end_access) return NULL;
+  if (!begin_access || !end_access) return &unknown_list;
   static char place[8];
   uint64_t record[4] = {0};
   enum { TRACKED_READ = 0x20 };
   begin_access(place, record, TRACKED_READ, NULL);
-  if (!record[0]) return NULL;
+  if (!record[0]) return &no_list;
   Block block = {(const void *)(uintptr_t)begin_access, NULL, 0};
   dl_iterate_phdr(find_block, &block);
-  uint64_t *found = NULL;
+  uint64_t *found = &unknown_list;
   for (size_t i = 0; block.words && i < block.count; i++)
     if (block.words[i] == (uint64_t)record) found = &block.words[i];
   end_access(record);
@@ -78,6 +83,8 @@ void hkt_contain_prepare(uint64_t (*depth_of_scripts)(void)) {
 }
 
 // MARK: One call
+
+void __asan_handle_no_return(void) __attribute__((weak));
 
 /// Landings below the frame were left.
 static void drop_left(HKTThread *t, const void *frame) {
@@ -120,7 +127,7 @@ bool hkt_contain(void (*body)(void *), void *context, HKTTrap *trap) {
   trap->signal = 0;
   HKTThread *t = hkt_thread();
   if (t && !t->accesses) t->accesses = find_accesses();
-  if (!t || !t->accesses) {
+  if (!t || t->accesses == &unknown_list) {
     body(context);
     return true;
   }
@@ -131,6 +138,8 @@ bool hkt_contain(void (*body)(void *), void *context, HKTTrap *trap) {
   int32_t status = hkt_land_call(&landing, body, context);
   t->landing = landing.up;
   if (status == 0) return true;
+  // The sanitizer forgets what it noted of the frames that were left.
+  if (__asan_handle_no_return) __asan_handle_no_return();
   restore(&landing);
   return false;
 }
@@ -145,6 +154,16 @@ static void invoke(void *context) {
 bool hkt_invoke_contained(HKTFrame *frame, void *target, size_t stack_bytes, HKTTrap *trap) {
   Invocation invocation = {frame, target, stack_bytes};
   return hkt_contain(invoke, &invocation, trap);
+}
+
+static void call_program(void *context) {
+  Invocation *i = context;
+  hkt_call_program(i->frame, i->target, i->stack_bytes);
+}
+
+bool hkt_call_program_contained(HKTFrame *frame, void *target, size_t stack_bytes, HKTTrap *trap) {
+  Invocation invocation = {frame, target, stack_bytes};
+  return hkt_contain(call_program, &invocation, trap);
 }
 
 static void proceed(void *call) { hkt_call_proceed(call); }
@@ -184,7 +203,7 @@ const char *hkt_recover_refusal(void) { return refusal; }
 bool hkt_recover(int signal, siginfo_t *info, void *opaque) {
   HKTThread *t = hkt_thread_if_known();
   refusal = NULL;
-  if (!t || !t->landing || !t->accesses) return false;
+  if (!t || !t->landing) return false;
   HKTLanding *landing = t->landing;
   HKTTrap *trap = landing->trap;
   const char *reason = hkt_judge(signal, info, opaque, landing, trap);

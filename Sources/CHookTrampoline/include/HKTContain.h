@@ -38,6 +38,8 @@ void hkt_contain_prepare(uint64_t (*depth_of_scripts)(void));
 bool hkt_contain(void (*body)(void *context), void *context, HKTTrap *trap);
 /// `hkt_invoke`, contained.
 bool hkt_invoke_contained(HKTFrame *frame, void *target, size_t stack_bytes, HKTTrap *trap);
+/// `hkt_call_program`, contained.
+bool hkt_call_program_contained(HKTFrame *frame, void *target, size_t stack_bytes, HKTTrap *trap);
 /// `hkt_call_proceed`, contained. Only during HKT_AROUND.
 bool hkt_call_proceed_contained(struct HKTCall *call, HKTTrap *trap);
 

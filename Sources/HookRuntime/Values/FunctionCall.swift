@@ -11,9 +11,12 @@ extension FunctionPlan {
   ///   - context: the closure's context, kept alive by the caller; 0 for functions without.
   ///   - arguments: the address of each argument's value.
   ///   - result: room for the result (at least 16 bytes), which is the caller's afterwards.
+  ///   - trap: a trap of the function ends up here, and its call is left: the arguments are lost, there is no result. nil: it is the
+  ///     program's.
   /// - Returns: the thrown error's box, owned by the caller, and nothing in `result`; 0 for none.
   package func invoke(
-    code: UInt, context: UInt, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>, result: UnsafeMutableRawPointer
+    code: UInt, context: UInt, arguments: UnsafeBufferPointer<UnsafeMutableRawPointer>, result: UnsafeMutableRawPointer,
+    trap: UnsafeMutablePointer<HKTTrap>? = nil
   ) -> UInt {
     let size = MemoryLayout<HKTFrame>.size
     return withUnsafeTemporaryAllocation(byteCount: size + call.stack.bytes, alignment: 16) { memory in
@@ -23,24 +26,25 @@ extension FunctionPlan {
       frame.pointee.indirect_result = UInt64(UInt(bitPattern: result))
       frame.pointee.self_register = UInt64(context)
       for (index, argument) in arguments.enumerated() { put(argument, index, frame) }
-      guard case .parts(let parts) = call.result.location else { return run(code, frame, result, error) }
+      guard case .parts(let parts) = call.result.location else { return run(code, frame, result, error, trap) }
       // Elements in memory go straight to where they lie in the tuple; those that come together are packed otherwise.
       for part in parts where part.location != .address(.indirectResult) { put(result + part.offset, part.location, frame, isResult: true) }
       let info = call.result.info
       return withUnsafeTemporaryAllocation(byteCount: max(info?.size ?? 0, 16), alignment: max(info?.alignment ?? 0, 16)) { packed in
         frame.pointee.indirect_result = UInt64(UInt(bitPattern: packed.baseAddress!))
-        return run(code, frame, result, error)
+        return run(code, frame, result, error, trap)
       }
     }
   }
 
   private func run(
-    _ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer, _ error: (info: TypeInfo, location: Location)?
+    _ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer,
+    _ error: (info: TypeInfo, location: Location)?, _ trap: UnsafeMutablePointer<HKTTrap>?
   ) -> UInt {
-    guard let error else { return run(code, frame, result) }
+    guard let error else { return run(code, frame, result, trap) }
     return withUnsafeTemporaryAllocation(byteCount: max(error.info.size, 16), alignment: max(error.info.alignment, 16)) { room in
       put(room.baseAddress!, error.location, frame, isResult: true)
-      if run(code, frame, result) == 0 { return 0 }
+      if run(code, frame, result, trap) == 0 { return 0 }
       if case .pieces = error.location {
         _ = ValueReader(frame).withMemory(error.location, error.info, isResult: true) {
           // The bits are moved, as those of a result.
@@ -51,8 +55,15 @@ extension FunctionPlan {
     }
   }
 
-  private func run(_ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer) -> UInt {
-    hkt_call_program(frame, UnsafeMutableRawPointer(bitPattern: code), call.stack.bytes)
+  private func run(
+    _ code: UInt, _ frame: UnsafeMutablePointer<HKTFrame>, _ result: UnsafeMutableRawPointer, _ trap: UnsafeMutablePointer<HKTTrap>?
+  ) -> UInt {
+    let target = UnsafeMutableRawPointer(bitPattern: code)
+    if let trap {
+      if !hkt_call_program_contained(frame, target, call.stack.bytes, trap) { return 0 }
+    } else {
+      hkt_call_program(frame, target, call.stack.bytes)
+    }
     if shape.isThrowing, frame.pointee.results.error != 0 { return UInt(frame.pointee.results.error) }
     guard let info = call.result.info else { return 0 }
     switch call.result.location {

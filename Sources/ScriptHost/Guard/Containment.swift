@@ -104,14 +104,17 @@ extension Environment {
   /// A call that a script made has trapped: told, and the patch is switched off. A session of the console is told only, and so is a text
   /// that is being loaded, which fails.
   /// - Returns: what the script is told.
-  func trapped(_ trap: ContainedTrap, in callable: Callable) -> String {
-    let types = callable.plan.arguments.map { $0.type.description(qualified: true) }.joined(separator: ", ")
+  func trapped(_ trap: ContainedTrap, in callable: Callable) -> String { trapped(trap, in: "'\(callable.selector)'", callable.plan) }
+
+  /// - Parameter function: what was called, as messages name it.
+  func trapped(_ trap: ContainedTrap, in function: String, _ plan: CallPlan) -> String {
+    let types = plan.arguments.map { $0.type.description(qualified: true) }.joined(separator: ", ")
     let place = trap.place
-    let inside = place.map { $0 == callable.selector ? "" : " in '\($0)'" } ?? ""
-    let text = "'\(callable.selector)', called with (\(types)), trapped\(inside): \(trap.reason); the call was left, and what it held is lost"
-    log.contained(patch: id, selector: callable.selector, position: "call", message: text, signal: trap.signalName, place: place)
+    let inside = place.map { "'\($0)'" == function ? "" : " in '\($0)'" } ?? ""
+    let text = "\(function), called with (\(types)), trapped\(inside): \(trap.reason); the call was left, and what it held is lost"
+    log.contained(patch: id, selector: function.filter { $0 != "'" }, position: "call", message: text, signal: trap.signalName, place: place)
     guard gate == nil, didLoad, installation.isLive, installation.setEnabled(false) else { return text }
-    trapText.withLock { $0 = "a call to '\(callable.selector)' trapped" }
+    trapText.withLock { $0 = "a call to \(function) trapped" }
     log.say("\(fileName): \(text); patch '\(id)' is switched off, and the program runs on without it")
     return text
   }

@@ -23,7 +23,6 @@ extension ScriptReference {
     ScriptOption("priority", "integer", "Where among the layers it is: innermost where nothing is said."),
     ScriptOption("object", "Object", "Only calls on this object are meant."),
     ScriptOption("group", "string", "A name under which hooks are listed together."),
-    ScriptOption("wait", "boolean", "Also contain what images bring later."),
     ScriptOption("max", "integer", "More matches of a glob than this are an error."),
   ]
 

@@ -114,6 +114,9 @@ enum ContainAPI {
   static func containable(
     _ selector: ResolvedSelector, _ wishes: ContainWishes, isFunction: Bool, _ patch: Environment, _ callback: LuaCallback
   ) throws(PatchAPI.Problem) -> ResolvedSelector {
+    if selector.waits || wishes.options.waits {
+      throw PatchAPI.Problem(text: "'contain' does not wait: whether a function may be contained is asked when it is there")
+    }
     var kept = selector
     (kept.images, kept.families) = ([], [])
     for (image, family) in zip(selector.images, selector.families) {

@@ -25,6 +25,7 @@ for way in O Onone; do
     says "$name: the runtime's message" "$work/$name.err" 'traps.swift:29: Fatal error: the till is empty (SIGILL)'
     says "$name: a failed cast" "$work/$name.err" "(SIGABRT)"
     says "$name: what the calls did before stays done" "$work/$name.err" $'count\t9'
+    says "$name: a closure's, too" "$work/$name.err" $'closure\t2\tfalse\tcalls.lua:11: a closure'
     says "$name: the patch is switched off" "$work/$name.err" "patch 'calls' is switched off"
     says "$name: the handler's call goes on" "$work/$name.out" '2'
     says "$name: the program's work is right" "$work/$name.out" 'done 500510 3'

@@ -64,6 +64,9 @@ public final class Till {
   @inline(never) public func outer(_ how: String) -> Int { inner(how) &+ 1 }
   @inline(never) public func inner(_ how: String) -> Int { trap(how) ^ hidden(0) }
 
+  /// A closure that scripts call.
+  @inline(never) public func opener() -> (Int) -> Int { { [lines] n in lines[n] } }
+
   /// The program's own calls. All are different: of those that only jump on, calls may go to what they jump to.
   @inline(never) public func price(_ how: String) -> Int { trap(how) &+ hidden(0) }
   @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }

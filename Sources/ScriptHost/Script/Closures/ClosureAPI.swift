@@ -104,11 +104,20 @@ enum ClosureAPI {
     let result = OwnedValue(uninitialized: plan.call.result.info!)
     var addresses = arguments.map(\.memory)
     let unlocked = shl_unlock_all(callback.scope)
-    let error = addresses.withUnsafeMutableBufferPointer {
-      plan.invoke(code: function.code, context: function.context, arguments: UnsafeBufferPointer($0), result: result.memory)
+    var error: UInt = 0
+    let trap = Containment.catching { trap in
+      error = addresses.withUnsafeMutableBufferPointer {
+        plan.invoke(code: function.code, context: function.context, arguments: UnsafeBufferPointer($0), result: result.memory, trap: trap)
+      }
     }
     let status = shl_relock(callback.scope, unlocked)
     var answer: Int32 = 0
+    if let trap {
+      // What the arguments were passed for may still be at work on them.
+      result.forget()
+      for value in arguments { value.forget() }
+      return status == SHL_OK ? callback.fail(patch.trapped(trap, in: "a closure '\(function.type.name)'", plan.call)) : -1
+    }
     if status != SHL_OK {
       if error == 0 { result.destroy() } else { result.forget() }
       answer = -1

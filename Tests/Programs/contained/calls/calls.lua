@@ -7,6 +7,8 @@ for _, way in ipairs(ways) do
   print(way, ok, ok and answer or tostring(answer))
 end
 print("count", till.count)
+local open = till:opener()
+print("closure", open(1), pcall(function() return open(9) end))
 method "static traps.Desk.tick(_:)":before(function(call, n)
   if n == 1 then till:trap("range") end
 end)
