@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Tests/Programs/claims/run.sh: what is claimed of hooks holds: programs count their own calls, in builds of many kinds.
+# CLAIMS_COUNT builds (12), CLAIMS_SEED for one that was printed.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+
+seed=${CLAIMS_SEED:-14}
+while IFS= read -r line; do
+  case $line in
+    'WRONG '*) bad "${line#WRONG   }" ;;
+    'ok '*) good "${line#ok      }" ;;
+    *) printf '%s\n' "$line" ;;
+  esac
+done < <(python3 "$here/claims.py" "$scripthost" "$work" "${CLAIMS_COUNT:-12}" "$seed" 2>&1)
+check 'all builds were judged' [ "$checks" -ge "${CLAIMS_COUNT:-12}" ]
+finish
