@@ -126,7 +126,8 @@ struct GenericArguments {
   // MARK: Requirements
 
   /// All parameters are bound and meet what the signature requires of them.
-  func check(_ environment: GenericEnvironment) throws(CallError) {
+  mutating func check(_ environment: GenericEnvironment) throws(CallError) {
+    bindMembers(environment)
     for parameter in environment.parameters where parameter.concrete == nil {
       guard let type = types[parameter.key] else { throw .undetermined(selector: selector, parameter: Self.name(parameter.key)) }
       if !type.isCopyable { throw unmet(parameter.key, type, "cannot be copied") }
@@ -145,6 +146,14 @@ struct GenericArguments {
     }
     for member in environment.classMembers {
       guard let found = metadata(member, environment), case .classType = found.kind else { throw unmet(member, nil, "is no class") }
+    }
+  }
+
+  /// A parameter that no argument tells is what the associated type it equals is: `S.Element == Element`.
+  private mutating func bindMembers(_ environment: GenericEnvironment) {
+    for (member, wanted) in environment.concreteMembers {
+      guard let key = wanted.key, types[key] == nil, let found = metadata(member, environment) else { continue }
+      types[key] = found
     }
   }
 

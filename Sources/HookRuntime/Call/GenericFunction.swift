@@ -84,6 +84,7 @@ package final class GenericFunction: Sendable {
   func callable(_ arguments: GenericArguments) throws(CallError) -> Callable {
     let words = generic.environment.parameters.map { arguments.types[$0.key].map { UInt(bitPattern: $0.pointer) } ?? 0 }
     if let made = known.withLock({ $0[words] }) { return made }
+    var arguments = arguments
     try arguments.check(generic.environment)
     let plan = generic.replan(arguments.known)
     var hidden: [Callable.Hidden] = []

@@ -128,7 +128,9 @@ extension Metadata {
     return context.parameters.map { parameter in
       guard parameter.isKey else { return nil }
       defer { word += 1 }
-      return parameter.kind == .type ? Metadata(arguments.load(fromByteOffset: 8 * word, as: UnsafeRawPointer.self)) : nil
+      // A type that is only half made may lack one.
+      let argument = arguments.load(fromByteOffset: 8 * word, as: UnsafeRawPointer?.self)
+      return parameter.kind == .type ? argument.map(Metadata.init) : nil
     }
   }
 }

@@ -74,3 +74,25 @@ func one(_ n: Int) -> (Five, Any, Int8) { (Five(a: n, b: 2, c: 3, d: 4, e: 5), n
 func two(_ n: Int) -> (Five, Any, Any) { (Five(a: n, b: 2, c: 3, d: 4, e: 5), n, n) }
 func among(_ n: Int) throws -> (Any, Five, Int8, Any) { (n, Five(a: n, b: 2, c: 3, d: 4, e: 5), 1, n) }
 func both<T>(_ t: T, _ n: Int) -> (T, Five, T) { (t, Five(a: n, b: 2, c: 3, d: 4, e: 5), t) }
+// A parameter that equals an associated type stays: a call passes it, and the associated type is read by it.
+struct Unique<Element: Hashable> { var d: [Element]
+  init<S: Sequence>(_ s: S, n: Int) where S.Element == Element { d = Array(s) }
+  func holds<S: Sequence>(_ s: S, _ e: Element) -> Bool where S.Element == Element { true }
+  mutating func put<S: Sequence>(_ s: S, _ n: Int) where S.Element == Element { d += s } }
+class Shelf<Element> { init<S: Sequence>(_ s: S, _ e: Element) where S.Element == Element {}
+  func store<S: Sequence>(_ n: Int, _ s: S) -> S.Element? where S.Element == Element { nil }
+  static func stores<S: Sequence>(_ s: S, _ n: Int) where S.Element == Element {} }
+extension Unique where Element == Int { func ext<T>(_ t: T, _ e: Element) -> Element { e }
+  static func sext<T: Collection>(_ t: T, _ n: Int) -> Int where T.Element == Element { n } }
+func pairing<A: Sequence, B>(_ a: A, _ b: B) -> A.Element where A.Element == B { b }
+func alike<A: Sequence, B: Sequence>(_ a: A, _ b: B) -> A.Element? where A.Element == B.Element { nil }
+func nested<A: Sequence, B: Hashable>(_ a: A, _ b: B) -> A.Element where A.Element == [B] { [b] }
+struct Triple<A, C, B> { var a: A; var c: C; var b: B }
+extension Triple where A == B { func same(_ x: A, _ n: Int) -> B { x } ; static func sames(_ x: A, _ y: B, _ c: C) -> C { c } }
+extension Triple where A: Sequence, A.Element == B { func element(_ x: A, _ y: B) -> B { y } ; static func elements(_ x: A, _ y: B) -> B { y } }
+extension Triple where B: Sequence, B.Element == A { func first(_ x: A, _ y: B) -> A { x } ; static func firsts(_ x: A, _ y: B) -> A { x } }
+extension Triple where C == Int { static func numbers<X>(_ x: X, _ y: B, _ c: C) -> C { c }
+  static func equals<X>(_ x: X, _ n: Int) -> X where X == A { x } }
+extension Triple where A == C { struct Inner<D> { var d: D ; static func deep<S: Sequence>(_ s: S, _ c: C) -> D where S.Element == D { fatalError() } } }
+extension P { func tells<T>(_ t: T, _ n: Int) -> A where A == T { t } }
+extension P where A: P { func tellsMore<T>(_ t: T, _ n: Int) -> T where A.A == T { t } }

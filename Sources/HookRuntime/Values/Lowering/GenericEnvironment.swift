@@ -37,11 +37,12 @@ package struct GenericEnvironment: Sendable {
   package var isEmpty: Bool { parameters.isEmpty }
   package var hasPacks: Bool { parameters.contains { $0.kind == .pack } }
 
-  /// Parameters that a same-type requirement makes another type.
+  /// Parameters that a same-type requirement makes another type, in terms of those that stay.
   var fixed: [GenericParameterKey: TypeSyntax] {
     var table: [GenericParameterKey: TypeSyntax] = [:]
     for parameter in parameters { table[parameter.key] = parameter.concrete }
-    return table
+    // `B == A` and `A == Int`, one of the type and one of an extension.
+    return table.mapValues { type in type.deepestParameter < 0 ? type : type.substituting(table) }
   }
 
   package func parameter(_ key: GenericParameterKey) -> Parameter? { parameters.first { $0.key == key } }
@@ -54,6 +55,7 @@ package struct GenericEnvironment: Sendable {
     contextCount = parameters.count
     addOwnParameters(declaration)
     for requirement in declaration.requirements { try add(requirement) }
+    settleTables()
   }
 
   /// What the fields of a type are declared under.
@@ -134,21 +136,40 @@ package struct GenericEnvironment: Sendable {
       markClass(subject)
       change(subject) { $0.superclass = type }
     case .classLayout: markClass(subject)
-    case .sameType(let type): addSameType(subject, type)
+    case .sameType(let type): addSameType(requirement, type)
     case .pack: change(subject) { $0.kind = .pack }
     case .value: change(subject) { $0.kind = .value }
     case .sameShape, .inverse, .layout, .other: break
     }
   }
 
-  private mutating func addSameType(_ subject: TypeSyntax, _ type: TypeSyntax) {
-    switch (subject, type) {
-    case (.genericParameter, _): change(subject) { $0.concrete = type }
-    case (_, .genericParameter) where !type.isSame(subject): change(type) { $0.concrete = subject }
-    default: concreteMembers[subject.withoutProtocols] = type
+  /// Of a parameter and an associated type the parameter stays, whichever is named first: a call passes what it is.
+  private mutating func addSameType(_ requirement: GenericRequirement, _ type: TypeSyntax) {
+    let subject = requirement.subject
+    if let key = requirement.fixedParameter {
+      let other = subject.key == key ? type : subject
+      change(.genericParameter(depth: key.depth, index: key.index)) { $0.concrete = other }
+    } else if subject.key != nil {
+      concreteMembers[type.withoutProtocols] = subject
+    } else {
+      concreteMembers[subject.withoutProtocols] = type
     }
-    // What is fixed needs no table, and equal members share one.
-    if conformances.contains(where: { $0.subject == subject || $0.subject == type }) { tablesAreKnown = false }
+  }
+
+  /// What is fixed needs no table, equal members share one, and what the protocols of an associated type ask of it they ask
+  /// of the parameter that it equals: which tables are left then is not worked out here.
+  private mutating func settleTables() {
+    for (key, type) in fixed {
+      let fixed = TypeSyntax.genericParameter(depth: key.depth, index: key.index)
+      if conformances.contains(where: { $0.subject == fixed || $0.subject == type }) { tablesAreKnown = false }
+    }
+    for (member, type) in concreteMembers {
+      let own = conformances.filter { $0.subject.withoutProtocols == type.withoutProtocols }
+      if conformances.contains(where: { $0.subject.withoutProtocols == member }) { tablesAreKnown = false }
+      guard !own.isEmpty else { continue }
+      let implied = protocols(of: naming(member))
+      if own.contains(where: { types.protocolDescriptor($0.proto).map(implied.contains) ?? true }) { tablesAreKnown = false }
+    }
   }
 
   private mutating func change(_ subject: TypeSyntax, _ body: (inout Parameter) -> Void) {
@@ -263,7 +284,6 @@ extension TypeSyntax {
     if case .dependentMember(let base, let name, _) = self { return .dependentMember(base: base.withoutProtocols, name: name, of: nil) }
     return self
   }
-  fileprivate func isSame(_ other: TypeSyntax) -> Bool { self == other }
 }
 
 extension NominalName {

@@ -65,17 +65,19 @@ extension SILTypeLowering {
 }
 
 extension GenericRequirement {
-  /// The parameter that a same-type requirement makes another type: of two parameters the second. One that equals an
+  /// The parameter that a same-type requirement makes another type: of two parameters the later one. One that equals an
   /// associated type stays: the associated type is what gives way.
-  fileprivate var fixedParameter: GenericParameterKey? {
+  var fixedParameter: GenericParameterKey? {
     guard case .sameType(let other) = kind else { return nil }
     if case .dependentMember = other { return nil }
-    return subject.key == nil ? nil : other.key ?? subject.key
+    guard let key = subject.key, let second = other.key else { return subject.key }
+    return (key.depth, key.index) < (second.depth, second.index) ? second : key
   }
 }
 
 extension TypeSyntax {
-  fileprivate var key: GenericParameterKey? {
+  /// Of a generic parameter; nil for any other type.
+  var key: GenericParameterKey? {
     if case .genericParameter(let depth, let index) = self { GenericParameterKey(depth: depth, index: index) } else { nil }
   }
 }
