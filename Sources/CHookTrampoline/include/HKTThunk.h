@@ -79,8 +79,14 @@ typedef struct HKTVirtualSlot {
 /// anything else that is not named by an address. True is certain: a function that calls the same method of another object does not.
 bool hkt_goes_by_slot(const uint8_t *code, uint64_t size, uint64_t address, const HKTVirtualSlot *slot);
 
-/// Bit i: the function reads argument register i (rdi rsi rdx rcx r8 r9) before it writes it, on the path from its start
-/// that takes no branch, up to the first call, jump or return. Those bits are certain; others may be missing.
-uint32_t hkt_entry_reads(const uint8_t *code, uint64_t size);
+/// A direct jump by which a function is left.
+typedef struct HKTLeavingJump {
+  uint64_t target;
+  bool rsi_is_zero, rdx_is_zero;  // certain along the straight line before it; false: not seen
+} HKTLeavingJump;
+
+/// The direct jumps by which the function of `size` bytes at `code`, which runs at `address`, is left. Answers how many; stores
+/// the first `capacity`. Ends at what the decoder does not know.
+size_t hkt_find_leaving_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTLeavingJump *found, size_t capacity);
 
 #endif

@@ -87,7 +87,11 @@ package final class CallableLookup: @unchecked Sendable {
   private func asyncPointer(_ body: Body, _ plan: CallPlan, _ image: ImageCatalog) throws(CallRefusal) -> UInt? {
     guard plan.isAsync else { return nil }
     guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
-    if image.takesCallersActor(body, by: plan) { throw .needsActor }
+    switch image.callersActor(body) {
+    case .taken: throw .needsActor
+    case .undecided: throw .convention(Declaration.callersActorIsUntold)
+    case .notTaken: break
+    }
     return UInt(record.address + image.bias)
   }
 

@@ -19,6 +19,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Inlined copies, from the debug information; read at first use.
   package private(set) lazy var inlineTable = InlineTable(symbols)
   private(set) lazy var asyncEntries = AsyncEntries(file, symbols)
+  private(set) lazy var asyncParts = AsyncParts(symbols)
   private(set) lazy var sharedCode = SharedCode(file, symbols, bias: bias)
   private lazy var deleted = DeletedMethods(file)
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
@@ -28,9 +29,12 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Behind `lock`.
   var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]
   var describedModules: [String: Bool] = [:]
+  /// Which async functions take their callers' actors, by the bodies' addresses, and what modules do. Behind `lock`.
+  var actorsKnown: [UInt64: CallersActor] = [:]
+  var actorHabits: [String: ActorHabit] = [:]
   var nameParser = SymbolParser()
   private let options: SymbolTable.Options
-  private let planner = CallPlanner()
+  let planner = CallPlanner()
   let lock = RecursiveLock()
   /// What the image's metadata say; asked through the catalog.
   private(set) lazy var metadata = ImageMetadata(self)
@@ -144,7 +148,7 @@ package final class ImageCatalog: @unchecked Sendable {
     return Match(symbol: symbol, declaration: declaration)
   }
 
-  private func body(_ match: Match) -> Body {
+  func body(_ match: Match) -> Body {
     let symbol = match.symbol
     let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
     var declaration = match.declaration
@@ -213,13 +217,9 @@ package final class ImageCatalog: @unchecked Sendable {
       return lock.withLock {
         let shared = sharedCode.conflict(body)
         let conflict = shared?.reason
-        let plan = planner.plan(body.declaration, sharing: conflict, evidence: evidence(body))
+        let plan = decidedPlan(body.declaration, at: body, sharing: conflict, evidence(body))
         // What else is passed, calls still tell whose they are.
-        if shared?.isOnObjects == true { return plan.changed(selfPlan: .object(.selfRegister)) }
-        guard takesCallersActor(body, by: plan) else { return plan }
-        var declaration = body.declaration
-        declaration.takesCallersActor = true
-        return planner.plan(declaration, sharing: conflict, evidence: evidence(body))
+        return shared?.isOnObjects == true ? plan.changed(selfPlan: .object(.selfRegister)) : plan
       }
     }
     return plan(of: body, in: family, as: thunk.callers[0], besides: thunk.places) ?? planner.plan(body.declaration)
@@ -230,9 +230,9 @@ package final class ImageCatalog: @unchecked Sendable {
   private func plan(of body: Body, in family: Family, as name: String, besides added: UInt64) -> CallPlan? {
     guard let source = family.bodies.first(where: { $0.mangledName == name }) else { return nil }
     let plan = lock.withLock {
-      planner.plan(
-        source.declaration, sharing: sharedCode.conflict(source)?.reason,
-        evidence: evidence(body, as: source, besides: MergeThunk.places(added)))
+      decidedPlan(
+        source.declaration, at: body, sharing: sharedCode.conflict(source)?.reason,
+        evidence(body, as: source, besides: MergeThunk.places(added)))
     }
     return plan.leavesFree(added) ? plan.passing(added) : nil
   }
@@ -240,7 +240,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// The plan by which the body may be called, whoever else enters the same code: a call is made as this selector's own.
   package func planToCall(_ body: Body, in family: Family) -> CallPlan {
     guard body.thunks.isEmpty else { return plan(of: body, in: family) }
-    return lock.withLock { planner.plan(body.declaration, evidence: evidence(body)) }
+    return lock.withLock { decidedPlan(body.declaration, at: body, evidence(body)) }
   }
 
   /// The plan of a generic body; nil for one that is not generic.
@@ -274,14 +274,6 @@ package final class ImageCatalog: @unchecked Sendable {
     return .value(value)
   }
 
-  /// The body is an async function that runs on its caller's actor, whose two words come before the arguments: no name
-  /// tells, but it reads registers that its own arguments leave free. (One that uses neither its arguments nor the actor
-  /// looks like any other.)
-  func takesCallersActor(_ body: Body, by plan: CallPlan) -> Bool {
-    guard plan.isAsync, let own = plan.stack.integers, own < 6, let code = fileBytes(of: body, count: body.size) else { return false }
-    return hkt_entry_reads(code.assumingMemoryBound(to: UInt8.self), UInt64(body.size)) >> UInt32(own) != 0
-  }
-
   /// Why a private body is believed to be called as its type says; nil for all others.
   func whyTrusted(_ body: Body) -> String? {
     guard body.declaration.isEffectivelyPrivate else { return nil }
@@ -293,7 +285,7 @@ package final class ImageCatalog: @unchecked Sendable {
   /// - Parameters:
   ///   - source: the body whose convention it has, where that is another one: a merged body has its thunks'.
   ///   - extra: the places that hold what is no argument of that function.
-  private func evidence(_ body: Body, as source: Body? = nil, besides extra: Places = .nothing) -> any BodyEvidence {
+  func evidence(_ body: Body, as source: Body? = nil, besides extra: Places = .nothing) -> any BodyEvidence {
     let source = source ?? body
     return BodyFlow(
       flows, address: body.address - bias, size: body.size, module: body.declaration.module,

@@ -71,6 +71,10 @@ package struct Declaration: Sendable {
   package var isAsyncAccessor = false
   /// An async function that runs where its caller does, `nonisolated(nonsending)`: nor is that in its name.
   package var takesCallersActor = false
+  /// Whether it is one is not known: where its arguments are is not, then.
+  package var callersActorIsUndecided = false
+  package static let callersActorIsUntold =
+    "whether it takes its caller's actor (nonisolated(nonsending)) is not in its name, and its code does not show it"
   /// A subscript or one of its accessors. (A property may be called `subscript` too.)
   package var isSubscript = false
   /// The file discriminator of a private declaration.
