@@ -214,6 +214,9 @@ package final class CallPlan: @unchecked Sendable {
   let straightResult: StraightPlace
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// The result is of the class that self is of, or that self is: `Self`, and what initialisers of classes return, which those of
+  /// heirs call for objects of their own.
+  package let resultIsOfSelf: Bool
   /// The integer register or r13 that holds the address of a struct's or enum's `self`, by its offset in the frame; -1 for none.
   let selfAddressOffset: Int
   let changesSelfInPlace: Bool
@@ -244,6 +247,8 @@ package final class CallPlan: @unchecked Sendable {
     self.result = result
     self.thrown = thrown
     isAsync = declaration.functionType.isAsync
+    let isInit = declaration.kind == .`init` || declaration.kind == .allocatingInit
+    resultIsOfSelf = declaration.contextKind == .classType && (isInit || result.type.isDynamicSelf)
     self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
@@ -502,5 +507,16 @@ extension TypeSyntax {
   /// How many values a tuple is passed as; 1 of all else.
   fileprivate var elementCount: Int {
     if case .tuple(let elements) = self { elements.reduce(0) { $0 + $1.type.elementCount } } else { 1 }
+  }
+}
+
+extension TypeSyntax {
+  /// `Self`, or an Optional of it.
+  fileprivate var isDynamicSelf: Bool {
+    switch self {
+    case .dynamicSelf: true
+    case .nominal(let name, .enumeration, let arguments) where name.isOptional && arguments.count == 1: arguments[0].isDynamicSelf
+    default: false
+    }
   }
 }

@@ -70,7 +70,21 @@ package struct Metadata: Hashable, @unchecked Sendable {
   package var isBitwiseTakable: Bool { witnessFlags & 0x10_0000 == 0 }
   /// Values must be borrowed where they lie: they always go by address.
   package var isAddressOnly: Bool { !isBitwiseTakable || witnessFlags & 0x100_0000 != 0 }
-  package var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
+  /// Generic types whose layout is worked out when the program runs do not always have the flag; their witness says it.
+  package var isCopyable: Bool {
+    if witnessFlags & 0x80_0000 != 0 || copyTraps { return false }
+    if case .optional = kind { return genericArgumentMetadata.allSatisfy { $0?.isCopyable ?? true } }
+    return true
+  }
+
+  /// The witness that would copy ends the program: `ud2`, perhaps with a frame set up before it.
+  private var copyTraps: Bool {
+    // Witness 2 of every table is `initializeWithCopy(T *, T *, self)`.
+    guard let code = UnsafePointer<UInt8>(bitPattern: witnesses.load(fromByteOffset: 16, as: UInt.self)) else { return false }
+    // push rbp; mov rbp, rsp: shorter functions than what is read of each are not possible.
+    let start = code[0] == 0x55 && code[1] == 0x48 && code[2] == 0x89 && code[3] == 0xE5 ? 4 : 0
+    return code[start] == 0x0F && code[start + 1] == 0x0B
+  }
 
   private typealias Destroy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
   private typealias Copy = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer, UnsafeRawPointer) -> UnsafeMutableRawPointer

@@ -9,8 +9,10 @@ package struct OwnedValue {
   /// Uninitialised memory for one value.
   package init(uninitialized info: TypeInfo) {
     self.info = info
-    memory = .allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
-    memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(info.size, 16))
+    // Whole registers are read of it, also where the last one holds less.
+    let room = (max(info.size, 1) + 15) / 16 * 16
+    memory = .allocate(byteCount: room, alignment: max(info.alignment, 16))
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: room)
   }
   /// Takes over a value made by another OwnedValue that was forgotten bit by bit.
   package init(adopting memory: UnsafeMutableRawPointer, _ info: TypeInfo) {

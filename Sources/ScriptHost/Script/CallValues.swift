@@ -354,10 +354,24 @@ enum CallValues {
       throw error
     }
     try StackPromoted.settle(made, for: .pass)
+    if let problem = notOfSelf(made, script) {
+      made.destroy()
+      throw problem
+    }
     let changes = script.pointee.record()
     let former = changes.pointee.stagedResult
     changes.pointee.stagedResult = made
     former?.destroy()
+  }
+
+  /// The object is not of the class that the caller, an heir's code perhaps, goes on with.
+  private static func notOfSelf(_ value: OwnedValue, _ script: Call) -> BridgeError? {
+    guard let wanted = script.pointee.view.resultClass, value.info.size == 8,
+      let object = UnsafeRawPointer(bitPattern: value.memory.load(as: UInt.self))
+    else { return nil }
+    let found = Instance.type(object)
+    if found.isSubclass(of: wanted) { return nil }
+    return .wrongType(expected: "an object of the class of self, '\(wanted.name)'", found: "one of '\(found.name)'")
   }
 
   /// Puts what the handler returned straight into the result registers. False, with nothing changed, when it must be
@@ -504,6 +518,8 @@ enum CallValues {
         guard canGo else { throw .cannotThrow }
         retireOutcome(script, writer)
       } else {
+        // What its caller left on the stack an async function takes away itself.
+        if plan.isAsync, !plan.stack.isKnown { throw .originalMustRun }
         guard consumeOwned(script) else { throw .cannotThrow }
       }
     } catch {

@@ -40,6 +40,18 @@ extension CallView {
   }
 }
 
+extension CallView {
+  /// The class that an object must be of, or inherit from, to be the call's result; nil where any of the declared type will do,
+  /// and where it is not told.
+  var resultClass: Metadata? {
+    guard withPlan({ $0.resultIsOfSelf }) else { return nil }
+    if case .metatype(let place) = withPlan({ $0.selfPlan }) {
+      return UnsafeRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))).map(Metadata.init)
+    }
+    return UnsafeRawPointer(bitPattern: receiverClass).map(Metadata.init)
+  }
+}
+
 extension ValueRecipe {
   /// Gives `body` the bytes of the argument as they would lie in memory; nil where there is no recipe. Valid only inside.
   @inline(__always)

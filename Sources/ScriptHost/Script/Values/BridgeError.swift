@@ -31,6 +31,8 @@ indirect enum BridgeError: Error, Equatable {
   case runsOnce(String)
   /// What the original returned or consumes would be lost.
   case cannotThrow
+  /// Of an async function, whose arguments on the stack are not all known.
+  case originalMustRun
   /// Of a function: a sentence.
   case closure(String)
   case fieldFixed(String, type: String, why: String)
@@ -58,6 +60,7 @@ indirect enum BridgeError: Error, Equatable {
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):
       "'\(selector)' cannot run twice for one call: its first run consumed what cannot be copied, or may have, or left what cannot be released"
+    case .originalMustRun: "the original of an async function must run where not all of its arguments are known"
     case .cannotThrow: "the call cannot throw here: what the original returned or consumes is out of reach"
     case .closure(let text): text
     case .fieldFixed(let name, let type, let why): "field '\(name)' of \(type) cannot be set: \(why)"

@@ -60,6 +60,10 @@ enum StackPromoted {
 /// One look at a value.
 private struct Search {
   let use: StackPromoted.Use
+  /// How many values this one lies in.
+  var depth = 0
+  /// Nothing so deep was put into a frame: boxes of indirect cases and lists are filled by code that no optimiser unrolls so far.
+  private static let deepest = 128
 
   func find(in memory: UnsafeRawPointer, _ info: TypeInfo) -> String? {
     find(UnsafeMutableRawPointer(mutating: memory), info, isOurs: false)
@@ -107,7 +111,9 @@ private struct Search {
       if let collection = CollectionType.of(info) { return find(collection, memory, info, isOurs: isOurs) }
       return find(fields: memory, info, isOurs: isOurs)
     case .tuple: return find(fields: memory, info, isOurs: isOurs)
-    case .enumeration: return info.withPayload(of: memory) { find(in: $0, $1) } ?? nil
+    case .enumeration:
+      guard depth < Self.deepest else { return nil }
+      return info.withPayload(of: memory) { Search(use: use, depth: depth + 1).find(in: $0, $1) } ?? nil
     case .opaque: return find(words: memory, info)
     }
   }

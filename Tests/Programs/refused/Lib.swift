@@ -1,0 +1,19 @@
+// Classes with heirs in another module: what their initialisers and methods of Self return is of the heir's class there.
+open class Animal {
+  public var id: Int
+  public init(_ id: Int) { self.id = id }
+  public init?(checked id: Int) {
+    if id < 0 { return nil }
+    self.id = id
+  }
+  open func maybe(_ n: Int) -> Self? { n > 0 ? self : nil }
+}
+extension Animal {
+  @inline(never) public func same() -> Self { self }
+}
+public struct Grown: Sendable {
+  public var text: String, small: Int8, more: [Int]
+  public init(_ text: String) { (self.text, small, more) = (text, 1, [1, 2]) }
+}
+@inline(never) public func sized(_ grown: Grown, _ n: Int) async throws -> Int { grown.text.utf8.count + n }
+@inline(never) public func made(_ n: Int) async throws -> Grown? { n > 100 ? nil : Grown("made") }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Tests/Programs/refused/run.sh: what a script puts, keeps or throws and cannot be is refused, and the program prints what it prints alone.
+#
+# Objects of a superclass where Self is returned or an heir's initialiser goes on; errors of async functions of a library built for
+# evolution, whose stack is not known; generic types that cannot be copied; very deep values; values of an odd size.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+cd "$work"
+mkdir patches && cp "$here/patch.lua" patches
+export SWIFT_BACKTRACE=enable=no
+for level in -Onone -O; do
+  swiftc -swift-version 5 $level -wmo -enable-library-evolution -parse-as-library -emit-library -emit-module -emit-module-path Lib.swiftmodule \
+    -module-name Lib "$here/Lib.swift" -o libLib.so
+  swiftc -swift-version 5 -suppress-warnings $level -I . -L . -lLib -Xlinker -rpath -Xlinker '$ORIGIN' -module-name Case "$here/main.swift" -o program
+  ./program >alone
+  sed -i 's/^1$/caught lua 5 7 false/' alone
+  capture patched "$scripthost" run --patches patches --state state --events events -- ./program
+  check "$level: ends as alone" [ "$(cat patched.status)" -eq 0 ]
+  same "$level: prints as alone, but for the error that the script throws" alone patched.out
+  for what in init same maybe; do
+    check "$level: $what is told why" grep -q "\"message\":\"$what: .*expected an object of the class of self, 'Case.Dog', got one of 'Lib.Animal'" events
+  done
+  for what in mutex guarded; do
+    check "$level: $what is refused" sh -c "grep -q '\"message\":\"$what: ' events && ! grep -q '\"message\":\"$what: taken' events"
+  done
+  rm -rf events state
+done
+finish
