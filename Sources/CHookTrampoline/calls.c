@@ -26,6 +26,24 @@ void hkt_set_release_scratch(void (*release)(void *)) { release_scratch = releas
 static void (*layer_spent)(void);
 void hkt_set_spent(void (*spent)(void)) { layer_spent = spent; }
 
+static void (*release_deferred)(HKTThread *, uint64_t);
+void hkt_set_release_deferred(void (*release)(HKTThread *, uint64_t)) { release_deferred = release; }
+
+__attribute__((noinline)) void hkt_end_deferred(HKTThread *t, uint64_t stack) {
+  bool is_own = stack == UINT64_MAX || (stack >= t->stack_low && stack < t->stack_high);
+  if (!is_own || !t->deferred || !release_deferred || t->host) return;
+  int saved_errno = *t->errno_place;
+  t->host++;
+  release_deferred(t, stack);
+  t->host--;
+  *t->errno_place = saved_errno;
+}
+
+/// A call begins, or is over, at `frame`: frames further down the stack are gone.
+static inline void note_depth(HKTThread *t, const HKTFrame *frame) {
+  if (__builtin_expect((uint64_t)frame->stack > t->deferred_end, 0)) hkt_end_deferred(t, (uint64_t)frame->stack);
+}
+
 void hkt_set_passive(bool value) {
   if (value) atomic_fetch_or(&hkt_process_is, HKT_PROCESS_PASSIVE);
   else atomic_fetch_and(&hkt_process_is, ~(uint32_t)HKT_PROCESS_PASSIVE);
@@ -377,6 +395,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
   t->top = call.up;
   hkt_release_layers(t, layers, slot);
   if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
+  note_depth(t, frame);
   if (!by_jump) {
     // Nothing but the way back to the caller comes after it.
     if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) hkt_x87_give(frame);
@@ -465,6 +484,7 @@ static bool passes_through(const HKTThread *t) {
 __attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (passes_through(t)) return HKT_CONTINUE;
+  note_depth(t, frame);
   HKTBodyRecord *body = record_of(site);
   if (body->guard_count != 0) {
     while (body && !is_call_of(body, frame)) body = body->next;
@@ -511,6 +531,7 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_this_thread;
   if (!t) return hkt_dispatch_asking(frame, site);
   if (t->host) return HKT_CONTINUE;
+  note_depth(t, frame);
   HKTBodyRecord *body = record_of(site);
   uint32_t flags = __atomic_load_n(&body->flags, __ATOMIC_ACQUIRE);
   bool is_plain = (flags & (ASKED | HKT_BODY_HAS_PLAN)) == HKT_BODY_HAS_PLAN;

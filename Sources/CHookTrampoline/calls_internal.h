@@ -44,4 +44,7 @@ HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);
 /// Ends what the call kept alive, and tells of layers that are spent.
 void hkt_release_kept(HKTCall *call);
 
+/// Ends old values that no caller can look at; UINT64_MAX: all.
+void hkt_end_deferred(HKTThread *t, uint64_t stack);
+
 #endif

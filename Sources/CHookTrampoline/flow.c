@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_BODY = 1 << 20, MOST_TABLES = 512, MOST_TABLE_ENTRIES = 4096, NO_OFFSET = INT32_MIN };
+enum { LARGEST_BODY = 1 << 20, MOST_TABLES = 512, MOST_TABLE_ENTRIES = 4096, NO_OFFSET = HKT_NO_OFFSET };
 
 static const HKTPlaces PRESERVED_BY_CALLS =
   HKT_GPR(3) | HKT_GPR(4) | HKT_GPR(5) | HKT_GPR(13) | HKT_GPR(14) | HKT_GPR(15) | UINT64_C(0xffffffff00000000);
@@ -33,6 +33,10 @@ typedef struct Step {
   int8_t stack_base;       // 4 or 5: touches [rsp+…] or [rbp+…]; else -1
   bool reads_stack, writes_stack;
   bool clears_r12, tests_r12;
+  HKTPlaces tested;        // a register compared with itself or a constant
+  HKTPlaces copies_r12;    // the register that r12 is copied to
+  bool takes_address;      // a lea of a place in the frame
+  bool copies_frame;       // the stack or frame pointer, to another register
   bool loads_table;        // reads an entry of a table that may be one of jumps
   uint8_t stack_size;      // bytes touched there
   int32_t stack_offset;
@@ -211,8 +215,23 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
   step->reads &= ~(HKT_GPR(4) | HKT_GPR(5));
   bool on_r12 = in.operand_count_visible == 2 && same_register(&op[0], &op[1]) && place_of(op[0].reg.value) == HKT_GPR(12);
   step->clears_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_XOR;
-  step->tests_r12 = on_r12 && in.mnemonic == ZYDIS_MNEMONIC_TEST;
+  bool has_two = in.operand_count_visible == 2 && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER;
+  bool with_itself = has_two && in.mnemonic == ZYDIS_MNEMONIC_TEST && same_register(&op[0], &op[1]);
+  bool with_constant = has_two && in.mnemonic == ZYDIS_MNEMONIC_CMP && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  if (with_itself || with_constant) step->tested = place_of(op[0].reg.value);
+  if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && is_register(&op[1], ZYDIS_REGISTER_R12)) step->copies_r12 = place_of(op[0].reg.value);
+  step->tests_r12 = step->tested & HKT_GPR(12);
   note_frame(step, &in, op);
+  if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && (is_register(&op[1], ZYDIS_REGISTER_RSP) || is_register(&op[1], ZYDIS_REGISTER_RBP)) &&
+      !(step->writes & (HKT_GPR(4) | HKT_GPR(5))))
+    step->copies_frame = true;
+  if (in.mnemonic == ZYDIS_MNEMONIC_LEA && !(step->writes & (HKT_GPR(4) | HKT_GPR(5))) &&
+      (op[1].mem.base == ZYDIS_REGISTER_RSP || op[1].mem.base == ZYDIS_REGISTER_RBP)) {
+    step->takes_address = true;
+    step->stack_base = op[1].mem.base == ZYDIS_REGISTER_RSP ? 4 : 5;
+    step->stack_offset = (int32_t)op[1].mem.disp.value;
+    step->stack_size = 0;
+  }
   const ZydisDecodedOperand *source = &op[in.mnemonic == ZYDIS_MNEMONIC_JMP ? 0 : 1];
   // A load from one fixed address (an async function's, to jump there) reads no table.
   step->loads_table = (in.mnemonic == ZYDIS_MNEMONIC_MOVSXD || in.mnemonic == ZYDIS_MNEMONIC_JMP) &&
@@ -254,7 +273,14 @@ typedef struct Reading {
   bool restores_r13;   // pops it
   bool is_possible;    // follows what may be held, on some path, instead of what is held on all
   HKTPlaces after;     // what is followed after the call; 0: its results
+  int64_t variable;    // bytes above the stack pointer at the followed call, where a variable is whose uses after it are looked for
+  uint32_t variable_size;  // 0: none is
+  HKTVariableUse use;
+  uint64_t returns_to; // offset the followed call returns to, which finds `call`; 0: `call` is known
 } Reading;
+
+/// A bit that nothing takes away again, of no place that is followed after a call.
+static const HKTPlaces AFTERWARDS = HKT_STACK_SLOT(31);
 
 static const State ENTRY = {.held = ~(HKT_GPR(4) | HKT_GPR(5)), .rbp = NO_OFFSET};
 
@@ -303,19 +329,32 @@ static HKTPlaces possible(const Reading *r, const Step *step, const State *state
   return taken & state->held;
 }
 
+/// The register that the step copies r12 to is tested soon after.
+static bool tests_copy(const Reading *r, const Step *step) {
+  enum { NEAR = 12 };
+  const Step *end = r->steps + r->count;
+  for (const Step *next = step + 1; step->copies_r12 && next < end && next <= step + NEAR; next++) {
+    if (next->tested & step->copies_r12) return true;
+    if (next->writes & step->copies_r12) return false;
+  }
+  return false;
+}
+
 /// Notes what a step takes in the state before it.
 static void collect(const Reading *r, const Step *step, const State *state) {
   HKTFlow *flow = r->flow;
   if (r->is_possible) {
     flow->reads |= possible(r, step, state);
+    if (leaves(r, step) || step->kind == END) flow->returned |= state->held;
     return;
   }
   HKTPlaces taken = step->reads & state->held;
   if (step->reads_stack) taken |= slots_of(r, step, state) & state->held;
-  if (step->tests_r12 && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
+  bool looks = step->tests_r12 || (r->returns_to && tests_copy(r, step));
+  if (looks && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
   bool is_followed = step->offset == r->call;
   if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);
-  if (is_followed && step->kind != CALL) flow->returned |= RESULTS;
+  if (is_followed && step->kind != CALL && step->kind != CALL_ELSEWHERE) flow->returned |= RESULTS;
   if (leaves(r, step) || step->kind == END) flow->returned |= state->held;
   flow->reads |= taken;
 }
@@ -338,7 +377,8 @@ static void pass(const Reading *r, const Step *step, State *state) {
   if (step->clears_r12) state->r12_clear = true;
   else if (step->writes & HKT_GPR(12)) state->r12_clear = false;
   if (step->kind != CALL && step->kind != CALL_ELSEWHERE) return;
-  state->held &= PRESERVED_BY_CALLS;
+  // Callees that throw nothing keep r12.
+  state->held &= PRESERVED_BY_CALLS | (r->is_possible && r->returns_to ? HKT_GPR(12) : 0);
   state->r12_clear = false;
   if (step->offset == r->call) state->held = r->after ? r->after : RESULTS | (was_clear ? HKT_GPR(12) : 0);
 }
@@ -417,6 +457,22 @@ static void arrive_by_table(Reading *r, const State *state) {
   if (!found || r->too_many_tables) r->is_whole = false;
 }
 
+/// Notes whether the step, which may come after the followed call, loads the variable or may give its address away.
+static void note_variable(Reading *r, const Step *step, const State *state) {
+  if (!(state->held & AFTERWARDS) || r->flow->rsp == NO_OFFSET) return;
+  int32_t base = step->stack_base == 4 ? state->rsp : step->stack_base == 5 ? state->rbp : NO_OFFSET;
+  int64_t from = r->flow->rsp + r->variable, to = from + r->variable_size;
+  if (step->stack_base >= 0) {
+    if (base == NO_OFFSET) { r->use |= HKT_VARIABLE_MAY_BE_USED; return; }
+    int64_t at = (int64_t)base + step->stack_offset, end = at + (step->stack_size ? step->stack_size : 8);
+    if (step->takes_address ? at >= to || at + 4096 <= from : at >= to || end <= from) return;
+    if (step->reads_stack) r->use |= HKT_VARIABLE_IS_LOADED;
+    else if (step->takes_address) r->use |= HKT_VARIABLE_MAY_BE_USED;
+  } else if (step->copies_frame) {
+    r->use |= HKT_VARIABLE_MAY_BE_USED;
+  }
+}
+
 /// Finds the state before every step that can be reached.
 static void settle(Reading *r, const State *start) {
   arrive(r, 0, start);
@@ -451,7 +507,17 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
   r->at = malloc(n * sizeof *r->at);
   r->queue = malloc(n * sizeof *r->queue);
   bool done = r->steps && r->states && r->at && r->queue && read_steps(r, decoder);
-  if (done && r->call != UINT64_MAX) {
+  if (done && r->returns_to) {
+    r->call = n;
+    for (uint32_t i = 0; i < r->count; i++) {
+      const Step *step = &r->steps[i];
+      bool calls = step->kind == CALL || step->kind == CALL_ELSEWHERE;
+      if (!calls || step->offset + step->length != r->returns_to) continue;
+      r->call = step->offset;
+      r->flow->is_direct = step->kind == CALL;
+    }
+    done = r->call < n;
+  } else if (done && r->call != UINT64_MAX) {
     done = r->call < n && r->at[r->call] >= 0;
     Kind kind = done ? r->steps[r->at[r->call]].kind : NEXT;
     done = kind == CALL || kind == JUMP || kind == BRANCH;
@@ -462,8 +528,12 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
     settle(r, r->call == UINT64_MAX ? &ENTRY : &nothing);
     r->flow->is_whole = r->is_whole;
     r->flow->reads = 0;
-    for (uint32_t i = 0; r->is_whole && i < r->count; i++)
-      if (r->states[i].is_reached) collect(r, &r->steps[i], &r->states[i]);
+    r->flow->rsp = r->call == UINT64_MAX || !r->states[r->at[r->call]].is_reached ? NO_OFFSET : r->states[r->at[r->call]].rsp;
+    for (uint32_t i = 0; r->is_whole && i < r->count; i++) {
+      if (!r->states[i].is_reached) continue;
+      if (r->variable_size) note_variable(r, &r->steps[i], &r->states[i]);
+      else collect(r, &r->steps[i], &r->states[i]);
+    }
   }
   free(r->steps);
   free(r->states);
@@ -534,6 +604,29 @@ bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *hos
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = call - code->address, .is_whole = true};
   return read_all_paths(&r, &decoder);
+}
+
+bool hkt_read_after_call(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, bool is_possible, HKTFlow *flow) {
+  memset(flow, 0, sizeof *flow);
+  ZydisDecoder decoder;
+  uint64_t offset = returns_to - code->address;
+  if (offset == 0 || offset > code->size || code->size > LARGEST_BODY) return false;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  Reading r = {.code = code, .host = host, .flow = flow, .call = 0, .returns_to = offset, .is_whole = true, .is_possible = is_possible,
+               .after = RESULTS | HKT_GPR(12)};
+  return read_all_paths(&r, &decoder);
+}
+
+HKTVariableUse hkt_variable_use(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, int64_t variable, uint32_t size) {
+  HKTFlow flow = {0};
+  ZydisDecoder decoder;
+  uint64_t offset = returns_to - code->address;
+  if (offset == 0 || offset > code->size || code->size > LARGEST_BODY || size == 0) return HKT_VARIABLE_MAY_BE_USED;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return HKT_VARIABLE_MAY_BE_USED;
+  Reading r = {.code = code, .host = host, .flow = &flow, .call = 0, .returns_to = offset, .is_whole = true, .is_possible = true,
+               .after = AFTERWARDS, .variable = variable, .variable_size = size};
+  if (!read_all_paths(&r, &decoder) || !flow.is_whole || flow.rsp == NO_OFFSET) return HKT_VARIABLE_MAY_BE_USED;
+  return r.use;
 }
 
 /// The branches of the function lead to step `to` from elsewhere.

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE 1
 #include "thread_records.h"
 
+#include "calls_internal.h"
+
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -23,6 +25,7 @@ static void end(HKTThread *t) {
 }
 
 static void thread_ended(void *record) {
+  hkt_end_deferred(record, UINT64_MAX);
   hkt_this_thread = NULL;
   end(record);
 }
@@ -73,6 +76,9 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   t->landing = NULL;
   t->accesses = NULL;
   t->forwarded.from = NULL;
+  // What a thread of the parent process had is nobody's here.
+  t->deferred = NULL;
+  t->deferred_end = UINT64_MAX;
   t->tid = (int32_t)syscall(SYS_gettid);
   t->errno_place = &errno;
   t->host = 1;  // reading the stack bounds may call hooked C functions

@@ -245,6 +245,10 @@ typedef struct HKTThread {
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
   struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
+  /// Old values that callers may look at still, owned by HookRuntime/Values: NULL at start. Where one of them is to be ended when a
+  /// call begins further up the stack than this; UINT64_MAX: none.
+  void *deferred;
+  uint64_t deferred_end;
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
   uint64_t host_ticks;     // what ScriptHost spent here while the program waited: analysis at first calls, and what layers add
@@ -304,6 +308,10 @@ uint64_t hkt_ticks_since(uint64_t began);
 /// Called for every call that had `releases` (or `scratch`) set, after it ended. Set once at start.
 void hkt_set_release_values(void (*release)(void *releases));
 void hkt_set_release_scratch(void (*release)(void *scratch));
+
+/// Ends those of a thread's old values that no caller can look at when a call begins at `stack`; all of them, UINT64_MAX, when the
+/// thread ends. On that thread, hooks passing through. Set once at start.
+void hkt_set_release_deferred(void (*release)(HKTThread *thread, uint64_t stack));
 
 /// Marks ScriptHost at work on this thread: hooked functions it calls pass through unseen.
 static inline void hkt_host_begin(HKTThread *t) { t->host++; }

@@ -46,7 +46,11 @@ typedef struct HKTFlow {
   bool saves_r12;       // the function saves the error register: it is not its own way to report an error
   bool uses_r12;        // names it otherwise
   bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
+  int32_t rsp;          // (after a call) the stack pointer at the call, from its value at entry; HKT_NO_OFFSET: not known
+  bool is_direct;       // (after a call) that names its callee
 } HKTFlow;
+
+enum { HKT_NO_OFFSET = INT32_MIN };
 
 /// What the function takes at its entry. Stops as soon as all of `wanted` is known to be taken: most functions put their
 /// arguments away in the first few instructions. Ask for HKT_GPR(12) to have r12 looked at in the whole function.
@@ -58,6 +62,22 @@ HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host);
 /// What the function takes of the results (rax rdx rcx r8, xmm0-3) of its own direct call, or jump, at `call`. False when there
 /// is no such instruction there.
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow);
+
+/// What the function does with the results and the error register after the call, direct or not, that returns to the address
+/// `returns_to`. `returned` are those it may leave there for its own caller. False when no call returns there.
+/// @param is_possible `reads` and `returned` are what it may do on some path: a clear bit is the proof then. As elsewhere a
+/// set bit is the proof without it, but for the error register, which need not have been cleared before.
+bool hkt_read_after_call(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, bool is_possible, HKTFlow *flow);
+
+/// What a function does with a variable in its frame after a call. 0: nothing at all.
+typedef enum HKTVariableUse : uint32_t {
+  HKT_VARIABLE_IS_LOADED = 1,   // an instruction reads it
+  HKT_VARIABLE_MAY_BE_USED = 2,  // its address, or that of what lies below it, may be given away; or the code is not understood
+} HKTVariableUse;
+
+/// Both bits may be set.
+/// @param variable where it begins, in bytes above the stack pointer at the call that returns to `returns_to`
+HKTVariableUse hkt_variable_use(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, int64_t variable, uint32_t size);
 
 /// Registers that the function certainly writes for its own direct call, or jump, at `call` and for nothing else, r13 too; none
 /// where the function is not understood. False when there is certainly no such instruction there.

@@ -48,6 +48,8 @@ public final class HookEngine: @unchecked Sendable {
 
   private init() {
     ValueWriter.installReleaseHandler()
+    DeferredReleases.install()
+    CallSites.install()
     HookedFamily.planAtFirstCall()
     hkt_watch_forks()
     RecursiveLock.watchForks()

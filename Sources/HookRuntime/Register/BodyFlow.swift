@@ -110,13 +110,40 @@ final class Flows {
     return found
   }
 
+  /// Of imported functions.
+  private var possibleByName: [String: UInt64] = [:]
+
   /// What a callee may take. C functions know nothing of Swift's `self` register.
   private func possibleInCallee(_ target: UInt64) -> UInt64 {
     if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) {
       return depth < Self.deepest ? possible(at: target, size: Int(symbol.size)) : .max
     }
-    guard let name = reader.importStub(at: target), !name.starts(with: "$s".utf8) else { return .max }
-    return ~Places.selfRegister.word()
+    guard let name = reader.importStub(at: target) else { return .max }
+    if name.starts(with: "$s".utf8) { return possibleInImport(String(decoding: name, as: UTF8.self)) }
+    // Those of the runtime that are Swift's take an error, too.
+    if name.starts(with: "swift_willThrow".utf8) { return .max }
+    let text = String(decoding: name, as: UTF8.self)
+    let takesMore = text == "swift_beginAccess" || !Self.takeOneObject.contains(text)
+    return takesMore ? Self.cArguments : Places(argument: .integer(0))!.word()
+  }
+
+  /// What a Swift function of another image may take, by its name.
+  private func possibleInImport(_ name: String) -> UInt64 {
+    if let known = possibleByName[name] { return known }
+    let isThunk = name.hasSuffix("Tj")
+    var found = UInt64.max
+    if let declaration = parser.declaration(isThunk ? String(name.dropLast(2)) : name), !declaration.isEffectivelyPrivate {
+      let plan = planner.plan(declaration)
+      // A requirement's getter takes its self's type and witness table.
+      let isRequirement = isThunk && declaration.kind == .getter && plan.arguments.isEmpty
+      if let integers = isRequirement ? 2 : plan.stack.integers, integers < Places.argumentRegisters.count {
+        for register in Places.argumentRegisters.dropFirst(integers) { found &= ~(1 << register) }
+      }
+      if case .pieces = plan.result.location { found &= ~1 }
+      if plan.result.type.isVoid { found &= ~1 }
+    }
+    possibleByName[name] = found
+    return found
   }
 
   fileprivate func errorRegister(at address: UInt64, size: Int) -> ErrorEvidence {
@@ -136,7 +163,7 @@ final class Flows {
     return at < code.count && code[at] == 0xC3
   }
 
-  private func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
+  func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
     var host = HKTFlowHost(
       context: Unmanaged.passUnretained(self).toOpaque(),
       // The context is this object, which outlives the call that hands it over.
@@ -169,6 +196,9 @@ final class Flows {
   private static let registers: UInt64 =
     Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | 1 | Places.selfRegister.word()
 
+  /// What C functions may take: Swift calls none that are variadic, to which rax matters.
+  private static let cArguments: UInt64 = Places.argumentRegisters.reduce(0) { $0 | 1 << $1 } | 0xff_0000 | slots
+
   private static let slots: UInt64 = 0xFFFF_FFFF << 32
 
   /// Functions of the runtime that take an object and no more.
@@ -182,7 +212,7 @@ final class Flows {
   // MARK: Who calls
 
   /// Direct calls and jumps to the function, with the functions they are in; nil when one of them lies in no known function.
-  fileprivate func sites(to address: UInt64) -> [(function: ImageSymbol, at: UInt64)]? {
+  func sites(to address: UInt64) -> [(function: ImageSymbol, at: UInt64)]? {
     var found: [(ImageSymbol, UInt64)] = []
     for site in callers.sites(to: address) {
       guard let function = symbols.symbol(containing: site), function.size > 0 else { return nil }
@@ -215,7 +245,7 @@ final class Flows {
   }
 
   /// The name of the async function that a part of one belongs to (`…TY0_`, `…TQ1_`); any other name as it is.
-  private static func wholeFunction(_ name: String) -> String {
+  static func wholeFunction(_ name: String) -> String {
     guard name.hasSuffix("_") else { return name }
     var rest = name.utf8.dropLast()
     while let last = rest.last, last >= UInt8(ascii: "0"), last <= UInt8(ascii: "9") { rest = rest.dropLast() }

@@ -56,6 +56,7 @@ package enum Explanation {
     if image.isLoaded, !family.declaration.isCoroutine, let reason = image.whyNotContained(family) {
       lines.append("  contain    no, it \(reason)")
     }
+    for (index, line) in image.callers(of: family).enumerated() { lines.append((index == 0 ? "  callers    " : "             ") + line) }
     lines += conventions(family, image)
     if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
     let reaches = Reach(family, in: image, among: images ?? ProcessCatalog.shared.current()).all()

@@ -189,6 +189,9 @@ package final class CallPlan: @unchecked Sendable {
   /// Metadata and witness tables behind the arguments of a generic body.
   package let hiddenArguments: [HiddenArgument]
   private let declaration: Declaration
+  /// Names the function's module, as call sites name their caller's.
+  let module: UInt64
+  static func module(named name: String) -> UInt64 { max(1, NameHash.of(name)) }
   /// How to find the types of one call, where the body is generic.
   let generics: GenericCall?
 
@@ -242,6 +245,7 @@ package final class CallPlan: @unchecked Sendable {
     self.thrownValue = thrownValue
     self.generics = generics
     self.declaration = declaration
+    module = Self.module(named: declaration.module)
     self.arguments = arguments
     self.selfPlan = selfPlan
     self.result = result

@@ -46,21 +46,36 @@ package struct ValueWriter {
     hkt_set_release_values { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
   }
 
-  private func release(_ value: OwnedValue) {
+  /// What the call ends when it is over.
+  private var releases: ReleaseBox {
     if call.pointee.releases == nil { call.pointee.releases = Unmanaged.passRetained(ReleaseBox()).toOpaque() }
-    // Only this file stores `releases`.
-    Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue().values.append(value)
     call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
+    // Only this file stores `releases`.
+    return Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue()
+  }
+
+  private func release(_ value: OwnedValue) { releases.values.append(value) }
+
+  /// Keeps what the call's caller had given or was to get until the call is over, and on until the caller cannot use it any more.
+  package func keepForCaller(_ value: OwnedValue, borrowedBy borrower: DeferredReleases.Borrower = .caller) {
+    if value.info.isTrivial { return value.forget() }
+    guard DeferredReleases.mayBeBorrowed(call, by: borrower) else { return release(value) }
+    releases.kept.append((value, DeferredReleases.end(of: call, borrower)))
+  }
+
+  /// Takes the old value at `memory`, bit by bit, until nobody around the call can use it any more.
+  private func retire(_ memory: UnsafeRawPointer, _ info: TypeInfo, borrowedBy borrower: DeferredReleases.Borrower) {
+    if info.isTrivial { return }
+    let old = OwnedValue(uninitialized: info)
+    old.memory.copyMemory(from: memory, byteCount: info.size)
+    DeferredReleases.keep(old, replacedBy: call, borrowedBy: borrower)
   }
 
   /// Frees the memory after the call; the callee ends what is in it.
   private func keepMemory(_ memory: UnsafeMutableRawPointer) {
     // Left by a jump, the call ends where we do not see it, and needs the memory until then.
     guard canReleaseAfterCall else { return }
-    if call.pointee.releases == nil { call.pointee.releases = Unmanaged.passRetained(ReleaseBox()).toOpaque() }
-    // Only this file stores `releases`.
-    Unmanaged<ReleaseBox>.fromOpaque(call.pointee.releases!).takeUnretainedValue().memories.append(memory)
-    call.pointee.state |= UInt32(HKT_CALL_MUST_RETURN)
+    releases.memories.append(memory)
   }
 
   /// Whether a borrowed replacement can be released after the call: not when the call is left by a jump.
@@ -84,12 +99,12 @@ package struct ValueWriter {
       if argument.isOwned, !argument.isInout {
         // The callee ends the value, but the memory may be the caller's variable still: a value too large for registers is
         // retained once more and its variable's address given. So the new value has memory of its own.
-        if !value.info.isTrivial { value.info.metadata.destroy(target) }
+        retire(target, value.info, borrowedBy: .giver)
         setArgument(place, UInt64(UInt(bitPattern: value.memory)))
         keepMemory(value.memory)
       } else if argument.isInout {
-        // The caller's variable: the old value ends here.
-        if !value.info.isTrivial { value.info.metadata.destroy(target) }
+        // The caller's variable. Where it may end the old value itself, by what it knows, one reference is lost rather than one too many given up.
+        if !OutcomeReach.mayEndOldValue(of: argument, call) { retire(target, value.info, borrowedBy: .callers) }
         target.copyMemory(from: value.memory, byteCount: value.info.size)
         value.forget()
       } else {
@@ -99,8 +114,7 @@ package struct ValueWriter {
     case .pieces(let pieces):
       if argument.isOwned, !value.info.isTrivial {
         _ = ValueReader(frame).withMemory(argument.location, value.info, isResult: false) {
-          // A bitwise copy of the owned value: destroying it ends the value in the registers.
-          value.info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+          retire($0, value.info, borrowedBy: .giver)
         }
       }
       for piece in pieces { setArgument(piece, value.memory) }
@@ -112,8 +126,7 @@ package struct ValueWriter {
   private func replace(_ parts: [ValuePart], of argument: ArgumentPlan, with value: OwnedValue) {
     if argument.isOwned, !value.info.isTrivial {
       _ = ValueReader(frame).withMemory(argument.location, value.info, isResult: false) {
-        // A bitwise copy of the owned value: destroying it ends the value in the registers and in memory.
-        value.info.metadata.destroy(UnsafeMutableRawPointer(mutating: $0))
+        retire($0, value.info, borrowedBy: .giver)
       }
     }
     for part in parts {
@@ -221,7 +234,7 @@ package struct ValueWriter {
       let value = OwnedValue(uninitialized: info)
       // The bits are moved: the registers hold nothing any more.
       value.memory.copyMemory(from: $0, byteCount: info.size)
-      release(value)
+      keepForCaller(value)
     }
   }
 
@@ -229,7 +242,7 @@ package struct ValueWriter {
   package func retireError() {
     // 1 says that a typed error lies elsewhere: callers have seen to that.
     guard frame.pointee.results.error > 1 else { return }
-    keepReferenceUntilEnd(UInt(frame.pointee.results.error))
+    if let error = Self.reference(UInt(frame.pointee.results.error)) { keepForCaller(error) }
     frame.pointee.results.error = frame.pointee.error_register
   }
 
@@ -240,7 +253,7 @@ package struct ValueWriter {
       // Moved out of the registers, or out of the caller's memory: the caller is told that there is no error.
       let value = OwnedValue(uninitialized: info)
       value.memory.copyMemory(from: $0, byteCount: info.size)
-      release(value)
+      keepForCaller(value)
     }
     guard isThere != nil else { return false }
     frame.pointee.results.error = 0
@@ -249,16 +262,21 @@ package struct ValueWriter {
 
   /// Keeps an owned reference, to an error box or a closure's context, until the call is over.
   package func keepReferenceUntilEnd(_ object: UInt) {
-    guard object != 0, case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) else { return }
+    if let value = Self.reference(object) { release(value) }
+  }
+
+  private static func reference(_ object: UInt) -> OwnedValue? {
+    guard object != 0, case .success(let info) = TypeResolver.shared.type(of: Metadata((any Error).self)) else { return nil }
     let value = OwnedValue(uninitialized: info)
     // `any Error` is one reference to a native object, and so is a context.
     value.memory.storeBytes(of: object, as: UInt.self)
-    release(value)
+    return value
   }
+
   /// The method was not run that would have used its self up: that ends with the call.
   package func useUpSelf(_ plan: CallPlan) {
     guard plan.selfUse == .consumed, case .object(let place) = plan.selfPlan else { return }
-    keepReferenceUntilEnd(UInt(ValueReader(frame).argumentWord(place)))
+    if let object = Self.reference(UInt(ValueReader(frame).argumentWord(place))) { keepForCaller(object) }
   }
 
   /// Makes an error box the error the call throws, given away to the caller. Result and former error were retired before.
@@ -344,10 +362,13 @@ extension ValueRecipe {
 /// The values one call keeps alive; destroyed when the dispatcher lets go of it.
 private final class ReleaseBox {
   var values: [OwnedValue] = []
+  /// What the caller may use still, with the end of its frame.
+  var kept: [(value: OwnedValue, end: UInt64)] = []
   /// Of values that were given away.
   var memories: [UnsafeMutableRawPointer] = []
   deinit {
     for value in values { value.destroy() }
+    for (value, end) in kept { DeferredReleases.keep(value, until: end) }
     for memory in memories { memory.deallocate() }
   }
 }

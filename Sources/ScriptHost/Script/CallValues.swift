@@ -190,6 +190,7 @@ enum CallValues {
     guard argument.isReplaceable, let info = argument.info?.takeUnretainedValue() else {
       throw .notReplaceable(type: plan.arguments[index].type.description(qualified: true))
     }
+    if argument.isInout, let why = whyVariableIsLost(index, script) { throw .lost(why) }
     let writer = ValueWriter(script.pointee.view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
       throw .notConvertible(type: "\(info.name) (borrowed by a coroutine or async function)")
@@ -384,6 +385,11 @@ enum CallValues {
     // Standing in may be refused where the original consumes arguments: the value must be ours until then.
     guard ran || !view.withPlan({ $0.consumesArguments }) else { return false }
     let address = slot.address(in: view.call)
+    if case (.string, SHL_STRING) = (slot.kind, value.pointee.tag), ran {
+      let text = value.pointee.s
+      if isSameString(UnsafeRawBufferPointer(start: text.p, count: text.n), address) { return true }
+    }
+    guard isResultRead(slot, script) else { return false }
     switch (slot.kind, value.pointee.tag) {
     case (.void, _): break
     case (.int64, SHL_INT): address.storeBytes(of: value.pointee.i, as: Int64.self)
@@ -397,15 +403,15 @@ enum CallValues {
     return true
   }
 
+  /// A handler that passes the result on has it copied to Lua and back: the same bytes are the same String.
+  private static func isSameString(_ bytes: UnsafeRawBufferPointer, _ address: UnsafeMutableRawPointer) -> Bool {
+    StringBits.withUTF8(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self)) {
+      $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)
+    }
+  }
+
   /// - Parameter replacing: the original's result is in the registers, and is ours.
   private static func returnString(_ bytes: UnsafeRawBufferPointer, _ address: UnsafeMutableRawPointer, replacing: Bool) -> Bool {
-    if replacing {
-      // A handler that passes the result on has it copied to Lua and back: the same bytes are the same String.
-      let isSame = StringBits.withUTF8(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self)) {
-        $0.count == bytes.count && (bytes.isEmpty || memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0)
-      }
-      if isSame { return true }
-    }
     guard let text = ValueBridge.text(bytes) else { return false }
     // The two result words are a String's two words, which the caller owns.
     let result = address.assumingMemoryBound(to: String.self)
@@ -421,6 +427,7 @@ enum CallValues {
 
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
+    script.pointee.hook?.tellOfPrivate()
     var left = script.pointee.arguments.staged
     while left != 0 {
       let index = left.trailingZeroBitCount
@@ -449,11 +456,12 @@ enum CallValues {
   private static func replaceStaged(_ changes: UnsafeMutablePointer<CallChanges>, _ script: Call) {
     let writer = ValueWriter(script.pointee.view.call)
     let plan = script.pointee.plan
+    script.pointee.hook?.tellOfPrivate()
     for (index, value) in changes.pointee.staged.takeAll() {
       script.pointee.remember(index)
       if let old = changes.pointee.held[index] {
         changes.pointee.held[index] = value
-        writer.keepUntilEnd(old)
+        writer.keepForCaller(old, borrowedBy: .giver)
       } else {
         writer.replace(index, of: plan, with: value)
       }
@@ -668,6 +676,15 @@ enum CallValues {
   /// - Parameter givingBack: the original has not run and will run with what is in the registers.
   static func dropHeld(_ script: Call, givingBack: Bool = false) {
     guard let changes = script.pointee.changes else { return }
-    for (_, value) in changes.pointee.held.takeAll() { if givingBack { value.forget() } else { value.destroy() } }
+    for (_, value) in changes.pointee.held.takeAll() {
+      if givingBack {
+        value.forget()
+      } else if script.pointee.originalRuns == 0 {
+        // What no original has had the caller may use still.
+        DeferredReleases.keep(value, replacedBy: script.pointee.view.call, borrowedBy: .giver)
+      } else {
+        value.destroy()
+      }
+    }
   }
 }

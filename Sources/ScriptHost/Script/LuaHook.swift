@@ -38,6 +38,7 @@ final class LuaHook: @unchecked Sendable {
   var token: HookToken?
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
+  private let toldOfPrivate = Atomic<Bool>(false)
   /// Never freed, never written again.
   nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
@@ -68,6 +69,14 @@ final class LuaHook: @unchecked Sendable {
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
     ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
+  }
+
+  /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
+  func tellOfPrivate() {
+    guard declaration.isEffectivelyPrivate, position != .after, !toldOfPrivate.exchange(true, ordering: .relaxed) else { return }
+    patch.log.say(
+      "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
+    )
   }
 
   /// Calls note when they began, for `call.duration_ns`.
@@ -280,6 +289,7 @@ final class LuaHook: @unchecked Sendable {
   /// - Parameter returned: its result is in the registers already.
   @inline(__always)
   private func finish(_ script: UnsafeMutablePointer<ScriptCall>, returned: Bool) -> HKTOutcome {
+    if !script.pointee.hasNoRecord, let why = CallValues.whyResultIsLost(script) { return fail(script, why, blame: .none) }
     if isAround, script.pointee.originalRuns == 0 {
       if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
         return fail(
@@ -312,6 +322,7 @@ final class LuaHook: @unchecked Sendable {
       script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) || script.pointee.view.didThrow
     {
       // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
+      if let why = CallValues.whyErrorIsLost(box, script) { return fail(script, why, blame: .none) }
       do throws(BridgeError) {
         try CallValues.applyError(box, script)
         return HKT_HANDLED

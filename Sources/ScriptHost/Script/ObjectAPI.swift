@@ -82,7 +82,9 @@ enum ObjectAPI {
       let shown = callback.name ?? "?"
       do throws(CallError) {
         switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
-        case .property(_, _, .success(let set)?, _): return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
+        case .property(let field, _, .success(let set)?, _):
+          if let field { FieldAccess.keepOld(field, of: object) }
+          return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
         case .property(.some(let field), _, _, isObserved: false), .field(let field): return write(field, shown, object, patch, callback)
         case .property(_, _, .failure(let error)?, _): throw error
         case .property: return callback.fail("property '\(shown)' of \(Instance.typeName(object)) has no setter that can be called")

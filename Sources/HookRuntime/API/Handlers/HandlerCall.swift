@@ -142,6 +142,10 @@ struct HandlerCall: ~Copyable {
       throw .argumentNotReplaceable(
         selector: selector, position: index, label: argument.label, reason: ArgumentReason.unreplaceable(argument))
     }
+    if let reach = OutcomeReach.ofVariable(argument, view.call) {
+      throw .argumentNotReplaceable(
+        selector: selector, position: index, label: argument.label, reason: "it " + reach.reason(selector: selector))
+    }
     let writer = ValueWriter(view.call)
     if !argument.isOwned, !argument.isInout, !info.isTrivial || info.isBorrowedFunction, !writer.canReleaseAfterCall {
       throw .argumentNotReplaceable(
@@ -350,7 +354,7 @@ struct HandlerCall: ~Copyable {
     let writer = ValueWriter(view.call)
     for (index, value) in changes.staged {
       if changes.held?[index] != nil {
-        if let old = changes.held?.updateValue(value, forKey: index) { writer.keepUntilEnd(old) }
+        if let old = changes.held?.updateValue(value, forKey: index) { writer.keepForCaller(old, borrowedBy: .giver) }
       } else {
         writer.replace(plan.arguments[index], with: value)
       }
@@ -391,6 +395,7 @@ struct HandlerCall: ~Copyable {
 
   /// The handler returned: what it changed takes effect.
   mutating func finish() throws(HandlerError) {
+    try checkResultIsSeen()
     if phase == HKT_AROUND, originalRuns == 0 { try synthesizedMethod(needsResult: true) }
     if words.hasResult {
       // Set after the last run of the original, if there was one, and that returned: there is nothing to end.
@@ -407,6 +412,18 @@ struct HandlerCall: ~Copyable {
       ValueWriter(view.call).setResult(plan.result, to: value)
     }
     dropHeld()
+  }
+
+  /// Refuses a new result that the caller would not go on with. Where nobody reads it at all, only that the original has run is refused.
+  private mutating func checkResultIsSeen() throws(HandlerError) {
+    guard words.hasResult || changes?.result != nil else { return }
+    if words.hasResult, view.withPlan({ OutcomeReach.isRead($0.resultSlot, view.call) }) { return }
+    settleWords()
+    guard let value = changes?.result else { return }
+    let former: OutcomeReach.Former = !hasRun ? .none : view.didThrow ? .error : .result
+    guard let reach = OutcomeReach.ofResult(value, plan.result, view.call, former: former) else { return }
+    if case .unread = reach, !hasRun { return }
+    throw .resultNotReplaceable(selector: selector, reason: "the result " + reach.reason(selector: selector))
   }
 
   /// The original never runs: what it would have consumed ends here.
@@ -437,7 +454,10 @@ struct HandlerCall: ~Copyable {
   private func dropHeld() {
     guard let held = changes?.held else { return }
     changes?.held = nil
-    for value in held.values { value.destroy() }
+    for value in held.values {
+      // What no original has had the caller may use still.
+      if originalRuns == 0 { DeferredReleases.keep(value, replacedBy: view.call, borrowedBy: .giver) } else { value.destroy() }
+    }
   }
 
   /// The handler threw `error`: the call throws it, if it can.
@@ -449,6 +469,9 @@ struct HandlerCall: ~Copyable {
       throw .cannotThrow(selector: selector, error: "\(error)")
     }
     if hasRun, view.didThrow, box.isSame(as: view.errorBox()) { return finishUnchanged() }
+    if !(hasRun && view.didThrow), let reach = OutcomeReach.ofError(view.call) {
+      throw .resultNotReplaceable(selector: selector, reason: "the error " + reach.reason(selector: selector))
+    }
     let typed = try typedError(error, plan)
     if hasRun {
       guard view.didThrow ? canReplaceError : plan.result.type.isVoid || plan.result.isReplaceable else {

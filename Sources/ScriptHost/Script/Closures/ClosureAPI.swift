@@ -32,6 +32,19 @@ enum ClosureAPI {
     Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: UInt(word))!).release()
   }
 
+  /// The value for a second handle, where handles own what they name: each gives back a reference of its own.
+  private static func another(_ value: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> SHLValue {
+    guard value.tag == SHL_HANDLE else { return value }
+    let owning = ValueBridge(classes: patch.classes, serial: 0, scope: callback.scope)
+    switch value.cls {
+    case patch.classes.closure: return shl_handle(value.cls, ClosureBridge.retained(value), 0, 0)
+    case patch.classes.keptObject, patch.classes.keptError: return value.h.a == 0 ? value : owning.kept(UInt(value.h.a), value.cls)
+    default:
+      guard let borrowed = patch.classes.borrowedValue(value) else { return value }
+      return borrowed.withMemory { owning.copied($0, borrowed.info) } ?? value
+    }
+  }
+
   /// `swift.closure(f, { default = v })`, or `{ original = g }`: what stands in when the function fails.
   static let closure: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
@@ -44,7 +57,7 @@ enum ClosureAPI {
         var problem: String?
         callback.forEach(in: callback[1]) { key, value in
           switch key.text {
-          case "default"?: agreed = shl_keep(callback.scope, value)
+          case "default"?: agreed = shl_keep(callback.scope, another(value, patch, callback))
           case "original"? where value.tag == SHL_HANDLE && value.cls == patch.classes.closure: original = ClosureBridge.value(value)
           case "original"?: problem = "option 'original' is a closure of the program, got \(ValueBridge.describe(value))"
           default: problem = "unknown option '\(key.text ?? "?")'; known are default, original"

@@ -7,6 +7,8 @@ indirect enum BridgeError: Error, Equatable {
   case invalidUTF8
   case notNil(type: String)
   case notConvertible(type: String)
+  /// The caller would go on with what it knows.
+  case lost(String)
   /// The place is not in reach, whatever the value.
   case notReplaceable(type: String)
   /// Such a value is received and passed on, never made from a script's parts, for this reason.
@@ -43,6 +45,7 @@ indirect enum BridgeError: Error, Equatable {
     case .outOfRange(let value, let type): "\(value) does not fit in \(type)"
     case .invalidUTF8: "expected a String, got bytes that are not UTF-8; swift.data(s) makes bytes"
     case .notNil(let type): "expected \(type), got nil"
+    case .lost(let why): why
     case .notConvertible(let type): "values of type '\(type)' cannot be made in a script yet; pass on the one you were given"
     case .notReplaceable(let type):
       "the '\(type)' of this body cannot be replaced: it is <optimized out>, not decoded, or somebody else's; see explain"

@@ -44,6 +44,15 @@ enum FieldAccess {
     ((try? TypeResolver.shared.type(of: type).get().fields) ?? type.storedFields).first { $0.name == name }
   }
 
+  /// Before a setter overwrites the field: callers of the handler that runs may have borrowed what is there.
+  static func keepOld(_ field: StoredField, of object: UnsafeRawPointer) {
+    guard case .value = field.reference, case .success(let info) = field.type, !info.isTrivial, info.metadata.isCopyable else { return }
+    let old = OwnedValue(uninitialized: info)
+    // The program's own variable, read as its setter would.
+    info.metadata.initialize(old.memory, copying: object + field.offset)
+    DeferredReleases.keep(old)
+  }
+
   /// Puts `value` into a stored `var` of an object. What was there ends; observers do not run.
   static func write(_ value: SHLValue, to field: StoredField, of object: UnsafeRawPointer, _ bridge: ValueBridge) throws(BridgeError) {
     let memory = UnsafeMutableRawPointer(mutating: object) + field.offset
@@ -74,12 +83,12 @@ enum FieldAccess {
         throw error
       }
       try StackPromoted.settle(made, for: .pass)
-      // The old value ends after the new one is in place: its deinit may look at the field.
+      // The old value ends after the new one is in place: its deinit may look at the field; and callers of what runs may have borrowed it.
       let old = OwnedValue(uninitialized: info)
       old.memory.copyMemory(from: memory, byteCount: info.size)
       memory.copyMemory(from: made.memory, byteCount: info.size)
       made.forget()
-      old.destroy()
+      DeferredReleases.keep(old)
     }
   }
 }

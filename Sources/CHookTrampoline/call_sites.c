@@ -1,0 +1,119 @@
+// Call sites by their return addresses.
+//
+// Invariants
+//   1. An entry is complete before it is in the table, and stays there.
+//   2. Nothing here reads code: who does is set at start. It may be asked for one address by several threads; one answer stays.
+#include "CHookTrampoline.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { PLACES = 1 << 14, MOST_PROBES = 64, MOST_FRAMES = 8 };
+
+static _Atomic(HKTCallSite *) table[PLACES];
+static void (*_Atomic reader)(HKTCallSite *);
+
+void hkt_set_call_site_reader(void (*read)(HKTCallSite *)) { atomic_store(&reader, read); }
+
+static size_t place_of(uint64_t address) { return (address * UINT64_C(0x9e3779b97f4a7c15)) >> 50; }
+
+static HKTCallSite *make(uint64_t return_address, size_t at) {
+  void (*read)(HKTCallSite *) = atomic_load(&reader);
+  HKTCallSite *site = read ? calloc(1, sizeof *site) : NULL;
+  if (!site) return NULL;
+  site->return_address = return_address;
+  site->frame = HKT_NO_OFFSET;
+  read(site);
+  for (size_t probe = 0; probe < MOST_PROBES; probe++) {
+    _Atomic(HKTCallSite *) *place = &table[(at + probe) % PLACES];
+    HKTCallSite *there = NULL;
+    if (atomic_compare_exchange_strong(place, &there, site)) return site;
+    if (there->return_address == return_address) {
+      free(site);
+      return there;
+    }
+  }
+  // Full around here: it is as one that was not read.
+  free(site);
+  return NULL;
+}
+
+HKTCallSite *hkt_call_site(uint64_t return_address) {
+  size_t at = place_of(return_address);
+  for (size_t probe = 0; probe < MOST_PROBES; probe++) {
+    HKTCallSite *site = atomic_load_explicit(&table[(at + probe) % PLACES], memory_order_acquire);
+    if (!site) return make(return_address, at);
+    if (site->return_address == return_address) return site;
+  }
+  return NULL;
+}
+
+bool hkt_caller_may_know(const HKTCall *call) {
+  // Nobody knows the code of closures made here.
+  if (!call->site) return false;
+  if (call->is_async) return true;
+  const HKTCallSite *site = hkt_call_site(call->frame->stack[-1]);
+  if (!site) return true;
+  if (site->image_end && call->site->body - site->image_begin >= site->image_end - site->image_begin) return false;
+  return !site->is_known || site->is_direct;
+}
+
+static HKTVariableUse (*_Atomic variable_reader)(uint64_t, int64_t, uint32_t);
+void hkt_set_variable_reader(HKTVariableUse (*read)(uint64_t, int64_t, uint32_t)) { atomic_store(&variable_reader, read); }
+
+HKTVariableUse hkt_variable_use_after(const uint64_t *stack, uint64_t variable, uint32_t size) {
+  HKTCallSite *site = hkt_call_site(stack[-1]);
+  uint64_t offset = variable - (uint64_t)stack;
+  if (!site || !site->is_known || site->frame == HKT_NO_OFFSET) return HKT_VARIABLE_MAY_BE_USED;
+  if (offset >= (uint64_t)site->frame) return HKT_VARIABLE_ELSEWHERE;
+  uint64_t key = offset << 32 | (uint64_t)size << 4 | 4;
+  enum { KEPT = sizeof site->variables / sizeof *site->variables };
+  for (int i = 0; i < KEPT; i++) {
+    uint64_t known = __atomic_load_n(&site->variables[i], __ATOMIC_RELAXED);
+    if ((known & ~UINT64_C(3)) == key) return (HKTVariableUse)(known & 3);
+  }
+  HKTVariableUse (*read)(uint64_t, int64_t, uint32_t) = atomic_load(&variable_reader);
+  HKTVariableUse use = read ? read(site->return_address, (int64_t)offset, size) : HKT_VARIABLE_MAY_BE_USED;
+  for (int i = 0; i < KEPT; i++) {
+    uint64_t empty = 0;
+    if (__atomic_compare_exchange_n(&site->variables[i], &empty, key | use, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) break;
+  }
+  return use;
+}
+
+HKTResultUse hkt_result_use(const uint64_t *stack, HKTPlaces asked) {
+  HKTResultUse use = {.return_address = stack[-1]};
+  HKTPlaces certain = ~UINT64_C(0);  // the callers so far do nothing else with it
+  for (int depth = 0; asked && depth < MOST_FRAMES; depth++) {
+    const HKTCallSite *site = hkt_call_site(stack[-1]);
+    if (!site || !site->is_known) return use;
+    use.read |= asked & site->read & certain;
+    certain &= ~site->possible;
+    use.unread |= asked & ~site->possible & ~site->returned;
+    asked &= site->returned & ~site->possible;
+    if (site->frame == HKT_NO_OFFSET) return use;
+    stack = (const uint64_t *)((const char *)stack + site->frame) + 1;
+  }
+  return use;
+}
+
+bool hkt_ignores_error(const uint64_t *stack, uint64_t *return_address) {
+  for (int depth = 0; depth < MOST_FRAMES; depth++) {
+    const HKTCallSite *site = hkt_call_site(stack[-1]);
+    *return_address = stack[-1];
+    if (!site || !site->is_known || site->tests_error) return false;
+    if (!(site->returned & HKT_GPR(12))) return true;
+    if (site->frame == HKT_NO_OFFSET) return false;
+    stack = (const uint64_t *)((const char *)stack + site->frame) + 1;
+  }
+  return false;
+}
+
+uint64_t hkt_frames_end(const uint64_t *stack, uint32_t frames) {
+  for (; frames > 0; frames--) {
+    const HKTCallSite *site = hkt_call_site(stack[-1]);
+    if (!site || site->frame == HKT_NO_OFFSET) return UINT64_MAX;
+    stack = (const uint64_t *)((const char *)stack + site->frame) + 1;
+  }
+  return (uint64_t)(stack - 1);
+}

@@ -1,0 +1,65 @@
+// HKTCallSites — what the code at a return address does with what the call leaves there.
+//
+// A caller in the same optimised module may know what its callee returns and never look. Read once for each return address, when
+// something of ours depends on it, and kept: a lookup takes no lock.
+#ifndef HKT_CALL_SITES_H
+#define HKT_CALL_SITES_H
+
+#include "HKTFlow.h"
+
+/// What was read at one return address. Immutable but for `told`; never freed.
+typedef struct HKTCallSite {
+  uint64_t return_address;
+  HKTPlaces read;      // results, and r12, that an instruction certainly takes
+  HKTPlaces possible;  // those that some instruction may take: the others it certainly does not
+  HKTPlaces returned;  // those that may still be there when the caller returns, for its own caller
+  int32_t frame;       // bytes from the first stack argument of the call to the caller's own return address; HKT_NO_OFFSET: not known
+  bool is_known;       // the code was understood; else all that is above is empty
+  bool is_direct;      // the call names its callee: the caller may know its code
+  bool tests_error;    // looks whether there is an error
+  uint64_t image_begin, image_end;  // of the caller's image in memory; 0: not known
+  uint64_t module;     // names the caller's module; 0: not known, or it may be a copy that another one made
+  uint64_t variables[4];    // of variables of the caller: offset and size, and 4 + what is done with them; 0: free
+  uint32_t told;       // set by hkt_call_site_tell
+} HKTCallSite;
+
+/// Says who reads the code at a site's return address and fills the rest in, on the thread that asks. Set once at start.
+void hkt_set_call_site_reader(void (*read)(HKTCallSite *site));
+
+/// What is known of the call that returns to the address. NULL: nothing, for want of a reader or of memory.
+HKTCallSite *hkt_call_site(uint64_t return_address);
+
+struct HKTCall;
+/// Whether the call's caller may have been compiled with what the callee does before its eyes: it calls it by name, and lies in the
+/// same image, or nothing is known of it.
+bool hkt_caller_may_know(const struct HKTCall *call);
+
+/// True for the first who asks: what is said of a call site is said once.
+static inline bool hkt_call_site_tell(HKTCallSite *site) { return __atomic_exchange_n(&site->told, 1, __ATOMIC_RELAXED) == 0; }
+
+/// Says who reads what a caller does with a variable in its frame. Set once at start.
+void hkt_set_variable_reader(HKTVariableUse (*read)(uint64_t return_address, int64_t variable, uint32_t size));
+
+/// What the caller of the call with its first stack argument at `stack` does with a variable after it: HKT_VARIABLE_ELSEWHERE where
+/// that does not lie in the caller's frame.
+HKTVariableUse hkt_variable_use_after(const uint64_t *stack, uint64_t variable, uint32_t size);
+enum { HKT_VARIABLE_ELSEWHERE = 8 };
+
+/// What callers do with places that a call leaves behind.
+typedef struct HKTResultUse {
+  HKTPlaces read;    // certainly taken
+  HKTPlaces unread;  // certainly not
+  uint64_t return_address;  // of the call site that decided
+} HKTResultUse;
+
+/// Asks the caller of the call whose first stack argument is at `stack`, and its callers where it only hands the values on.
+HKTResultUse hkt_result_use(const uint64_t *stack, HKTPlaces asked);
+
+/// The caller goes on without a look at the error register, and so do those it returns it to. Tells the last call site looked at.
+bool hkt_ignores_error(const uint64_t *stack, uint64_t *return_address);
+
+/// Where the frames end of that call's caller and the callers around it, `frames` in all: calls that begin further up the stack
+/// find them gone. UINT64_MAX where the code does not tell.
+uint64_t hkt_frames_end(const uint64_t *stack, uint32_t frames);
+
+#endif

@@ -1,0 +1,102 @@
+// CallSites — reads the code at return addresses, for call_sites.c.
+//
+// Asked on the thread of a call whose outcome a handler replaces, the first time for its return address.
+internal import CHookTrampoline
+internal import SwiftMangling
+
+package enum CallSites {
+  /// Says who reads call sites. Once, at start.
+  static func install() {
+    hkt_set_variable_reader { CallSites.use($0, $1, $2) }
+    hkt_set_call_site_reader { site in if let site { CallSites.read(&site.pointee) } }
+  }
+
+  private static func use(_ returnAddress: UInt64, _ variable: Int64, _ size: UInt32) -> HKTVariableUse {
+    guard let image = image(of: returnAddress) else { return HKT_VARIABLE_MAY_BE_USED }
+    return image.lock.withLock { image.flows.use(ofVariable: variable, size, after: returnAddress - image.bias) }
+  }
+
+  /// The image whose code the address is in.
+  static func image(of address: UInt64) -> ImageCatalog? {
+    ProcessCatalog.shared.current().first { image in
+      address >= image.bias && image.file.segments.contains { $0.isLoaded && address &- image.bias &- $0.address < $0.memorySize }
+    }
+  }
+
+  private static func read(_ site: inout HKTCallSite) {
+    guard let image = image(of: site.return_address) else { return }
+    let segments = image.file.segments.filter(\.isLoaded)
+    site.image_begin = image.bias + (segments.map(\.address).min() ?? 0)
+    site.image_end = image.bias + (segments.map { $0.address + $0.memorySize }.max() ?? 0)
+    image.lock.withLock { image.flows.read(&site, at: site.return_address - image.bias) }
+  }
+
+  /// Where the call that returns to the address is, for people: image, function and offset.
+  package static func text(_ returnAddress: UInt64) -> String {
+    guard let image = image(of: returnAddress) else { return "an unknown image" }
+    let name = image.path.split(separator: "/").last.map(String.init) ?? image.path
+    return image.lock.withLock {
+      // The call is the instruction before: a function may end with it.
+      guard let function = image.symbols.symbol(containing: returnAddress - image.bias - 1) else {
+        return "\(name)+0x\(String(returnAddress - image.bias, radix: 16))"
+      }
+      let shown = image.nameParser.declaration(function.nameText)?.selectorName ?? function.nameText
+      return "'\(shown)'+0x\(String(returnAddress - image.bias - function.address, radix: 16)) in \(name)"
+    }
+  }
+}
+
+extension Flows {
+  /// Fills in what the code does after the call that returns to the file's `address`.
+  func read(_ site: inout HKTCallSite, at address: UInt64) {
+    guard let function = symbols.symbol(containing: address - 1), function.size > 0,
+      var code = code(function.address, Int(function.size))
+    else { return }
+    if let caller = parser.declaration(Self.wholeFunction(function.nameText)), caller.specialization.isEmpty {
+      site.module = CallPlan.module(named: caller.module)
+    }
+    var certain = HKTFlow()
+    var maybe = HKTFlow()
+    let isRead = withHost { host in
+      hkt_read_after_call(&code, address, host, false, &certain) && hkt_read_after_call(&code, address, host, true, &maybe)
+    }
+    guard isRead, certain.is_whole, maybe.is_whole else { return }
+    site.read = certain.reads
+    site.possible = maybe.reads
+    site.returned = maybe.returned
+    site.tests_error = certain.tests_error
+    site.is_known = true
+    site.is_direct = certain.is_direct
+    // The frame of an async function goes on in its task.
+    if certain.rsp != Int32(HKT_NO_OFFSET), certain.rsp <= 0, !isAsync(function) { site.frame = -certain.rsp }
+  }
+
+  /// What is done with a variable of the function's frame after the call that returns to the file's `address`.
+  func use(ofVariable variable: Int64, _ size: UInt32, after address: UInt64) -> HKTVariableUse {
+    guard let function = symbols.symbol(containing: address - 1), function.size > 0,
+      var code = code(function.address, Int(function.size))
+    else { return HKT_VARIABLE_MAY_BE_USED }
+    return withHost { hkt_variable_use(&code, address, $0, variable, size) }
+  }
+
+  private func isAsync(_ function: ImageSymbol) -> Bool {
+    let whole = Self.wholeFunction(function.nameText)
+    return whole != function.nameText || parser.declaration(whole)?.functionType.isAsync == true
+  }
+}
+
+extension OutcomeReach {
+  /// Why the outcome is lost on the caller, behind "the result" or "the error".
+  package func reason(selector: String) -> String {
+    let place = CallSites.text(returnAddress)
+    return switch self {
+    case .unread: "of '\(selector)' is not read by its caller at \(place), which was compiled together with it; hook the caller instead"
+    case .assumed:
+      "of '\(selector)' cannot be replaced by one of another case: its caller at \(place) was compiled together with it and looks at parts alone; hook the caller instead"
+    case .variableForgotten:
+      "of '\(selector)' cannot be changed: its caller at \(place) was compiled together with it and does not look at its variable again; hook the caller instead"
+    case .noErrorExpected:
+      "cannot be thrown by '\(selector)': its caller at \(place) was compiled together with it and looks for none; hook the caller instead"
+    }
+  }
+}

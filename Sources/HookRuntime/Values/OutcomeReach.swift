@@ -1,0 +1,132 @@
+// OutcomeReach — whether a result or an error that a handler gives a call is what the caller goes on with.
+//
+// A caller that was compiled together with its callee may know which case that returns, that it always throws or never does, or
+// whose code a closure is that it returns, and not look. What it does with the registers is read in its code (call_sites.c). Of a
+// result in memory nothing is told; of what the code leaves open, neither: both count as seen.
+package import CHookTrampoline
+
+package enum OutcomeReach {
+  /// The caller reads nothing of it.
+  case unread(at: UInt64)
+  /// It reads some of the registers, and takes the others for what the original leaves there.
+  case assumed(at: UInt64)
+  /// It goes on as if nothing could be thrown.
+  case noErrorExpected(at: UInt64)
+  /// It knows what its variable holds after the call.
+  case variableForgotten(at: UInt64)
+
+  /// What the original left, if it ran.
+  package enum Former { case none, result, error }
+
+  /// The address that the call returns to.
+  package var returnAddress: UInt64 {
+    switch self {
+    case .unread(let at), .assumed(let at), .noErrorExpected(let at), .variableForgotten(let at): at
+    }
+  }
+
+  /// True once for each call site.
+  package var isFirst: Bool { hkt_call_site(returnAddress).map { hkt_call_site_tell($0) } ?? true }
+
+  /// What keeps the result from the caller; nil where nothing does.
+  package static func ofResult(
+    _ value: OwnedValue, _ result: ResultPlan, _ call: UnsafeMutablePointer<HKTCall>, former: Former
+  ) -> OutcomeReach? {
+    let pieces = pieces(of: result.location)
+    guard let use = use(of: places(of: pieces), call), use.unread != 0 else { return nil }
+    let keepsUnread = former == .result && pieces.allSatisfy { place(of: $0) & use.unread == 0 || isSame($0, value, call) }
+    if keepsUnread { return nil }
+    return use.unread == places(of: pieces) ? .unread(at: use.return_address) : .assumed(at: use.return_address)
+  }
+
+  /// What keeps the caller from seeing that the call throws.
+  package static func ofError(_ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
+    var site: UInt64 = 0
+    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(call.pointee.frame.pointee.stack, &site) else { return nil }
+    return .noErrorExpected(at: site)
+  }
+
+  /// What keeps the caller from seeing a new value of its variable, whose address was passed.
+  package static func ofVariable(_ argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
+    guard argument.isInout, let use = variableUse(argument, call), use.rawValue == 0 else { return nil }
+    return .variableForgotten(at: call.pointee.frame.pointee.stack[-1])
+  }
+
+  /// The caller may end the old value itself, by what it knows of its variable.
+  static func mayEndOldValue(of argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    guard let use = variableUse(argument, call) else { return false }
+    return use == HKT_VARIABLE_MAY_BE_USED
+  }
+
+  private static func variableUse(_ argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> HKTVariableUse? {
+    guard call.pointee.is_async == 0, case .address(let place) = argument.location, let info = argument.info, info.size > 0,
+      hkt_caller_may_know(call)
+    else { return nil }
+    let frame = call.pointee.frame!
+    return hkt_variable_use_after(frame.pointee.stack, ValueReader(frame).argumentWord(place), UInt32(truncatingIfNeeded: info.size))
+  }
+
+  /// Certainly all of a result that is a number, a Bool or a String.
+  @inline(__always)
+  package static func isRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    let places: UInt64
+    switch slot.kind {
+    case .void: return true
+    case .none: return false
+    case .double, .float: places = firstFloat
+    case .string: places = firstInteger | secondInteger
+    default: places = firstInteger
+    }
+    if call.pointee.is_async != 0 || call.pointee.site == nil { return true }
+    guard let site = hkt_call_site(call.pointee.frame.pointee.stack[-1]) else { return true }
+    return site.pointee.read & places == places || !site.pointee.is_direct
+  }
+
+  private static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
+    guard places != 0, call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
+    return hkt_result_use(call.pointee.frame.pointee.stack, places)
+  }
+
+  // MARK: Registers
+
+  // As HKTFlow.h numbers them: rax rdx rcx r8, and xmm0 to xmm3.
+  private static let integers: [UInt64] = [0, 2, 1, 8]
+  private static let firstInteger: UInt64 = 1
+  private static let secondInteger: UInt64 = 1 << 2
+  private static let firstFloat: UInt64 = 1 << 16
+
+  private static func pieces(of location: Location) -> [Piece] {
+    switch location {
+    case .pieces(let pieces): pieces
+    case .parts(let parts): parts.flatMap { pieces(of: $0.location) }
+    case .address, .optimizedOut, .unknown: []
+    }
+  }
+
+  private static func place(of piece: Piece) -> UInt64 {
+    switch piece.place {
+    case .integer(let i) where i < integers.count: 1 << integers[i]
+    case .float(let i) where i < 4: 1 << UInt64(16 + i)
+    default: 0
+    }
+  }
+
+  /// The registers that the result is in; 0 for one in memory, or that is not known.
+  static func places(of result: ResultPlan) -> UInt64 { places(of: pieces(of: result.location)) }
+
+  private static func places(of pieces: [Piece]) -> UInt64 { pieces.reduce(0) { $0 | place(of: $1) } }
+
+  /// The original left the bytes that the value has there.
+  private static func isSame(_ piece: Piece, _ value: OwnedValue, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    let results = UnsafeRawPointer(call.pointee.frame) + MemoryLayout<HKTFrame>.offset(of: \.results)!
+    let there: UnsafeRawPointer
+    switch piece.place {
+    case .integer(let i): there = results + 8 * i + piece.skip
+    case .float(let i): there = results + MemoryLayout<HKTResults>.offset(of: \.xmm)! + 16 * i
+    default: return false
+    }
+    return (0..<piece.size).allSatisfy {
+      there.load(fromByteOffset: $0, as: UInt8.self) == value.memory.load(fromByteOffset: piece.offset + $0, as: UInt8.self)
+    }
+  }
+}

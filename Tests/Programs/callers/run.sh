@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Tests/Programs/callers/run.sh: outcomes replaced under callers that were compiled together with what they call.
+#
+# The program never crashes, and whatever a handler changes its caller sees, or the host says that it does not. What is freed reads as
+# nothing that can be an object.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+export SWIFT_BACKTRACE=enable=no MALLOC_PERTURB_=165
+cd "$work"
+
+# seen NAME LINE TEXT: the caller went on with what the handler gave it, or the host says that the caller of TEXT does not.
+seen() {
+  if grep -qaE -- "^$2" run.out; then good "$1: seen"
+  elif grep -aF -- "'$3'" run.err | grep -qaE 'compiled together with it|runs instead'; then good "$1: told"
+  else bad "$1: neither seen nor told" "expected: $2" "found:    $(head -n 14 run.out)" "$(head -n 12 run.err)"; fi
+}
+
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/main.swift" -o program
+  capture plain timeout 60 ./program
+  capture run timeout 120 "$scripthost" run --state state --patches "$here/patch.lua" -- ./program
+  ended "$level: the program ends as it does alone" run
+  check "$level: it comes to its end" grep -qx 'the end' run.out
+  seen "$level a result that is one case of an Optional" 'number nil' 'Main.number(_:)'
+  seen "$level a result that is one case of an enum" 'shape other' 'Main.shape(_:)'
+  seen "$level a result instead of an error that always comes" 'always 900' 'Main.always(_:)'
+  seen "$level an error where none ever comes" 'never caught' 'Main.never(_:)'
+  seen "$level a closure" 'make lua' 'Main.make(_:)'
+  seen "$level a variable that the function does write" 'changed 900' 'Main.change(_:)'
+  seen "$level an owned argument" 'owned [0-9]+ 900 a string' 'Main.Holder.init(_:_:)'
+  explained=$("$scripthost" explain ./program 'Main.number(_:)' | grep -A1 '^  callers') || :
+  if [ "$level" = -Onone ]; then check "$level: explain lists callers" grep -q '1 takes the outcome' <<<"$explained"
+  else check "$level: explain lists callers that do not look" grep -qE 'known\(_:\)\+0x.*: (reads parts|does not read)' <<<"$explained"; fi
+  # What nobody can know is never refused.
+  check "$level: an Optional that may be nil" grep -qx 'maybe nil' run.out
+  check "$level: an enum that may be any case" grep -qx 'either number 900' run.out
+  check "$level: an error that may come" grep -q '^sometimes caught' run.out
+  check "$level: a text" grep -qx 'text a text of lua that is long enough for the heap' run.out
+  if [ "$level" = -Onone ]; then
+    for line in 'number nil' 'shape other' 'always 900' 'never caught' 'make lua' 'after 900' 'changed 900'; do
+      check "$level: $line" grep -q "^$line" run.out
+    done
+    check "$level: nothing is refused" bash -c "! grep -e 'compiled together' -e 'runs instead' run.err"
+  fi
+done
+finish
