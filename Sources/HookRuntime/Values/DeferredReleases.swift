@@ -4,8 +4,8 @@
 // before the call without a reference of its own; or it may sink its own retain of an argument it gives away past the call. So
 // what an outcome takes out of an argument, a variable or a stored property is kept until the frame of whoever may have borrowed
 // it is gone: a call of a hooked function that begins, or ends, further up the stack shows that. Where the code does not tell how
-// large the frame is (call_sites.c), and for async functions, whose frames are on no stack, a value is kept until `capacity` others
-// of its thread came after it, or the thread ends.
+// large the frame is (call_sites.c), a value is kept until `capacity` others of its thread came after it, or the thread ends. Old values
+// of async calls end with the call: their callers' frames are on no stack.
 //
 // What lies in a frame itself is not kept: nobody may count references there when the frame is gone.
 package import CHookTrampoline
@@ -68,7 +68,8 @@ package final class DeferredReleases {
   /// The call's caller may have borrowed what its callee is known not to touch. What an argument's end is, callers in other modules
   /// of a package are told, too; of all else they know as much only with luck, and then the value ends no later than it would.
   static func mayBeBorrowed(_ call: UnsafeMutablePointer<HKTCall>, by borrower: Borrower) -> Bool {
-    guard hkt_caller_may_know(call) else { return false }
+    // Nothing tells when the frame of an async function is gone, which may be never.
+    guard call.pointee.is_async == 0, hkt_caller_may_know(call) else { return false }
     return if case .giver = borrower { true } else { !isByStranger(call) }
   }
 
