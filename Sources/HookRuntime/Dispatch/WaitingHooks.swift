@@ -18,6 +18,8 @@ package struct WaitRequest: Sendable {
   package var mayChoose: Bool
   /// Families that are hooked, or refused, already.
   package var known: Set<FamilyName>
+  /// Where a selector does not say what is meant: all that is meant now.
+  package var find: (@Sendable () -> [(ImageCatalog, Family)])?
   /// Why a family that appeared is not to be hooked, in a sentence; nil when it is.
   package var check: @Sendable (ImageCatalog, Family) -> String?
   /// Makes the layer for a family that appeared. Any thread.
@@ -27,7 +29,7 @@ package struct WaitRequest: Sendable {
 
   package init(
     selector: String, owner: String, group: String? = nil, scope: HookScope = .type, backEnd: BackEnd? = nil, mayChoose: Bool = false,
-    known: Set<FamilyName> = [],
+    known: Set<FamilyName> = [], find: (@Sendable () -> [(ImageCatalog, Family)])? = nil,
     check: @escaping @Sendable (ImageCatalog, Family) -> String? = { _, _ in nil },
     layer: @escaping @Sendable (Family) -> LayerSpec?, landed: @escaping @Sendable (HookEngine.Report) -> Void = { _ in }
   ) {
@@ -38,6 +40,7 @@ package struct WaitRequest: Sendable {
     self.backEnd = backEnd
     self.mayChoose = mayChoose
     self.known = known
+    self.find = find
     self.check = check
     self.layer = layer
     self.landed = landed
@@ -180,9 +183,9 @@ extension HookEngine {
 
   /// Hooks what a wish means and what is not hooked yet. To be called under `landing`, not under `lock`.
   private func land(_ wish: WaitingHook) {
-    let pattern = SelectorPattern(wish.request.selector)
     var known = lock.withLock { wish.request.known }
-    let found = ProcessCatalog.shared.families(matching: pattern).filter {
+    let meant = wish.request.find?() ?? ProcessCatalog.shared.families(matching: SelectorPattern(wish.request.selector))
+    let found = meant.filter {
       known.insert(FamilyName($0.1)).inserted && $0.0.forbiddenName == nil
     }
     guard !found.isEmpty else { return }

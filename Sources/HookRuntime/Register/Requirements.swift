@@ -267,7 +267,7 @@ extension ImageCatalog {
     return Set(entries.filter { $0.hasSuffix("Tq") }.map { $0.dropLast(2) + "Tj" })
   }
 
-  fileprivate func isOverride(_ family: Family) -> Bool {
+  func isOverride(_ family: Family) -> Bool {
     guard case .success(let slots) = methodSlots(of: family) else { return false }
     return slots.contains(where: \.isOverride)
   }

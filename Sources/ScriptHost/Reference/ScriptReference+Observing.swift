@@ -29,5 +29,55 @@ extension ScriptReference {
         ScriptOption("hosts", "string", "A glob: the hosts whose requests get the header."),
       ],
       "Records each request of Foundation's URLSession with its phases. See docs/apm.md."),
+    ScriptEntry(
+      "", "screen", .function, "screen(rule: table) -> Rule",
+      options: [
+        ScriptOption("base", "string", "A class: its instances and those of all subclasses are screens. Or a protocol.", isNeeded: true),
+        ScriptOption("appear", "string", "The method that begins a screen."), ScriptOption("disappear", "string", "The one that ends it."),
+        ScriptOption("during", "string", "In place of both: a method whose run is the screen's life, of handlers and commands."),
+        ScriptOption("name", "string", "A path, `self.title`, or a text with paths in braces; the type's name without one."),
+        ScriptOption("fields", "table", "Names and capture paths."), ScriptOption("where", "string", "A condition, asked when it appears."),
+        ScriptOption("sample", "string|number", "The share that is recorded."), ScriptOption("once_per", "string", "The first one only."),
+        ScriptOption("pii", "table", "`drop`, `hash` or `mask`."), ScriptOption("optional", "boolean", "What is not there is no error."),
+        waitOption,
+      ],
+      "A rule: screens, handlers and commands that appear and disappear, with path, previous one and duration. See docs/tracking.md.",
+      example: """
+        screen { base = "Shop.Cart", during = "checkout()", name = "self.title" }
+        """),
+    ScriptEntry(
+      "", "control", .function, "control(rule: table) -> Rule",
+      options: [
+        ScriptOption("base", "string", "The class of controls.", isNeeded: true),
+        ScriptOption("send", "string", "The method by which all of them send their actions.", isNeeded: true),
+        ScriptOption("action", "string", "The path of the action; without an action there is no event.", isNeeded: true),
+        ScriptOption("target", "string", "The path of the target."), ScriptOption("frame", "string", "The path of the frame."),
+        ScriptOption("name", "string", "The event's; `control` without one."), ScriptOption("fields", "table", "Names and capture paths."),
+        ScriptOption("where", "string", "A condition."), ScriptOption("sample", "string|number", "The share that is recorded."),
+        ScriptOption("rate", "string", "At most so many: `50/s`."),
+        ScriptOption("dedupe", "string", "Equal records within this time are left out: `100ms`."),
+        ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
+        ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
+      ],
+      "A rule: the actions that controls send, with type, action, target and frame. See docs/tracking.md.",
+      example: """
+        control { base = "Shop.Cart", send = "add(_:price:quantity:)", action = "args.1" }
+        """),
+    ScriptEntry(
+      "", "delegate", .function, "delegate(rule: table) -> Rule",
+      options: [
+        ScriptOption("on", "string", "The property that holds the delegate.", isNeeded: true),
+        ScriptOption("call", "string", "A requirement of its protocol.", isNeeded: true),
+        ScriptOption("event", "string", "The event's name; the requirement's without one."),
+        ScriptOption("fields", "table", "Names and capture paths."), ScriptOption("where", "string", "A condition."),
+        ScriptOption("sample", "string|number", "The share that is recorded."), ScriptOption("rate", "string", "At most so many: `50/s`."),
+        ScriptOption("dedupe", "string", "Equal records within this time are left out: `100ms`."),
+        ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
+        ScriptOption("optional", "boolean", "What is not there is no error."),
+      ],
+      "A rule: calls on the delegate in a property, whoever it is. See docs/tracking.md.",
+      example: """
+        delegate { on = "Shop.Cart.delegate", call = "cartDidChange(_:)", event = "cart changed" }
+        """),
   ]
 }

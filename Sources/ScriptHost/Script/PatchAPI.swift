@@ -103,7 +103,7 @@ enum PatchAPI {
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
     let lists = [
       globals, UnitAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
-      MessageAPI.functions, RuleAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
+      MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
     ]
     let named = lists.joined()
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }

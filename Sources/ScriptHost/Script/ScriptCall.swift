@@ -202,6 +202,8 @@ struct ScriptThread {
   var ruleTurn: UInt32 = 0
   /// What calls of this thread lend to those below them.
   var scopes = ThreadScopes()
+  /// Calls of rules on trees of classes: which of a chain of overrides is the leaf.
+  var open = OpenCalls()
   /// Where rules build their records, one at a time: rules run no program code, and no hook fires while one runs.
   let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 

@@ -16,6 +16,20 @@ says 'the report has the start' report.html '"loader"'
 
 capture one "$scripthost" run --preset startup --state one -- swift-format a.swift
 same_run 'one preset leaves the program as it was' alone one
+# Commands as screens, each one once, with its duration.
+for command in lint format dump-configuration; do
+  case $command in lint) name=Lint ;; format) name=Format ;; *) name=DumpConfiguration ;; esac
+  file=a.swift
+  [ "$command" != dump-configuration ] || file=
+  capture alone swift-format "$command" $file
+  capture command "$scripthost" run --preset argument-parser --state "command-$command" -- swift-format "$command" $file
+  same_run "swift-format $command does as it did" alone command
+  "$scripthost" events --state "command-$command" --kind screen --json >screens.jsonl
+  check "$command: one screen" [ "$(grep -c '"phase":"disappear"' screens.jsonl)" -eq 1 -a "$(wc -l <screens.jsonl)" -eq 2 ]
+  says "$command: its name" screens.jsonl "\"name\":\"$name\""
+  says "$command: its duration" screens.jsonl '"duration_ns":'
+done
+
 capture none "$scripthost" run --preset strtup -- swift-format a.swift
 says 'no such preset' none.err "no preset 'strtup'; there are"
 

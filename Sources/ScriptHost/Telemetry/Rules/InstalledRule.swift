@@ -2,18 +2,24 @@
 private import CCrash
 internal import HookRuntime
 internal import Journal
-private import Synchronization
+internal import Synchronization
 
 /// Made by `RuleInstaller`; grows on any thread.
 final class InstalledRule: Sendable {
   let definition: RuleDefinition
   let gate: RuleGate
   let cost = RuleCost()
+  /// Calls that came to it by no hook: through proxies of delegates.
+  let seen = Atomic<UInt64>(0)
+  /// Asked by what is no hook.
+  let isOn = Atomic<Bool>(true)
   private let state = Mutex(State())
 
   private struct State {
     var tokens: [HookToken] = []
-    var wait: WaitToken?
+    var waits: [WaitToken] = []
+    /// Take out what is no hook; answer whether it was there.
+    var ends: [@Sendable () -> Bool] = []
     /// Rules that are there for this one alone.
     var parts: [InstalledRule] = []
     var isRemoved = false
@@ -37,31 +43,39 @@ final class InstalledRule: Sendable {
   /// Rules that are removed and switched with this one.
   func add(parts: [InstalledRule]) { state.withLock { $0.parts += parts } }
 
-  func setWait(_ wait: WaitToken) { state.withLock { $0.wait = wait } }
+  func setWait(_ wait: WaitToken) { state.withLock { $0.waits.append(wait) } }
+
+  /// Takes note of what is no hook.
+  /// - Parameter end: takes it out; answers whether it was there.
+  func add(_ end: @escaping @Sendable () -> Bool) { state.withLock { $0.ends.append(end) } }
 
   var tokens: [HookToken] { state.withLock { $0.tokens } }
-  var isWaiting: Bool { definition.waits && state.withLock { $0.wait != nil } }
+  var isWaiting: Bool { definition.waits && state.withLock { !$0.waits.isEmpty } }
 
   /// Takes the rule out of the program; calls in flight finish with it. False when it was out.
   func remove() -> Bool {
-    let (tokens, wait, parts) = state.withLock { state in
+    let former = state.withLock { state in
       defer {
         state.isRemoved = true
-        state.wait = nil
+        state.waits = []
+        state.ends = []
       }
-      return (state.tokens, state.wait, state.parts)
+      return state
     }
-    for part in parts { _ = part.remove() }
-    let waited = wait.map { HookEngine.shared.stopWaiting($0) } ?? false
-    return HookEngine.shared.remove(tokens) > 0 || waited
+    isOn.store(false, ordering: .relaxed)
+    for part in former.parts { _ = part.remove() }
+    let waited = former.waits.map { HookEngine.shared.stopWaiting($0) }.contains(true)
+    let ended = former.ends.map { $0() }.contains(true)
+    return HookEngine.shared.remove(former.tokens) > 0 || waited || ended
   }
 
   /// Switches it; false when it is not in the program.
   func setEnabled(_ isEnabled: Bool) -> Bool {
     let (tokens, waits, parts) = state.withLock { state in
       state.isEnabled = isEnabled
-      return (state.tokens, state.wait != nil, state.parts)
+      return (state.tokens, !state.waits.isEmpty || !state.ends.isEmpty, state.parts)
     }
+    isOn.store(isEnabled, ordering: .relaxed)
     for part in parts { _ = part.setEnabled(isEnabled) }
     return tokens.map { HookEngine.shared.setEnabled(isEnabled, $0) }.contains(true) || waits
   }
@@ -78,7 +92,7 @@ final class InstalledRule: Sendable {
   }
 
   var figures: Figures {
-    let calls = tokens.reduce(0) { $0 + (HookEngine.shared.info($1)?.calls ?? 0) }
+    let calls = tokens.reduce(seen.load(ordering: .relaxed)) { $0 + (HookEngine.shared.info($1)?.calls ?? 0) }
     return Figures(
       calls: calls, byCondition: gate.byCondition.load(ordering: .relaxed), bySample: gate.bySample.load(ordering: .relaxed),
       byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
@@ -91,88 +105,116 @@ enum RuleInstaller {
   /// Makes the layer of one function.
   typealias Maker = @Sendable (CompiledRule, Family) throws(RuleProblem) -> LayerSpec
 
+  /// All functions that a rule means now, where its selector does not tell them.
+  typealias Source = @Sendable () -> [(ImageCatalog, Family)]
+
   /// Installs the rule for its patch.
-  static func install(_ definition: RuleDefinition, _ patch: Environment, _ make: @escaping Maker) throws(RuleProblem) -> InstalledRule {
-    var found: [(ImageCatalog, Family)] = []
-    switch SelectorLookup.resolve(definition.selector) {
-    case .failure(let problem):
-      guard definition.waits && problem.mayAppear || definition.isOptional else { throw RuleProblem("\(definition.title): \(problem)") }
-    case .success(let families): found = families
+  /// - Parameters:
+  ///   - source: what is meant, all or nothing; nil: what the selector means.
+  ///   - known: a rule that is installed in part, whose hooks these become.
+  static func install(
+    _ definition: RuleDefinition, _ patch: Environment, from source: Source? = nil, as known: InstalledRule? = nil, _ make: @escaping Maker
+  ) throws(RuleProblem) -> InstalledRule {
+    var found = source?() ?? []
+    if source == nil {
+      switch SelectorLookup.resolve(definition.selector) {
+      case .failure(let problem):
+        guard definition.waits && problem.mayAppear || definition.isOptional else { throw RuleProblem("\(definition.title): \(problem)") }
+      case .success(let families): found = families
+      }
     }
-    let rule = InstalledRule(definition)
+    let rule = known ?? InstalledRule(definition)
     let isGlob = SelectorPattern(definition.selector).isGlob
-    var layers = try layers(for: &found, rule, isGlob: isGlob, patch, make)
+    var layers = try layers(for: &found, rule, definition, isGlob: isGlob, patch, make)
     // Those that were not installed are ours to let go.
     defer { for layer in layers.values.joined() { layer.release?(layer.context) } }
     let requests = found.map { HookRequest(image: $0, family: $1, mayChoose: true) }
     let report = HookEngine.shared.install(requests) { layers[FamilyName($0)]!.removeLast() }
-    note(report, rule, patch, isGlob: isGlob)
+    note(report, rule, definition, patch, isGlob: isGlob)
+    if source != nil, !report.tokens.isEmpty { tell(report.refused, definition, patch) }
     if !isGlob, !definition.isOptional, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       throw RuleProblem("cannot \(definition.verb) '\(name)': \(reason)")
     }
     // A protocol's requirement means types that conform later, too.
-    if definition.waits || found.contains(where: { $0.1.requirement != nil }) { wait(rule, besides: found.map { FamilyName($0.1) }, isGlob: isGlob, patch, make) }
+    if definition.waits || source == nil && found.contains(where: { $0.1.requirement != nil }) {
+      wait(rule, definition, besides: found.map { FamilyName($0.1) }, from: source, isGlob: isGlob, patch, make)
+    }
     return rule
   }
 
   /// Checked for all before anything is installed; an image may be loaded twice. What a pattern matches and the rule does not fit is left out.
   private static func layers(
-    for found: inout [(ImageCatalog, Family)], _ rule: InstalledRule, isGlob: Bool, _ patch: Environment, _ make: Maker
+    for found: inout [(ImageCatalog, Family)], _ rule: InstalledRule, _ definition: RuleDefinition, isGlob: Bool, _ patch: Environment,
+    _ make: Maker
   ) throws(RuleProblem) -> [FamilyName: [LayerSpec]] {
     var layers: [FamilyName: [LayerSpec]] = [:]
     var unfit: [(String, RuleProblem)] = []
     var fit: [(ImageCatalog, Family)] = []
     for (image, family) in found {
       do throws(RuleProblem) {
-        layers[FamilyName(family), default: []].append(try layer(rule, family, patch, make))
+        layers[FamilyName(family), default: []].append(try layer(rule, definition, family, patch, make))
         fit.append((image, family))
       } catch { unfit.append((family.selector, error)) }
     }
     if let (_, problem) = unfit.first, !isGlob || fit.isEmpty {
       for layer in layers.values.joined() { layer.release?(layer.context) }
-      if rule.definition.isOptional {
-        patch.log.note("rule left out", "\(patch.fileName): \(rule.definition.title): \(problem.text)")
+      if definition.isOptional {
+        patch.log.note("rule left out", "\(patch.fileName): \(definition.title): \(problem.text)")
         found = []
         return [:]
       }
-      throw RuleProblem("\(rule.definition.title): \(problem.text)")
+      throw RuleProblem("\(definition.title): \(problem.text)")
     }
     if let (name, problem) = unfit.first {
-      patch.log.note("rule left out", "\(patch.fileName): \(rule.definition.title) does not fit \(unfit.count) of \(found.count) functions, such as '\(name)': \(problem.text)")
+      patch.log.note("rule left out", "\(patch.fileName): \(definition.title) does not fit \(unfit.count) of \(found.count) functions, such as '\(name)': \(problem.text)")
     }
     found = fit
     return layers
   }
 
-  private static func layer(_ rule: InstalledRule, _ family: Family, _ patch: Environment, _ make: Maker) throws(RuleProblem) -> LayerSpec {
-    var spec = try make(try CompiledRule(rule.definition, rule.gate, rule.cost, for: family), family)
+  /// Some of many functions are not hooked: their calls are missed, unless an override above them is called.
+  private static func tell(_ refused: [(selector: String, reason: HookRefusal)], _ definition: RuleDefinition, _ patch: Environment) {
+    for (name, reason) in refused { patch.log.say("\(patch.fileName): \(definition.title): '\(name)' is not hooked, its calls are missed: \(reason)") }
+  }
+
+  private static func layer(
+    _ rule: InstalledRule, _ definition: RuleDefinition, _ family: Family, _ patch: Environment, _ make: Maker
+  ) throws(RuleProblem) -> LayerSpec {
+    var spec = try make(try CompiledRule(definition, rule.gate, rule.cost, for: family), family)
     spec.startsDisabled = patch.installation.startsDisabled
     // A crash report names the rule of each call it was in.
     ccrash_own(spec.context, ccrash_add_owner(patch.id, family.selector, rule.definition.verb, patch.fileName, 0))
     return spec
   }
 
-  private static func note(_ report: HookEngine.Report, _ rule: InstalledRule, _ patch: Environment, isGlob: Bool) {
+  private static func note(
+    _ report: HookEngine.Report, _ rule: InstalledRule, _ definition: RuleDefinition, _ patch: Environment, isGlob: Bool
+  ) {
     let tokens = report.tokens.map(\.token)
     rule.add(tokens)
-    patch.add(tokens, areExact: !isGlob && !rule.definition.isOptional)
+    // Not all screens and controls of a program are used in a run.
+    let isTree = definition.verb == "screen" || definition.verb == "control"
+    patch.add(tokens, areExact: !isGlob && !isTree && !definition.isOptional)
     if !isGlob { report.tellReach(patch) }
   }
 
   /// The rule lands on what images bring of the selector from now on.
-  private static func wait(_ rule: InstalledRule, besides known: [FamilyName], isGlob: Bool, _ patch: Environment, _ make: @escaping Maker) {
-    let definition = rule.definition
+  private static func wait(
+    _ rule: InstalledRule, _ definition: RuleDefinition, besides known: [FamilyName], from source: Source?, isGlob: Bool,
+    _ patch: Environment, _ make: @escaping Maker
+  ) {
     let token = HookEngine.shared.wait(
-      WaitRequest(selector: definition.selector, owner: patch.id, mayChoose: true, known: Set(known)) { family in
+      WaitRequest(selector: definition.selector, owner: patch.id, mayChoose: true, known: Set(known), find: source) { family in
         if patch.installation.isRemoved { return nil }
-        do throws(RuleProblem) { return try layer(rule, family, patch, make) } catch {
+        do throws(RuleProblem) { return try layer(rule, definition, family, patch, make) } catch {
           patch.log.say("\(patch.fileName): cannot \(definition.verb) '\(definition.name)' of '\(family.selector)', which appeared: \(error.text)")
           return nil
         }
       } landed: { report in
         patch.log.note(
           "rule landed", "\(patch.fileName): '\(definition.selector)' appeared: \(report.tokens.count) tracked as '\(definition.name)'")
-        note(report, rule, patch, isGlob: isGlob)
+        if source != nil { tell(report.refused, definition, patch) }
+        note(report, rule, definition, patch, isGlob: isGlob)
       })
     rule.setWait(token)
     patch.installation.add(token)

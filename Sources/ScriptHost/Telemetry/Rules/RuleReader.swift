@@ -13,10 +13,11 @@ struct RuleReader {
 
   /// Reads the table.
   /// - Parameters:
+  ///   - needsSelector: the verb says with `on` what is meant.
   ///   - fields: names of the fields that the verb knows; `own` gets those that are not common, and answers what is wrong.
   static func read(
     verb: String, name: String, _ table: SHLValue, _ callback: LuaCallback, fields: [String] = common,
-    own: (String, SHLValue) -> String? = { _, _ in nil }
+    needsSelector: Bool = true, own: (String, SHLValue) -> String? = { _, _ in nil }
   ) throws(RuleProblem) -> RuleDefinition {
     let title = name.isEmpty ? verb : "\(verb) '\(name)'"
     guard table.tag == SHL_TABLE else { throw RuleProblem("\(title) takes a table: { on = \"…\", fields = { … } }") }
@@ -39,7 +40,7 @@ struct RuleReader {
     }
     problem = problem ?? reader.applyPrivacy()
     if let problem { throw RuleProblem("\(title): \(problem)") }
-    if reader.definition.selector.isEmpty { throw RuleProblem("\(title) needs 'on', the selector of the call") }
+    if needsSelector, reader.definition.selector.isEmpty { throw RuleProblem("\(title) needs 'on', the selector of the call") }
     return reader.definition
   }
 

@@ -30,6 +30,9 @@ final class TrackLayer: @unchecked Sendable {
     }
   }
 
+  /// One event of a call that came by no hook.
+  func record(_ view: CallView) { fire(view, atExit: false, ScriptThread.of(view.call.pointee.thread)) }
+
   @inline(__always)
   fileprivate func run(_ view: CallView, atExit: Bool) {
     let thread = ScriptThread.of(view.call.pointee.thread)
