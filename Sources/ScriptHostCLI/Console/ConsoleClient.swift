@@ -52,10 +52,11 @@ final class ConsoleClient {
   // MARK: Interactive
 
   /// Reads and runs until the end; answers the exit status.
-  func run() throws(Failure) -> Int32 {
+  func run(_ history: ConsoleHistory) throws(Failure) -> Int32 {
     let interrupter = try Interrupter(standing.process, session)
     defer { interrupter.end() }
-    let editor = LineEditor(history: [])
+    let editor = LineEditor(history: history.load())
+    editor.entered = { history.add($0) }
     editor.complete = { [self] text in
       guard let answer = try? ask("console.complete", [.init("text", .string(text))]) else { return ([], 0) }
       return (answer["words"]?.elements?.compactMap(\.text) ?? [], Int(clamping: answer["start"]?.int ?? 0))
@@ -221,7 +222,7 @@ extension Subcommand {
   ) { arguments in
     let process = try HostedProcess.find(arguments.operand(0), state: arguments.controlState).process
     let client = try ConsoleClient(process, write: arguments.has("--write"), isJSON: arguments.has("--json"))
-    if isatty(STDIN_FILENO) == 1 { return try client.run() }
+    if isatty(STDIN_FILENO) == 1 { return try client.run(ConsoleHistory(state: arguments.controlState)) }
     var input: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -20,6 +20,9 @@ final class LineEditor {
   /// Asked for the text before the cursor; answers words and where the word begins, in bytes.
   var complete: (String) -> (words: [String], start: Int) = { _ in ([], 0) }
 
+  /// Told each line that went into the history.
+  var entered: (String) -> Void = { _ in }
+
   private var line: [Character] = []
   private var cursor = 0
   private var prompt = ""
@@ -59,7 +62,10 @@ final class LineEditor {
         draw()
         put("\r\n")
         let text = String(line)
-        if !text.allSatisfy(\.isWhitespace), history.last != text { history.append(text) }
+        if !text.allSatisfy(\.isWhitespace), history.last != text {
+          history.append(text)
+          entered(text)
+        }
         return .line(text)
       case .interrupt:
         put("^C\r\n")
