@@ -1,4 +1,4 @@
-// WitnessCopies — witnesses that hold a copy of the method that carries a requirement out.
+// WitnessCopies — witnesses that hold a copy of the method that carries a requirement out, a default implementation among them.
 //
 // Calls through the protocol run nothing else then: a hook on the method by its own name stands at the witness, too.
 internal import SwiftMangling
@@ -24,16 +24,21 @@ extension ImageCatalog {
   /// Bodies of the family in conformances' tables, which are copies of its method.
   fileprivate func witnessCopies(of family: Family, isOneOfMany: Bool) -> [Body] {
     guard family.imported == nil, family.requirement == nil, !family.bodies.isEmpty, let owner = family.declaration.context?.description,
-      family.declaration.contextKind != .protocolType, family.declaration.localContext.isEmpty, !family.declaration.kind.isClosure,
-      !family.declaration.kind.isDeinit
+      family.declaration.localContext.isEmpty, !family.declaration.kind.isClosure, !family.declaration.kind.isDeinit
     else { return [] }
+    if family.declaration.contextKind == .protocolType { return copies(of: family, in: witnesses(of: family), []) }
     let able = isOneOfMany ? witnesses(likeMember: family.declaration) : namedWitnesses(like: family.declaration)
     let own = able.filter { $0.conformer.description == owner }
     if own.isEmpty { return [] }
-    let entries = Set(family.bodies.map(\.address))
     let places = family.declaration.contextKind == .classType ? [virtualPlaces(of: family)] : []
-    return own.compactMap { witness in
-      if entries.contains(witness.address) || !isOfSameType(witness, family) { return nil }
+    return copies(of: family, in: own.filter { isOfSameType($0, family) }, places)
+  }
+
+  /// The witnesses that hold a copy of the family's method, as its bodies.
+  private func copies(of family: Family, in witnesses: [Witness], _ places: [[VirtualPlace]]) -> [Body] {
+    let entries = Set(family.bodies.map(\.address))
+    return witnesses.compactMap { witness in
+      if entries.contains(witness.address) { return nil }
       guard case .here = destination(of: witness, among: entries, orAt: places), importedCallees(of: witness).isEmpty || !callsNamesake(witness)
       else { return nil }
       var body = Body(witness)
