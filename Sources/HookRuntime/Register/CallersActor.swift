@@ -86,8 +86,10 @@ extension ImageCatalog {
     var other = declaration
     other.takesCallersActor = true
     let shifted = planner.plan(other, evidence: evidence)
+    let atEntry = switches(at: body.address - bias, body.size)
     guard plain.stack.isKnown, shifted.stack.isKnown, let own = plain.stack.integers, let all = shifted.stack.integers else {
-      return .undecided
+      if case .witness = body.form { return .undecided }
+      return atEntry.contains(where: \.isToNone) ? .notTaken : .undecided
     }
     let ownSlots = plain.stack.bytes / 8, allSlots = shifted.stack.bytes / 8
     // Nothing has another place.
@@ -101,7 +103,6 @@ extension ImageCatalog {
     if !taken.isEmpty, taken != actor { return .notTaken }
     // A function that begins on no actor or on its own goes there first; one on its caller's is there. (What a witness does not
     // hand on is a copy of a method that may begin elsewhere.)
-    let atEntry = switches(at: body.address - bias, body.size)
     if case .witness = body.form {} else if !atEntry.isEmpty { return .notTaken }
     let parts = parts(of: body)
     // Without a part to be resumed in, nobody wants to know the actor.
