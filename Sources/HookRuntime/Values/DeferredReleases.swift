@@ -17,6 +17,10 @@ package final class DeferredReleases {
   /// How many values were ended because others came, while a caller might still have used them.
   package static var earlyCount: Int { early.load(ordering: .relaxed) }
   private static let early = Atomic<Int>(0)
+  /// How many values of variables were left to callers that may end them by what they know: memory lost where they do not.
+  package static var leftCount: Int { left.load(ordering: .relaxed) }
+  private static let left = Atomic<Int>(0)
+  static func countLeft() { left.add(1, ordering: .relaxed) }
 
   /// Who may have borrowed an old value.
   package enum Borrower {

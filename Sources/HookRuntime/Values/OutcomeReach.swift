@@ -34,7 +34,14 @@ package enum OutcomeReach {
   ) -> OutcomeReach? {
     let pieces = pieces(of: result.location)
     guard let use = use(of: places(of: pieces), call), use.unread != 0 else { return nil }
-    let keepsUnread = former == .result && pieces.allSatisfy { place(of: $0) & use.unread == 0 || isSame($0, value, call) }
+    // Which text it is only the second word of a String says for certain: a caller that reads it takes nothing for granted of the
+    // first, the length, which it may well have no use for.
+    let lengths = stringOffsets(in: value.info, at: 0).filter { offset in
+      pieces.contains { $0.offset == offset + 8 && place(of: $0) & use.unread == 0 }
+    }
+    let keepsUnread = pieces.allSatisfy { piece in
+      place(of: piece) & use.unread == 0 || lengths.contains(piece.offset) || former == .result && isSame(piece, value, call)
+    }
     if keepsUnread { return nil }
     return use.unread == places(of: pieces) ? .unread(at: use.return_address) : .assumed(at: use.return_address)
   }
@@ -115,6 +122,18 @@ package enum OutcomeReach {
   static func places(of result: ResultPlan) -> UInt64 { places(of: pieces(of: result.location)) }
 
   private static func places(of pieces: [Piece]) -> UInt64 { pieces.reduce(0) { $0 | place(of: $1) } }
+
+  /// Where the Strings of a value are that it always holds: not those of an enum's case.
+  private static func stringOffsets(in info: TypeInfo, at offset: Int) -> [Int] {
+    switch info.kind {
+    case .string: [offset]
+    case .structure, .tuple:
+      info.fields.flatMap { field in
+        (try? field.type.get()).map { stringOffsets(in: $0, at: offset + field.offset) } ?? []
+      }
+    default: []
+    }
+  }
 
   /// The original left the bytes that the value has there.
   private static func isSame(_ piece: Piece, _ value: OwnedValue, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {

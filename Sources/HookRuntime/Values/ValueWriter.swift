@@ -104,7 +104,11 @@ package struct ValueWriter {
         keepMemory(value.memory)
       } else if argument.isInout {
         // The caller's variable. Where it may end the old value itself, by what it knows, one reference is lost rather than one too many given up.
-        if !OutcomeReach.mayEndOldValue(of: argument, call) { retire(target, value.info, borrowedBy: .callers) }
+        if !OutcomeReach.mayEndOldValue(of: argument, call) {
+          retire(target, value.info, borrowedBy: .callers)
+        } else if !value.info.isTrivial {
+          DeferredReleases.countLeft()
+        }
         target.copyMemory(from: value.memory, byteCount: value.info.size)
         value.forget()
       } else {

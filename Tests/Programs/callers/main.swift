@@ -33,6 +33,8 @@ nonisolated(unsafe) var seed = CommandLine.arguments.count
 @inline(never) func either(_ n: Int) -> Shape { seed > 1_000_000 ? .none : n & 1 == 0 ? .node(Node(n)) : .number(n) }
 @inline(never) func sometimes(_ n: Int) throws -> Int { if seed > 1_000_000 { throw Failure.bad(n) }; return n }
 @inline(never) func text(_ n: Int) -> String { "text \(n) that is long enough for the heap" }
+struct Entry { var n: Int; var text: String; var node: Node }
+@inline(never) func entry(_ n: Int) -> Entry { Entry(n: n, text: "entry \(n) that is long enough for the heap", node: Node(n)) }
 @inline(never) func change(_ n: inout Node) { seed &+= 1; n = Node(n.v + 1) }
 
 @inline(never) func describe(_ shape: Shape) -> String {
@@ -71,6 +73,7 @@ nonisolated(unsafe) var seed = CommandLine.arguments.count
   print("either", describe(either(k)))
   do { print("sometimes", try sometimes(k)) } catch { print("sometimes caught", error) }
   print("text", text(k))
+  print("entry", entry(k).n)
 }
 for k in 0..<4 {
   known(k)

@@ -17,3 +17,6 @@ method "Main.maybe(_:)":around(function(call) call:original() call.result = nil 
 method "Main.either(_:)":around(function(call) call:original() call.result = { number = 900 } end)
 method "Main.sometimes(_:)":around(function(call) call:original() call:throw("refused by lua") end)
 method "Main.text(_:)":around(function(call) call:original() return "a text of lua that is long enough for the heap" end)
+method "Main.entry(_:)":around(function(call)
+  return swift.with(call:original(), { n = 900, text = "a longer text of lua that is long enough for the heap" })
+end)

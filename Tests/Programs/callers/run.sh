@@ -34,6 +34,7 @@ for level in -Onone -O -Osize; do
   check "$level: an Optional that may be nil" grep -qx 'maybe nil' run.out
   check "$level: an enum that may be any case" grep -qx 'either number 900' run.out
   check "$level: an error that may come" grep -q '^sometimes caught' run.out
+  check "$level: a struct of which the caller reads one number" grep -qx 'entry 900' run.out
   check "$level: a text" grep -qx 'text a text of lua that is long enough for the heap' run.out
   if [ "$level" = -Onone ]; then
     for line in 'number nil' 'shape other' 'always 900' 'never caught' 'make lua' 'after 900' 'changed 900'; do

@@ -22,6 +22,21 @@ public func begin() {
   ftruncate(logFile, logSize)
   log = mmap(nil, logSize, PROT_READ | PROT_WRITE, MAP_SHARED, logFile, 0)!.assumingMemoryBound(to: UInt8.self)
 }
+/// Runs `work` on a thread that ends with it: what callers may have borrowed is let go when no frame of theirs is left.
+public func onThread(_ work: @escaping () -> Void) {
+  let box = Unmanaged.passRetained(Work(run: work))
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { box in
+    // `onThread` alone starts threads here, and hands on one reference.
+    Unmanaged<Work>.fromOpaque(box!).takeRetainedValue().run()
+    return nil
+  }, box.toOpaque())
+  pthread_join(thread, nil)
+}
+private final class Work {
+  let run: () -> Void
+  init(run: @escaping () -> Void) { self.run = run }
+}
 public func end() {
   put("live \(live)\n")
   ftruncate(logFile, logged)

@@ -128,14 +128,38 @@ struct Tally {
     }
   }
   func end() {
+    settle()
     let grown = zip(sizes.dropFirst(), sizes).map { String($0 - $1) }.joined(separator: " ")
     print("\(name) swapped \(swapped) replaced \(replaced) live \(live) grown \(grown)")
   }
 }
-@inline(never) func kind(_ name: String, _ rounds: Int, _ call: (Int) -> Int) {
-  guard var tally = Tally(name, rounds) else { return }
+/// Runs `work` on a thread that ends with it.
+func onThread(_ work: @escaping () -> Void) {
+  let box = Unmanaged.passRetained(Work(run: work))
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { box in
+    // `onThread` alone starts threads here, and hands on one reference.
+    Unmanaged<Work>.fromOpaque(box!).takeRetainedValue().run()
+    return nil
+  }, box.toOpaque())
+  pthread_join(thread, nil)
+}
+private final class Work {
+  let run: () -> Void
+  init(run: @escaping () -> Void) { self.run = run }
+}
+@inline(never) func measure(_ name: String, _ rounds: Int, _ call: (Int) -> Int) -> Tally? {
+  guard var tally = Tally(name, rounds) else { return nil }
   for n in 0..<rounds { tally.add(n, call(n)) }
-  tally.end()
+  return tally
+}
+@inline(never) func kind(_ name: String, _ rounds: Int, _ call: (Int) -> Int) {
+  // What callers may have borrowed is let go when no frame of theirs is left.
+  withoutActuallyEscaping(call) { call in
+    nonisolated(unsafe) var tally: Tally?
+    onThread { tally = measure(name, rounds, call) }
+    tally?.end()
+  }
 }
 @inline(never) func kindLater(_ name: String, _ rounds: Int) async {
   guard var tally = Tally(name, rounds) else { return }

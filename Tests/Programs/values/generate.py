@@ -142,7 +142,7 @@ def main_program(g):
     for k, (waits, members) in enumerate(groups):
         text += f"@inline(never) func group{k}(){' async' if waits else ''} {{ " + "; ".join(f"{'await ' if waits else ''}c{n}()" for n in members) + " }\n"
     text += "@main struct Main {\n  static func main() async {\n    begin()\n" \
-        + "".join(f"    {'await ' if waits else ''}group{k}()\n" for k, (waits, _) in enumerate(groups)) + "    end()\n  }\n}\n"
+        + "".join(f"    await group{k}()\n" if waits else f"    onThread {{ group{k}() }}\n" for k, (waits, _) in enumerate(groups)) + "    end()\n  }\n}\n"
     return text
 
 
