@@ -96,7 +96,9 @@ def observe(chosen):
     done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", here + "/live.py"], env=dict(environment, DECODED_PLAN=work + "/plan.json"),
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if not os.path.exists(work + "/entries"): sys.exit(f"decoded: gdb did not get to the end:\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
-    trace = [json.loads(line) for line in open(work + "/trace") if line.startswith("{")]
+    lines = (json.loads(line) for line in open(work + "/trace") if line.startswith("{"))
+    # The first line speaks of the hooks.
+    trace = [line for line in lines if "body" in line]
     said = collections.defaultdict(list)
     for line in open(work + "/events"):
         event = json.loads(line)
