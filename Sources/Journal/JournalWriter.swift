@@ -265,9 +265,11 @@ package final class JournalWriter: @unchecked Sendable {
   ) -> UnsafeMutablePointer<ThreadState>? {
     let saved = errno
     defer { errno = saved }
-    // A full disk costs a look at the clock per record, not a lock and a system call.
+    // A full disk costs a look at the clock per record, no waiting and no system call.
     if clockNanoseconds(CLOCK_MONOTONIC) < stalledUntil.load(ordering: .relaxed) {
       droppedCount.add(1, ordering: .relaxed)
+      // Readers count what a killed process dropped, too. Whoever holds the lock stores the count, or the next drop does.
+      _ = shared.withLockIfAvailable { $0.segments.last?.note(dropped: droppedCount.load(ordering: .relaxed)) }
       return nil
     }
     let current = current.map(StateOwner.init)

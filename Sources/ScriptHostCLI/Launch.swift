@@ -85,6 +85,7 @@ struct Launch {
     check = try LaunchCheck(ProgramFile(named: words[0]))
     libraries = try InstalledLibraries()
     settings.add(.boot, libraries.boot.bytes)
+    settings.add(.stub, libraries.preload.bytes)
     settings.add(.target, check.program.realPath.identity ?? "")
     settings.add(.program, check.program.realPath.bytes)
     settings.add(.command, RawPath("/proc/self/exe").identity ?? "")

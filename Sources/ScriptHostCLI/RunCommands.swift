@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--preset NAME]… [--apm] [--watch] [--no-control] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -53,6 +53,11 @@ extension Subcommand {
         help:
           "Loads patches again when their files are saved, loads new files of the directories and removes patches whose files are gone. A text that cannot be loaded changes nothing; the reason is told on stderr."
       ),
+      Option(
+        long: "canary", value: "WHEN",
+        help:
+          "Tries each new or changed patch in a child of the program before it goes live: boot loads it there and ends before the program's main function, test also runs its tests, off tries none. A patch that crashes, hangs or fails there is quarantined. The default is what headers of patches say (canary = \"boot\" or \"test\").",
+        completion: .words(["boot", "test", "off"])),
       Option(long: "no-control", help: "The process does not listen; it cannot be controlled from outside."),
     ] + launchOptions,
     operands: .program,
@@ -66,6 +71,7 @@ extension Subcommand {
   ) { arguments in
     var launch = try Launch(arguments)
     try launch.addCommonOptions(arguments)
+    if let when = try arguments.choice("--canary", of: ["boot", "test", "off"]) { launch.settings.add(.canary, when) }
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
     for preset in arguments.has("--apm") ? Presets.known : arguments.all("--preset").map({ String(decoding: $0, as: UTF8.self) }) {

@@ -10,7 +10,7 @@ extension Subcommand {
     synopsis: "[--state DIR] [plan|reset|off|on]",
     description: [
       "A start fails when the program crashes within 10 seconds, or ends while patches are being loaded. After two such starts, one after another, the patch at work in the crash is not loaded any more, without one the newest, and the caches that patches registered are cleared; after three no patch is loaded; after five the registered data is cleared, too. A good start resets the count, and patches come back one by one.",
-      "Without a word it tells how each program stands; plan tells what the next start will do; reset forgets everything, so that all patches are loaded again; off keeps safe mode from doing anything, on ends that.",
+      "Without a word it tells how each program stands, and which patches are quarantined because they failed in a child of it (run --canary); plan tells what the next start will do; reset forgets everything, so that all patches are loaded or tried again; off keeps safe mode from doing anything, on ends that.",
     ],
     options: [
       Option(long: "state", value: "DIR", help: "Reads this state directory; the default is that of run.", completion: .directory)
@@ -36,9 +36,13 @@ extension Subcommand {
         for line in word == "plan" ? mode.planned() : mode.told() { Output.line("\(program): \(EventText.printable(line))") }
       }
       if files.isEmpty { Output.line("no start failed: nothing is taken out") }
+      for path in CanaryBook.all(in: state) { tellQuarantined(path) }
     case "reset":
       for name in files where !SafeModeFile(off.parent.appending(name)).remove() {
         throw Failure(status: 1, sentence: "cannot remove '\(off.parent.appending(name))': \(systemMessage(errno))")
+      }
+      for path in CanaryBook.all(in: state) where path.withCString({ unlink($0) }) != 0 && errno != ENOENT {
+        throw Failure(status: 1, sentence: "cannot remove '\(path)': \(systemMessage(errno))")
       }
       Output.line("forgotten: the next start loads all patches")
     case "off":
@@ -54,5 +58,14 @@ extension Subcommand {
     }
     Output.flush()
     return 0
+  }
+
+  /// What failed in children of one program.
+  private static func tellQuarantined(_ path: RawPath) {
+    let name = String(decoding: path.lastComponent, as: UTF8.self)
+    let program = EventText.printable(name.split(separator: "-").dropLast().joined(separator: "-"))
+    for failure in CanaryBook(reading: path).failed {
+      Output.line("\(program): '\(EventText.printable(failure.path))' is quarantined: \(EventText.printable(failure.why))")
+    }
   }
 }

@@ -235,6 +235,12 @@ static void *open_library(const char *path) {
   return library;
 }
 
+/// The host, once it was opened.
+static void *host;
+
+/// A function of the host by name, for programs that import ScriptHost; NULL where there is no host, or none of that name. Any thread.
+EXPORTED void *scripthost_host_symbol(const char *name) { return host ? dlsym(host, name) : NULL; }
+
 /// Opens the Swift part and hands it the settings.
 static void boot(int argc, char **argv) {
   const char *runtime = file_of(dlsym(RTLD_DEFAULT, "swift_retain"));
@@ -264,6 +270,7 @@ static void boot(int argc, char **argv) {
     return;
   }
   function(settings, argc, argv);
+  host = library;
 }
 
 /// Stands in for the program's main.

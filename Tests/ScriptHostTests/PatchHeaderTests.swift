@@ -33,7 +33,9 @@ struct PatchHeaderTests {
 
   static let mistakes = [
     ("patch { id = name }", "p.lua:1: 'name' is not a literal; the patch header holds literals only"),
-    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires"),
+    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit"),
+    ("patch { canary = \"both\" }", "p.lua:1: 'canary' is \"boot\" or \"test\", found 'both'"),
+    ("patch { canary_limit = 0 }", "p.lua:1: 'canary_limit' is 1 to 50 seconds, found 0"),
     ("patch { api = 2 }", "p.lua:1: this host knows api 1, the patch asks for 2"),
     ("patch { priority = \"high\" }", "p.lua:1: 'priority' is a whole number, such as 10, found the text 'high'"),
     ("patch { version = 1 }", "p.lua:1: 'version' is a text, such as \"1.0.0\", found the number 1"),

@@ -97,6 +97,7 @@ void hkt_trampoline(void);
 #include "HKTContain.h"
 #include "HKTRuntime.h"
 #include "HKTHostThread.h"
+#include "HKTChild.h"
 #include "HKTPatching.h"
 #include "HKTImages.h"
 #include "HKTPeek.h"

@@ -1,5 +1,6 @@
-/// MD5 (RFC 1321), for private discriminators only: the compiler hashes module name and file name with it.
-enum MD5 {
+/// MD5 (RFC 1321): the compiler hashes module name and file name with it for private discriminators, and texts of patches are told
+/// apart by it. Not for what somebody may want to forge.
+package enum MD5 {
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
   /// floor(2^32 * |sin(i + 1)|)
@@ -14,7 +15,8 @@ enum MD5 {
     0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
   ]
 
-  static func digest(_ message: [UInt8]) -> [UInt8] {
+  /// 16 bytes.
+  package static func digest(_ message: [UInt8]) -> [UInt8] {
     var padded = message + [0x80]
     while padded.count % 64 != 56 { padded.append(0) }
     let bits = UInt64(message.count) &* 8

@@ -90,6 +90,12 @@ extension BootSettings.Key {
   package static let coverageJSON = Self("coverage.json")
   /// Present when the tests of the patches are run and the process ends: "text" or "json".
   package static let test = Self("test")
+  /// How patches whose headers say nothing are tried in a child before they go live: "boot" or "test"; "off": none is, whatever headers say.
+  package static let canary = Self("canary")
+  /// Present in such a child: "boot" or "test".
+  package static let canaryChild = Self("canary.child")
+  /// Path of the preload stub, for processes that are started under the host from inside.
+  package static let stub = Self("stub")
   /// Present when the start is a trace.
   package static let trace = Self("trace")
 }

@@ -79,7 +79,7 @@ enum BootTasks {
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
     .survey, .crashFile, .journal, .index, .privacy, .metrics,
-    .wantTests, .patches, .tests,
+    .canaryBegin, .wantTests, .patches, .tests, .canary,
     .trace,
     .stalls, .profile, .network, .control, .startup, .bootLoaded,
   ]

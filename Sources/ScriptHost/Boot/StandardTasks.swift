@@ -65,9 +65,11 @@ extension BootTask {
 
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
-    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "")
-    // Of a process that only runs tests nothing is counted or left out.
-    let (state, program) = (context.settings.has(.test) ? nil : context.state, context.program)
+    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "", canary: Canary(context))
+    // Of a process that only tries patches nothing is counted or left out.
+    let isTrial = context.settings.has(.test) || context.settings.has(.canaryChild)
+    if isTrial { BootGuard.beginTrial() } else { ProgramSteps.begin(log) }
+    let (state, program) = (isTrial ? nil : context.state, context.program)
     patches.start(context.settings.allBytes(.patches).map { RawPath($0) }) { files in
       guard let state else { return [] }
       return BootGuard.begin(state: state, program: program, patches: files, log: log)

@@ -10,14 +10,11 @@ final class PatchPhases: @unchecked Sendable {
   private let started: UInt64
   private var isUp = false
   private var isIdle = false
-  /// The processor time of the process when it was last looked at, and when that was.
-  private var seen: (used: UInt64, at: UInt64)?
+  private var idleness = Idleness()
   private var lastExpiry: UInt64 = 0
 
   /// The program is up so long after the host began, and idle at the latest so long; in nanoseconds.
-  private static let upAfter: UInt64 = 100_000_000, idleAfter: UInt64 = 10_000_000_000
-  /// So long it must have used less than a tenth of a processor.
-  private static let quiet: UInt64 = 500_000_000
+  static let upAfter: UInt64 = 100_000_000, idleAfter: UInt64 = 10_000_000_000
   /// How often expiry is looked at: the clock on the wall may be set.
   private static let expiryEvery: UInt64 = 1_000_000_000
 
@@ -39,7 +36,7 @@ final class PatchPhases: @unchecked Sendable {
       isUp = true
       reached(.up)
     }
-    if isUp, !isIdle, isQuiet(now) || now >= started + Self.idleAfter {
+    if isUp, !isIdle, idleness.isQuiet(now) || now >= started + Self.idleAfter {
       isIdle = true
       reached(.idle)
     }
@@ -52,8 +49,17 @@ final class PatchPhases: @unchecked Sendable {
   private func reached(_ phase: PatchPhase) {
     if patches.waiting(for: phase) { worker.add { [patches] in patches.reached(phase) } } else { StartTasks.reached(phase) }
   }
+}
 
-  private func isQuiet(_ now: UInt64) -> Bool {
+/// Whether the process has little to do.
+struct Idleness {
+  /// The processor time of the process when it was last looked at, and when that was.
+  private var seen: (used: UInt64, at: UInt64)?
+  /// So long it must have used less than a tenth of a processor, in nanoseconds.
+  private static let quiet: UInt64 = 500_000_000
+
+  /// Asked again and again, with the time by CLOCK_MONOTONIC.
+  mutating func isQuiet(_ now: UInt64) -> Bool {
     let used = clockNanoseconds(CLOCK_PROCESS_CPUTIME_ID)
     guard let last = seen else {
       seen = (used, now)

@@ -17,6 +17,8 @@ package enum PatchState: Sendable, Equatable {
   case expired(String)
   /// To be loaded when the program is as far as its header says.
   case waiting(String)
+  /// Not loaded: it failed in a child of the program.
+  case quarantined(String)
 
   /// One word.
   package var word: String {
@@ -26,13 +28,14 @@ package enum PatchState: Sendable, Equatable {
     case .refused: "refused"
     case .expired: "expired"
     case .waiting: "waiting"
+    case .quarantined: "quarantined"
     }
   }
   /// Why it is not loaded, or not on.
   package var why: String? {
     switch self {
     case .loaded: nil
-    case .disabled(let why), .refused(let why), .expired(let why), .waiting(let why): why
+    case .disabled(let why), .refused(let why), .expired(let why), .waiting(let why), .quarantined(let why): why
     }
   }
 }
@@ -78,6 +81,7 @@ package final class PatchRegistry: Sendable {
   package let log: HostLog
   private let program: String
   private let buildID: String
+  private let canary: Canary?
   private let entries = Mutex<[Entry]>([])
   /// What the start was given.
   private let roots = Mutex<[RawPath]>([])
@@ -86,10 +90,12 @@ package final class PatchRegistry: Sendable {
   /// - Parameters:
   ///   - program: the file name of this process's program, for headers' targets.
   ///   - buildID: of the program, in lower-case hexadecimal; empty when it is not known.
-  package init(log: HostLog, program: String, buildID: String = "") {
+  ///   - canary: tries patches before they go live; nil: nobody does.
+  package init(log: HostLog, program: String, buildID: String = "", canary: Canary? = nil) {
     self.log = log
     self.program = program
     self.buildID = buildID
+    self.canary = canary
   }
 
   // MARK: The start
@@ -183,6 +189,7 @@ package final class PatchRegistry: Sendable {
   }
 
   private func start(_ source: PatchSource, _ begin: UInt64) throws(PatchError) {
+    try canary?.check(source)
     let patch = try Patch(source, log: log)
     try patch.run(source.source)
     enter(patch, source, begin)
@@ -288,6 +295,7 @@ package final class PatchRegistry: Sendable {
       if let known, known != source.id, entries.withLock({ $0.contains { $0.id == source.id && $0.patch != nil } }) {
         throw .header("\(source.path): id '\(source.id)' is taken; give each patch its own")
       }
+      try canary?.check(source)
       let former = find(known ?? source.id)
       let patch = try Patch(source, log: log, staged: former?.patch != nil)
       try patch.run(source.source)
@@ -376,7 +384,12 @@ package final class PatchRegistry: Sendable {
     entries.withLock { entries in
       entries.removeAll { $0.patch == nil && $0.place == place }
       let name = String(decoding: (place.directory ?? place.path).lastComponent, as: UTF8.self)
-      let state: PatchState = if case .expired(let why) = error { .expired(why) } else { .refused(error.description) }
+      let state: PatchState =
+        switch error {
+        case .expired(let why): .expired(why)
+        case .quarantined(let why): .quarantined(why)
+        default: .refused(error.description)
+        }
       entries.append(Entry(id: name, place: place, state: state, text: PatchFiles.text(of: place)))
     }
   }

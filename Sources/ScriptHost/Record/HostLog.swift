@@ -55,7 +55,7 @@ package final class HostLog: Sendable {
   func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }
 
   /// What the crash file tells of the way to a crash.
-  private func leaveCrumb(_ kind: Int, _ text: String) {
+  func leaveCrumb(_ kind: Int, _ text: String) {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { ccrash_note(UInt32(kind), base, $0.count) } }

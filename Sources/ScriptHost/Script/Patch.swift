@@ -69,6 +69,7 @@ package enum PatchError: Error, Sendable {
   case failed(String)
   case otherTarget(String)
   case expired(String)
+  case quarantined(String)
 }
 
 extension PatchError: CustomStringConvertible {
@@ -80,6 +81,7 @@ extension PatchError: CustomStringConvertible {
     case .failed(let text): text
     case .otherTarget(let text): text
     case .expired(let text): text
+    case .quarantined(let text): text
     }
   }
 }

@@ -52,6 +52,14 @@ enum UTCTime {
   private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 }
 
+/// How a patch is tried in a child of the program before it goes live.
+package enum CanaryKind: String, Sendable, Equatable {
+  /// It is loaded, and the child ends.
+  case boot
+  /// Its own tests are run, too.
+  case test
+}
+
 /// What a patch says of itself. All of it is optional.
 package struct PatchHeader: Sendable, Equatable {
   package var id: String?
@@ -68,6 +76,10 @@ package struct PatchHeader: Sendable, Equatable {
   /// From this time on it is not in force, in seconds since 1970; the text as it was written beside it.
   package var expires: Int64?
   package var expiresText = ""
+  /// How it is tried in a child before it goes live; nil: as the start's settings say.
+  package var canary: CanaryKind?
+  /// How long that may take, in seconds.
+  package var canaryLimit = 20
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
 
@@ -105,12 +117,22 @@ package struct PatchHeader: Sendable, Equatable {
         }
         expires = time
         expiresText = text
+      case ("canary", .string(let text)):
+        guard let known = CanaryKind(rawValue: text) else {
+          throw .header("\(fileName):\(line): 'canary' is \"boot\" or \"test\", found '\(EventText.printable(String(text.prefix(64))))'")
+        }
+        canary = known
+      case ("canary_limit", .number(let seconds)):
+        guard (1...50).contains(seconds) else {
+          throw .header("\(fileName):\(line): 'canary_limit' is 1 to 50 seconds, found \(seconds)")
+        }
+        canaryLimit = seconds
       case ("permissions", _):
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default:
         guard let form = Self.forms[key] else {
-          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires")
+          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit")
         }
         throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
@@ -148,6 +170,7 @@ package struct PatchHeader: Sendable, Equatable {
     "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
     "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
     "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
+    "canary": "\"boot\" or \"test\"", "canary_limit": "a number of seconds, such as 20",
   ]
 
   /// Ids appear in sentences, records and file names.

@@ -131,7 +131,7 @@ enum ScriptTests {
 extension BootTask {
   /// `scripthost test`: before the patches are loaded.
   static let wantTests = BootTask("want tests", .scripts, priority: 100) { context in
-    if context.settings.has(.test) { ScriptTests.want() }
+    if context.settings.has(.test) || context.settings.text(.canaryChild) == CanaryKind.test.rawValue { ScriptTests.want() }
     return .goOn
   }
 

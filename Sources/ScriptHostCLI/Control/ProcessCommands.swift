@@ -55,7 +55,7 @@ extension Subcommand {
     summary: "tell how a running process and its patches stand",
     synopsis: "[--json] [--state DIR] [PID]",
     description: [
-      "Prints the program, the time since the start and each patch with its state: loaded, disabled, refused or expired, and why. Without PID it means the only process there is.",
+      "Prints the program, the time since the start and each patch with its state: loaded, disabled, refused, expired, waiting or quarantined, and why. Without PID it means the only process there is.",
       "A patch whose newest text could not be loaded is shown with the reason; the text before it runs on.",
     ],
     options: [.json, .controlState],

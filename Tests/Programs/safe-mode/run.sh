@@ -70,4 +70,38 @@ check "and nothing is said" [ ! -s "$work/damaged.err" ]
 capture "$work/reset" "$scripthost" safe-mode --state "$state" reset
 ended "reset" "$work/reset"
 check "leaves no state" [ -z "$(ls "$state"/boot/*.boot 2>/dev/null)" ]
+
+# MARK: Steps of a program that imports ScriptHost
+
+cd "$work"
+mkdir none steps && : >steps/file
+start() { capture "$1" "$scripthost" run --state swift-state --patches none -- "$products/start-steps" "$work/steps" "${@:2}"; }
+capture without "$products/start-steps" "$work/steps"
+ended 'without the host' without
+check 'nothing is done' [ "$(grep -c 'step' without.out)" = 0 ]
+says 'and the program knows' without.out 'repair false'
+mkfifo in
+"$scripthost" run --state swift-state --patches none -- "$products/start-steps" "$work/steps" wait <in >steps.out 2>steps.err &
+pid=$!
+exec 8>in
+for _ in $(seq 400); do grep -q 'step last' steps.out && break; sleep 0.05; done
+exec 8>&-
+check 'a program with steps ends well' wait "$pid"
+check 'steps by phase and priority' [ "$(grep -o '^step .*' steps.out | tr '\n' ' ')" = 'step first step second step third step last ' ]
+says 'repairs are for failed starts' steps.out 'repair false'
+says 'as is what asks for more of them' steps.out 'never false'
+says 'a phase that is over' steps.out 'late false'
+says 'a cache is registered, by an absolute path' steps.out 'cache true false'
+check 'nothing was cleared' [ -e steps/file ]
+start crash-1 crash
+start crash-2 crash
+check 'two starts crash' [ "$(cat crash-1.status)$(cat crash-2.status)" = 134134 ]
+says 'the second knows of the first' crash-2.out 'failed starts 1'
+start repaired
+ended 'the third' repaired
+says 'is told' repaired.out 'failed starts 2'
+says 'the repair is done, in the call' <(tr '\n' ' ' <repaired.out) 'step repair repair true'
+check 'before the registered cache was cleared' [ ! -e steps/file ]
+start calm
+says 'a good start: no repair' calm.out 'failed starts 0'
 finish

@@ -8,26 +8,13 @@ package struct SafeModeFile: Sendable {
 
   /// - Parameter program: the absolute path of the program.
   package init(state: RawPath, program: RawPath) {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in program.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    path = state.appending("boot").appending(program.lastComponent + Array("-\(String(hash, radix: 16)).boot".utf8))
+    path = SummedFile.place(state, "boot", program: program, ending: "boot")
   }
 
   package init(_ path: RawPath) { self.path = path }
 
   package func read() -> SafeMode {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
-    guard descriptor >= 0 else { return SafeMode() }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
-      while bytes.count < 1 << 20 {
-        let count = Glibc.read(descriptor, buffer.baseAddress!, buffer.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return }
-        bytes += buffer[..<count]
-      }
-    }
+    guard let bytes = SummedFile.bytes(of: path) else { return SafeMode() }
     return Self.decode(bytes) ?? Self.damaged
   }
 
@@ -57,33 +44,11 @@ package struct SafeModeFile: Sendable {
   }
 
   /// Replaces the file; false with errno set.
-  package func write(_ state: SafeMode) -> Bool {
-    guard path.parent.makeDirectories() else { return false }
-    let text = Self.encode(state)
-    let beside = RawPath(path.bytes + Array(".\(getpid())".utf8))
-    let descriptor = beside.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600) }
-    guard descriptor >= 0 else { return false }
-    let isWritten = withoutWriteSignals { text.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == text.count }
-    let isSynced = isWritten && fdatasync(descriptor) == 0
-    close(descriptor)
-    let isPut = isSynced && beside.withCString { from in path.withCString { rename(from, $0) } } == 0
-    if !isPut {
-      let code = errno
-      _ = beside.withCString { unlink($0) }
-      errno = code
-    }
-    return isPut
-  }
+  package func write(_ state: SafeMode) -> Bool { SummedFile.replace(path, with: Self.encode(state)) }
 
   package func remove() -> Bool { path.withCString { unlink($0) } == 0 || errno == ENOENT }
 
   // MARK: Lines
-
-  private static func sum(_ bytes: some Sequence<UInt8>) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 16)
-  }
 
   package static func encode(_ state: SafeMode) -> [UInt8] {
     // A line break in a path would be read as a line: such a patch is not remembered.
@@ -98,16 +63,13 @@ package struct SafeModeFile: Sendable {
     for path in state.caches where isPlain(path) { text += "cache \(path)\n" }
     for path in state.data where isPlain(path) { text += "data \(path)\n" }
     if let trial = state.trial, isPlain(trial.path) { text += "trial \(trial.changed) \(trial.path)\n" }
-    return Array((text + "sum \(sum(text.utf8))\n").utf8)
+    return SummedFile.sealed(text)
   }
 
   package static func decode(_ bytes: [UInt8]) -> SafeMode? {
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard text.hasPrefix("safe-mode 1\n"), text.hasSuffix("\n"), let last = text.dropLast().lastIndex(of: "\n") else { return nil }
-    let body = text[...last]
-    guard text[text.index(after: last)...] == "sum \(sum(body.utf8))\n" else { return nil }
+    guard let lines = SummedFile.lines(bytes, title: "safe-mode 1") else { return nil }
     var state = SafeMode()
-    for line in body.split(separator: "\n").dropFirst() {
+    for line in lines {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2 else { return nil }
       switch words[0] {

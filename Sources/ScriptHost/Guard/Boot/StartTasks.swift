@@ -49,7 +49,7 @@ enum StartTasks {
       return book.waiting.filter { $0.phase == phase }
     }
     for task in due.enumerated().sorted(by: { (-$0.element.priority, $0.offset) < (-$1.element.priority, $1.offset) }).map(\.element) {
-      if task.patch.isLive, BootGuard.failedStarts >= task.failures { run(task) }
+      if task.patch.isLive, !BootGuard.isTrial, BootGuard.failedStarts >= task.failures { run(task) }
     }
   }
 

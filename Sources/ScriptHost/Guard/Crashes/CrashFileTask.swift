@@ -8,7 +8,7 @@ extension BootTask {
   /// In the state directory's folder "crashes". Where it cannot be made the program goes on without reports; the journal, which lies beside it, tells why.
   static let crashFile = BootTask("crash file", .records, priority: 95) { context in
     // A process that runs tests and ends is no start of the program.
-    guard !context.settings.has(.test) else { return .goOn }
+    guard !context.settings.has(.test), !context.settings.has(.canaryChild) else { return .goOn }
     guard context.settings.has(.patches) || context.settings.has(.events), let state = context.state else { return .goOn }
     let directory = CrashDirectory.path(in: state)
     let name = "\(getpid())-\(clockNanoseconds(CLOCK_REALTIME)).crash"

@@ -1,0 +1,30 @@
+// start-steps — a program that imports ScriptHost and asks for steps of its start.
+//
+//     start-steps CACHE [crash|wait]
+private import Glibc
+private import ScriptHost
+
+/// Written at once: the program may crash.
+@Sendable func say(_ text: String) {
+  print(text)
+  fflush(nil)
+}
+
+let words = CommandLine.arguments
+say("failed starts \(ScriptHost.failedStarts)")
+let isRepaired = ScriptHost.bootTask("repair", phase: .now, afterFailedStarts: 2) { say("step repair") }
+say("repair \(isRepaired)")
+say("cache \(ScriptHost.bootCache(words[1])) \(ScriptHost.bootCache("relative"))")
+if words.count > 2, words[2] == "crash" { abort() }
+for (name, priority) in [("second", 0), ("first", 10), ("third", 0)] {
+  say("\(name) \(ScriptHost.bootTask(name, priority: priority) { say("step \(name)") })")
+}
+say("last \(ScriptHost.bootTask("last", phase: .idle) { say("step last") })")
+say("never \(ScriptHost.bootTask("never", afterFailedStarts: 100) { say("step never") })")
+if words.count > 2, words[2] == "wait" {
+  // Until the input ends.
+  while readLine() != nil {}
+  say("late \(ScriptHost.bootTask("late") { say("step late") })")
+  ScriptHost.up()
+}
+say("done")
