@@ -50,6 +50,14 @@ static SHLStatus hold(Frame *f, SHLValue *value) {
     value->s.p = copy;
     return SHL_OK;
   }
+  if (value->tag == SHL_REF) {
+    // Who keeps it may forget it before the host has returned: its number is another value's then.
+    if (!lua_checkstack(L, 1)) return SHL_NO_MEMORY;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, value->ref);
+    value->tag = SHL_OTHER;
+    value->slot = lua_gettop(L);
+    return SHL_OK;
+  }
   if (value->tag != SHL_STRING) return SHL_OK;  // handles own nothing until pushed; the rest is plain
   Pushing p = {f->cb.scope.state, value};
   if (shl_protect(L, push_body, &p, 0, 1) != LUA_OK)

@@ -200,6 +200,7 @@ enum {
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
   HKT_CALL_FOREIGN = 32,  // it is counted as one of another type
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
+  HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
 };
 
 /// One call in flight; lives on the caller's stack.
@@ -304,6 +305,10 @@ uint64_t hkt_ticks(void);
 uint64_t hkt_ticks_to_ns(uint64_t ticks);
 /// How far it has counted since then; 0 where another processor's was ahead of this one's.
 uint64_t hkt_ticks_since(uint64_t began);
+
+/// Says who puts back, when a layer is over, the arguments that it or layers inside it have replaced: those further out go on with
+/// the ones they passed. Called for calls that are HKT_CALL_REPLACED, with the index of the layer. Set once at start.
+void hkt_set_restore_arguments(void (*restore)(HKTCall *call, uint32_t index));
 
 /// Called for every call that had `releases` (or `scratch`) set, after it ended. Set once at start.
 void hkt_set_release_values(void (*release)(void *releases));

@@ -178,7 +178,10 @@ package final class CallableLookup: @unchecked Sendable {
     var methods: [String] = []
     var seen: Set<String> = []
     if !isStatic, let own = RuntimeMembers.with(type)?.implementedMember(base: name) { return own }
-    for each in RuntimeMembers.chain(of: type) where !isStatic { methods += each.addedSelectors(base: name) }
+    for each in RuntimeMembers.chain(of: type) where !isStatic {
+      // The nearest class's override hides what it overrides.
+      methods += each.addedSelectors(base: name).filter { seen.insert(Self.withoutOwner($0)).inserted }
+    }
     for (owner, metadata) in Self.owners(of: type) {
       if methods.isEmpty, let property = property(families("\(owner).\(escaped).*", owner, name, isStatic), on: type) { return property }
       for (_, family) in families("\(owner).\(escaped)(**", owner, name, isStatic) where family.declaration.kind == .function {
@@ -190,6 +193,12 @@ package final class CallableLookup: @unchecked Sendable {
       }
     }
     return methods.isEmpty ? nil : .methods(methods.uniqued())
+  }
+
+  /// `discount(for:)` of the selector of an added method.
+  private static func withoutOwner(_ selector: String) -> String {
+    let head = selector.prefix { $0 != "(" }
+    return head.lastIndex(of: ".").map { String(selector[selector.index(after: $0)...]) } ?? selector
   }
 
   /// The member with its types as they are for this very type, without its owner's name.
@@ -242,7 +251,12 @@ package final class CallableLookup: @unchecked Sendable {
     let prefix = isStatic ? "static " : ""
     let bare = String(member.dropStatic())
     for owner in names {
-      if bare.hasPrefix(owner + ".") { return try callable(prefix + bare, on: type) }
+      guard bare.hasPrefix(owner + ".") else { continue }
+      let found = try callable(prefix + bare, on: type)
+      // Named by the class that added it, called on an heir's object: as all calls do, it runs the nearest class's.
+      guard !isStatic, RuntimeMembers.addedMethod(bare) != nil else { return found }
+      let name = Self.withoutOwner(bare)
+      return RuntimeMembers.chain(of: type).lazy.compactMap { $0.addedCallable(name) }.first ?? found
     }
     for each in RuntimeMembers.chain(of: type) where !isStatic {
       if let own = each.addedCallable(bare) ?? each.implementedMember(bare) { return own }

@@ -41,13 +41,24 @@ package enum VirtualCall {
   /// What the word holds, while that leads to what was found there.
   private static func entry(at place: Place) -> UInt? {
     let now = place.word.load(as: UInt64.self)
-    return now == place.former || hkt_slot_former(now) == place.former ? UInt(now) : nil
+    return settled(now) == place.former ? UInt(now) : nil
+  }
+
+  /// The program's own function behind all that was put before it: a class made here over another leads to that one's override,
+  /// and a hook in a table to what it stands before.
+  private static func settled(_ word: UInt64) -> UInt64 {
+    var word = word
+    while true {
+      let former = hkt_slot_former(word)
+      if former == word { return word }
+      word = former
+    }
   }
 
   private static func find(_ callable: Callable, _ owner: Metadata, _ type: Metadata) -> Place? {
     guard let slot = owner.virtualSlot(of: callable.target) else { return nil }
     let word = type.pointer + 8 * slot
-    let former = hkt_slot_former(word.load(as: UInt64.self))
+    let former = settled(word.load(as: UInt64.self))
     let code = callable.isAsync ? Callable.code(of: UInt(former)) : UInt(former)
     let isCallable = UInt(former) == callable.target || isFunction(code, like: callable.declaration)
     return isCallable ? Place(word: word, former: former) : nil

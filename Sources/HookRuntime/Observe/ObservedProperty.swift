@@ -12,8 +12,15 @@ struct ObservedProperty {
   private let getter: (callable: Callable, entry: UInt)?
   let isStatic: Bool
 
+  /// The property as it was found before, or now. Throws when there is no such property, or nothing of it can be read.
+  static func named(_ name: String, of type: Metadata, isStatic: Bool = false) throws(ObserveError) -> ObservedProperty {
+    try ObservedNames.shared.property(.init(name: name, type: type, isStatic: isStatic, withSubclasses: false)) { () throws(ObserveError) in
+      try ObservedProperty(name, of: type, isStatic: isStatic)
+    }
+  }
+
   /// Throws when there is no such property, or nothing of it can be read.
-  init(_ name: String, of type: Metadata, isStatic: Bool = false) throws(ObserveError) {
+  private init(_ name: String, of type: Metadata, isStatic: Bool = false) throws(ObserveError) {
     self.name = name
     self.type = type
     self.isStatic = isStatic
@@ -98,6 +105,12 @@ struct ObservedProperty {
 
   /// - Parameter subclasses: those of the class's subclasses, too, known in this process now.
   func writers(withSubclasses subclasses: Bool) -> Writers {
+    ObservedNames.shared.writers(.init(name: name, type: type, isStatic: isStatic, withSubclasses: subclasses)) {
+      findWriters(withSubclasses: subclasses)
+    }
+  }
+
+  private func findWriters(withSubclasses subclasses: Bool) -> Writers {
     var writers = Writers()
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     let pattern = SelectorPattern("**.\(escaped).*")
@@ -132,5 +145,53 @@ struct ObservedProperty {
       case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
     else { return nil }
     return info.metadata
+  }
+}
+
+/// What was found of properties, until another image comes: each search looks through the names of all images.
+private final class ObservedNames: @unchecked Sendable {
+  // What varies is behind `lock`.
+  struct Key: Hashable {
+    var name: String
+    var type: Metadata
+    var isStatic: Bool
+    var withSubclasses: Bool
+  }
+
+  static let shared = ObservedNames()
+  private let lock = RecursiveLock()
+  private var seen: UInt64 = .max
+  private var properties: [Key: ObservedProperty] = [:]
+  private var writers: [Key: ObservedProperty.Writers] = [:]
+
+  func property(_ key: Key, _ find: () throws(ObserveError) -> ObservedProperty) throws(ObserveError) -> ObservedProperty {
+    if let known = lock.withLock({ () -> ObservedProperty? in forgetStale(); return properties[key] }) { return known }
+    let change = LoadedImages.changeCount
+    let found = try find()
+    lock.withLock {
+      forgetStale()
+      if seen == change { properties[key] = found }
+    }
+    return found
+  }
+
+  func writers(_ key: Key, _ find: () -> ObservedProperty.Writers) -> ObservedProperty.Writers {
+    if let known = lock.withLock({ () -> ObservedProperty.Writers? in forgetStale(); return writers[key] }) { return known }
+    let change = LoadedImages.changeCount
+    let found = find()
+    lock.withLock {
+      forgetStale()
+      if seen == change { writers[key] = found }
+    }
+    return found
+  }
+
+  /// Forgets what was found before an image came.
+  private func forgetStale() {
+    let now = LoadedImages.changeCount
+    if seen == now { return }
+    seen = now
+    properties = [:]
+    writers = [:]
   }
 }

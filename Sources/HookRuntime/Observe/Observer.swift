@@ -35,6 +35,12 @@ package final class Observer: @unchecked Sendable {
     var watched: [Watched?]
     var unseen: [String] = []
     var seen: [String] = []
+    /// Objects whose end is told, by the segment whose weak property refers to them.
+    var endings: [Ending] = []
+  }
+  private struct Ending: Equatable {
+    let segment: Int
+    let object: UInt
   }
   private struct Watched {
     var object: UInt
@@ -47,6 +53,9 @@ package final class Observer: @unchecked Sendable {
   package var leaf: TypeInfo { path.leaf }
   private let owner: String
   private weak var guardian: AnyObject?
+  /// The object that is observed; nil for a type, and once it has ended.
+  private weak var first: AnyObject?
+  private let hasFirst: Bool
   private let hasGuardian: Bool
   private let body: (Change) -> Void
 
@@ -61,6 +70,7 @@ package final class Observer: @unchecked Sendable {
     self.guardian = guardian
     hasGuardian = guardian != nil
     self.body = body
+    if case .object(let object) = subject { (first, hasFirst) = (object, true) } else { hasFirst = false }
     switch subject {
     case .object(let object): path = try PropertyPath(text, of: Metadata(Swift.type(of: object) as Any.Type))
     case .instances(let type): path = try PropertyPath(text, of: type)
@@ -72,6 +82,7 @@ package final class Observer: @unchecked Sendable {
       // Alive as the argument is; the watch itself holds it by identity only.
       try watch(0, object)
       bind(from: 1)
+      watchEndings()
     case .instances(let type), .statics(let type):
       guard path.segments.count == 1 else {
         throw .badPath(text, reason: "a path through several objects begins at an object, not at a type")
@@ -110,13 +121,17 @@ package final class Observer: @unchecked Sendable {
   // MARK: Watching
 
   private func watch(_ segment: Int, _ object: AnyObject) throws(ObserveError) {
-    let property = try ObservedProperty(path.segments[segment].property, of: Metadata(Swift.type(of: object) as Any.Type))
+    let property = try ObservedProperty.named(path.segments[segment].property, of: Metadata(Swift.type(of: object) as Any.Type))
+    if segment + 1 < path.segments.count, property.field?.isVar == false {
+      // A 'let' leads to one object for ever: what changes lies behind it.
+      return keep(Watched(object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), tokens: []), segment)
+    }
     let tokens = try install(property, property.writers(withSubclasses: false), segment, .object(object))
     keep(Watched(object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()), tokens: tokens), segment)
   }
 
   private func watch(_ type: Metadata, isStatic: Bool) throws(ObserveError) {
-    let property = try ObservedProperty(path.segments[0].property, of: type, isStatic: isStatic)
+    let property = try ObservedProperty.named(path.segments[0].property, of: type, isStatic: isStatic)
     keep(Watched(object: 0, tokens: try install(property, property.writers(withSubclasses: !isStatic), 0, .type)), 0)
   }
 
@@ -214,7 +229,7 @@ package final class Observer: @unchecked Sendable {
 
   private func property(_ segment: Int, of object: UInt) -> ObservedProperty? {
     guard let pointer = UnsafeRawPointer(bitPattern: object) else { return nil }
-    return try? ObservedProperty(path.segments[segment].property, of: Metadata(pointer.load(as: UnsafeRawPointer.self)))
+    return try? ObservedProperty.named(path.segments[segment].property, of: Metadata(pointer.load(as: UnsafeRawPointer.self)))
   }
 
   /// The value at the path's end, behind the property of a segment; the caller's.
@@ -240,9 +255,60 @@ package final class Observer: @unchecked Sendable {
       end()
       return
     }
+    // The objects further in may outlive the one that is observed.
+    let first = first
+    if hasFirst, first == nil {
+      end()
+      return
+    }
     if segment + 1 < path.segments.count { bind(from: segment + 1) }
-    let first = segment == 0 ? object : state.withLock { $0.watched[0]?.object ?? 0 }
-    body(Change(object: first, old: old, new: new, isInPlace: isInPlace))
+    watchEndings()
+    let address = first.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? object
+    withExtendedLifetime(first) { body(Change(object: address, old: old, new: new, isInPlace: isInPlace)) }
+  }
+
+  // MARK: Weak steps
+
+  /// The object that a weak property on the way refers to may end, which no setter tells.
+  private func watchEndings() {
+    guard hasFirst else { return }
+    for segment in path.segments.indices {
+      guard let start = state.withLock({ $0.watched[segment]?.object }), start != 0 else { return }
+      guard let property = property(segment, of: start), property.field?.reference == .weak, let value = property.read(start) else { continue }
+      defer { value.destroy() }
+      let address = PropertyPath.object(value.memory, value.info)
+      guard let object = UnsafeRawPointer(bitPattern: address).map({ Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }) else {
+        continue
+      }
+      watchEnd(of: object, Ending(segment: segment, object: address), "\(property.type.name).\(property.name)")
+    }
+  }
+
+  private func watchEnd(of object: AnyObject, _ ending: Ending, _ name: String) {
+    let isNew = state.withLock { state in
+      if state.isOver || state.endings.contains(ending) { return false }
+      state.endings.append(ending)
+      return true
+    }
+    guard isNew else { return }
+    let isSeen = ObjectEndings.watch(object) { [weak self] in self?.ended(ending) }
+    if !isSeen { state.withLock { $0.unseen.append("the end of the object that the weak '\(name)' refers to") } }
+  }
+
+  /// The object ends: weak references to it read nil already.
+  private func ended(_ ending: Ending) {
+    let isThere = state.withLock { state in
+      state.endings.removeAll { $0 == ending }
+      return state.watched[ending.segment] != nil
+    }
+    guard isThere, !isOver else { return }
+    // The property may refer to another one by now.
+    let start = state.withLock { $0.watched[ending.segment]?.object } ?? 0
+    if let property = property(ending.segment, of: start), let value = property.read(start) {
+      defer { value.destroy() }
+      if PropertyPath.object(value.memory, value.info) != 0 { return }
+    }
+    tell(ending.segment, start, nil, nil, isInPlace: false)
   }
 }
 

@@ -30,7 +30,7 @@ struct PropertyPath: Sendable {
     var segments: [Segment] = []
     var (owner, isStatic) = (type, isStatic)
     while true {
-      let property = try ObservedProperty(names.removeFirst(), of: owner, isStatic: isStatic)
+      let property = try ObservedProperty.named(names.removeFirst(), of: owner, isStatic: isStatic)
       isStatic = false
       var segment = Segment(property: property.name)
       var info = property.info
@@ -71,8 +71,12 @@ struct PropertyPath: Sendable {
   /// The object that the value at `memory` refers to; 0 for nil.
   static func object(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> UInt {
     if case .optional(let payload) = info.kind { return info.metadata.enumTag(memory) == 0 ? object(memory, payload) : 0 }
-    guard case .object = info.kind else { return 0 }
-    return memory.load(as: UInt.self)
+    switch info.kind {
+    case .object: return memory.load(as: UInt.self)
+    // A class-bound protocol's value begins with the reference.
+    case .existential where info.metadata.existentialForm == .reference: return memory.load(as: UInt.self)
+    default: return 0
+    }
   }
 }
 

@@ -44,6 +44,7 @@ package struct ValueWriter {
   /// Set once at start: how the dispatcher releases what calls kept alive.
   static func installReleaseHandler() {
     hkt_set_release_values { list in Unmanaged<ReleaseBox>.fromOpaque(list!).release() }
+    hkt_set_restore_arguments { call, index in ValueWriter(call!).restoreArguments(of: index) }
   }
 
   /// What the call ends when it is over.
@@ -55,6 +56,53 @@ package struct ValueWriter {
   }
 
   private func release(_ value: OwnedValue) { releases.values.append(value) }
+
+  // MARK: Arguments of layers further out
+
+  /// To be called before a layer puts new arguments into the frame: layers around it go on with those they passed.
+  package func noteArguments() {
+    let index = call.pointee.index
+    let isInner = index > call.pointee.first && call.pointee.is_async == 0
+    // Without a layer that comes back to work nobody looks at them again.
+    guard isInner, canReleaseAfterCall, let layers = call.pointee.layers, layers.pointee.phases & UInt32(HKT_ON_AROUND | HKT_ON_EXIT) != 0 else {
+      return
+    }
+    let releases = releases
+    if releases.replaced.last?.index == index { return }
+    let stackWords = Int(call.pointee.body.pointee.stack_bytes) / 8
+    let words = 6 + 16 + stackWords
+    let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
+    Self.copyArguments(between: frame, and: memory, stackWords, isSaving: true)
+    releases.replaced.append(ReplacedArguments(index: index, stackWords: stackWords, memory: memory))
+    call.pointee.state |= UInt32(HKT_CALL_REPLACED)
+  }
+
+  /// The layer of this index is over.
+  private func restoreArguments(of index: UInt32) {
+    guard let list = call.pointee.releases else { return }
+    // Only this file stores `releases`.
+    let releases = Unmanaged<ReleaseBox>.fromOpaque(list).takeUnretainedValue()
+    while let last = releases.replaced.last, last.index >= index {
+      Self.copyArguments(between: frame, and: last.memory, last.stackWords, isSaving: false)
+      last.memory.deallocate()
+      releases.replaced.removeLast()
+    }
+    if releases.replaced.isEmpty { call.pointee.state &= ~UInt32(HKT_CALL_REPLACED) }
+  }
+
+  /// The integer and vector registers of arguments, and their words on the stack. What was passed by address and not consumed lies
+  /// where it lay: a replacement has memory of its own.
+  private static func copyArguments(
+    between frame: UnsafeMutablePointer<HKTFrame>, and memory: UnsafeMutablePointer<UInt64>, _ stackWords: Int, isSaving: Bool
+  ) {
+    func copy(_ place: UnsafeMutableRawPointer, _ kept: UnsafeMutableRawPointer, _ bytes: Int) {
+      if isSaving { kept.copyMemory(from: place, byteCount: bytes) } else { place.copyMemory(from: kept, byteCount: bytes) }
+    }
+    let base = UnsafeMutableRawPointer(frame)
+    copy(base + MemoryLayout<HKTFrame>.offset(of: \.integer)!, memory, 6 * 8)
+    copy(base + MemoryLayout<HKTFrame>.offset(of: \.xmm)!, memory + 6, 8 * 16)
+    if stackWords > 0 { copy(frame.pointee.stack, memory + 22, stackWords * 8) }
+  }
 
   /// Keeps what the call's caller had given or was to get until the call is over, and on until the caller cannot use it any more.
   package func keepForCaller(_ value: OwnedValue, borrowedBy borrower: DeferredReleases.Borrower = .caller) {
@@ -83,6 +131,7 @@ package struct ValueWriter {
 
   /// Replaces the argument of that number, whose plan most values do without.
   package func replace(_ index: Int, of plan: CallPlan, with value: OwnedValue) {
+    if !plan.arguments[index].isInout { noteArguments() }
     let recipe = plan.recipes[index]
     guard case .parts = recipe.kind, !recipe.isConsumed else { return replace(plan.arguments[index], with: value) }
     recipe.put(value.memory, in: frame)
@@ -91,6 +140,7 @@ package struct ValueWriter {
 
   /// Puts `value` in the argument's place and takes ownership of it. The caller has checked `canReplace`.
   func replace(_ argument: ArgumentPlan, with value: OwnedValue) {
+    if !argument.isInout { noteArguments() }
     switch argument.location {
     case .optimizedOut, .unknown: value.destroy()
     case .parts(let parts): replace(parts, of: argument, with: value)
@@ -370,9 +420,19 @@ private final class ReleaseBox {
   var kept: [(value: OwnedValue, end: UInt64)] = []
   /// Of values that were given away.
   var memories: [UnsafeMutableRawPointer] = []
+  /// The innermost layer's last.
+  var replaced: [ReplacedArguments] = []
   deinit {
+    for each in replaced { each.memory.deallocate() }
     for value in values { value.destroy() }
     for (value, end) in kept { DeferredReleases.keep(value, until: end) }
     for memory in memories { memory.deallocate() }
   }
+}
+
+/// The arguments in a frame before the layer of that index replaced some of them.
+private struct ReplacedArguments {
+  let index: UInt32
+  let stackWords: Int
+  let memory: UnsafeMutablePointer<UInt64>
 }

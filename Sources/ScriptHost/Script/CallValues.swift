@@ -44,7 +44,9 @@ enum CallValues {
   private static func read(_ slot: ValueSlot, at address: UnsafeRawPointer, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue? {
     if let scalar = scalar(slot, at: address) { return scalar }
     switch slot.kind {
-    case .string: return ValueBridge.string(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self), scratch)
+    case .string:
+      let text = ValueBridge.string(address.load(as: UInt64.self), address.load(fromByteOffset: 8, as: UInt64.self), scratch)
+      return text.s.n > ValueBridge.longestText ? nil : text
     case .object: return bridge.object(address.load(as: UInt.self))
     case .float: return shl_number(Double(address.load(as: Float.self)))
     case .void: return shl_nil()
@@ -428,6 +430,7 @@ enum CallValues {
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
     script.pointee.hook?.tellOfPrivate()
+    ValueWriter(view.call).noteArguments()
     var left = script.pointee.arguments.staged
     while left != 0 {
       let index = left.trailingZeroBitCount

@@ -318,6 +318,10 @@ final class LuaHook: @unchecked Sendable {
       patch.skipped(selector, String(cString: shl_status_text(status)))
       return abandon(script)
     }
+    if status == SHL_ERROR, let error = invocation.error, patch.classes.errorBox(error.pointee.value) == 0, script.pointee.view.didThrow {
+      // What the original threw, of a type that is not known: it is still where it was left.
+      return passOn(script)
+    }
     if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
       script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) || script.pointee.view.didThrow
     {
@@ -331,6 +335,13 @@ final class LuaHook: @unchecked Sendable {
     return fail(
       script, invocation.error.map { message(&$0.pointee) } ?? String(cString: shl_status_text(status)),
       hasPosition: invocation.error.map { $0.pointee.line > 0 } ?? false, blame: Blame(status, invocation.error))
+  }
+
+  /// The original's outcome stands, and nobody failed.
+  private func passOn(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
+    CallValues.dropStaged(script)
+    CallValues.dropHeld(script)
+    return HKT_HANDLED
   }
 
   /// What is said of an error; of a Swift error that nobody caught, its own words.

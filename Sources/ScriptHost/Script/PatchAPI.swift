@@ -93,6 +93,8 @@ enum PatchAPI {
     ClassAPI.register(patch, context, classMaker, check)
     check(shl_register_all(state, functions.baseAddress, Int32(functions.count), context))
     check(shl_constant(state, 1, "swift.null", "swift.null"))
+    // What `swift.case("name", nil)` holds: no script writes it.
+    check(shl_constant(state, 2, nil, "nil"))
     patch.lua.setPrint { [unowned patch] text, source, line in
       patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
     }

@@ -77,21 +77,24 @@ package final class AddedMethod: Sendable {
   package let callable: Callable
   private let synthesizedMethod: SynthesizedMethod
 
-  init(_ signature: MethodSignature, in type: NewTypeName) throws(NewTypeError) {
+  /// - Parameter inherited: the method of a class above that this one overrides: what runs where nothing is published, and what
+  ///   an override goes on to.
+  init(_ signature: MethodSignature, in type: NewTypeName, over inherited: AddedMethod? = nil) throws(NewTypeError) {
     self.signature = signature
     declaration = signature.declaration(in: type)
     let plan = CallPlanner().plan(declaration)
     if let reason = plan.obstacle { throw .member(signature.name, of: type.description, reason: reason) }
     // The word that names the stub is nobody's but ours.
     let place = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
-    synthesizedMethod = try SynthesizedMethod(at: place, original: try Unanswered.throwing(), plan: plan)
+    let original = if let inherited { inherited.synthesizedMethod.word } else { try Unanswered.throwing() }
+    synthesizedMethod = try SynthesizedMethod(at: place, original: original, plan: plan)
     do throws(CallRefusal) {
       callable = try Callable(
         declaration, selector: "\(type.description).\(signature.name)", plan: plan, selfPlan: plan.selfPlan, entry: synthesizedMethod.word)
     } catch { throw .member(signature.name, of: type.description, reason: error.description) }
   }
 
-  /// Makes `spec`, an `around` layer, what the method does; nil: it throws.
+  /// Makes `spec`, an `around` layer, what the method does; nil: what the inherited one does, or it throws.
   func publish(_ spec: LayerSpec?) -> Bool { synthesizedMethod.publish(spec) }
 }
 

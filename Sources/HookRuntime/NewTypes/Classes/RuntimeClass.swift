@@ -211,11 +211,21 @@ package final class RuntimeClass: RuntimeMemberSource, @unchecked Sendable {
       if case .success(let member) = ClassMember.find(signature.name, in: superclass, suggesting: false) {
         throw .member(signature.name, of: self.name, reason: "'\(member.selector)' is inherited; override it")
       }
-      let made = try AddedMethod(signature, in: typeName)
+      let inherited = Self.added(signature.name, inheritedFrom: superclass)
+      if let inherited, inherited.signature.parameters != signature.parameters || inherited.signature.result != signature.result {
+        throw .member(signature.name, of: self.name, reason: "'\(inherited.callable.selector)' is inherited, with other types")
+      }
+      let made = try AddedMethod(signature, in: typeName, over: inherited)
       added[signature.name] = made
       return made
     }
     guard method.publish(spec(method)) else { throw .noMemory }
+  }
+
+  /// The method that the class, or one it inherits from, added under this name, given with or without types.
+  package static func added(_ name: String, inheritedFrom superclass: Metadata) -> AddedMethod? {
+    let plain = (try? MethodSignature(text: name))?.name ?? name
+    return superclass.classChain.lazy.compactMap { (RuntimeMembers.with($0) as? RuntimeClass)?.addedMethod(plain) }.first
   }
 
   /// Objects of the superclass have a member of this name, which can be overridden if anything can.

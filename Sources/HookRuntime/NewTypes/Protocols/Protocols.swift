@@ -19,6 +19,39 @@ enum Protocols {
   }
 }
 
+/// Which protocol a name means, found once: scripts ask it of value after value.
+private enum KnownProtocols {
+  private static let lock = RecursiveLock()
+  // Both behind `lock`.
+  nonisolated(unsafe) private static var byName: [String: ProtocolDescriptor?] = [:]
+  nonisolated(unsafe) private static var seen: UInt64 = .max
+
+  static func named(_ text: String) -> ProtocolDescriptor? {
+    lock.withLock {
+      // What was not found may have come with an image since.
+      let change = LoadedImages.changeCount
+      if seen != change {
+        seen = change
+        byName = byName.filter { $0.value != nil }
+      }
+      if let known = byName[text] { return known }
+      let found = try? Protocols.named(text)
+      // Names that programs have are few; names that scripts put together need not be.
+      if found != nil || byName.count < mostNames { byName[text] = .some(found) }
+      return found
+    }
+  }
+  private static let mostNames = 1024
+}
+
+extension Metadata {
+  /// Values of the type conform to the protocol of that name, as the program spells it: `Shop.CartDelegate`. False where the
+  /// program has none of that name.
+  package func conforms(toProtocolNamed name: String) -> Bool {
+    KnownProtocols.named(name).map { conformance(to: $0) != nil } ?? false
+  }
+}
+
 extension ProtocolDescriptor {
   /// `Shop.CartDelegate`
   var qualifiedName: String {

@@ -201,6 +201,12 @@ enum ClassAPI {
   ) throws(NewTypeError) {
     if RuntimeClass.inherits(member.name, superclass) {
       try type.override(member.name, missing: missing) { SynthesizedMethodHook.layer(member.function, member.info, $0.family, patch) }
+    } else if let inherited = RuntimeClass.added(member.name, inheritedFrom: superclass) {
+      // Another class made here added it: this one overrides it, whether or not its types are spelled again.
+      let spelled = try? MethodSignature(text: member.name)
+      try type.add(member.name.contains(": ") || member.name.contains("->") ? spelled ?? inherited.signature : inherited.signature) {
+        SynthesizedMethodHook.layer(member.function, member.info, .standing(for: $0.declaration), patch)
+      }
     } else {
       guard member.name.contains("(") else {
         throw .member(

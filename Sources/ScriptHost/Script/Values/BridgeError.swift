@@ -21,6 +21,8 @@ indirect enum BridgeError: Error, Equatable {
   case payload(case: String, type: String, expected: Int, found: Int)
   case hole(at: Int64)
   case listKey(String)
+  /// Keys that are two for Lua and one for the dictionary.
+  case equalKeys(type: String)
   case tooDeep
   case noConformance(String, type: String)
   case expired
@@ -59,6 +61,7 @@ indirect enum BridgeError: Error, Equatable {
       "case '\(name)' of \(type) takes \(expected) value\(expected == 1 ? "" : "s"), got \(found)"
     case .hole(let index): "a list has no holes, index \(index) is nil; write swift.null for none"
     case .listKey(let key): "a list has the keys 1, 2, …, got key \(key)"
+    case .equalKeys(let type): "two keys of the table are equal as \(type); which value is meant does not show"
     case .tooDeep: "the table is nested more than 64 deep, or contains itself"
     case .noConformance(let found, let type): "expected \(type), and '\(found)' does not conform"
     case .runsOnce(let selector):

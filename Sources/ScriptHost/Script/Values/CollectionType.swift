@@ -306,7 +306,9 @@ private final class DictionaryType<K: Hashable, V>: CollectionType, @unchecked S
     }
     while try next(UnsafeMutableRawPointer(key), UnsafeMutableRawPointer(value)) {
       let (k, v) = (key.move(), value.move())
-      HostWork.run { made[k] = v }
+      let isFirst = HostWork.run { made.updateValue(v, forKey: k) == nil }
+      // A table has no order: which of the two was meant does not show.
+      guard isFirst else { throw .equalKeys(type: _typeName(K.self, qualified: true)) }
     }
     memory.initializeMemory(as: [K: V].self, to: made)
   }

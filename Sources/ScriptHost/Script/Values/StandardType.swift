@@ -23,7 +23,9 @@ extension ValueBridge {
   func standard(_ type: StandardType, _ memory: UnsafeRawPointer, _ borrowed: BorrowedValue, _ scratch: Scratch) -> SHLValue {
     switch type {
     // The memory holds a value of the type its metadata names; each read copies it.
-    case .substring: return text(String(memory.assumingMemoryBound(to: Substring.self).pointee), scratch)
+    case .substring:
+      let part = memory.assumingMemoryBound(to: Substring.self).pointee
+      return part.utf8.count > Self.longestText ? handle(memory, borrowed) : text(String(part), scratch)
     case .character: return text(String(memory.assumingMemoryBound(to: Character.self).pointee), scratch)
     case .unicodeScalar: return text(String(Character(memory.assumingMemoryBound(to: Unicode.Scalar.self).pointee)), scratch)
     case .staticString: return text(memory.assumingMemoryBound(to: StaticString.self).pointee.description, scratch)

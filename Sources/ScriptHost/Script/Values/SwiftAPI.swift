@@ -53,7 +53,7 @@ enum SwiftAPI {
   private static func given(_ index: Int, _ callback: LuaCallback) -> SHLValue {
     let value = callback[index]
     switch value.tag {
-    case SHL_NIL: return ValueBridge.null
+    case SHL_NIL: return ValueBridge.none
     case SHL_HANDLE:
       // The script's own handle: a second one with its words would end what it keeps a second time. Arguments are the lowest slots.
       var same = SHLValue()
@@ -152,13 +152,14 @@ enum SwiftAPI {
   }
 
   /// The type's name, its superclasses' or a protocol's it conforms to.
-  private static func matches(_ type: Metadata, _ name: String) -> Bool {
+  private static func matches(_ type: Metadata, _ name: String, _ callback: LuaCallback) -> Bool {
     var each: Metadata? = type
     while let metadata = each {
       if _typeName(metadata.type, qualified: true) == name { return true }
       each = metadata.superclass
     }
-    return false
+    // Looking for a protocol is not the script's time.
+    return callback.unlocked { type.conforms(toProtocolNamed: name) }
   }
 
   private static let isInstance: SHLFunction = { context, callback in
@@ -169,7 +170,7 @@ enum SwiftAPI {
       guard let type = dynamicType(callback[0], patch) else {
         return callback.fail(expiredOr("'swift.is' takes a Swift object and a type name", callback[0], patch))
       }
-      return callback.done(shl_bool(matches(type, name)))
+      return callback.done(shl_bool(matches(type, name, callback)))
     }
   }
 
@@ -181,7 +182,7 @@ enum SwiftAPI {
       guard let type = dynamicType(callback[0], patch) else {
         return callback.fail(expiredOr("'swift.as' takes a Swift object and a type name", callback[0], patch))
       }
-      guard matches(type, name) else { return callback.done(shl_nil()) }
+      guard matches(type, name, callback) else { return callback.done(shl_nil()) }
       return callback.done(.argument(0))
     }
   }

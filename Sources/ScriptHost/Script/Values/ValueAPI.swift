@@ -264,6 +264,11 @@ enum ValueAPI {
       if let collection = CollectionType.of(borrowed.info) {
         return borrowed.withMemory { callback.done(shl_int(Int64(collection.count($0)))) } ?? callback.fail(gone(borrowed))
       }
+      if case .string = borrowed.info.kind {
+        // One that is too long for a string of Lua's.
+        return borrowed.withMemory { callback.done(shl_int(Int64($0.assumingMemoryBound(to: String.self).pointee.utf8.count))) }
+          ?? callback.fail(gone(borrowed))
+      }
       guard case .tuple = borrowed.info.kind else { return callback.fail("a value of type \(borrowed.info.name) has no length") }
       return callback.done(shl_int(Int64(borrowed.info.fields.count)))
     }

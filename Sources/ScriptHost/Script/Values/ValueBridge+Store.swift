@@ -6,6 +6,7 @@ internal import HookRuntime
 extension ValueBridge {
   /// Initialises `memory` with the Swift value of `value`.
   func store(_ value: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer) throws(BridgeError) {
+    if Self.isNone(value) { return try store(info.isAny ? Self.null : shl_nil(), as: info, at: memory) }
     switch info.kind {
     case .bool:
       if value.tag != SHL_BOOL { return try storeHandle(value, info, memory, "Bool") }
@@ -23,7 +24,7 @@ extension ValueBridge {
       try storeHandle(value, info, memory, "cstring")
     case .optional(let payload): try storeOptional(value, info, payload, memory)
     case .object: try storeObject(value, info, memory)
-    case .void: break
+    case .void: try checkVoid(value)
     case .existential: try storeExistential(value, info, memory)
     case .structure: try storeStructure(value, info, memory)
     case .tuple: try storeTuple(value, info, memory)
@@ -31,6 +32,12 @@ extension ValueBridge {
     case .closure: try ClosureBridge.store(value, as: info, at: memory, self)
     case .metatype, .opaque: try storeHandle(value, info, memory, info.name)
     }
+  }
+
+  /// `()` has one value: nothing, `swift.null` where nil would be a hole, or what a `some` of it is read as.
+  private func checkVoid(_ value: SHLValue) throws(BridgeError) {
+    let isOne = value.tag == SHL_NIL || Self.isNull(value) || value.tag == SHL_BOOL && value.b
+    if !isOne { throw .wrongType(expected: "(), which is nil or true", found: describe(value)) }
   }
 
   /// Copies the value a handle stands for, if it is of the very type.

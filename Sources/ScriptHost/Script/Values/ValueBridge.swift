@@ -27,6 +27,11 @@ struct ValueBridge {
 
   static let null = shl_constant_value(1)
   static func isNull(_ value: SHLValue) -> Bool { value.tag == SHL_CONSTANT && value.i == 1 }
+  /// nil where a table could not hold it: the outermost none, where `null` is one inside a `some`.
+  static let none = shl_constant_value(2)
+  static func isNone(_ value: SHLValue) -> Bool { value.tag == SHL_CONSTANT && value.i == 2 }
+  /// Longer texts stay handles, which can be passed on: as strings they would take more than a script may have. SHLLimits.string_bytes.
+  static let longestText = 4 << 20
 
   /// The value at `memory`. Strings point into the object that owns them (or into `scratch`): push them at once.
   /// - Parameter isElement: none is `swift.null`, since nil would be a hole.
@@ -37,10 +42,11 @@ struct ValueBridge {
     case .float(32): return shl_number(Double(memory.loadUnaligned(as: Float.self)))
     case .float: return shl_number(memory.loadUnaligned(as: Double.self))
     case .string:
-      return Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
+      let text = Self.string(memory.loadUnaligned(as: UInt64.self), memory.loadUnaligned(fromByteOffset: 8, as: UInt64.self), scratch)
+      return text.s.n > Self.longestText ? handle(memory, borrowed) : text
     case .cString: return cString(memory, borrowed)
     case .object: return reference(memory.loadUnaligned(as: UInt.self))
-    case .void: return shl_nil()
+    case .void: return isElement ? Self.null : shl_nil()
     case .optional(let payload): return optional(memory, info, payload, borrowed, scratch, isElement)
     case .existential: return existential(memory, info, borrowed, scratch)
     case .structure:
@@ -56,6 +62,8 @@ struct ValueBridge {
   ) -> SHLValue {
     guard let tag = info.metadata.enumTag(memory) else { return handle(memory, borrowed) }
     if tag != 0 { return isElement ? Self.null : shl_nil() }
+    // There is a value, though it says nothing.
+    if case .void = payload.kind { return shl_bool(true) }
     if case .optional = payload.kind {
       // nil is none, null is some(none); what is nested deeper keeps its type.
       guard let inner = payload.metadata.enumTag(memory) else { return handle(memory, borrowed) }
@@ -93,7 +101,10 @@ struct ValueBridge {
     // What a script sees of an Optional is its payload, and so is what is copied.
     if case .optional(let payload) = info.kind, info.metadata.enumTag(memory) == 0 {
       // Without a copy there is no handle to the payload: the variable may be nil before it is used.
-      if case .optional = payload.kind {} else { return snapshot(memory, payload, scratch) }
+      switch payload.kind {
+      case .optional, .void: break
+      default: return snapshot(memory, payload, scratch)
+      }
     }
     let place = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: serial)
     let isWhole =
@@ -184,7 +195,7 @@ struct ValueBridge {
   private func cString(_ memory: UnsafeRawPointer, _ borrowed: BorrowedValue) -> SHLValue {
     let address = memory.loadUnaligned(as: UInt.self)
     if address == 0 { return shl_nil() }
-    guard let count = CText.withBytes(address, { $0.count }) else { return handle(memory, borrowed) }
+    guard let count = CText.withBytes(address, { $0.count }), count <= Self.longestText else { return handle(memory, borrowed) }
     return shl_string(UnsafePointer(bitPattern: address), count)
   }
 
