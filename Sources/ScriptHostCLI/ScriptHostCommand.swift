@@ -22,7 +22,7 @@ enum ScriptHostCommand {
   /// All subcommands, in the order of the help.
   static let subcommands: [Subcommand] = [
     .run, .attach, .ps, .status, .patch, .hooks, .trace, .types, .methods, .find, .explain, .coverage, .check, .test, .new, .stubs, .doc, .events, .logs,
-    .crashes, .safeMode, .export, .query, .report, .doctor, .completion, .manual,
+    .crashes, .guards, .safeMode, .export, .query, .report, .doctor, .completion, .manual,
   ]
 
   /// The words of this process's command line, as bytes: file names need not be UTF-8.

@@ -1,8 +1,8 @@
 // NeutralValue — what a call comes back with that nobody answers, when that is to be harmless.
 
-enum NeutralValue {
+package enum NeutralValue {
   /// `nil`, false, 0, an empty text or collection; nil for types that have no such value.
-  static func make(_ info: TypeInfo) -> OwnedValue? {
+  package static func make(_ info: TypeInfo) -> OwnedValue? {
     let value = OwnedValue(uninitialized: info)
     switch info.kind {
     case .optional: info.metadata.injectEnumTag(value.memory, 1)

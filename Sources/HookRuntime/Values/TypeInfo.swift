@@ -94,7 +94,7 @@ package final class TypeInfo: Sendable {
 
 extension TypeInfo {
   /// A pointer of Swift's: one word, the address.
-  var isPointer: Bool {
+  package var isPointer: Bool {
     guard size == 8, name.hasPrefix("Swift."), case .structure = kind else { return false }
     let bare = name.dropFirst(6).prefix { $0 != "<" }
     return bare.hasSuffix("Pointer") && (bare.hasPrefix("Unsafe") || bare.hasPrefix("Opaque"))

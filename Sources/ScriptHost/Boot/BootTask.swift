@@ -78,7 +78,7 @@ enum BootTasks {
   /// Unordered but for those of equal phase and priority.
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
-    .survey, .crashFile, .journal, .index, .privacy, .metrics,
+    .survey, .crashFile, .journal, .index, .privacy, .metrics, .guards,
     .canaryBegin, .wantTests, .patches, .tests, .canary,
     .trace,
     .stalls, .profile, .network, .control, .startup, .bootLoaded,

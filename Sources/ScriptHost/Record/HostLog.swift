@@ -113,6 +113,26 @@ package final class HostLog: Sendable {
     }
   }
 
+  /// A guard caught something: a record, a breadcrumb, and with `-v` a line.
+  /// - Parameters:
+  ///   - owner: the patch that asked for the guard.
+  ///   - count: hits of the guard so far.
+  func guarded(_ hit: GuardHit, owner: String, count: UInt64) {
+    leaveCrumb(CCRASH_FAILURE, "guard \(hit.guarded.rawValue): \(hit.selector): \(hit.problem)")
+    append(.event, "guard") { fields in
+      fields.add("guard", hit.guarded.rawValue)
+      fields.add("mode", hit.mode.rawValue)
+      fields.add("patch", owner)
+      fields.add("selector", hit.selector)
+      fields.add("problem", hit.problem)
+      fields.add("outcome", hit.outcome)
+      if !hit.site.isEmpty { fields.add("site", hit.site) }
+      fields.add("hits", count)
+    }
+    guard isVerbose else { return }
+    say("guard \(hit.guarded.rawValue): '\(hit.selector)': \(hit.problem); \(hit.outcome)\(hit.site.isEmpty ? "" : " (in '\(hit.site)')")")
+  }
+
   /// Counted; told when the program ends.
   package func skipped(patch: String, selector: String, reason: String) {
     counts.withLock { $0.skips["\(patch): '\(selector)' was skipped: \(reason)", default: 0] += 1 }

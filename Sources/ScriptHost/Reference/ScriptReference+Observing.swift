@@ -30,6 +30,19 @@ extension ScriptReference {
       ],
       "Records each request of Foundation's URLSession with its phases. See docs/apm.md."),
     ScriptEntry(
+      "", "guard", .function, "guard(settings: table)",
+      options: [
+        ScriptOption("mode", "\"report\"|\"contain\"|\"assert\"", "What becomes of a hit; `contain` without one."),
+        ScriptOption("modules", "table", "Only calls made by code of these modules."),
+        ScriptOption("records", "integer", "At most so many records a second, 10 without it; all hits are counted."),
+        ScriptOption("types", "table", "Of `zombies`: the classes, as names or globs."),
+        ScriptOption("methods", "table", "Of `main_thread`: the functions, as selectors or globs."),
+        ScriptOption("count", "integer", "Of `zombies`: so many objects are kept at most, 1000 without it."),
+        ScriptOption("bytes", "string", "Of `zombies`: so much memory is kept at most, `8MB` without it."),
+      ],
+      "Switches guards on: mistakes that would end the program, or go unseen, are counted, recorded and kept from doing harm. See docs/guards.md.",
+      example: "guard { \"main_thread\", methods = { \"Shop.Cart.total(tax:)\" }, mode = \"report\" }"),
+    ScriptEntry(
       "", "screen", .function, "screen(rule: table) -> Rule",
       options: [
         ScriptOption("base", "string", "A class: its instances and those of all subclasses are screens. Or a protocol.", isNeeded: true),

@@ -106,6 +106,7 @@ enum PatchAPI {
     let lists = [
       globals, UnitAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
       MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
+      GuardAPI.functions,
     ]
     let named = lists.joined()
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }

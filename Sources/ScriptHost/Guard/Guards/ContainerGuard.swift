@@ -1,0 +1,142 @@
+// ContainerGuard — indices and ranges beyond the end of Foundation's reference collections, strings and data.
+//
+// The receiver is asked for its count before the original runs, and so nothing of the original's work is undone. Only Foundation's own
+// implementations are watched: what a subclass of the program does with an index is its own affair.
+internal import CHookTrampoline
+internal import HookRuntime
+internal import SwiftMangling
+
+enum ContainerGuard {
+  /// Whose members are looked through. Methods come from the registry of the running program.
+  static let types = [
+    "NSArray", "NSMutableArray", "NSOrderedSet", "NSMutableOrderedSet", "NSSet", "NSMutableSet", "NSDictionary", "NSMutableDictionary",
+    "NSString", "NSMutableString", "NSAttributedString", "NSMutableAttributedString", "NSData", "NSMutableData", "NSCache",
+    "_NSCFArray", "_NSCFString", "_NSCFConstantString",
+  ]
+
+  static func begin(_ run: GuardRun) throws(GuardProblem) {
+    var requests: [HookRequest] = []
+    var plans: [FamilyName: ContainerLayer] = [:]
+    var isThere = false
+    for type in types {
+      guard case .success(let found) = SelectorLookup.resolve("Foundation.\(type).**", suggesting: false) else { continue }
+      isThere = true
+      for (image, family) in found where isMember(family, of: type) {
+        guard let layer = layer(image, family, run) else { continue }
+        plans[FamilyName(family)] = layer
+        requests.append(HookRequest(image: image, family: family, mayChoose: true))
+      }
+    }
+    guard isThere else { throw GuardProblem("guard 'containers': the program does not use Foundation's reference collections") }
+    let layers = plans
+    let count = run.install(requests) { layers[FamilyName($0)]!.spec() }
+    run.watches(count)
+    guard count > 0 else { throw GuardProblem("guard 'containers': none of Foundation's collections can be watched; \(run.notes.first ?? "")") }
+  }
+
+  private static func isMember(_ family: Family, of type: String) -> Bool {
+    let declaration = family.declaration
+    guard declaration.contextKind == .classType, declaration.hasInstance, !declaration.isCoroutine, family.requirement == nil else { return false }
+    return declaration.context.map { "\($0)" == "Foundation.\(type)" } ?? false
+  }
+
+  /// Nil where nothing is to be checked.
+  private static func layer(_ image: ImageCatalog, _ family: Family, _ run: GuardRun) -> ContainerLayer? {
+    guard let body = family.bodies.first else { return nil }
+    switch family.declaration.kind {
+    case .`init`, .allocatingInit, .`deinit`, .deallocatingDeinit, .isolatedDeinit: return nil
+    default: break
+    }
+    let plan = image.plan(of: body, in: family)
+    let checks = BoundsCheck.all(of: family, plan)
+    guard !checks.isEmpty, case .object = plan.selfPlan, let context = family.declaration.context,
+      case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
+    else { return nil }
+    guard let length = length(type) else {
+      run.note("'\(family.selector)' is not watched: how many elements its objects have is not known")
+      return nil
+    }
+    var sets: IndexSetAccess?
+    if let set = plan.arguments.lazy.compactMap(\.info).first(where: { $0.name.hasSuffix(".IndexSet") }) {
+      sets = IndexSetAccess(set)
+      if sets == nil {
+        run.note("'\(family.selector)' is not watched: the members of \(set.name) cannot be called")
+        return nil
+      }
+    }
+    let answer = GuardAnswer(family, plan)
+    if answer == nil, run.settings.mode == .contain {
+      run.note("'\(family.selector)' is recorded only: nothing harmless can be returned in the place of its result")
+    }
+    return ContainerLayer(run, family.selector, checks, type, length, sets, answer)
+  }
+
+  /// What tells how many elements there are: texts and data have a length, everything else a count.
+  private static func length(_ type: TypeInfo) -> ComputedStep? {
+    let name = type.name.hasSuffix("String") || type.name.hasSuffix("Data") ? "length" : "count"
+    guard let found = try? ComputedStep(name, of: type, name), case .integer(64, _) = found.result.kind else { return nil }
+    return found
+  }
+}
+
+/// One function of a collection. Called from any thread.
+final class ContainerLayer: @unchecked Sendable {
+  // Immutable.
+  private let run: GuardRun
+  private let selector: String
+  private let checks: [BoundsCheck]
+  private let type: TypeInfo
+  private let length: ComputedStep
+  private let sets: IndexSetAccess?
+  private let answer: GuardAnswer?
+
+  init(
+    _ run: GuardRun, _ selector: String, _ checks: [BoundsCheck], _ type: TypeInfo, _ length: ComputedStep, _ sets: IndexSetAccess?,
+    _ answer: GuardAnswer?
+  ) {
+    (self.run, self.selector, self.checks, self.type) = (run, selector, checks, type)
+    (self.length, self.sets, self.answer) = (length, sets, answer)
+  }
+
+  func spec() -> LayerSpec {
+    LayerSpec(
+      function: containerLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(HKT_ON_AROUND), owner: run.owner,
+      group: "guard containers"
+    ) { Unmanaged<ContainerLayer>.fromOpaque($0!).release() }
+  }
+
+  fileprivate func call(_ call: UnsafeMutablePointer<HKTCall>) {
+    guard run.isOn, let problem = problem(CallView(call)), run.includes(GuardSite.address(call)) else {
+      hkt_call_proceed(call)
+      return
+    }
+    let isContained = run.settings.mode == .contain && answer != nil
+    let outcome = isContained ? answer!.description : "nothing was changed"
+    run.hit(selector, problem, outcome: outcome, address: GuardSite.address(call))
+    if isContained { answer!.put(call) } else { hkt_call_proceed(call) }
+  }
+
+  private func problem(_ view: CallView) -> String? {
+    guard let count = count(view) else { return nil }
+    let reader = BoundsReader(view: view, count: count, indexSet: sets)
+    for check in checks { if let problem = reader.problem(check) { return problem } }
+    return nil
+  }
+
+  /// Elements of the receiver; nil where it does not tell.
+  private func count(_ view: CallView) -> Int? {
+    guard var object = view.selfObject else { return nil }
+    var count: Int?
+    let trouble = withUnsafePointer(to: &object) {
+      length.call(on: UnsafeRawPointer($0), .passUnretained(type)) { result, _ in count = result.load(as: Int.self) }
+    }
+    return trouble == nil ? count : nil
+  }
+}
+
+private let containerLayer: HKTLayerFunction = { call, context, _ in
+  guard let call, let context else { return HKT_HANDLED }
+  // The context is the layer that was retained for this hook.
+  Unmanaged<ContainerLayer>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.call(call) }
+  return HKT_HANDLED
+}
