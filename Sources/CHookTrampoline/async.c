@@ -211,6 +211,7 @@ static void advance(HKTAsyncCall *r, uint32_t at, bool up, const Activation *a) 
     if (!up && at == call->layers->count) return enter_original(r, a);
     call->index = up ? at - 1 : at;
     HKTLayer *layer = &call->layers->layer[call->index];
+    if (up && hkt_is_set(call, HKT_CALL_REPLACED)) hkt_restore_arguments(call, call->index + 1);
     if (up && hkt_async_layer(call)->proceeds) return resume_proceeding(r, a);
     HKTOutcome outcome = up ? go_up(call, layer) : go_down(call, layer);
     if (outcome == HKT_PROCEED || outcome == HKT_AWAIT) hkt_async_layer(call)->waits = 1;

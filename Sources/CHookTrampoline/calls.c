@@ -25,6 +25,7 @@ void hkt_set_release_values(void (*release)(void *)) { release_values = release;
 void hkt_set_release_scratch(void (*release)(void *)) { release_scratch = release; }
 static void (*restore_arguments)(HKTCall *call, uint32_t index);
 void hkt_set_restore_arguments(void (*restore)(HKTCall *, uint32_t)) { restore_arguments = restore; }
+void hkt_restore_arguments(HKTCall *call, uint32_t index) { restore_arguments(call, index); }
 static void (*layer_spent)(void);
 void hkt_set_spent(void (*spent)(void)) { layer_spent = spent; }
 
@@ -205,7 +206,7 @@ static void run_from(HKTCall *call, uint32_t index) {
     hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);  // or a layer below stood in for it: what a call consumes is gone
     if (layer->phases & HKT_ON_EXIT) run_handler(call, layer, HKT_EXIT);
   }
-  if (__builtin_expect(hkt_is_set(call, HKT_CALL_REPLACED), 0)) restore_arguments(call, index);
+  if (__builtin_expect(hkt_is_set(call, HKT_CALL_REPLACED), 0)) hkt_restore_arguments(call, index);
   hkt_set_state(call, outer_ran);
   call->index = outer;
 }

@@ -457,6 +457,31 @@ static void arrive_by_table(Reading *r, const State *state) {
   if (!found || r->too_many_tables) r->is_whole = false;
 }
 
+/// The address that step `at` takes outlives the next call: it is in a register that calls preserve, or was copied.
+static bool keeps_address(const Reading *r, uint32_t at) {
+  HKTPlaces lost = HKT_GPR(0) | HKT_GPR(1) | HKT_GPR(2) | HKT_GPR(6) | HKT_GPR(7) | HKT_GPR(8) | HKT_GPR(9) | HKT_GPR(10) | HKT_GPR(11);
+  HKTPlaces taken = r->steps[at].writes;
+  if (taken & ~lost) return true;
+  for (uint32_t i = at + 1; i < r->count; i++) {
+    const Step *step = &r->steps[i];
+    if (step->kind == CALL || step->kind == CALL_ELSEWHERE) return false;
+    if (step->kind != NEXT || step->names & taken & ~step->writes) return true;
+    taken &= ~step->writes;
+    if (!taken) return false;
+  }
+  return true;
+}
+
+/// Notes whether the step, which comes before the followed call, takes the variable's address for more than one call.
+static void note_kept_address(Reading *r, uint32_t at, const State *state) {
+  const Step *step = &r->steps[at];
+  if (r->flow->rsp == NO_OFFSET || !(step->takes_address || step->copies_frame) || !keeps_address(r, at)) return;
+  int32_t base = step->stack_base == 4 ? state->rsp : step->stack_base == 5 ? state->rbp : NO_OFFSET;
+  int64_t from = r->flow->rsp + r->variable, place = (int64_t)base + step->stack_offset;
+  bool is_elsewhere = step->takes_address && base != NO_OFFSET && (place >= from + r->variable_size || place + 4096 <= from);
+  if (!is_elsewhere) r->use |= HKT_VARIABLE_MAY_BE_USED;
+}
+
 /// Notes whether the step, which may come after the followed call, loads the variable or may give its address away.
 static void note_variable(Reading *r, const Step *step, const State *state) {
   if (!(state->held & AFTERWARDS) || r->flow->rsp == NO_OFFSET) return;
@@ -531,8 +556,10 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
     r->flow->rsp = r->call == UINT64_MAX || !r->states[r->at[r->call]].is_reached ? NO_OFFSET : r->states[r->at[r->call]].rsp;
     for (uint32_t i = 0; r->is_whole && i < r->count; i++) {
       if (!r->states[i].is_reached) continue;
-      if (r->variable_size) note_variable(r, &r->steps[i], &r->states[i]);
-      else collect(r, &r->steps[i], &r->states[i]);
+      if (r->variable_size) {
+        note_kept_address(r, i, &r->states[i]);
+        note_variable(r, &r->steps[i], &r->states[i]);
+      } else collect(r, &r->steps[i], &r->states[i]);
     }
   }
   free(r->steps);

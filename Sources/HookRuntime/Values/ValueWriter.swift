@@ -62,7 +62,7 @@ package struct ValueWriter {
   /// To be called before a layer puts new arguments into the frame: layers around it go on with those they passed.
   package func noteArguments() {
     let index = call.pointee.index
-    let isInner = index > call.pointee.first && call.pointee.is_async == 0
+    let isInner = index > call.pointee.first
     // Without a layer that comes back to work nobody looks at them again.
     guard isInner, canReleaseAfterCall, let layers = call.pointee.layers, layers.pointee.phases & UInt32(HKT_ON_AROUND | HKT_ON_EXIT) != 0 else {
       return

@@ -113,7 +113,8 @@ class Check:
             return f.printed({}, result, 0)
         if mode in ("replace", "around") and new and "r" not in failures and not hooked_to and not f.does_throw and f.form not in ("modify", "read"):
             source = new[0]
-            result = received.get(int(source) - 1, new[1]) if source.isdigit() else new[1]
+            # Of `replace`, the handler of the result is an outer layer: it has the arguments that it passed on.
+            result = received.get(int(source) - 1, new[1]) if mode == "around" and source.isdigit() else new[1]
             self.counts[(f.result.kind, "result", "replaced")] += 1
         if mode == "twice": runs = 1 if "twice" in failures or f.form in ("modify", "read") else 2
         return f.printed(received, result, runs)
