@@ -194,9 +194,11 @@ private struct RequirementFamilies {
 
 extension Body {
   init(_ witness: Witness) {
+    var declaration = witness.requirement
+    declaration.isWitness = true
     self.init(
       form: .witness("of \(PrivateNames.stripped(witness.requirement.selectorName)) for \(witness.conformer.shortName)"),
-      declaration: witness.requirement, mangledName: witness.mangledName, address: witness.address, size: witness.size,
+      declaration: declaration, mangledName: witness.mangledName, address: witness.address, size: witness.size,
       available: witness.available)
   }
 }
@@ -216,19 +218,30 @@ extension Family {
 
 extension ImageCatalog {
   func destination(of witness: Witness, among entries: Set<UInt64>, orAt places: [[VirtualPlace]]) -> Witness.Destination {
-    var witness = witness
-    // Equal witnesses of several classes are one function without a name, to which they jump.
-    if let way = wayOfJump(Body(witness)), let through = way.through, !way.handsOnTo.contains(where: entries.contains),
-      symbols.symbols(at: through.lowerBound - bias).isEmpty, MetadataReader(file: file).importStub(at: through.lowerBound - bias) == nil
-    {
-      witness = witness.moved(to: through)
-    }
+    let witness = behindEqualWitnesses(witness, among: entries)
     guard let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress else { return .here }
     let reader = MetadataReader(file: file)
     return witness.destination(code, among: entries, orAt: places) { address in
       if let imported = reader.importStub(at: address &- bias) { return String(decoding: imported, as: UTF8.self) }
       return symbols.symbols(at: address &- bias).first?.nameText
     }
+  }
+
+  /// Equal witnesses of several classes are one function without a name, to which they jump, or which is all that they call.
+  private func behindEqualWitnesses(_ witness: Witness, among entries: Set<UInt64>) -> Witness {
+    func isUnnamed(_ address: UInt64) -> Bool {
+      symbols.symbols(at: address).isEmpty && MetadataReader(file: file).importStub(at: address) == nil
+    }
+    if let way = wayOfJump(Body(witness)) {
+      guard let through = way.through, !way.handsOnTo.contains(where: entries.contains), isUnnamed(through.lowerBound - bias) else { return witness }
+      return witness.moved(to: through)
+    }
+    guard witness.size <= Int(SharedCode.longestJump), let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress
+    else { return witness }
+    let targets = witness.exits(code)
+    guard targets.count == 1, targets[0] > bias, !entries.contains(targets[0]), isUnnamed(targets[0] - bias) else { return witness }
+    let size = functionSize(at: targets[0] - bias)
+    return size > 0 ? witness.moved(to: targets[0]..<targets[0] + UInt64(size)) : witness
   }
 
   /// The mangled names of Swift functions of other images that the witness calls.

@@ -17,6 +17,8 @@ package enum ControlPlace {
 
   /// The socket's name.
   package static func name(pid: pid_t) -> String { "\(pid).sock" }
+  /// The socket's name until it listens.
+  package static func unreadyName(pid: pid_t) -> String { "\(pid).new" }
   /// The pid in a socket's name.
   package static func pid(of name: [UInt8]) -> pid_t? {
     guard name.suffix(5) == Array(".sock".utf8)[...] else { return nil }

@@ -72,13 +72,20 @@ final class ControlServer: @unchecked Sendable {
     guard descriptor >= 0 else { return problems.append("no socket, \(systemMessage(errno))") }
     // The socket's file is made with the mode of the socket.
     fchmod(descriptor, 0o600)
-    var status = ControlPlace.withAddress(directory, name) { bind(descriptor, $0, $1) }
-    if status != 0, errno == EADDRINUSE, isStale(directory, name) {
-      path.withCString { _ = unlink($0) }
-      status = ControlPlace.withAddress(directory, name) { bind(descriptor, $0, $1) }
+    // Who sees the socket's name can connect: it listens before it has that name.
+    let unready = ControlPlace.unreadyName(pid: getpid())
+    let made = directory.appending(unready)
+    made.withCString { _ = unlink($0) }
+    var status = ControlPlace.withAddress(directory, unready) { bind(descriptor, $0, $1) } ?? -1
+    if status == 0 { status = Glibc.listen(descriptor, 128) }
+    if status == 0, isTaken(directory, name) {
+      status = -1
+      errno = EADDRINUSE
     }
-    guard status == 0, Glibc.listen(descriptor, 128) == 0 else {
+    if status == 0 { status = made.withCString { from in path.withCString { rename(from, $0) } } }
+    guard status == 0 else {
       problems.append("'\(path)', \(systemMessage(errno))")
+      made.withCString { _ = unlink($0) }
       close(descriptor)
       return
     }
@@ -86,12 +93,11 @@ final class ControlServer: @unchecked Sendable {
     ControlFile.made(path)
   }
 
-  /// Nobody listens there: this process, before it executed another program, or one that was killed.
-  private func isStale(_ directory: RawPath, _ name: String) -> Bool {
+  /// Somebody listens there. (Nobody does: this process, before it executed another program, or one that was killed.)
+  private func isTaken(_ directory: RawPath, _ name: String) -> Bool {
     let descriptor = ControlPlace.connect(directory, name)
-    if descriptor < 0 { return errno == ECONNREFUSED }
-    close(descriptor)
-    return false
+    if descriptor >= 0 { close(descriptor) }
+    return descriptor >= 0
   }
 
   // MARK: A turn

@@ -71,6 +71,8 @@ package struct Declaration: Sendable {
   package var isAsyncAccessor = false
   /// An async function that runs where its caller does, `nonisolated(nonsending)`: nor is that in its name.
   package var takesCallersActor = false
+  /// The requirement as a conforming type's table has it: called with what conforms and the table behind all other arguments.
+  package var isWitness = false
   /// Whether it is one is not known: where its arguments are is not, then.
   package var callersActorIsUndecided = false
   package static let callersActorIsUntold =

@@ -29,6 +29,8 @@ package struct GenericEnvironment: Sendable {
   package private(set) var contextCount = 0
   /// The number and order of witness tables are certain.
   package private(set) var tablesAreKnown = true
+  /// Of a witness: the type that conforms, and the conformance whose table it was found in. Both are passed behind all others.
+  private(set) var witnessSelf: (key: GenericParameterKey, conformance: Conformance)?
   /// Associated types that are classes, or a certain type.
   private(set) var classMembers: Set<TypeSyntax> = []
   private(set) var concreteMembers: [TypeSyntax: TypeSyntax] = [:]
@@ -56,6 +58,10 @@ package struct GenericEnvironment: Sendable {
     addOwnParameters(declaration)
     for requirement in declaration.requirements { try add(requirement) }
     settleTables()
+    if declaration.isWitness, let conforming = parameters.first?.key {
+      let own = TypeSyntax.genericParameter(depth: conforming.depth, index: conforming.index)
+      witnessSelf = conformances.first { $0.subject == own && $0.proto == declaration.context }.map { (conforming, $0) }
+    }
   }
 
   /// What the fields of a type are declared under.

@@ -1,6 +1,7 @@
 // HiddenArguments — the metadata and witness tables behind a generic call's arguments, and where a call's generic types are.
 //
-// Order: metadata of Self where a struct or enum is passed by address, metadata of each parameter, witness tables. What can
+// Order: metadata of Self where a struct or enum is passed by address, metadata of each parameter, witness tables; in witnesses the
+// metadata of what conforms and its table come last. What can
 // be had from self or from an argument that is an object is not passed. Source of the rules: IRGen's GenProto.cpp
 // (PolymorphicConvention, considerParameter, Fulfillment.cpp); checked against `swiftc -emit-irgen`.
 package import SwiftMangling
@@ -59,11 +60,19 @@ struct HiddenArguments {
     if passesSelf {
       if let lost { arguments[0].location = .unknown(lost) } else { give(0, allocator.takeInteger()) }
     }
-    for parameter in environment.parameters where parameter.concrete == nil && !fulfilled.contains(parameter.key) {
+    let last = environment.witnessSelf
+    for parameter in environment.parameters
+    where parameter.concrete == nil && !fulfilled.contains(parameter.key) && parameter.key != last?.key {
       add(parameter.kind == .value ? .value(parameter.key) : .metadata(parameter.key), &allocator, lost)
     }
     let untold = environment.tablesAreKnown ? lost : "which witness tables it takes is not in its name"
-    for conformance in environment.conformances where !isFulfilled(conformance) { add(.witnessTable(conformance), &allocator, untold) }
+    for conformance in environment.conformances where !isFulfilled(conformance) && conformance != last?.conformance {
+      add(.witnessTable(conformance), &allocator, untold)
+    }
+    if let last {
+      add(.metadata(last.key), &allocator, untold)
+      add(.witnessTable(last.conformance), &allocator, untold)
+    }
     if !environment.tablesAreKnown || lost != nil { isExact = false }
   }
 
