@@ -89,3 +89,26 @@ public struct Journal: Sink {
 @inline(never) public func note(_ s: any Sink) -> Int { s.write("a") }
 nonisolated(unsafe) public var marks: [String] = []  // of the main task alone
 @inline(never) public func mark(_ text: String) { marks.append(text) }
+
+/// A generic requirement: a witness takes what conforms, and the table, behind what the method is generic over.
+public protocol Maker { func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T }
+public protocol Tooled { func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T }
+public protocol Numbered { init(number: Int) }
+public struct Coin: Numbered {
+  public let number: Int
+  public init(number: Int) { self.number = number }
+}
+/// The witnesses of both protocols are equal, and hand on to the method.
+public final class Mint<Metal: Priced>: Maker, Tooled {
+  let metal: Metal
+  public init(_ metal: Metal) { self.metal = metal }
+  @inline(never) public func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T { T(number: metal.worth(n) &+ 1) }
+}
+/// With optimisation nothing is left of the method but the witness.
+struct Press<Metal: Priced>: Maker {
+  let metal: Metal
+  @inline(__always) func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T { T(number: metal.worth(n) &+ 2) }
+}
+@inline(never) public func made(_ maker: any Maker) -> Coin { maker.make(Coin.self, 3) }
+@inline(never) public func made(by maker: any Tooled) -> Coin { maker.make(Coin.self, 4) }
+@inline(never) public func press() -> any Maker { Press(metal: Plain()) }

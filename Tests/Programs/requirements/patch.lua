@@ -6,4 +6,5 @@ for _, name in ipairs {
 } do
   method(name):before(function(call) print("@   " .. call.selector) end)
 end
+method "Shop.Maker.make(_:_:)":after(function(call) print(("@   make %d: %d"):format(call.args[2], call.result.number)) end)
 method "Shop.mark(_:)":before(function(call, text) print("@ " .. text) end)
