@@ -15,6 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+_Bool hkt_proxies_stand;
+
 /// Whether malloc is the C library's, whose blocks have the header read below. Others' are not known.
 static bool malloc_is_known(void) {
   static _Atomic(int) known = -1;

@@ -11,6 +11,11 @@
 extern bool swift_isDeallocating(const void *object);
 static inline bool hkt_is_ending(const void *object) { return swift_isDeallocating(object); }
 
+extern _Bool hkt_proxies_stand;
+/// Objects that are read may be proxies (HookRuntime/NewTypes/Delegates). Set once, never taken back.
+static inline void hkt_note_proxies(void) { __atomic_store_n(&hkt_proxies_stand, 1, __ATOMIC_RELAXED); }
+static inline bool hkt_has_proxies(void) { return __atomic_load_n(&hkt_proxies_stand, __ATOMIC_RELAXED); }
+
 /// Where an object lies that more unowned references count than its own: see frame_objects.c.
 bool hkt_lies_in_frame(const void *object);
 /// Of `count` words, the first that points at an object on this thread's stack; NULL for none. Guesses right where nothing

@@ -239,6 +239,7 @@ package final class Observer: @unchecked Sendable {
       // The end of a path through Optionals is as declared: what leads nowhere has no value.
       let copy = OwnedValue(uninitialized: info)
       info.metadata.initialize(copy.memory, copying: memory)
+      Behaviour.showTarget(in: copy)
       return copy
     }
   }

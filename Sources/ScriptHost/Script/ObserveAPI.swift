@@ -129,7 +129,13 @@ enum ObserveAPI {
       let function = shl_arg_function_ref(callback.raw, 2, &info)
       guard function != 0 else { return callback.fail("out of memory") }
       do throws(ObserveError) {
-        let made = try LuaObservation(subject, isStatic ? String(path.dropFirst(7)) : path, function, of: patch)
+        // Looking the path and its writers up takes milliseconds, and is not the script's time.
+        let found = callback.unlocked {
+          Result { () throws(ObserveError) in
+            try LuaObservation(subject, isStatic ? String(path.dropFirst(7)) : path, function, of: patch)
+          }
+        }
+        let made = try found.get()
         let number = patch.number(made, in: \.observations)
         patch.installation.add { [weak made] in _ = made?.end() }
         return callback.done(shl_handle(patch.classes.observation, number, 0, 0))

@@ -48,9 +48,44 @@ extension Call {
   ///
   /// In optimised code an object that nothing outlives may lie in the frame of the function that made it, and so may the elements of
   /// an array. Using them in the handler is fine; what is to be kept comes from here. Throws ``HandlerError/inFrame(type:)`` where it
-  /// cannot be kept.
+  /// cannot be kept, and ``HandlerError/ending(type:)`` for an object whose `deinit` runs.
   public func keep<T>(_ value: T) throws(HandlerError) -> T {
+    if let type = EndingObjects.found(in: value) { throw .ending(type: type) }
     guard let settled = FrameBorrow.settle(value) else { throw .inFrame(type: Metadata(T.self).name) }
     return settled
+  }
+}
+
+/// Objects whose `deinit` runs: no reference keeps them.
+private enum EndingObjects {
+  /// The class of the first one that the value holds, in itself or in what it is made of; nil for none.
+  static func found<T>(in value: T) -> String? {
+    guard case .success(let info) = TypeResolver.shared.type(of: Metadata(T.self)), !info.isTrivial else { return nil }
+    return withUnsafeBytes(of: value) { bytes in bytes.baseAddress.flatMap { found(at: $0, info, depth: 0) } }
+  }
+
+  private static func found(at memory: UnsafeRawPointer, _ info: TypeInfo, depth: Int) -> String? {
+    guard depth < deepest else { return nil }
+    switch info.kind {
+    case .object: return found(memory.loadUnaligned(as: UInt.self))
+    case .existential where info.metadata.existentialForm == .reference: return found(memory.loadUnaligned(as: UInt.self))
+    case .existential: return info.openExistential(memory).flatMap { found(at: $0.0, $0.1, depth: depth + 1) }
+    case .optional(let payload):
+      return info.metadata.enumTag(memory) == 0 ? found(at: memory, payload, depth: depth + 1) : nil
+    case .structure, .tuple:
+      for field in info.fields where field.reference == .value {
+        guard case .success(let type) = field.type, !type.isTrivial else { continue }
+        if let found = found(at: memory + field.offset, type, depth: depth + 1) { return found }
+      }
+      return nil
+    default: return nil
+    }
+  }
+  private static let deepest = 16
+
+  private static func found(_ word: UInt) -> String? {
+    // A reference that a value of this type holds leads to a native object.
+    guard let object = UnsafeRawPointer(bitPattern: word), hkt_is_ending(object) else { return nil }
+    return Metadata(object.load(as: UnsafeRawPointer.self)).name
   }
 }

@@ -27,6 +27,8 @@ public enum HandlerError: Error, Sendable, Equatable {
   case cannotThrow(selector: String, error: String)
   /// A value that was to be kept lies in the frame of the call's caller, and is gone when that returns.
   case inFrame(type: String)
+  /// An object that was to be kept is in its `deinit`.
+  case ending(type: String)
   /// The original consumes an argument that nobody else can end.
   case mustRun(selector: String)
 }
@@ -55,6 +57,7 @@ extension HandlerError: CustomStringConvertible {
       "the handler of '\(selector)' threw '\(error)', which the function cannot throw; catch it in the handler"
     case .inFrame(let type):
       "a value of type \(type) cannot be kept: the optimiser put it into the frame of the call's caller; copy what you need of it"
+    case .ending(let type): "this \(type) is in its deinit and cannot be kept; keep what you need of it"
     case .mustRun(let selector):
       "the original of '\(selector)' consumes an argument that cannot be released without it; call 'call.original()'"
     }

@@ -2,7 +2,7 @@
 //
 // The class that declares a delegate reads it to call it: it is to see the proxy. Everybody else gets the very object that was
 // set. In a library everything is the class's own side: callbacks often come from its free functions. In the program itself
-// only members of the class, and extensions of it in the same module, are.
+// only members of the class and of its heirs, and extensions of them in the same module, are.
 internal import SwiftMangling
 private import Synchronization
 
@@ -10,12 +10,14 @@ final class CallerPlace: Sendable {
   private let image: ImageCatalog
   private let module: String
   private let owner: NominalName?
+  private let ownerType: Metadata
   private let known = Mutex<[UInt: Bool]>([:])
 
   init(_ property: DelegateProperty) {
     image = property.image
     module = property.module
     owner = property.setter[0].1.declaration.context
+    ownerType = property.owner
   }
 
   /// - Parameter address: where the call returns to.
@@ -27,10 +29,13 @@ final class CallerPlace: Sendable {
   }
 
   private func find(_ address: UInt64) -> Bool {
-    guard image.hasFunction(at: address &- 1) else { return false }
-    if !image.isMainProgram { return true }
+    let isOwnImage = image.hasFunction(at: address &- 1)
+    if isOwnImage, !image.isMainProgram { return true }
     guard let declaration = Self.function(at: UInt(address &+ image.bias)) else { return false }
-    return declaration.context == owner && (declaration.extensionModule ?? module) == module
+    if isOwnImage, declaration.context == owner { return (declaration.extensionModule ?? module) == module }
+    // An heir, in whatever image, calls what it inherits; its override of the property asks for what it hands on.
+    guard let type = DelegateProperty.type(of: declaration) else { return false }
+    return type != ownerType && type.isSubclass(of: ownerType) && declaration.extensionModule.map { $0 == declaration.module } ?? true
   }
 
   /// The function that a call returns to.

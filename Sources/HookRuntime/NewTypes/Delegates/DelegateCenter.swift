@@ -126,6 +126,7 @@ final class DelegateCenter: @unchecked Sendable {
 
   /// The setter puts proxies in, the getter takes them off: both, or none.
   private func installAccessors() throws(NewTypeError) {
+    Behaviour.proxiesStand()
     // The center is kept for ever, and so is what its layers are given.
     let context = Unmanaged.passUnretained(self).toOpaque()
     func layers(_ function: @escaping HKTLayerFunction, _ phases: Int) -> (Family) -> LayerSpec {
@@ -141,6 +142,13 @@ final class DelegateCenter: @unchecked Sendable {
     let get = HookEngine.shared.install(
       property.getter.map { HookRequest(image: $0, family: $1) }, atomically: true, layer: layers(getterLayer, HKT_ON_EXIT))
     tokens += get.tokens.map(\.token)
+    // An override that cannot be hooked goes on to these.
+    for (kind, function, phases) in [(EntityKind.setter, setterLayer, HKT_ON_AROUND), (.getter, getterLayer, HKT_ON_EXIT)] {
+      let heirs = property.heirs.filter { $0.family.declaration.kind == kind }
+      let report = HookEngine.shared.install(
+        heirs.map { HookRequest(image: $0.image, family: $0.family) }, layer: layers(function, phases))
+      tokens += report.tokens.map(\.token)
+    }
     if let (name, reason) = get.refused.first, !property.getter.allSatisfy({ $0.1.bodies.isEmpty }) {
       for token in tokens { HookEngine.shared.remove(token) }
       tokens = []

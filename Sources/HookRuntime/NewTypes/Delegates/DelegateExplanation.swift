@@ -16,7 +16,7 @@ enum DelegateExplanation {
       } else if property.isWeak {
         lines.append("  life       the proxy ends with the delegate, so that the property is nil when it would be")
       } else {
-        lines.append("  life       the property is computed: the proxy keeps the delegate")
+        lines.append("  life       what the computed property stores keeps the proxy, the proxy the delegate")
       }
     case .methods:
       lines.append("  seen by    hooks on the methods of every type that conforms" + (problem.map { "; no proxy: \($0)" } ?? ""))

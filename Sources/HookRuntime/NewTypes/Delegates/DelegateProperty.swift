@@ -9,6 +9,8 @@ enum DelegateProblem: Error, Equatable {
   case noProtocol(String)
   /// `unowned`: what is there may be gone without anybody's knowing.
   case unowned
+  /// Computed: whether its values are kept alive there does not show.
+  case unknownStorage
   case proto(String, ProtocolProblem)
   case other(String)
 }
@@ -20,6 +22,7 @@ extension DelegateProblem: CustomStringConvertible {
     case .notOfClass: "it is no instance property of a class"
     case .noProtocol(let type): "its values are of type '\(type)', which is no protocol of classes"
     case .unowned: "it holds its values unowned: what is there may be gone, and a proxy would hide that"
+    case .unknownStorage: "it is computed, and whether what it stores keeps its values alive does not show"
     case .proto(let name, let problem): "'\(name)': \(problem)"
     case .other(let text): text
     }
@@ -34,6 +37,10 @@ struct DelegateProperty {
   let getter: [(ImageCatalog, Family)]
   /// Where it is stored; nil for computed properties.
   let field: StoredField?
+  /// Of a computed property: the one stored property of its class that holds such values; nil where there is none, or several.
+  let backing: StoredField?
+  /// Setters and getters of heirs that override the property.
+  let heirs: [(image: ImageCatalog, family: Family)]
   /// `any P`, or an Optional of it.
   let type: TypeInfo
   let protocols: [ProtocolDescriptor]
@@ -42,7 +49,7 @@ struct DelegateProperty {
   var module: String { setter[0].1.declaration.module }
   var isOptional: Bool { if case .optional = type.kind { true } else { false } }
   /// Values are kept alive by others.
-  var isWeak: Bool { field?.reference == .weak }
+  var isWeak: Bool { (field ?? backing)?.reference == .weak }
 
   init(_ selector: String) throws(DelegateProblem) {
     self.selector = selector
@@ -63,6 +70,9 @@ struct DelegateProperty {
     guard case .success(let type) = TypeResolver.shared.type(valueType) else { throw .noProtocol(valueType.description(qualified: true)) }
     self.type = type
     field = owner.storedFields.first { $0.name == declaration.name && $0.owner == owner }
+    let like = owner.storedFields.filter { (try? $0.type.get().metadata) == type.metadata }
+    backing = field == nil && like.count == 1 ? like[0] : nil
+    heirs = Self.heirs(of: owner, declaration.name)
     let payload: TypeInfo
     if case .optional(let wrapped) = type.kind { payload = wrapped } else { payload = type }
     guard case .existential = payload.metadata.kind, payload.metadata.existential.isClassBound, !payload.metadata.existential.isError,
@@ -80,8 +90,30 @@ struct DelegateProperty {
 
   /// Why its values cannot stand behind proxies; nil when they can.
   func problem() -> DelegateProblem? {
-    if let field, field.reference == .unowned || field.reference == .unmanaged { return .unowned }
-    return nil
+    guard let place = field ?? backing else { return .unknownStorage }
+    return place.reference == .unowned || place.reference == .unmanaged ? .unowned : nil
+  }
+
+  /// Accessors of the property that classes which inherit from `owner` have of their own: with observers, mostly.
+  private static func heirs(of owner: Metadata, _ name: String) -> [(image: ImageCatalog, family: Family)] {
+    let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
+    return ["get", "set"].flatMap { accessor in
+      ProcessCatalog.shared.families(matching: SelectorPattern("**.\(escaped).\(accessor)")).filter { _, family in
+        let declaration = family.declaration
+        guard declaration.name == name, !declaration.isStatic, !declaration.isSubscript,
+          declaration.kind == .getter || declaration.kind == .setter, let type = Self.type(of: declaration)
+        else { return false }
+        return type != owner && type.isSubclass(of: owner)
+      }
+    }.map { (image: $0, family: $1) }
+  }
+
+  /// The class whose member it is; nil for members of other types.
+  static func type(of declaration: Declaration) -> Metadata? {
+    guard declaration.contextKind == .classType, let context = declaration.context,
+      case .success(let info) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
+    else { return nil }
+    return info.metadata
   }
 
   // MARK: Values

@@ -15,6 +15,10 @@ final class DelegateProxies: Sendable {
     // Objects are native; references are counted atomically.
     var byOwner: [UInt: Link] = [:]
     var types: [Metadata: Result<ConformingClass, NewTypeError>] = [:]
+    /// Proxies that stand in their owners' slots no more, and to which others refer weakly: by target, with which they end.
+    var displaced: [UInt: [AnyObject]] = [:]
+    /// Targets whose end is waited for.
+    var watched: Set<UInt> = []
     var cycles = 0
     /// By owner: the object that was last left as it is. Only compared.
     var refused: [UInt: UInt] = [:]
@@ -25,7 +29,19 @@ final class DelegateProxies: Sendable {
     let behaviour: Behaviour
     /// Kept where the owner's slot does not.
     let kept: AnyObject?
-    weak var proxy: AnyObject?
+    private weak var other: AnyObject?
+    /// What it stands for; only compared.
+    let target: UInt
+
+    init(_ proxy: AnyObject, _ behaviour: Behaviour, isKept: Bool, target: UInt) {
+      self.behaviour = behaviour
+      self.target = target
+      // Weak references are counted: one kind of reference for each.
+      kept = isKept ? proxy : nil
+      other = isKept ? nil : proxy
+    }
+
+    var proxy: AnyObject? { kept ?? other }
   }
 
   /// - Parameter watch: sees every call through a proxy before it goes on.
@@ -61,6 +77,7 @@ final class DelegateProxies: Sendable {
     }
     if let known, let proxy = known.proxy, known.behaviour.target === target { return proxy }
     known?.behaviour.silence()
+    if let known { displace(known, of: owner) }
     guard let made = make(target) else { return nil }
     state.withLock { $0.refused[ownerAddress] = nil }
     keep(made.proxy, made.behaviour, target, owner)
@@ -75,32 +92,67 @@ final class DelegateProxies: Sendable {
   }
 
   private func keep(_ proxy: AnyObject, _ behaviour: Behaviour, _ target: AnyObject, _ owner: AnyObject) {
-    let ownerAddress = address(owner)
-    let isNew = state.withLock { state in
-      defer { state.byOwner[ownerAddress] = Link(behaviour: behaviour, kept: property.isWeak ? proxy : nil, proxy: proxy) }
-      return state.byOwner[ownerAddress] == nil
+    let (ownerAddress, targetAddress) = (address(owner), address(target))
+    let link = Link(proxy, behaviour, isKept: property.isWeak, target: targetAddress)
+    let (isNew, isFirst) = state.withLock { state in
+      defer { state.byOwner[ownerAddress] = link }
+      return (state.byOwner[ownerAddress] == nil, property.isWeak && state.watched.insert(targetAddress).inserted)
     }
-    let letGo: @Sendable () -> Void = { [weak self, weak behaviour] in
-      if let behaviour { self?.drop(ownerAddress, behaviour) }
+    if isFirst { _ = ObjectEndings.watch(target) { [weak self] in self?.ended(targetAddress) } }
+    if isNew {
+      _ = ObjectEndings.watch(owner) { [weak self] in
+        // At the beginning of its end: its memory is there still.
+        if let link = self?.state.withLock({ $0.byOwner[ownerAddress] }), let place = UnsafeRawPointer(bitPattern: ownerAddress) {
+          self?.displace(link, of: Unmanaged<AnyObject>.fromOpaque(place).takeUnretainedValue())
+        }
+        self?.forget(ownerAddress)
+      }
     }
-    if property.isWeak { _ = ObjectEndings.watch(target, letGo) }
-    if isNew { _ = ObjectEndings.watch(owner) { [weak self] in self?.forget(ownerAddress) } }
+  }
+
+  /// The proxy leaves its owner's slot. The owner may have handed it on, to a forwarder that refers to it weakly: then it lives as
+  /// long as its target, as what it stands for would.
+  private func displace(_ link: Link, of owner: AnyObject) {
+    guard let proxy = link.kept, link.behaviour.target != nil, hasOtherReferences(proxy, besides: owner) else { return }
+    state.withLock { state in
+      // Those that nobody refers to any more go; a weak reference to one that is in no slot is somebody else's.
+      let others = (state.displaced[link.target] ?? []).filter { $0 !== proxy && _getWeakRetainCount($0) > 1 }
+      state.displaced[link.target] = others + [proxy]
+    }
+  }
+
+  /// More refer to the proxy weakly than its owner's slot. The runtime counts one for the object itself.
+  private func hasOtherReferences(_ proxy: AnyObject, besides owner: AnyObject) -> Bool {
+    var own: UInt = 1
+    if let field = property.field ?? property.backing {
+      let slot = Unmanaged.passUnretained(owner).toOpaque() + field.offset
+      if let held = RuntimeReferences.loadWeak(slot) {
+        if held == Unmanaged.passUnretained(proxy).toOpaque() { own += 1 }
+        ProgramCall.release(UInt(bitPattern: held))
+      }
+    }
+    return _getWeakRetainCount(proxy) > own
   }
 
   /// The object was left in the owner's slot as it is.
   func wasRefused(_ object: AnyObject, for owner: AnyObject) -> Bool { state.withLock { $0.refused[address(owner)] == address(object) } }
 
   /// The target ended.
-  private func drop(_ owner: UInt, _ behaviour: Behaviour) {
-    // The reference goes when this returns: outside the lock.
-    _ = state.withLock { state -> Link? in
-      guard state.byOwner[owner]?.behaviour === behaviour else { return nil }
-      return state.byOwner.removeValue(forKey: owner)
+  private func ended(_ target: UInt) {
+    // The references go when this returns: outside the lock.
+    _ = state.withLock { state -> ([Link], [AnyObject]) in
+      state.watched.remove(target)
+      let owners = state.byOwner.filter { $0.value.target == target }.map(\.key)
+      return (owners.compactMap { state.byOwner.removeValue(forKey: $0) }, state.displaced.removeValue(forKey: target) ?? [])
     }
   }
 
-  /// The owner ended, or its slot was emptied.
-  func forget(_ owner: AnyObject) { forget(address(owner)) }
+  /// The owner's slot was emptied.
+  func forget(_ owner: AnyObject) {
+    if let link = state.withLock({ $0.byOwner[address(owner)] }) { displace(link, of: owner) }
+    forget(address(owner))
+  }
+  /// The owner ended.
   private func forget(_ owner: UInt) {
     _ = state.withLock { state in
       state.refused[owner] = nil

@@ -109,12 +109,50 @@ package final class Behaviour: @unchecked Sendable {
   package var target: AnyObject? { strongTarget ?? weakTarget }
   package var hasTarget: Bool { !targetTables.isEmpty }
 
+  // MARK: What is shown of proxies
+
+  /// From now on objects that are shown may be proxies.
+  static func proxiesStand() { hkt_note_proxies() }
+
+  /// The object that is meant by the one at `address`: what a proxy stands before, nil when that is gone.
+  package static func behindProxy(_ address: UInt) -> UInt {
+    guard let object = UnsafeRawPointer(bitPattern: address), let behaviour = of(object), behaviour.isProxy else { return address }
+    // Alive as who refers to the proxy expects it to be; the proxy itself keeps no more.
+    return behaviour.target.map { UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+  }
+
+  /// Puts the object that is meant in the place of a proxy, in a value of class-bound protocol type or an Optional of one.
+  package static func showTarget(in value: OwnedValue) {
+    guard hkt_has_proxies() else { return }
+    var payload = value.info
+    if case .optional(let wrapped) = payload.kind {
+      guard value.info.metadata.enumTag(value.memory) == 0 else { return }
+      payload = wrapped
+    }
+    guard case .existential = payload.kind, payload.metadata.existentialForm == .reference else { return }
+    let proxy = value.memory.load(as: UInt.self)
+    let target = behindProxy(proxy)
+    guard target != proxy, let object = UnsafeRawPointer(bitPattern: target) else { return }
+    let type = Metadata(object.load(as: UnsafeRawPointer.self))
+    let protocols = payload.metadata.protocols
+    let tables = protocols.compactMap { type.conformance(to: $0) }
+    guard tables.count == protocols.count, payload.size == 8 * (1 + tables.count) else { return }
+    _ = Unmanaged<AnyObject>.fromOpaque(object).retain()
+    value.memory.storeBytes(of: target, as: UInt.self)
+    for (index, table) in tables.enumerated() { value.memory.storeBytes(of: table, toByteOffset: 8 + 8 * index, as: UnsafeRawPointer.self) }
+    ProgramCall.release(proxy)
+  }
+
   /// Calls go on unobserved from now on.
   package func silence() { silent.store(true, ordering: .relaxed) }
   package var isSilent: Bool { silent.load(ordering: .relaxed) }
 
   /// The target's own implementation stands in its table; nil when that does not show, and where there is no target.
-  func targetImplements(_ entry: RequirementEntry) -> Bool? { hasTarget ? entry.isImplemented(in: targetTables[entry.protocolIndex]) : nil }
+  func targetImplements(_ entry: RequirementEntry) -> Bool? {
+    guard hasTarget, let target else { return nil }
+    let type = Metadata(Unmanaged.passUnretained(target).toOpaque().load(as: UnsafeRawPointer.self))
+    return entry.isImplemented(in: targetTables[entry.protocolIndex], by: type)
+  }
 
   // MARK: A call
 

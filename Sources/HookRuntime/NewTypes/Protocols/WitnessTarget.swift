@@ -4,23 +4,48 @@ private import Synchronization
 
 extension RequirementEntry {
   /// Whether the function in the table is the conforming type's own, and not a default implementation; nil when that does not
-  /// show. A copy that the compiler made of a default implementation counts as the type's own.
-  func isImplemented(in table: UnsafeRawPointer) -> Bool? {
+  /// show.
+  /// - Parameter type: the class of the objects whose table it is.
+  func isImplemented(in table: UnsafeRawPointer, by type: Metadata) -> Bool? {
     if defaultBody == 0 { return true }
     let key = UInt(bitPattern: table)
     if let known = implementedIn.withLock({ $0[key] }) { return known }
-    let found = find(in: table)
+    let found = find(in: table, by: type)
     implementedIn.withLock { $0[key] = .some(found) }
     return found
   }
 
-  private func find(in table: UnsafeRawPointer) -> Bool? {
+  private func find(in table: UnsafeRawPointer, by type: Metadata) -> Bool? {
     let word = table.load(fromByteOffset: 8 * requirement.word, as: UInt.self)
     guard let code = UnsafeRawPointer(bitPattern: word), let image = ConformanceScan.image(containing: code),
       let exits = image.exits(of: UInt64(word))
     else { return nil }
     let names = defaultNames
-    return !exits.contains { $0 == defaultBody || image.imports(at: $0).map(names.contains) ?? false }
+    if exits.contains(where: { $0 == defaultBody || image.imports(at: $0).map(names.contains) ?? false }) { return false }
+    // The default implementation may have been put in line there, and so may the type's own.
+    return hasMember(type)
+  }
+
+  /// The class, or one it inherits from, has a member of the requirement's name; nil where one that has left no trace cannot be excluded.
+  private func hasMember(_ type: Metadata) -> Bool? {
+    var showsAll = true
+    for owner in type.classChain {
+      guard let ownerName = owner.declaredName else {
+        showsAll = false
+        continue
+      }
+      switch SelectorLookup.resolve("\(ownerName).\(name)", suggesting: false) {
+      case .success, .failure(.ambiguous): return true
+      case .failure: break
+      }
+      // A witness is as visible as its type: of one that other modules see, the function is there under its name.
+      guard let descriptor = owner.descriptor, let image = ConformanceScan.image(containing: descriptor.pointer) else {
+        showsAll = false
+        continue
+      }
+      if !image.metadataSymbols.isVisible(UInt64(UInt(bitPattern: descriptor.pointer)) &- image.bias) { showsAll = false }
+    }
+    return showsAll ? false : nil
   }
 
   /// Symbols of the default implementation.

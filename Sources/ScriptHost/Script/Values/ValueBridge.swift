@@ -143,7 +143,9 @@ struct ValueBridge {
   }
 
   /// An instance that was read out of memory, which may let go of it.
-  func reference(_ address: UInt) -> SHLValue {
+  func reference(_ found: UInt) -> SHLValue {
+    // Scripts see what the program sees: not what a watch on delegates put before it.
+    let address = hkt_has_proxies() && found != 0 ? Behaviour.behindProxy(found) : found
     guard address != 0 else { return shl_nil() }
     if serial == 0 { return kept(address, classes.keptObject) }
     ScriptThread.call(serial)?.pointee.borrowScope().retain(address)
