@@ -40,8 +40,21 @@ HKT_HIDDEN _Noreturn void hkt_land(HKTLanding *landing);
 HKT_HIDDEN void hkt_judge_prepare(void);
 /// Why a fault at the context cannot be contained; NULL: it can, and `trap` has its frames.
 HKT_HIDDEN const char *hkt_judge(int signal, const siginfo_t *info, const void *context, const HKTLanding *landing, HKTTrap *trap);
-/// The thread holds a lock that the frames up to the landing know of.
-HKT_HIDDEN bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing);
+/// The thread holds a lock that the frames up to the landing know of. `has_word_locks`: their code takes locks that are one word with the
+/// thread's id, so that words that hold it are taken for such locks.
+HKT_HIDDEN bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing, bool has_word_locks);
+
+/// What the code of the frames that would be left says of locks of one word, such as a Mutex of Synchronization.
+typedef struct HKTWordLocks {
+  enum { HKT_SEEN_FUNCTIONS = 16 } room;
+  uint64_t seen[HKT_SEEN_FUNCTIONS];  // functions that were read
+  uint32_t next;
+  uint32_t looked_at;                 // bytes read so far
+  bool has_some;                      // some of it takes such locks, or not all of it was read
+  bool is_held;                       // a lock at a fixed place is held by the thread
+} HKTWordLocks;
+/// Reads the function of one frame: from its start to behind where it goes on.
+HKT_HIDDEN void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t counter, uint32_t thread);
 /// Takes the runtime's message.
 HKT_HIDDEN void hkt_take_message(HKTTrap *trap);
 

@@ -127,7 +127,9 @@ typedef struct Walk {
   int32_t count;
   const char *reason;
   bool has_arrived;
+  uint32_t thread;
   HKTTrap *trap;
+  HKTWordLocks *locks;
 } Walk;
 
 enum { MOST_FRAMES = 200000 };
@@ -146,11 +148,18 @@ static const char *reason_of(Walk *w, struct _Unwind_Context *context, uint64_t 
   return why_not(kind);
 }
 
+/// Of code of the program: the runtime ends what it locks before it calls.
+static void read_locks(Walk *w, struct _Unwind_Context *context, uint64_t counter) {
+  uint64_t start = (uint64_t)_Unwind_GetRegionStart(context);
+  if (start && kind_at(counter - 1) == SWIFT) hkt_read_word_locks(w->locks, start, counter, w->thread);
+}
+
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) {
   Walk *w = opaque;
   uint64_t counter = _Unwind_GetIP(context);
   if (!w->is_behind) {
     w->is_behind = counter == w->from;
+    if (w->is_behind) read_locks(w, context, counter);
     return _URC_NO_REASON;
   }
   if (counter == (uint64_t)hkt_landing_returns_here) {
@@ -160,14 +169,15 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) 
   if (!counter || ++w->count > MOST_FRAMES) return _URC_END_OF_STACK;
   if (w->trap->frame_count < HKT_TRAP_FRAMES) w->trap->frame[w->trap->frame_count++] = counter;
   w->reason = reason_of(w, context, counter);
+  if (!w->reason) read_locks(w, context, counter);
   return w->reason ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 static __thread sigjmp_buf *way_out __attribute__((tls_model("initial-exec")));
 
-static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool is_abort, HKTTrap *trap) {
+static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool is_abort, HKTTrap *trap, HKTWordLocks *locks) {
   static const char unread[] = "the stack cannot be followed to the call";
-  Walk w = {.from = from, .landing_stack = landing->stack, .is_abort = is_abort, .trap = trap};
+  Walk w = {.from = from, .landing_stack = landing->stack, .is_abort = is_abort, .thread = (uint32_t)landing->thread->tid, .trap = trap, .locks = locks};
   trap->frame_count = 0;
   sigjmp_buf here;
   if (sigsetjmp(here, 0) != 0) {
@@ -216,7 +226,8 @@ const char *hkt_judge(int signal, const siginfo_t *info, const void *opaque, con
   if (reason) return reason;
   if ((signal == SIGSEGV || signal == SIGBUS) && is_overflow(landing->thread, info, stack)) return "the stack is full";
   if (hkt_scripts_at_work && hkt_scripts_at_work() != landing->scripts) return "a handler of a script is at work in between";
-  reason = judge_frames(counter, landing, signal == SIGABRT, trap);
+  HKTWordLocks locks = {0};
+  reason = judge_frames(counter, landing, signal == SIGABRT, trap, &locks);
   if (reason) return reason;
-  return hkt_holds_lock(registers, landing) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
+  return locks.is_held || hkt_holds_lock(registers, landing, locks.has_some) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
 }

@@ -38,11 +38,11 @@ SWIFT_BACKTRACE=enable=yes,color=no,output-to=stderr,interactive=no,timeout=0s r
 says "with Swift's backtracer on: contained" "$work/tracer.out" 'done 500510 3'
 check "with Swift's backtracer on: it does not print" [ "$(grep -c 'Program crashed' "$work/tracer.err")" = 0 ]
 
-# refused NAME FUNCTION REASON: a call that must not be left ends the program, and the report says why.
+# refused NAME FUNCTION REASON [WAY]: a call that must not be left ends the program, and the report says why.
 refused() {
   mkdir -p "$work/$1-patches"
   printf 'local till = swift.new("traps.Till", "init()")\nmethod "static traps.Desk.tick(_:)":before(function() return till:%s end)\n' "$2" >"$work/$1-patches/refused.lua"
-  capture "$work/$1" "$scripthost" run --state "$work/state-$1" --patches "$work/$1-patches" -- "$work/traps-O"
+  capture "$work/$1" "$scripthost" run --state "$work/state-$1" --patches "$work/$1-patches" -- "$work/traps-${4:-O}"
   check "$1: the program ends as it would" [ "$(cat "$work/$1.status")" = 132 ]
   capture "$work/$1.show" "$scripthost" crashes --state "$work/state-$1" show
   says "$1: the report says why" "$work/$1.show.out" "not contained: $3"
@@ -50,6 +50,18 @@ refused() {
 refused once 'once()' 'a global or static variable is being initialised'
 refused sorted 'sorted()' 'the C library is in the middle of something'
 refused guarded 'guarded()' 'a lock is held'
+refused writing 'writing()' 'a lock is held'
+# A Mutex of Synchronization: in an object, with the trap in its closure and below it, and a global one.
+for function in locked lockedBelow lockedGlobal; do
+  for way in O Onone; do refused "$function-$way" "$function()" 'a lock is held' "$way"; done
+done
+mkdir "$work/unlocked"
+printf 'local till = swift.new("traps.Till", "init()")\nprint(till.owner > 0, pcall(function() return till:unlocked() end))\n' >"$work/unlocked/unlocked.lua"
+for way in O Onone; do
+  capture "$work/unlocked-$way" "$scripthost" run -v --state "$work/state-unlocked-$way" --patches "$work/unlocked" -- "$work/traps-$way"
+  check "unlocked-$way: a Mutex that was given back keeps nothing from being contained" [ "$(cat "$work/unlocked-$way.status")" = 0 ]
+  says "unlocked-$way: contained" "$work/unlocked-$way.err" "'traps.Till.unlocked()', called with no arguments, trapped"
+done
 
 # Functions that are contained: the same traps, in calls of the program.
 cat >"$work/expected" <<'END'

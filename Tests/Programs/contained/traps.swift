@@ -1,5 +1,6 @@
 // Traps in every way. `Till.trap(_:)` is called by scripts or by the program; the program's own work is checked at the end.
 import Glibc
+import Synchronization
 
 protocol Coin {}
 open class Base { public init() {} }
@@ -48,6 +49,24 @@ public final class Till {
     defer { pthread_mutex_unlock(mutex) }
     return trap("range")
   }
+  /// A word with the main thread's id, which is no lock.
+  public let owner = getpid()
+  let lock = Mutex([1, 2, 3])
+  @inline(never) public func locked() -> Int { lock.withLock { $0[hidden(7)] } }
+  @inline(never) public func lockedBelow() -> Int { lock.withLock { _ in trap("range") } }
+  @inline(never) public func lockedGlobal() -> Int { Lazy.lock.withLock { _ in trap("range") } }
+  /// It was taken and given back before.
+  @inline(never) public func unlocked() -> Int { lock.withLock { $0.count } + trap("range") }
+  let readers: UnsafeMutablePointer<pthread_rwlock_t> = {
+    let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+    pthread_rwlock_init(lock, nil)
+    return lock
+  }()
+  @inline(never) public func writing() -> Int {
+    pthread_rwlock_wrlock(readers)
+    defer { pthread_rwlock_unlock(readers) }
+    return trap("range")
+  }
   @inline(never) public func once() -> Int { Lazy.value }
   @inline(never) public func sorted() -> Int {
     var numbers = (0..<20).map { Int32($0) }
@@ -72,7 +91,10 @@ public final class Till {
   @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }
 }
 
-enum Lazy { static let value: Int = Till().trap("range") }
+enum Lazy {
+  static let lock = Mutex(0)
+  static let value: Int = Till().trap("range")
+}
 
 public enum Desk {
   nonisolated(unsafe) static var till = Till()
