@@ -53,8 +53,8 @@ typedef struct HKTWordLocks {
   bool has_some;                      // some of it takes such locks, or not all of it was read
   bool is_held;                       // a lock at a fixed place is held by the thread
 } HKTWordLocks;
-/// Reads the function of one frame: from its start to behind where it goes on.
-HKT_HIDDEN void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t counter, uint32_t thread);
+/// Reads the function of one frame. `end`: behind its last byte, 0 where that is not known.
+HKT_HIDDEN void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t end, uint32_t thread);
 /// Takes the runtime's message.
 HKT_HIDDEN void hkt_take_message(HKTTrap *trap);
 

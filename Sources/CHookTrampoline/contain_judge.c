@@ -148,10 +148,25 @@ static const char *reason_of(Walk *w, struct _Unwind_Context *context, uint64_t 
   return why_not(kind);
 }
 
+/// libgcc's, which its header leaves out: the record of the function at an address, and where that begins.
+struct dwarf_eh_bases { void *text, *data, *function; };
+extern const void *_Unwind_Find_FDE(void *, struct dwarf_eh_bases *);
+
+/// Behind the last byte of the function; 0 where its record is not of the usual form {length, cie, start, size}, each 32 bits.
+static uint64_t end_of_function(uint64_t counter) {
+  struct dwarf_eh_bases bases = {0};
+  const uint8_t *record = _Unwind_Find_FDE((void *)(counter - 1), &bases);
+  if (!record) return 0;
+  uint32_t words[4];
+  memcpy(words, record, sizeof words);
+  uint64_t start = (uint64_t)record + 8 + (uint64_t)(int64_t)(int32_t)words[2];
+  return start == (uint64_t)bases.function && words[3] > 0 && counter - 1 - start < words[3] ? start + words[3] : 0;
+}
+
 /// Of code of the program: the runtime ends what it locks before it calls.
 static void read_locks(Walk *w, struct _Unwind_Context *context, uint64_t counter) {
   uint64_t start = (uint64_t)_Unwind_GetRegionStart(context);
-  if (start && kind_at(counter - 1) == SWIFT) hkt_read_word_locks(w->locks, start, counter, w->thread);
+  if (start && kind_at(counter - 1) == SWIFT) hkt_read_word_locks(w->locks, start, end_of_function(counter), w->thread);
 }
 
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) {

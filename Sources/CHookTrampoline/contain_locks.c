@@ -18,7 +18,7 @@
 
 enum {
   MOST_WORDS = 4096,    // of the stack, innermost first
-  LOOKED_AT = 64,       // bytes behind a pointer
+  LOOKED_AT = 128,      // bytes behind a pointer
 };
 
 static bool is_pthread_mutex(const uint32_t *words, uint32_t thread) {
@@ -44,17 +44,23 @@ static bool is_pointer(const HKTThread *t, uint64_t word) {
 
 /// What can be read from there on, at most `room` bytes.
 static size_t look(uint64_t at, void *to, size_t room) {
-  size_t page = 4096 - at % 4096, size = page < room ? page : room;
-  return hkt_peek(at, to, size) ? size : 0;
+  size_t page = 4096 - at % 4096;
+  if (hkt_peek(at, to, room)) return room;
+  return page < room && hkt_peek(at, to, page) ? page : 0;
 }
 
-static bool leads_to_mutex(const HKTThread *t, uint64_t at, uint32_t thread) {
-  uint32_t words[5];
-  return is_pointer(t, at) && look(at, words, sizeof words) == sizeof words && is_pthread_mutex(words, thread);
+static bool leads_to_lock(const HKTThread *t, uint64_t at, uint32_t thread) {
+  uint32_t words[7];
+  return is_pointer(t, at) && look(at, words, sizeof words) == sizeof words &&
+         (is_pthread_mutex(words, thread) || is_write_lock(words, thread));
 }
 
-/// What the host itself knows of the thread.
-static bool is_of_host(const HKTThread *t, uint64_t at) { return at + LOOKED_AT > (uint64_t)t && at < (uint64_t)(t + 1); }
+/// What the host and the C library know of the thread, and its thread-local variables: the runtime keeps the thread's id in one.
+static bool is_of_thread(const HKTThread *t, uint64_t at) {
+  enum { LOCALS = 16 << 10, RECORD = 4096 };
+  uint64_t thread = (uint64_t)__builtin_thread_pointer();
+  return (at + LOOKED_AT > (uint64_t)t && at < (uint64_t)(t + 1)) || (at > thread - LOCALS && at < thread + RECORD);
+}
 
 static bool holds_at(const HKTThread *t, uint64_t at, uint32_t thread, bool has_word_locks) {
   uint32_t words[LOOKED_AT / 4] = {0};
@@ -62,11 +68,11 @@ static bool holds_at(const HKTThread *t, uint64_t at, uint32_t thread, bool has_
   for (size_t i = 0; i < count; i++) {
     if (i + 5 <= count && is_pthread_mutex(words + i, thread)) return true;
     if (i + 7 <= count && is_write_lock(words + i, thread)) return true;
-    if (has_word_locks && is_word_lock(words[i], thread) && !is_of_host(t, at)) return true;
+    if (has_word_locks && is_word_lock(words[i], thread) && !is_of_thread(t, at)) return true;
     uint64_t next;
     if (i % 2 != 0 || i + 2 > count) continue;
     memcpy(&next, words + i, sizeof next);
-    if (leads_to_mutex(t, next, thread)) return true;
+    if (leads_to_lock(t, next, thread)) return true;
   }
   return false;
 }
@@ -96,7 +102,6 @@ bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing, bool has
 enum {
   PIECE = 1024,             // read at once
   OVERLAP = 16,             // the longest instruction
-  BEHIND = 2048,            // of a function, from where it goes on
   MOST_OF_ONE = 64 << 10,
   MOST_OF_ALL = 4 << 20,
 };
@@ -117,12 +122,12 @@ static bool takes_word(const uint8_t *code, uint64_t at, uint64_t *fixed) {
   return true;
 }
 
-void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t counter, uint32_t thread) {
+void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t end, uint32_t thread) {
   for (int i = 0; i < HKT_SEEN_FUNCTIONS; i++)
     if (locks->seen[i] == start) return;
   locks->seen[locks->next++ % HKT_SEEN_FUNCTIONS] = start;
-  uint64_t size = counter > start ? counter - start + BEHIND : BEHIND;
-  if (locks->looked_at + size > MOST_OF_ALL || size > MOST_OF_ONE) {
+  uint64_t size = end > start ? end - start : UINT64_MAX;
+  if (size > MOST_OF_ONE || locks->looked_at + size > MOST_OF_ALL) {
     locks->has_some = true;
     return;
   }
@@ -132,7 +137,7 @@ void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t counter, 
     // The end of the code may come first.
     size_t got = PIECE + OVERLAP;
     while (got > OVERLAP && !hkt_peek(at, code, got)) got /= 2;
-    for (size_t i = 0; i + OVERLAP <= got; i++) {
+    for (size_t i = 0; i + OVERLAP <= got && at + i < end; i++) {
       uint64_t fixed;
       uint32_t word;
       if (!takes_word(code + i, at + i, &fixed)) continue;

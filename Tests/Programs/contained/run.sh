@@ -22,7 +22,7 @@ for way in O Onone; do
       says "$name: $kind becomes an error of Lua" "$work/$name.err" "calls.lua:7: $kind	false	calls.lua:6: 'traps.Till.trap(_:)', called with (Swift.String), trapped"
     done
     says "$name: calls that do not trap answer" "$work/$name.err" $'none\ttrue\t42'
-    says "$name: the runtime's message" "$work/$name.err" 'traps.swift:29: Fatal error: the till is empty (SIGILL)'
+    says "$name: the runtime's message" "$work/$name.err" 'traps.swift:30: Fatal error: the till is empty (SIGILL)'
     says "$name: a failed cast" "$work/$name.err" "(SIGABRT)"
     says "$name: what the calls did before stays done" "$work/$name.err" $'count\t9'
     says "$name: a closure's, too" "$work/$name.err" $'closure\t2\tfalse\tcalls.lua:11: a closure'
@@ -56,11 +56,11 @@ for function in locked lockedBelow lockedGlobal; do
   for way in O Onone; do refused "$function-$way" "$function()" 'a lock is held' "$way"; done
 done
 mkdir "$work/unlocked"
-printf 'local till = swift.new("traps.Till", "init()")\nprint(till.owner > 0, pcall(function() return till:unlocked() end))\n' >"$work/unlocked/unlocked.lua"
+printf 'local vault = swift.new("traps.Vault", "init()")\nprint(pcall(function() return vault:unlocked() end))\n' >"$work/unlocked/unlocked.lua"
 for way in O Onone; do
   capture "$work/unlocked-$way" "$scripthost" run -v --state "$work/state-unlocked-$way" --patches "$work/unlocked" -- "$work/traps-$way"
   check "unlocked-$way: a Mutex that was given back keeps nothing from being contained" [ "$(cat "$work/unlocked-$way.status")" = 0 ]
-  says "unlocked-$way: contained" "$work/unlocked-$way.err" "'traps.Till.unlocked()', called with no arguments, trapped"
+  says "unlocked-$way: contained" "$work/unlocked-$way.err" "'traps.Vault.unlocked()', called with (), trapped"
 done
 
 # Functions that are contained: the same traps, in calls of the program.
@@ -102,7 +102,7 @@ says "each trap is a record" "$work/records.out" 'trap contained'
 
 run deep answers "$work/traps-O" deep fatal
 says "below 5000 frames" "$work/deep.out" '-2'
-says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:29: Fatal error: the till is empty (SIGILL)'
+says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:30: Fatal error: the till is empty (SIGILL)'
 
 run limit limit "$work/traps-O" price range
 check "beyond the limit the program ends as it would" [ "$(cat "$work/limit.status")" = 132 ]

@@ -55,8 +55,6 @@ public final class Till {
   @inline(never) public func locked() -> Int { lock.withLock { $0[hidden(7)] } }
   @inline(never) public func lockedBelow() -> Int { lock.withLock { _ in trap("range") } }
   @inline(never) public func lockedGlobal() -> Int { Lazy.lock.withLock { _ in trap("range") } }
-  /// It was taken and given back before.
-  @inline(never) public func unlocked() -> Int { lock.withLock { $0.count } + trap("range") }
   let readers: UnsafeMutablePointer<pthread_rwlock_t> = {
     let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
     pthread_rwlock_init(lock, nil)
@@ -89,6 +87,18 @@ public final class Till {
   /// The program's own calls. All are different: of those that only jump on, calls may go to what they jump to.
   @inline(never) public func price(_ how: String) -> Int { trap(how) &+ hidden(0) }
   @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }
+}
+
+/// No word of it has the thread's id when it traps.
+public final class Vault {
+  let lock = Mutex(3)
+  var lines = [1, 2, 3]
+  public init() {}
+  /// The lock was taken and given back before.
+  @inline(never) public func unlocked() -> Int {
+    let index = lock.withLock { $0 &+ Int(getppid() & 0) }
+    return lines[index]
+  }
 }
 
 enum Lazy {
