@@ -50,6 +50,8 @@ package final class Environment: @unchecked Sendable {
   private let doubtfulImages = Mutex<Set<String>>([])
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
+  /// So many statements may still hook without its counting as the script's time.
+  var freeInstallations = 1000
   /// Selectors hooked for objects, whose gaps were told.
   var toldOfObjects: Set<String> = []
   /// `class.define`, which is a field of `class`.

@@ -124,6 +124,8 @@ nonisolated(unsafe) let observeCases: [(String, () throws -> Void)] = [
       check(Trace.take(), "->p p>q ", "weak")
       partner = nil
       check(account.partner == nil, true, "not kept alive")
+      // What it was is gone with it.
+      check(Trace.take(), "->- ", "its end is told")
       owner.end()
       let city = try engine.observe(account, "address.city") { telling($0 as PropertyChange<String>) }
       account.address = Address(city: "Ulm", zip: 1)
