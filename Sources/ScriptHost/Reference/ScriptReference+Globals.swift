@@ -11,8 +11,8 @@ extension ScriptReference {
     ScriptOption("wait", "boolean", "Also hook what images bring later."),
     ScriptOption("max", "integer", "More matches of a glob than this are an error."),
     ScriptOption("by", "string", "The back end that diverts the calls: see docs/hooks.md."),
-    ScriptOption("on_busy", "\"wait\"|\"original\"", "When another thread is in the patch: wait for it (the default of around), or run the original alone."),
-    ScriptOption("on_failure", "\"original\"", "When the handler fails the original's result stands."),
+    ScriptOption("on_busy", "\"wait\"|\"original\"|\"throw\"", "When another thread is in the patch: wait for it (the default of around), run the original alone, or, in around, throw."),
+    ScriptOption("on_failure", "\"original\"|\"throw\"|table", "When the handler fails: the original answers; in around, the call throws, or answers `{ value = v }`."),
   ]
 
   static let containOptions = [

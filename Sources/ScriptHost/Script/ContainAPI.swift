@@ -56,6 +56,9 @@ enum ContainAPI {
       }
       return problem == nil
     }
+    if problem == nil, !found.options.onFailure.isOriginal || found.options.throwsWhenBusy {
+      problem = "'contain' says what a trap answers: on_failure and on_busy = \"throw\" are for 'around'"
+    }
     wishes = found
     let given = (found.value != 0 ? 1 : 0) + (found.throwsError ? 1 : 0) + (found.answers ? 1 : 0)
     return problem ?? (given > 1 ? "'contain' takes one of value, throw and answer" : nil)

@@ -69,7 +69,8 @@ enum HookAPI {
       return callback.fail("'\(position.rawValue)' takes a handler function, got \(ValueBridge.describe(callback[handlerAt]))")
     }
     var wishes = HookOptions(priority: patch.priority, waitsWhenBusy: position == .around)
-    if let problem = wishes.read(callback[handlerAt + 1], callback) { return callback.fail(problem) }
+    defer { wishes.end(patch) }
+    if let problem = wishes.read(callback[handlerAt + 1], callback) ?? wishes.misuse(of: position) { return callback.fail(problem) }
     do throws(PatchAPI.Problem) {
       let index = Int(receiver.h.a)
       let waits = wishes.waits || isClass && receiver.h.b == 1
@@ -82,8 +83,26 @@ enum HookAPI {
         return callback.fail("'\(target.selector.text)' matches \(target.selector.families.count) selectors, max allows \(most)")
       }
       guard let handler = HandlerFunction(callback, argument: handlerAt, of: patch) else { return callback.fail("out of memory") }
-      return install(position, target, handler, wishes, patch, callback)
+      return install(position, target, handler, wishes, patch, callback, answers: try answers(wishes, target.selector, patch, callback))
     } catch { return callback.fail(error.text) }
+  }
+
+  /// What calls answer when the handler fails, for each function.
+  private static func answers(
+    _ wishes: HookOptions, _ selector: ResolvedSelector, _ patch: Environment, _ callback: LuaCallback
+  ) throws(PatchAPI.Problem) -> FailureAnswers {
+    if wishes.onFailure.isOriginal, !wishes.throwsWhenBusy { return FailureAnswers() }
+    var made: [String: FailureAnswer] = [:]
+    do throws(PatchAPI.Problem) {
+      for (image, family) in zip(selector.images, selector.families) {
+        if wishes.throwsWhenBusy { _ = try FailureAnswer(.error, family, image, patch, callback) }
+        made[family.key] = try FailureAnswer(wishes.onFailure, family, image, patch, callback)
+      }
+    } catch {
+      for answer in made.values { answer.end() }
+      throw error
+    }
+    return FailureAnswers(made)
   }
 
   /// The object behind a handle.
@@ -127,11 +146,11 @@ enum HookAPI {
 
   private static func install(
     _ position: LuaHook.Position, _ target: Target, _ handler: HandlerFunction, _ wishes: HookOptions, _ patch: Environment,
-    _ callback: LuaCallback, limit: Int = 0
+    _ callback: LuaCallback, limit: Int = 0, answers: FailureAnswers = FailureAnswers()
   ) -> Int32 {
     let selector = target.selector
     if let refusal = patch.refusal("a hook", "\(position.rawValue) \(selector.text)") { return callback.fail(refusal) }
-    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope, limit: limit)
+    let batch = HookBatch(position, handler, wishes, selector: selector, scope: target.scope, limit: limit, answers: answers)
     let requests = zip(selector.images, selector.families).map {
       HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd, mayChoose: true)
     }

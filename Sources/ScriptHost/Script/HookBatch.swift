@@ -41,6 +41,7 @@ final class HookBatch: Sendable {
   private let scope: HookScope
   /// Of a containment.
   private let limit: Int
+  private let answers: FailureAnswers
   private let state = Mutex(State())
 
   private struct State {
@@ -52,9 +53,10 @@ final class HookBatch: Sendable {
 
   init(
     _ position: LuaHook.Position, _ handler: HandlerFunction, _ options: HookOptions, selector: ResolvedSelector, scope: HookScope,
-    limit: Int = 0
+    limit: Int = 0, answers: FailureAnswers = FailureAnswers()
   ) {
     self.position = position
+    self.answers = answers
     self.limit = limit
     self.handler = handler
     self.options = options
@@ -66,7 +68,7 @@ final class HookBatch: Sendable {
 
   /// The layer for one function.
   func layer(_ family: Family) -> LayerSpec {
-    let hook = LuaHook(position: position, handler: handler, family: family, options: options)
+    let hook = LuaHook(position: position, handler: handler, family: family, options: options, answers: answers)
     state.withLock { $0.pending[family.key, default: []].append(hook) }
     if position == .contain { return containing(hook) }
     return LayerSpec(

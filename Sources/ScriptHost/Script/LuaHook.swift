@@ -32,6 +32,10 @@ final class LuaHook: @unchecked Sendable {
   /// What there is to go on to.
   enum Behind { case original, nothing, nothingOptional }
   private let behind: Behind
+  /// Keeps what `failureAnswer` holds.
+  private let answers: FailureAnswers?
+  let failureAnswer: FailureAnswer
+  private let throwsWhenBusy: Bool
   let breaker = Breaker()
   /// Names the handler in the crash file; 0 where there is none.
   private let crashOwner: UInt32
@@ -48,7 +52,13 @@ final class LuaHook: @unchecked Sendable {
   private static let unknownClass: UInt = 0
   private static let anyClass: UInt = 1
 
-  init(position: Position, handler: HandlerFunction, family: Family, options: HookOptions, behind: Behind = .original) {
+  init(
+    position: Position, handler: HandlerFunction, family: Family, options: HookOptions, behind: Behind = .original,
+    answers: FailureAnswers? = nil
+  ) {
+    self.answers = answers
+    failureAnswer = answers?[family.key] ?? .original
+    throwsWhenBusy = options.throwsWhenBusy
     let info = handler.info
     patch = handler.patch
     owner = .passUnretained(handler.patch)
@@ -315,7 +325,9 @@ final class LuaHook: @unchecked Sendable {
   private func failed(_ script: UnsafeMutablePointer<ScriptCall>, _ status: SHLStatus, _ invocation: inout SHLInvocation) -> HKTOutcome {
     defer { if let error = invocation.error { shl_error_free(patch.state, error) } }
     if status == SHL_BUSY || status == SHL_STACK_LOW || status == SHL_TOO_DEEP {
-      patch.skipped(selector, String(cString: shl_status_text(status)))
+      let why = String(cString: shl_status_text(status))
+      patch.skipped(selector, why)
+      if throwsWhenBusy, let thrown = answer(.error, script, "\(source):\(line): the handler did not run: \(why)") { return thrown }
       return abandon(script)
     }
     if status == SHL_ERROR, let error = invocation.error, patch.classes.errorBox(error.pointee.value) == 0, script.pointee.view.didThrow {
@@ -369,8 +381,9 @@ final class LuaHook: @unchecked Sendable {
   private func fail(
     _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
   ) -> HKTOutcome {
-    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? nil : "the call throws"
-    patch.failed(selector, position.rawValue, hasPosition ? text : "\(source):\(line): \(text)", instead: instead)
+    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? failureAnswer.told : "the call throws"
+    let told = hasPosition ? text : "\(source):\(line): \(text)"
+    patch.failed(selector, position.rawValue, told, instead: instead)
     let opens =
       switch blame {
       case .counted: breaker.recordFailure()
@@ -382,7 +395,7 @@ final class LuaHook: @unchecked Sendable {
       if let token { HookEngine.shared.remove(token) }
       patch.disabled(selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: instead)
     }
-    return abandon(script)
+    return answer(failureAnswer, script, told) ?? abandon(script)
   }
 
   func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
