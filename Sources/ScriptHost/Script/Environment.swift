@@ -50,8 +50,8 @@ package final class Environment: @unchecked Sendable {
   private let doubtfulImages = Mutex<Set<String>>([])
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
-  /// So many statements may still hook without its counting as the script's time.
-  var freeInstallations = 1000
+  /// So many times the host may still work without its counting as the script's time.
+  private var freeWorks = 2000
   /// Selectors hooked for objects, whose gaps were told.
   var toldOfObjects: Set<String> = []
   /// `class.define`, which is a field of `class`.
@@ -157,6 +157,16 @@ package final class Environment: @unchecked Sendable {
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
     loaded.store(true, ordering: .relaxed)
+  }
+
+  /// Looking through the program's names and reading its code is the host's work, not the script's time; a script that never ends asking for
+  /// it is stopped all the same. With the state's lock held.
+  func asHost<R>(_ work: () -> R) -> R {
+    guard freeWorks > 0 else { return work() }
+    freeWorks -= 1
+    shl_exempt_begin()
+    defer { shl_exempt_end() }
+    return work()
   }
 
   /// An object that is the context of a function of the state, kept as long as the state.

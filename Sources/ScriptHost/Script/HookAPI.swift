@@ -154,14 +154,7 @@ enum HookAPI {
     let requests = zip(selector.images, selector.families).map {
       HookRequest(image: $0, family: $1, scope: target.scope, backEnd: wishes.backEnd, mayChoose: true)
     }
-    // Reading the program's code is the host's work, not the script's time; a script that never ends hooking is stopped all the same.
-    let isFree = patch.freeInstallations > 0
-    if isFree {
-      patch.freeInstallations -= 1
-      shl_exempt_begin()
-    }
-    let report = HookEngine.shared.install(requests, layer: batch.layer)
-    if isFree { shl_exempt_end() }
+    let report = patch.asHost { HookEngine.shared.install(requests, layer: batch.layer) }
     batch.add(report)
     // Bodies in another image may be refused: then it is hooked in part.
     if !selector.isGlob, report.tokens.isEmpty, let (name, reason) = report.refused.first {

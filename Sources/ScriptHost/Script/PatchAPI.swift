@@ -157,7 +157,8 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
       do throws(Problem) {
-        let index = try resolve(text, patch, waits: readWait(callback)).get()
+        let waits = try readWait(callback)
+        let index = try patch.asHost { resolve(text, patch, waits: waits) }.get()
         callback.spent()
         return callback.done(shl_handle(patch.classes.method, UInt64(index), 0, 0))
       } catch { return callback.fail(error.text) }
