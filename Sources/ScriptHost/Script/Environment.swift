@@ -50,7 +50,7 @@ package final class Environment: @unchecked Sendable {
   private let doubtfulImages = Mutex<Set<String>>([])
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
-  /// So many times the host may still work without its counting as the script's time.
+  /// So many times the host may still work for the load without its counting as the script's time.
   private var freeWorks = 2000
   /// Selectors hooked for objects, whose gaps were told.
   var toldOfObjects: Set<String> = []
@@ -159,10 +159,10 @@ package final class Environment: @unchecked Sendable {
     loaded.store(true, ordering: .relaxed)
   }
 
-  /// Looking through the program's names and reading its code is the host's work, not the script's time; a script that never ends asking for
-  /// it is stopped all the same. With the state's lock held.
+  /// Looking through the program's names and reading its code is the host's work, not the script's time, while the script is loaded; one that
+  /// never ends asking for it is stopped all the same, and so is a handler, which holds up a call. With the state's lock held.
   func asHost<R>(_ work: () -> R) -> R {
-    guard freeWorks > 0 else { return work() }
+    guard !didLoad, freeWorks > 0 else { return work() }
     freeWorks -= 1
     shl_exempt_begin()
     defer { shl_exempt_end() }

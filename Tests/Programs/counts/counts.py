@@ -227,6 +227,7 @@ class Counts:
     def by_gdb(self, program_families, wanted, merged):
         """{family: calls}, {family: {body: hits}} by one rule: what a body hands on to a sibling is the same call."""
         bodies = [b for f in wanted for b in program_families[f] if not b.merged]
+        stand_ins = {body: each for image in {b.image for b in bodies} for body, each in families.stand_ins(image, bodies).items()}
         entries, facts = self.hits(bodies, merged)
         bodies = [b for b in bodies if facts["bias"][b.image] is not None]
         at = defaultdict(list)  # equal code may carry several names
@@ -243,7 +244,7 @@ class Counts:
         for target, each in thunks.items():
             added = set.intersection(*(set(thunk["constants"]) for _, thunk in each))
             thunks[target] = [(body, thunk) for body, thunk in each if set(thunk["constants"]) == added]
-        calls, hits = Counter(), defaultdict(Counter)
+        calls, hits, jumped = Counter(), defaultdict(Counter), Counter()
         entered = defaultdict(dict)  # (thread, rsp) -> {family: (body, return address)} not handed on yet
         for address, thread, rsp, back, *registers in entries:
             if address in thunks:
@@ -263,6 +264,13 @@ class Counts:
                     if not (other.hands_on_to(body) or through and other is body):
                         continue
                     inside = other.address < back <= other.address + other.size
+                    if other in stand_ins:
+                        address_of, size = stand_ins[other]
+                        start = facts["bias"][other.image] + address_of
+                        # The equal code runs for others, too: as often for this body as the body was entered.
+                        if start < back <= start + size and jumped[thread, other] > 0:
+                            jumped[thread, other] -= 1
+                            inside = True
                     tail = source is not None and source[0] is other and source[1] == back
                     handed_on |= inside or tail
                 # Merged thunks differ in the clone they call: its address is one of the constants.
@@ -273,6 +281,7 @@ class Counts:
                 if not through:
                     here[body.family] = (body, back)
                 calls[body.family] += not handed_on
+                jumped[thread, body] += body in stand_ins
         return calls, hits, thunks
 
     def check(self):

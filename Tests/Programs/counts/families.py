@@ -78,6 +78,24 @@ def libraries(program):
             yield path
 
 
+def stand_ins(image, bodies):
+    """{body: (address, size)} of the equal functions of an image that its short bodies only jump to: their calls are made for the body."""
+    short = [b for b in bodies if b.image == image and b.size <= 16]
+    if not short:
+        return {}
+    sizes = {address: size for address, size, _ in swift_symbols(image)}
+    found = {}
+    for body in short:
+        code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--start-address=%#x" % body.address,
+                               "--stop-address=%#x" % (body.address + body.size), image], capture_output=True, text=True).stdout
+        steps = re.findall(r"^ +[0-9a-f]+:\t(.*?) *$", code, re.M)
+        jump = re.match(r"jmp +([0-9a-f]+) ", steps[-1] + " ") if steps else None
+        frame = [re.sub(r"\s+", " ", step) for step in steps[:-1]]
+        if jump and frame in ([], ["push %rbp", "mov %rsp,%rbp", "pop %rbp"]) and int(jump[1], 16) in sizes:
+            found[body] = int(jump[1], 16), sizes[int(jump[1], 16)]
+    return found
+
+
 def origins(names):
     """The mangled names of what the bodies of these names are specialisations of."""
     names = [name.removesuffix("Tm") for name in names]
