@@ -70,7 +70,7 @@ struct CodePatcherTests {
       try CodePatcher.install([site])
       try CodePatcher.unpatch([site])
     }
-    #expect(CodePatcher.totals().stubBytes == sites.stubBytes)
+    #expect(CodePatcher.totals().stubBytes - sites.stubBytes < 200 * 16, "other tests make a few stubs, 200 cycles would make 200 of 32 bytes and more")
     #expect(descriptors() <= files + 2, "other tests open a few, 200 cycles would open 200")
   }
 
