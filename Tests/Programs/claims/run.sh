@@ -4,12 +4,6 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 seed=${CLAIMS_SEED:-14}
-while IFS= read -r line; do
-  case $line in
-    'WRONG '*) bad "${line#WRONG   }" ;;
-    'ok '*) good "${line#ok      }" ;;
-    *) printf '%s\n' "$line" ;;
-  esac
-done < <(python3 "$here/claims.py" "$scripthost" "$work" "${CLAIMS_COUNT:-12}" "$seed" 2>&1)
+judged '' python3 "$here/claims.py" "$scripthost" "$work" "${CLAIMS_COUNT:-12}" "$seed"
 check 'all builds were judged' [ "$checks" -ge "${CLAIMS_COUNT:-12}" ]
 finish

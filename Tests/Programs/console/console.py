@@ -5,10 +5,6 @@ from control import *
 scripthost, server, work = sys.argv[1:4]
 
 
-def check(name, holds, found=""):
-    print(("ok      " if holds else "WRONG   ") + name + ("" if holds else f": found {found!r}"), flush=True)
-
-
 def start(name):
     state = os.path.join(work, "state-" + name)
     os.makedirs(state)

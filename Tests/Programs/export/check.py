@@ -3,15 +3,7 @@
     check.py otlp RECORD-FILE TRACES | perfetto FILE TRACES | speedscope FILE | prometheus FILE | report FILE
 """
 import base64, json, re, sys
-
-wrong = 0
-
-
-def check(name, condition, *detail):
-    global wrong
-    print(("ok      " if condition else "WRONG   ") + name + ("" if condition else "  " + " ".join(map(str, detail))))
-    wrong += not condition
-
+from checks import *
 
 def attributes(entry): return {a["key"]: next(iter(a["value"].values()), None) for a in entry.get("attributes", [])}
 
@@ -93,4 +85,4 @@ def report(path):
 
 what, path, *rest = sys.argv[1:]
 {"otlp": otlp, "perfetto": perfetto, "speedscope": speedscope, "prometheus": prometheus, "report": report}[what](path, *map(int, rest))
-sys.exit(wrong > 0)
+finish()

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # What was recorded goes to others whole: a collector that fails first, Prometheus, Perfetto, speedscope, SQLite, a page.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
-export PYTHONPATH=$root/.build/python
 cd "$work"
 
 traces=400
@@ -9,12 +8,7 @@ state=$work/state
 mkdir -p "$state"
 "$products/record-sample" "$state/journal" $traces >/dev/null
 export_() { timeout 60 "$scripthost" export --state "$state" "$@"; }
-# Counts the marks of a checker.
-marked() {
-  checks=$((checks + $(grep -c '^ok ' "$1" || true)))
-  while IFS= read -r line; do bad "${line#WRONG   }"; done < <(grep '^WRONG' "$1" || true)
-}
-judge() { python3 "$here/check.py" "$@" >"$work/marks" 2>"$work/marks.err" || [ -s "$work/marks" ] || bad "check.py $1" "$(tail -n 3 "$work/marks.err")"; marked "$work/marks"; [ ! -s "$work/marks.err" ] || bad "check.py $1 ends" "$(tail -n 3 "$work/marks.err")"; }
+judge() { judged '' python3 "$here/check.py" "$@"; }
 # start_collector NAME ANSWER…: sets port.
 start_collector() {
   python3 "$here/collector.py" "$work/$1.port" "$work/$1.taken" "${@:2}" >"$work/$1.log" 2>&1 &

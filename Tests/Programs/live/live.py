@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import checks
 from collections import Counter
 
 scripthost, program, work, counted, *files = sys.argv[1:]
@@ -55,10 +56,6 @@ def oracle():
     return found
 
 
-def check(what, found, expected):
-    print(("ok      %s" % what) if found == expected else "WRONG   %s: found %s, expected %s" % (what, found, expected))
-
-
 def main():
     truth = oracle()
     kinds = {kind: Counter() for kind in ("object", "type", "subclass", "same")}
@@ -68,25 +65,25 @@ def main():
             kinds[kind][key[0]] = int(count)
         else:
             kinds[kind][key[0], int(key[1]), key[2]] = int(count)
-    check("%d calls of %d kinds on a type's hooks are gdb's" % (sum(truth.values()), len(truth)), dict(kinds["type"] - truth + (truth - kinds["type"])), {})
+    checks.same("%d calls of %d kinds on a type's hooks are gdb's" % (sum(truth.values()), len(truth)), dict(kinds["type"] - truth + (truth - kinds["type"])), {})
     subclasses = {key for key in kinds["subclass"] if key[0] == "visitAny"}
-    check("hooks on four subclasses, three files each", len(subclasses), 12)
+    checks.same("hooks on four subclasses, three files each", len(subclasses), 12)
     for key in sorted(subclasses):
-        check("a hook on the subclass %s sees its calls of file %d" % (key[2], key[1]), kinds["subclass"][key], truth[key])
+        checks.same("a hook on the subclass %s sees its calls of file %d" % (key[2], key[1]), kinds["subclass"][key], truth[key])
     # The subclasses of SyntaxFormatRule are the classes whose visitAny is called: no other inherits it.
     rules = {of for function, _, of in truth if function == "visitAny"}
     own = Counter({key: n for key, n in truth.items() if key[0] == "visitPre" and key[2] in rules})
-    check("a hook on a class with %d subclasses sees %d of %d calls of what they inherit" % (
+    checks.same("a hook on a class with %d subclasses sees %d of %d calls of what they inherit" % (
         len(rules), sum(own.values()), sum(n for key, n in truth.items() if key[0] == "visitPre")),
         Counter({key: n for key, n in kinds["subclass"].items() if key[0] == "visitPre"}), own)
-    check("a hook on one printer of three", {key: n for key, n in kinds["object"].items() if key[0] == "printToken"},
+    checks.same("a hook on one printer of three", {key: n for key, n in kinds["object"].items() if key[0] == "printToken"},
           {("printToken", 2, "PrettyPrinter"): truth["printToken", 2, "PrettyPrinter"]})
     # The call in which the hook was made is not one it sees.
     expected = {key: n - 1 for key, n in truth.items() if key[0] == "visitAny" and key[1] == 2 and n > 1}
     found = {key: n for key, n in kinds["object"].items() if key[0] == "visitAny"}
-    check("hooks on %d rules see their calls, and nothing of later rules" % len(expected), found, expected)
+    checks.same("hooks on %d rules see their calls, and nothing of later rules" % len(expected), found, expected)
     same = {of: n for of, n in kinds["same"].items()}
-    check("a type's hook that compares identity agrees", all(n == found["visitAny", 2, of] for of, n in same.items()) and len(same) > 5, True)
+    checks.same("a type's hook that compares identity agrees", all(n == found["visitAny", 2, of] for of, n in same.items()) and len(same) > 5, True)
 
 
 main()

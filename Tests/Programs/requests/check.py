@@ -1,14 +1,11 @@
 """check.py EVENTS SEEN TRACED: the records of requests against what the server saw, by its own clock (CLOCK_MONOTONIC, as the records')."""
 import json, sys
+from checks import *
 
 records = [json.loads(line) for line in open(sys.argv[1])]
 records = [r["fields"] for r in records if r["kind"] == "network"]
 seen = [json.loads(line) for line in open(sys.argv[2])]
 traced = sys.argv[3] == "yes"
-
-
-def check(name, passed, detail=""):
-    print(("ok      " if passed else "WRONG   ") + name + ("" if passed else f": {detail}"))
 
 
 def find(path):
@@ -50,3 +47,4 @@ for s in seen:
         check(f"{s['path']}: the header is the record's span", s["trace"] == f"00-{r.get('trace')}-{r.get('span')}-01", (s, r))
     elif not traced:
         check(f"{s['path']}: no header is put in", s["trace"] is None, s)
+finish()

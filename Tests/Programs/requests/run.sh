@@ -7,15 +7,7 @@ server=$!
 trap 'kill $server; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 for _ in $(seq 200); do [ -s port ] && break; sleep 0.1; done
 url=http://127.0.0.1:$(cat port)/
-marked() {
-  checks=$((checks + $(grep -c '^ok ' "$1" || true)))
-  while IFS= read -r line; do bad "$2: ${line#WRONG   }"; done < <(grep '^WRONG' "$1" || true)
-  grep '^ ' "$1" || true
-}
-judge() {
-  python3 "$here/check.py" "$1.events" seen "$2" >marks 2>marks.err || bad "$1: check.py" "$(tail -n 3 marks.err)"
-  marked marks "$1"
-}
+judge() { judged "$1" python3 "$here/check.py" "$1.events" seen "$2"; }
 cat >traced.lua <<'LUA'
 patch { id = "requests", version = "1.0.0", api = 1 }
 network { traceparent = true, hosts = "127.*" }

@@ -18,6 +18,8 @@ trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 export HOME=$work/home
 unset STATE_DIRECTORY XDG_STATE_HOME LD_PRELOAD
 mkdir -p "$HOME"
+# checks.py, and the packages that scripts/setup installed.
+export PYTHONPATH=$root/Tests/Programs/support:$root/.build/python PYTHONDONTWRITEBYTECODE=1
 checks=0 wrong=0
 
 # good NAME, bad NAME DETAIL…: notes one check.
@@ -115,6 +117,30 @@ finish() {
   [ "$wrong" -eq 0 ] || [ ! -f "$work/.deaths" ] || sed 's/^/        /' "$work/.deaths"
   printf '%s checks, %s wrong\n' "$checks" "$wrong"
   [ "$wrong" -eq 0 ]
+}
+
+# marks PREFIX FILE: counts the lines `ok …` and `WRONG …` that a program printed.
+marks() {
+  local line
+  checks=$((checks + $(grep -ac '^ok ' "$2" || true)))
+  while IFS= read -r line; do bad "${1:+$1: }${line#WRONG   }"; done < <(grep -a '^WRONG' "$2")
+}
+
+# judged PREFIX COMMAND…: runs a program that prints such lines (checks.py), and prints what else it says. One that ends with another
+# status than 0, or 1 after a check that did not hold, is wrong itself.
+judged() {
+  local prefix=${1:+$1: } line before=$wrong status=
+  shift
+  while IFS= read -r line; do
+    case $line in
+      'ok '*) good "$prefix${line#ok      }" ;;
+      'WRONG '*) bad "$prefix${line#WRONG   }" ;;
+      'ended '*) status=${line#ended } ;;
+      *' checks, '*' wrong') ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done < <("$@" 2>&1 && printf 'ended 0\n' || printf 'ended %s\n' "$?")
+  [ "$status" = 0 ] || { [ "$status" = 1 ] && [ "$wrong" -gt "$before" ]; } || bad "$prefix'$*' ended with status $status"
 }
 
 # checked PATCH…: copies patches to $work with `same` and `fails` (checks.lua) in the place of their line `-- checks`.

@@ -7,9 +7,3 @@ against_library() {
   swiftc -swift-version 6 -suppress-warnings -I "$products/Modules" -Xcc "-fmodule-map-file=$products/CHookTrampoline.build/module.modulemap" \
     -Xcc "-I$root/Sources/CHookTrampoline/include" -Xlinker -rpath -Xlinker '$ORIGIN' -lZydis "@$work/.objects" "$@"
 }
-
-# marks LEVEL FILE: counts the lines `ok …` and `WRONG …` that a program printed.
-marks() {
-  checks=$((checks + $(grep -ac '^ok ' "$2" || true)))
-  while IFS= read -r line; do bad "$1: ${line#WRONG   }"; done < <(grep -a '^WRONG' "$2")
-}

@@ -1,15 +1,8 @@
 """check.py FILE: holds a trace in JSON against what Shop.swift does."""
 import json, sys
+from checks import *
 
 lines = [json.loads(line) for line in open(sys.argv[1])]
-wrong = []
-
-
-def check(name, ok):
-    print(("ok      " if ok else "WRONG   ") + name)
-    if not ok: wrong.append(name)
-
-
 head, calls = lines[0], [line for line in lines if line["kind"] == "call"]
 named = lambda part: [call for call in calls if part in call["selector"]]
 check("the first line is of the hooks", head["kind"] == "hooks" and head["hooked"] == head["matched"] > 5)
@@ -34,4 +27,4 @@ wait = named(".wait(")[0]
 check("tasks have numbers", isinstance(wait.get("task"), int) and wait["result"] == 2)
 tick = named("tick(")[0]
 check("threads have numbers", tick["thread"] != head["pid"] and tick["thread_name"] == str(tick["thread"]) and outer["thread_name"] == "main")
-sys.exit(bool(wrong))
+finish()

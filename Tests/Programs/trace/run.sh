@@ -32,13 +32,7 @@ check 'self on request' grep -qE 'Shop.inner\(self: <Shop 0x[0-9a-f]+>\)' narrow
 
 capture json trace --format json --self -o json.lines -e 'Shop.Shop.*' -e 'Shop.tick(_:)' -x '**.init*' -x '**.deinit' -- ./shop
 same_run 'one in JSON leaves the program as it was' alone json
-while IFS= read -r line; do
-  case $line in
-    'WRONG '*) bad "JSON: ${line#WRONG   }" "$(head -c 3000 json.lines)" ;;
-    'ok '*) good "JSON: ${line#ok      }" ;;
-    *) bad "JSON: $line" ;;
-  esac
-done < <(python3 "$here/check.py" json.lines 2>&1)
+judged JSON python3 "$here/check.py" json.lines
 capture table trace -c --format json -o table.lines --why -e 'Shop.Shop.*' -- ./shop
 check 'a table in JSON is JSON' python3 -c '
 import json

@@ -1,5 +1,6 @@
 """The control protocol as any program may speak it, and the program it is spoken to. Used by the suites beside this file."""
 import json, os, random, socket, subprocess, sys, time
+from checks import *
 
 LIMIT = 20  # seconds that anything may take on a busy machine
 
@@ -86,23 +87,3 @@ def until(condition, what):
             return found
         time.sleep(0.005)
     raise SystemExit(f"WRONG   waited {LIMIT} s for {what}")
-
-
-checks = [0, 0]
-
-
-def check(name, condition, *detail):
-    checks[0] += 1
-    if condition:
-        print(f"ok      {name}")
-    else:
-        checks[1] += 1
-        print(f"WRONG   {name}")
-        for each in detail:
-            print("        " + str(each)[:1500])
-    sys.stdout.flush()
-
-
-def finish():
-    print(f"{checks[0]} checks, {checks[1]} wrong")
-    sys.exit(1 if checks[1] else 0)
