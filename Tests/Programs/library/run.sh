@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# ScriptHost as a library: the example package and the code of the documentation hook their own builds, optimised and not, with the
-# package as others get it, by URL and version.
+# ScriptHost as a library: the example package and the code of the documentation hook their own builds, optimised and not; the package
+# can be depended on by URL and version. LIBRARY_WHOLE=1 builds all of it as such a dependency, which takes minutes.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/library.sh"
 catalog=$root/Sources/HookRuntime/HookRuntime.docc
 cd "$work"
 
@@ -35,23 +36,6 @@ example() {
   guide "$1/Sources/guide"
 }
 
-# built NAME COMMAND…: builds both programs with `swift build COMMAND…`; what it says is in NAME-build.err.
-built() { capture "$1-build" swift build "${@:2}" -q; }
-
-# runs NAME COMMAND…: runs both with `swift run COMMAND…`.
-runs() {
-  local name=$1
-  shift
-  check "$name: the example is built" grep -qx 0 "$name-build.status"
-  capture "$name" swift run "$@" -q till
-  check "$name: the example runs" grep -qx 0 "$name.status"
-  same "$name: what it says" "$root/examples/library/expected.txt" "$name.out"
-  capture "$name-guide" swift run "$@" -q guide
-  check "$name: the code of the documentation runs" grep -qx 0 "$name-guide.status"
-  same "$name: what it prints is what it says it prints" guide.expected "$name-guide.out"
-  [ "$wrong" -eq 0 ] || grep -h 'error:\|crash' "$name-build.err" "$name.err" "$name-guide.err" | sort -u | head -20 >&2 || true
-}
-
 # A repository of the sources as they are, with a version.
 mkdir -p ScriptHost
 tar -C "$root" --exclude=./.build --exclude=./.git -cf - . | tar -x -C ScriptHost
@@ -61,22 +45,50 @@ git -C ScriptHost -c user.name=test -c user.email=test@example.invalid commit -q
 git -C ScriptHost tag 1.0.0
 example byurl ".package(url: \"file://$work/ScriptHost\", from: \"1.0.0\")"
 check 'the example depends on a URL and a version' grep -q 'url: "file://.*from: "1.0.0"' byurl/Package.swift
-release=(--package-path byurl -c release)
-built release "${release[@]}"
-runs release "${release[@]}"
+# runs NAME PROGRAM EXPECTED: the program ends well and says what it is to say.
+runs() {
+  capture run "./$2"
+  ended "$1: $2 runs" run
+  same "$1: what $2 says" "$3" run.out
+}
 
-# The program's own modules without optimisation, on the library that is built: generic code of ours is then called, not specialised.
-sed -i 's|[tT]arget(name: "[^"]*"|&, UNOPTIMISED|; s|, UNOPTIMISED\(, dependencies: \[.*\]\))|\1, swiftSettings: [.unsafeFlags(["-Onone"])])|
-  s|, UNOPTIMISED)|, swiftSettings: [.unsafeFlags(["-Onone"])])|' byurl/Package.swift
-check 'all three targets are built without optimisation' [ "$(grep -c -- '-Onone' byurl/Package.swift)" -eq 3 ]
-built debug "${release[@]}"
-runs debug "${release[@]}"
+# programs LEVEL: both programs, with the module they hook, on the library that was built. At -Onone the generic code of ours that they use is
+# called, not specialised.
+programs() {
+  local level=$1
+  mkdir -p "built$level"
+  swiftc "$level" -swift-version 6 -parse-as-library -module-name Shop -emit-module -emit-module-path "built$level/Shop.swiftmodule" -c byurl/Sources/Shop/*.swift \
+    -whole-module-optimization -o "built$level/Shop.o"
+  for each in till guide; do
+    against_host "$level" -parse-as-library -module-name "$each" -I "built$level" byurl/Sources/$each/*.swift "built$level/Shop.o" -o "built$level/$each"
+  done
+}
+for level in -O -Onone; do
+  programs "$level" >build.log 2>&1 || bad "$level: the programs are built" "$(grep -h 'error:' build.log | sort -u | head -20)"
+  runs "$level" "built$level/till" "$root/examples/library/expected.txt"
+  runs "$level" "built$level/guide" guide.expected
+done
+
+# By URL and version. Flags that the package manager calls unsafe it may refuse in a dependency.
+swift package --package-path "$root" --scratch-path "$work/described" dump-package >description
+check 'no target has unsafe flags' bash -c '! grep -q unsafeFlags description'
+package=(--package-path byurl -c release)
+capture resolved swift build "${package[@]}" --target Shop -q
+ended 'a package that depends on it by URL and version is planned' resolved
+if [ "${LIBRARY_WHOLE:-}" ]; then
+  capture built swift build "${package[@]}" -q
+  ended 'and built' built
+  binaries=$(swift build "${package[@]}" --show-bin-path)
+  for each in till guide; do cp "$binaries/$each" .; done
+  runs whole till "$root/examples/library/expected.txt"
+  runs whole guide guide.expected
+fi
 
 # The documentation itself: every link leads somewhere.
-modules=$(find "$work/byurl/.build" -type d -name Modules | head -n 1)
+modules=$products/Modules
 mkdir -p graphs
 capture graph swift symbolgraph-extract -module-name HookRuntime -target x86_64-unknown-linux-gnu -I "$modules" \
-  -I "$root/Sources/CHookTrampoline/include" -Xcc -fmodule-map-file="$(dirname "$modules")/CHookTrampoline.build/module.modulemap" \
+  -I "$root/Sources/CHookTrampoline/include" -Xcc -fmodule-map-file="$products/CHookTrampoline.build/module.modulemap" \
   -minimum-access-level public -output-dir graphs
 capture docc docc convert "$catalog" --additional-symbol-graph-dir graphs --fallback-display-name HookRuntime \
   --fallback-bundle-identifier HookRuntime --output-path documentation --warnings-as-errors

@@ -1,9 +1,19 @@
-# Sourced after checks.sh: programs that use HookRuntime as a library.
+# Sourced after checks.sh: programs that use our modules as a library.
 #
-#     against_library MODULE.swift… -o program      compiles and links them with the products' own objects
+#     against_library MODULE.swift… -o program      compiles and links them with HookRuntime, from the products' own objects
+#     against_host MODULE.swift… -o program         with ScriptHost
 
-against_library() {
-  grep -E '/(HookRuntime|SwiftMangling|CHookTrampoline)\.build/' "$products/scripthost.product/Objects.LinkFileList" >"$work/.objects"
-  swiftc -swift-version 6 -suppress-warnings -I "$products/Modules" -Xcc "-fmodule-map-file=$products/CHookTrampoline.build/module.modulemap" \
-    -Xcc "-I$root/Sources/CHookTrampoline/include" -Xlinker -rpath -Xlinker '$ORIGIN' -lZydis "@$work/.objects" "$@"
+against_library() { against 'HookRuntime|SwiftMangling|CHookTrampoline' "$@"; }
+against_host() { against 'ScriptHost|HookRuntime|SwiftMangling|CHookTrampoline|LuaBridge|CLuaShim|Journal|CCrash' "$@"; }
+
+# against MODULES ARGUMENTS…: MODULES are separated by bars.
+against() {
+  local modules=$1 module maps=()
+  shift
+  grep -E "/($modules)\.build/" "$products/scripthost.product/Objects.LinkFileList" >"$work/.objects"
+  for module in ${modules//|/ }; do
+    [ ! -f "$products/$module.build/module.modulemap" ] \
+      || maps+=(-Xcc "-fmodule-map-file=$products/$module.build/module.modulemap" -Xcc "-I$root/Sources/$module/include")
+  done
+  swiftc -swift-version 6 -suppress-warnings -I "$products/Modules" "${maps[@]}" -Xlinker -rpath -Xlinker '$ORIGIN' -lZydis "@$work/.objects" "$@"
 }
