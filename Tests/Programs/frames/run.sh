@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run.sh: what the optimiser puts into frames can be used in its call, and outlives it only where it can be copied.
-# FRAMES_FLAGS: flags of the program, as in sound/run.sh.
+# FRAMES_FLAGS: flags of the program, as in program-unchanged/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 flags=${FRAMES_FLAGS:-}
 [ -z "$flags" ] || export "${asan[@]}"

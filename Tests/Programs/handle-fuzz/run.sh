@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Random scripts: handles of every kind, used while they are valid, afterwards, in other coroutines, while their object ends.
-# FUZZ_SEEDS (default 4), FUZZ_FIRST (default SCRIPTHOST_SEED, or the time), FUZZ_ROUNDS (default 20), SOUND_FLAGS as in sound/run.sh.
+# FUZZ_SEEDS (default 4), FUZZ_FIRST (default SCRIPTHOST_SEED, or the time), FUZZ_ROUNDS (default 20), PROGRAM_FLAGS as in program-unchanged/run.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
-flags=${SOUND_FLAGS:-}
+flags=${PROGRAM_FLAGS:-}
 [ -z "$flags" ] || export "${asan[@]}"
 export SWIFT_BACKTRACE=enable=no
 first=${FUZZ_FIRST:-${SCRIPTHOST_SEED:-$(date +%s)}}

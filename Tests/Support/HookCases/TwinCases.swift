@@ -1,4 +1,4 @@
-// Groups over functions that have one body, in a library whose linker made them so (Tests/Programs/chosen/twins).
+// Groups over functions that have one body, in a library whose linker made them so (Tests/Programs/back-end-choice/twins).
 import Glibc
 import HookRuntime
 import HookSubjects

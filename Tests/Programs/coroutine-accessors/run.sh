@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests/Programs/yields/run.sh: what coroutine accessors of both forms yield, in -Onone and in -O: the places against the
+# Tests/Programs/coroutine-accessors/run.sh: what coroutine accessors of both forms yield, in -Onone and in -O: the places against the
 # compiler's own lowering, the values in a program that runs, which behaves as ever.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # What is easily got wrong about a call: whatever handlers do, the program says what it says alone.
-# SOUND_FLAGS: "-sanitize=address" with products that were built so.
+# PROGRAM_FLAGS: "-sanitize=address" with products that were built so.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
-flags=${SOUND_FLAGS:-}
+flags=${PROGRAM_FLAGS:-}
 [ -z "$flags" ] || export "${asan[@]}"
 cd "$work"
 for level in -Onone -O; do
