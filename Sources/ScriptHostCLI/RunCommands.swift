@@ -40,7 +40,7 @@ extension Subcommand {
       Option(
         long: "preset", value: "NAME", repeats: true,
         help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", "))."),
-      Option(long: "apm", help: "Loads all presets, and watches for stalls of 250ms: see it with scripthost report."),
+      Option(long: "apm", help: "Loads all presets: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
@@ -74,10 +74,7 @@ extension Subcommand {
     if let when = try arguments.choice("--canary", of: ["boot", "test", "off"]) { launch.settings.add(.canary, when) }
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
-    for preset in arguments.has("--apm") ? Presets.known : arguments.all("--preset").map({ String(decoding: $0, as: UTF8.self) }) {
-      launch.settings.add(.patches, try Presets.find(preset).bytes)
-    }
-    if arguments.has("--apm"), !arguments.has("--stalls") { launch.settings.add(.stalls, "250000000") }
+    for preset in presets(arguments) { launch.settings.add(.patches, try Presets.find(preset).bytes) }
     if let time = try arguments.duration("--stalls") {
       guard time >= 10_000_000 else { throw Failure.usage("'--stalls' needs at least 10ms; shorter pauses are the machine's own") }
       launch.settings.add(.stalls, "\(time)")
@@ -88,6 +85,13 @@ extension Subcommand {
     }
     if arguments.has("--no-control") || getenv("SCRIPTHOST_CONTROL").map({ String(cString: $0) }) == "off" { launch.settings.add(.control, "off") }
     try launch.exec()
+  }
+
+  /// What `--apm` and `--preset` name, each once. A threshold for stalls on the command line takes the preset's place.
+  private static func presets(_ arguments: Arguments) -> [String] {
+    var names = arguments.has("--apm") ? Presets.known.filter { $0 != "stalls" || !arguments.has("--stalls") } : []
+    for name in arguments.all("--preset").map({ String(decoding: $0, as: UTF8.self) }) where !names.contains(name) { names.append(name) }
+    return names
   }
 
   static let trace = Subcommand(

@@ -67,6 +67,8 @@ extension BootTask {
     let log = context.log
     let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "", canary: Canary(context))
     // Of a process that only tries patches nothing is counted or left out.
+    PresetFile.look(beside: context.settings.bytes(.boot).map { RawPath($0) })
+    PresetShelf.shared.ask { [weak patches] in patches?.isLoaded($0) ?? false }
     let isTrial = context.settings.has(.test) || context.settings.has(.canaryChild)
     if isTrial { BootGuard.beginTrial() } else { ProgramSteps.begin(log) }
     let (state, program) = (isTrial ? nil : context.state, context.program)

@@ -190,9 +190,18 @@ package final class PatchRegistry: Sendable {
 
   private func start(_ source: PatchSource, _ begin: UInt64) throws(PatchError) {
     try canary?.check(source)
-    let patch = try Patch(source, log: log)
+    // A patch that came first may use it as a preset.
+    let used = PresetShelf.shared.patch(source.id)
+    let patch = try Patch(source, log: log, staged: used != nil)
     try patch.run(source.source)
+    if let used { take(patch, from: used) }
     enter(patch, source, begin)
+  }
+
+  /// The patch takes the place of the preset of its id, in one step.
+  private func take(_ patch: Patch, from used: Patch) {
+    patch.installation.goLive(replacing: used.installation)
+    PresetShelf.shared.forget(patch.id)
   }
 
   // MARK: One at a time
@@ -297,8 +306,10 @@ package final class PatchRegistry: Sendable {
       }
       try canary?.check(source)
       let former = find(known ?? source.id)
-      let patch = try Patch(source, log: log, staged: former?.patch != nil)
+      let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
+      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil)
       try patch.run(source.source)
+      if let used { take(patch, from: used) }
       // What is switched off stays so.
       let isEnabled = if case .disabled? = former?.state { false } else { true }
       patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled)
@@ -320,8 +331,10 @@ package final class PatchRegistry: Sendable {
 
   // MARK: The list
 
-  /// All patches, in the order in which they were loaded, and what was refused.
-  package var list: [PatchInfo] { entries.withLock { $0 }.map(info) }
+  /// All patches, in the order in which they were loaded, what was refused, and presets that patches use.
+  package var list: [PatchInfo] { entries.withLock { $0 }.map(info) + PresetShelf.shared.all.map { info($0.patch, $0.source) } }
+  /// A patch of the id is loaded.
+  func isLoaded(_ id: String) -> Bool { entries.withLock { $0.contains { $0.id == id && $0.patch != nil } } }
   /// How each stands, in one word.
   var states: [String] { entries.withLock { $0.map(\.state.word) } }
   /// Those that are loaded.
@@ -409,6 +422,11 @@ package final class PatchRegistry: Sendable {
       priority: entry.header.priority, state: state, problem: entry.problem, generation: entry.generation,
       hooks: entry.patch?.liveHookCount ?? 0, waits: entry.patch?.installation.waits.count { !$0.hasLanded } ?? 0,
       memory: entry.patch?.memory ?? 0, loadTime: entry.loadTime)
+  }
+
+  /// Of a preset that patches use.
+  private func info(_ preset: Patch, _ source: PatchSource) -> PatchInfo {
+    info(Entry(id: preset.id, place: source.place, header: source.header, state: .loaded, patch: preset, generation: 1))
   }
 
   private func read(_ place: PatchFiles.Place) throws(PatchError) -> PatchSource {

@@ -27,6 +27,7 @@ extension ScriptReference {
       options: [
         ScriptOption("traceparent", "boolean", "Puts the W3C header into requests."),
         ScriptOption("hosts", "string", "A glob: the hosts whose requests get the header."),
+        ScriptOption("optional", "boolean", "A program that does not use URLSession is no error."),
       ],
       "Records each request of Foundation's URLSession with its phases. See docs/apm.md."),
     ScriptEntry(

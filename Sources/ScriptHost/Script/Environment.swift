@@ -21,6 +21,8 @@ package final class Environment: @unchecked Sendable {
   let hasHeader: Bool
   /// Where `require` finds modules; nil: nowhere.
   let directory: RawPath?
+  /// Where its file is; presets are looked for there first. Nil: it has none.
+  let folder: RawPath?
   package let log: HostLog
   package let installation: Installation
   /// Of a session of the console: what it may change. Set before any script runs.
@@ -85,15 +87,18 @@ package final class Environment: @unchecked Sendable {
   ///   - fileName: the chunk's name, in positions and messages.
   ///   - priority: of hooks that say nothing else.
   ///   - directory: where `require` finds modules; nil: nowhere.
+  ///   - folder: where its file is; nil: it has none.
   ///   - staged: what is installed takes effect when the installation goes live.
   package init(
-    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, log: HostLog, staged: Bool = false
+    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, folder: RawPath? = nil, log: HostLog,
+    staged: Bool = false
   ) throws(PatchError) {
     self.id = id
     self.fileName = fileName
     self.priority = priority
     self.hasHeader = hasHeader
     self.directory = directory
+    self.folder = folder
     self.log = log
     installation = Installation(staged: staged)
     let lua: LuaState

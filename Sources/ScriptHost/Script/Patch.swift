@@ -16,7 +16,7 @@ package final class Patch: Sendable {
     header = source.header
     environment = try Environment(
       id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
-      directory: source.directory, log: log, staged: staged)
+      directory: source.directory, folder: source.path.parent, log: log, staged: staged)
   }
 
   package var id: String { environment.id }

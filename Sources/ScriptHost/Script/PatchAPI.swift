@@ -104,7 +104,7 @@ enum PatchAPI {
   /// All global functions; never freed, never changed.
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
     let lists = [
-      globals, UnitAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
+      globals, UnitAPI.functions, UseAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
       MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
       GuardAPI.functions,
     ]

@@ -46,6 +46,7 @@ struct CapturePathCheck {
 
   private func problem(_ steps: ArraySlice<String>, in type: TypeSyntax, _ path: String) -> String? {
     guard let step = steps.first else { return nil }
+    if step == "@type" { return steps.count == 1 ? nil : "'\(path)': '@type' is the name of a type, and the last step of a path" }
     guard case .nominal(let name, _, let arguments) = type else { return nil }
     if name.module == "Swift" {
       // Of lists, texts and numbers the host knows the members.

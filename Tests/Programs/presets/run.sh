@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Presets: run --apm and run --preset on programs nobody here wrote, and on a client of URLSession.
+# Presets: run --apm, run --preset and use, on programs nobody here wrote, and on a client of URLSession.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 
 cd "$work"
+unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL
 printf 'struct A{var x=1}\n' >a.swift
 capture alone swift-format a.swift
 capture apm "$scripthost" run --apm --state state -- swift-format a.swift
@@ -41,15 +42,93 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()' >port 2>server.log &
 server=$!
-trap 'kill $server; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+trap 'kill $server ${slow:-} 2>/dev/null || true; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 until [ -s port ]; do sleep 0.1; done
 swiftc -swift-version 6 -O -parse-as-library "$here/client.swift" -o client 2>swiftc.log || bad 'the client is built' "$(cat swiftc.log)"
 url=http://127.0.0.1:$(cat port)/greeting.txt
 capture alone ./client "$url"
-capture client "$scripthost" run --apm --state client-state -- ./client "$url"
+# requests STATE: so many requests were recorded.
+requests() { "$scripthost" events --state "$1" --kind network --json >"$1.jsonl"; wc -l <"$1.jsonl"; }
+capture client "$scripthost" run --apm --network --state client-state -- ./client "$url"
 same_run 'the client does as it did' alone client
+check 'each request is one record, although the option and the preset ask for it' [ "$(requests client-state)" -eq 2 ]
+says 'with its status' client-state.jsonl '"status":200'
 "$scripthost" events --state client-state --json >client.jsonl
-says 'an async request is a span' client.jsonl '"kind":"span","name":"GET"'
-says 'a task that was resumed' client.jsonl '"name":"task resumed"'
-says 'the first span ends the start' client.jsonl '"kind":"startup","name":"first"'
+check 'and nothing else is recorded of it' [ "$(grep -c "greeting.txt" client.jsonl)" -eq 2 ]
+
+# use: in Lua, once however many use it, a copy beside the patch before ours.
+mkdir -p uses
+printf 'patch { id = "one", api = 1 }\nuse "foundation.network"\nuse "startup"\n' >uses/one.lua
+printf 'patch { id = "two", api = 1, priority = 5 }\nuse "foundation.network"\n' >uses/two.lua
+capture used "$scripthost" run --state used-state --preset foundation.network --patches uses -- ./client "$url"
+same_run 'two patches and an option use a preset, and the program does as it did' alone used
+check 'each request is one record' [ "$(requests used-state)" -eq 2 ]
+"$scripthost" events --state used-state --json --kind startup >startup.jsonl
+check 'a second preset is there, too' [ "$(grep -c '"name":"main"' startup.jsonl)" -eq 1 ]
+printf 'patch { id = "copied", api = 1 }\nuse "argument-parser"\nuse "argument-parser"\n' >copied.lua
+cat >argument-parser.lua <<'LUA'
+patch { id = "mine", api = 1 }
+span { on = "ArgumentParser.ParsableCommand.run()", name = "command {self.@type}" }
+LUA
+capture alone swift-format lint a.swift
+capture copied "$scripthost" run --state copied-state --patches copied.lua -- swift-format lint a.swift
+same_run 'a copy beside the patch leaves the program as it was' alone copied
+"$scripthost" events --state copied-state --json >copied.jsonl
+says 'the copy takes the place of ours' copied.jsonl '"name":"command swift_format.SwiftFormatCommand.Lint"'
+check 'once' [ "$(grep -c '"kind":"span"' copied.jsonl)" -eq 1 -a "$(grep -c '"kind":"screen"' copied.jsonl)" -eq 0 ]
+for refused in 'use "nio.htp"|did you mean' 'use "../a"|has letters, digits' 'use(5)|takes the name of a preset'; do
+  printf 'patch { id = "w", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
+  capture refused "$scripthost" run --state refused --patches refused.lua -- swift-format a.swift
+  says "${refused%%|*} is told" refused.err "${refused##*|}"
+done
+
+# It stays as long as a patch uses it, in a program that runs.
+cat >slow.swift <<'SWIFT'
+import Glibc
+@inline(never) func tick(_ number: Int) { usleep(20000) }
+var number = 0
+while access("stop", F_OK) != 0 { tick(number); number += 1 }
+SWIFT
+swiftc -O -module-name slow slow.swift -o slow
+printf 'patch { id = "ticks", api = 1 }\nmetric "ticks" { on = "slow.tick(_:)", counter = true }\n' >uses/ticks.lua
+printf 'patch { id = "one", api = 1 }\nuse "ticks"\n' >uses/one.lua
+printf 'patch { id = "two", api = 1 }\nuse "ticks"\n' >uses/two.lua
+mkdir apart && mv uses/ticks.lua uses/one.lua uses/two.lua apart/
+"$scripthost" run --state live --patches apart/one.lua --patches apart/two.lua -- ./slow >slow.out 2>live.err &
+slow=$!
+control() { timeout 20 "$scripthost" "$@" --state live >control.out 2>&1; }
+for _ in $(seq 100); do control patch list $slow && break; sleep 0.1; done
+says 'a preset in use is in the list' control.out ticks
+check 'one of its users goes' control patch unload $slow one
+control hooks $slow || true
+says 'it stays' control.out 'slow.tick(_:)'
+check 'the other goes' control patch unload $slow two
+control hooks $slow || true
+check 'it is gone' bash -c '! grep -q "slow.tick" control.out'
+touch stop; wait $slow || true
+
+# A language server: each request is a span, its answers are the same.
+capture alone timeout 100 python3 -B "$here/language.py" alone.answers a.swift sourcekit-lsp
+ended 'the language server answers alone' alone
+capture lsp timeout 100 python3 -B "$here/language.py" lsp.answers a.swift "$scripthost" run --state lsp --preset lsp -- sourcekit-lsp
+ended 'and with the preset lsp' lsp
+same 'its answers are the same' alone.answers lsp.answers
+"$scripthost" events --state lsp --kind span --json >lsp.jsonl
+check 'each request is one server span' [ "$(grep -c '"kind":"server"' lsp.jsonl)" -eq 8 -a "$(wc -l <lsp.jsonl)" -eq 8 ]
+check 'five of them were hovers' [ "$(grep -c '"name":"LanguageServerProtocol.HoverRequest"' lsp.jsonl)" -eq 5 ]
+says 'an answer that is an error' lsp.jsonl '"status":"error"'
+
+# Names that are looked up, and stalls.
+cat >lookup.swift <<'SWIFT'
+import Glibc
+var found: UnsafeMutablePointer<addrinfo>?
+print(getaddrinfo("localhost", "80", nil, &found))
+var descriptor = pollfd(fd: -1, events: 0, revents: 0)
+for _ in 0..<3 { poll(&descriptor, 1, 1) }
+SWIFT
+swiftc -O lookup.swift -o lookup
+capture lookup "$scripthost" run --state lookup-state --preset c.dns --preset stalls -- ./lookup
+ended 'c.dns and stalls beside each other' lookup
+"$scripthost" events --state lookup-state --kind span --json >lookup.jsonl
+says 'a name that is looked up is a span' lookup.jsonl '"name":"dns localhost"'
 finish

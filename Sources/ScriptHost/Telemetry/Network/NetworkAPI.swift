@@ -13,19 +13,27 @@ enum NetworkAPI {
       var settings = NetworkSettings()
       guard callback[0].tag == SHL_TABLE else { return callback.fail("network takes a table, such as { traceparent = true }, or {}") }
       var problem: String?
+      var isOptional = false
       callback.forEach(in: callback[0]) { key, value in
         switch (key.text, value.tag) {
         case ("traceparent", SHL_BOOL): settings.traceparent = value.b
         case ("hosts", SHL_STRING): settings.hosts = value.text ?? "*"
+        case ("optional", SHL_BOOL): isOptional = value.b
+        case ("optional", _): problem = "network: 'optional' is true or false"
         case ("traceparent", _): problem = "network: 'traceparent' is true or false"
         case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\""
-        default: problem = "network: unknown field '\(key.text ?? "")'; known are traceparent, hosts"
+        default: problem = "network: unknown field '\(key.text ?? "")'; known are traceparent, hosts, optional"
         }
         return problem == nil
       }
-      problem = problem ?? NetworkWatch.shared.start(settings, log: patch.log).first
       if let problem { return callback.fail(problem) }
-      patch.installation.add { NetworkWatch.shared.stop() }
+      let owner = ObjectIdentifier(patch.installation)
+      if let problem = NetworkWatch.shared.start(settings, owner: owner, log: patch.log).first {
+        guard isOptional else { return callback.fail(problem) }
+        patch.log.note("rule left out", "\(patch.fileName): \(problem)")
+        return callback.done()
+      }
+      patch.installation.add { NetworkWatch.shared.stop(owner: owner) }
       return callback.done()
     }
   }
@@ -35,7 +43,7 @@ extension BootTask {
   /// `run --network`.
   static let network = BootTask("network", .services) { context in
     guard context.settings.has(.network) else { return .goOn }
-    for problem in NetworkWatch.shared.start(NetworkSettings(), log: context.log) { context.log.say(problem) }
+    for problem in NetworkWatch.shared.start(NetworkSettings(), owner: ObjectIdentifier(NetworkWatch.shared), log: context.log) { context.log.say(problem) }
     return .goOn
   }
 }

@@ -12,7 +12,8 @@ struct NetworkSettings: Sendable, Equatable {
   /// A pattern for hosts that are given the header; `*` stands for anything.
   var hosts = "*"
 
-  func includes(_ host: String) -> Bool { Self.matches(hosts.utf8[...], host.utf8[...]) }
+  /// Whether requests to the host are given the header.
+  func marks(_ host: String) -> Bool { traceparent && Self.matches(hosts.utf8[...], host.utf8[...]) }
 
   private static func matches(_ pattern: Substring.UTF8View, _ text: Substring.UTF8View) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
@@ -50,35 +51,38 @@ final class NetworkWatch: Sendable {
     var parent: UInt64?
   }
   private struct State {
-    var settings: NetworkSettings?
+    /// By who asked: a request is recorded once, whoever wants it.
+    var wishes: [ObjectIdentifier: NetworkSettings] = [:]
     var log: HostLog?
+    var isOn: Bool { !wishes.isEmpty }
     var tasks: [UInt: Open] = [:]
     var handles: [UInt: Handle] = [:]
   }
   private let state = Mutex(State())
 
-  /// Begins to record; later wishes replace earlier ones.
+  /// Begins to record, until each owner has stopped it; a second wish of an owner replaces its first.
   /// - Returns: What is wrong, one sentence each.
-  func start(_ settings: NetworkSettings, log: HostLog) -> [String] {
-    state.withLock { ($0.settings, $0.log) = (settings, log) }
-    return TransferHooks.install()
+  func start(_ settings: NetworkSettings, owner: ObjectIdentifier, log: HostLog) -> [String] {
+    let problems = TransferHooks.install()
+    if problems.isEmpty { state.withLock { ($0.wishes[owner], $0.log) = (settings, log) } }
+    return problems
   }
-  func stop() { state.withLock { $0.settings = nil } }
+  func stop(owner: ObjectIdentifier) { state.withLock { $0.wishes[owner] = nil } }
 
   // MARK: What hooks tell
 
   func resumed(task: UInt) {
     state.withLock { state in
-      guard state.settings != nil, state.tasks[task] == nil else { return }
+      guard state.isOn, state.tasks[task] == nil else { return }
       state.tasks[task] = Open(start: monotonicNow())
     }
   }
 
   func urlSet(handle: UInt, _ url: String) {
-    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].url = url } }
+    state.withLock { if $0.isOn { $0.handles[handle, default: Handle()].url = url } }
   }
   func methodSet(handle: UInt, _ method: String) {
-    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].method = method } }
+    state.withLock { if $0.isOn { $0.handles[handle, default: Handle()].method = method } }
   }
   /// A transfer of a task is about to begin.
   func transferPrepared(task: UInt, handle: UInt) { state.withLock { $0.tasks[task]?.handle = handle } }
@@ -87,14 +91,15 @@ final class NetworkWatch: Sendable {
   func headersSet(handle: UInt, _ list: UnsafeMutableRawPointer) {
     guard let curl = Curl.loaded else { return }
     let header = state.withLock { state -> String? in
-      guard let settings = state.settings, settings.traceparent, var noted = state.handles[handle] else { return nil }
+      guard state.wishes.values.contains(where: \.traceparent), var noted = state.handles[handle] else { return nil }
       defer { state.handles[handle] = noted }
       if let given = Self.traceparent(in: list) {
         (noted.trace, noted.parent) = (given.trace, given.span)
         if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
         return nil
       }
-      guard settings.includes(URLParts(noted.url).host) else { return nil }
+      let host = URLParts(noted.url).host
+      guard state.wishes.values.contains(where: { $0.marks(host) }) else { return nil }
       let trace = noted.trace ?? TraceID(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max))
       if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
       noted.trace = trace
@@ -122,7 +127,7 @@ final class NetworkWatch: Sendable {
   }
 
   func transferBegan(handle: UInt) {
-    state.withLock { if $0.settings != nil { $0.handles[handle, default: Handle()].began = monotonicNow() } }
+    state.withLock { if $0.isOn { $0.handles[handle, default: Handle()].began = monotonicNow() } }
   }
 
   func transferEnded(task: UInt, handle: UInt) {

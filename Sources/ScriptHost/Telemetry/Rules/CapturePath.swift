@@ -257,6 +257,7 @@ final class CapturePath: Sendable {
       }
     case .count(let list): number(list._withUnsafeGuaranteedRef { $0.count(memory) }, on)
     case .isEmpty(let list): bool(list._withUnsafeGuaranteedRef { $0.count(memory) == 0 }, on)
+    case .typeName: dynamic(memory, type)._withUnsafeGuaranteedRef { Self.give($0.name, body) }
     case .textCount: number(memory.assumingMemoryBound(to: String.self).pointee.count, on)
     case .textIsEmpty: bool(memory.assumingMemoryBound(to: String.self).pointee.isEmpty, on)
     case .call(let step):

@@ -20,6 +20,8 @@ enum PathStep {
   case count(Unmanaged<CollectionType>)
   case isEmpty(Unmanaged<CollectionType>)
   case textCount, textIsEmpty
+  /// `@type`: the name of the value's own type. The last step.
+  case typeName
   /// A getter, or a method without arguments: code of the program.
   case call(Unmanaged<ComputedStep>)
   case byName(Unmanaged<NamedStep>)
@@ -37,12 +39,18 @@ final class PathSteps: @unchecked Sendable {
   init(_ names: ArraySlice<String>, from start: TypeInfo?, path: String) throws(RuleProblem) {
     var made: [PathStep] = []
     var type = start
+    if let early = names.dropLast().first(where: { $0 == Self.typeStep }) {
+      throw RuleProblem("'\(path)': '\(early)' is the name of a type, and the last step of a path")
+    }
     for name in names { type = try Self.append(name, to: type, path, &made) }
     let memory = UnsafeMutableBufferPointer<PathStep>.allocate(capacity: made.count)
     _ = memory.initialize(from: made)
     steps = UnsafeBufferPointer(memory)
     self.type = type
   }
+
+  /// No name in Swift begins so.
+  static let typeStep = "@type"
 
   // Types are kept by the resolver for ever, the other parts by being retained here.
   private static func keep<T: AnyObject>(_ object: T) -> Unmanaged<T> { .passRetained(object) }
@@ -53,6 +61,11 @@ final class PathSteps: @unchecked Sendable {
     while case .optional(let payload)? = type?.kind {
       steps.append(.unwrap(keep(type!), payload: keep(payload)))
       type = payload
+    }
+    if name == typeStep {
+      if case .existential? = type?.kind { steps.append(.open(keep(type!))) }
+      steps.append(.typeName)
+      return text
     }
     guard let type else {
       steps.append(.byName(keep(NamedStep(name, path))))
@@ -142,6 +155,7 @@ final class PathSteps: @unchecked Sendable {
 
   // The standard library's own types are always known.
   static let integer = try? TypeResolver.shared.type(of: Metadata(Int.self)).get()
+  static let text = try? TypeResolver.shared.type(of: Metadata(String.self)).get()
   static let boolean = try? TypeResolver.shared.type(of: Metadata(Bool.self)).get()
 }
 

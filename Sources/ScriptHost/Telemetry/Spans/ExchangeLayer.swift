@@ -19,45 +19,55 @@ struct Exchange {
 final class OpenExchanges: Sendable {
   private struct State {
     var open: [UInt64: [Exchange]] = [:]
+    /// Keys of several parts, by what the first part alone is.
+    var groups: [UInt64: Set<UInt64>] = [:]
     var count = 0
+
+    mutating func close(_ key: UInt64, _ group: UInt64) {
+      open[key] = nil
+      if group != key, groups[group]?.remove(key) != nil, groups[group]!.isEmpty { groups[group] = nil }
+    }
   }
   private let state = Mutex(State())
   /// Of more, the newest are not recorded: the ends of the others never came.
   private static let most = 65_536
 
   /// False where too many are open.
-  func begin(_ exchange: Exchange, _ key: UInt64) -> Bool {
+  func begin(_ exchange: Exchange, _ key: ExchangeKey.Value) -> Bool {
     state.withLock { state in
       guard state.count < Self.most else { return false }
-      state.open[key, default: []].append(exchange)
+      state.open[key.whole, default: []].append(exchange)
+      if key.first != key.whole { state.groups[key.first, default: []].insert(key.whole) }
       state.count += 1
       return true
     }
   }
 
-  func has(_ key: UInt64) -> Bool { state.withLock { $0.open[key] != nil } }
+  /// Some are open of the key, or of those that begin so.
+  func has(_ key: UInt64) -> Bool { state.withLock { $0.open[key] != nil || $0.groups[key] != nil } }
 
   /// Adds to the oldest of the key; takes it out if it ends now.
-  func note(_ key: UInt64, _ attributes: [UInt8], hasFailed: Bool, ends: Bool) -> Exchange? {
+  func note(_ key: ExchangeKey.Value, _ attributes: [UInt8], hasFailed: Bool, ends: Bool) -> Exchange? {
     state.withLock { state in
-      guard var first = state.open[key]?.first else { return nil }
+      guard var first = state.open[key.whole]?.first else { return nil }
       first.attributes += attributes
       first.hasFailed = first.hasFailed || hasFailed
       if !ends {
-        state.open[key]![0] = first
+        state.open[key.whole]![0] = first
         return nil
       }
       state.count -= 1
-      state.open[key]!.removeFirst()
-      if state.open[key]!.isEmpty { state.open[key] = nil }
+      state.open[key.whole]!.removeFirst()
+      if state.open[key.whole]!.isEmpty { state.close(key.whole, key.first) }
       return first
     }
   }
 
-  /// Takes out all of the key.
+  /// Takes out all whose key begins so.
   func cancel(_ key: UInt64) -> [Exchange] {
     state.withLock { state in
-      let all = state.open.removeValue(forKey: key) ?? []
+      var all = state.open.removeValue(forKey: key) ?? []
+      for whole in state.groups.removeValue(forKey: key) ?? [] { all += state.open.removeValue(forKey: whole) ?? [] }
       state.count -= all.count
       return all
     }
@@ -66,25 +76,63 @@ final class OpenExchanges: Sendable {
 
 /// What two calls have in common.
 final class ExchangeKey: Sendable {
-  /// nil: the object that the method is called on.
-  private let path: CapturePath?
-
-  init(_ path: String, for family: Family) throws(RuleProblem) {
-    self.path = path == "self" ? nil : try CapturePath(path, for: family)
-    if self.path?.needsExit == true { throw RuleProblem("'key': '\(path)' is known when the call is over") }
+  /// Numbers that equal values share: of all its parts, and of the first alone.
+  struct Value {
+    var whole: UInt64
+    let first: UInt64
   }
 
-  /// A number that equal values share; nil where there is none.
-  func value(_ view: CallView, _ printer: ValuePrinter) -> UInt64? {
-    guard let path else { return view.selfObject.map { UInt64(UInt(bitPattern: $0)) } }
-    var key: UInt64?
-    path.read(view, atExit: false) { value in
-      switch value {
-      case .null, .missing: break
-      default: key = value.identity(printer)
+  /// Where one part is: the first of these that is there.
+  private struct Part: Sendable {
+    /// nil: the object that the method is called on.
+    let paths: [CapturePath?]
+  }
+  private let parts: [Part]
+
+  /// - Parameter texts: a path each, or several with `??` between them.
+  init(_ texts: [String], for family: Family) throws(RuleProblem) {
+    var parts: [Part] = []
+    for text in texts {
+      var paths: [CapturePath?] = []
+      for name in text.split(separator: "??").map({ $0.split(separator: " ").joined(separator: " ") }) {
+        let path = name == "self" ? nil : try CapturePath(name, for: family)
+        if path?.needsExit == true { throw RuleProblem("'key': '\(name)' is known when the call is over") }
+        paths.append(path)
       }
+      if paths.isEmpty { throw RuleProblem("'key' has an empty path") }
+      parts.append(Part(paths: paths))
     }
-    return key
+    self.parts = parts
+  }
+
+  /// nil where one of its parts is not there.
+  @inline(__always)
+  func value(_ view: CallView, _ printer: ValuePrinter) -> Value? {
+    guard let first = Self.value(parts[0], view, printer) else { return nil }
+    var value = Value(whole: first, first: first)
+    for part in parts.dropFirst() {
+      guard let more = Self.value(part, view, printer) else { return nil }
+      value.whole = mixed(value.whole ^ mixed(more))
+    }
+    return value
+  }
+
+  private static func value(_ part: Part, _ view: CallView, _ printer: ValuePrinter) -> UInt64? {
+    for path in part.paths {
+      var key: UInt64?
+      if let path {
+        path.read(view, atExit: false) { value in
+          switch value {
+          case .null, .missing: break
+          default: key = value.identity(printer)
+          }
+        }
+      } else {
+        key = view.selfObject.map { UInt64(UInt(bitPattern: $0)) }
+      }
+      if key != nil { return key }
+    }
+    return nil
   }
 }
 
@@ -153,7 +201,7 @@ final class ExchangeEndLayer: @unchecked Sendable {
 
   /// - Parameter failure: the condition for an error; `cancels`: what the spans' message is where the calls end all of them.
   static func spec(
-    key: String, failure: String?, cancels: String?, _ open: OpenExchanges, _ rule: CompiledRule, _ family: Family, _ patch: Environment
+    key: [String], failure: String?, cancels: String?, _ open: OpenExchanges, _ rule: CompiledRule, _ family: Family, _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
     let condition = try failure.map { text throws(RuleProblem) in try Condition(text, for: family) }
     if rule.asksAtExit || rule.needsExit || condition?.needsExit == true {
@@ -166,11 +214,11 @@ final class ExchangeEndLayer: @unchecked Sendable {
   }
 
   fileprivate func run(_ view: CallView) {
-    guard !rule.passesBy(view), let key = key.value(view, rule.printer), open.has(key) else { return }
+    guard !rule.passesBy(view), let key = key.value(view, rule.printer), open.has(key.whole) else { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
     if let cancels {
       guard rule.admits(view, atExit: false) else { return }
-      for exchange in open.cancel(key) { end(exchange, failure: cancels, thread) }
+      for exchange in open.cancel(key.first) { end(exchange, failure: cancels, thread) }
       return
     }
     let attributes = attributes(view, thread)

@@ -17,8 +17,8 @@ struct SpanDefinition: Sendable {
   var ends: SpanEnd?
   /// Calls after which it cannot end any more.
   var cancels: RuleDefinition?
-  /// Path of what both calls have in common, compared by identity if it is an object.
-  var key = "self"
+  /// Paths of what both calls have in common, objects compared by identity; what cancels a span has the first of them.
+  var key = ["self"]
 
   static let fields = [
     "on", "name", "kind", "attributes", "context", "where", "sample", "once_per", "pii", "slow", "wait", "optional", "parent", "key",
@@ -36,9 +36,9 @@ struct SpanDefinition: Sendable {
         return "'kind' is \(SpanKind.allCases.map { "\"\($0)\"" }.joined(separator: ", "))"
       }
       kind = found
-    case "parent", "key":
-      guard let path = value.text else { return "'\(field)' is a path, such as \(field == "key" ? "\"self\"" : "\"args.headers\"")" }
-      if field == "key" { key = path } else { parent = path }
+    case "parent":
+      guard let path = value.text else { return "'parent' is a path, such as \"args.headers\"" }
+      parent = path
     case "slow":
       guard let time = value.text.flatMap(RuleUnits.duration), time > 0 else { return "'slow' is a time, such as \"250ms\"" }
       slow = time
@@ -54,8 +54,10 @@ struct SpanEnd: Sendable {
   var rule: RuleDefinition
   /// The condition on which the span failed.
   var error: String?
+  /// Where these calls have the key; nil: where the first call has it.
+  var key: [String]?
 
-  static let fields = ["on", "where", "attributes", "pii", "error", "optional", "wait"]
+  static let fields = ["on", "where", "attributes", "pii", "error", "key", "optional", "wait"]
 }
 
 /// A span's name for one function.

@@ -11,6 +11,7 @@ enum SpanInstaller {
     var definition = try RuleReader.read(verb: "span", name: "", table, callback, fields: SpanDefinition.fields) { field, value in
       do throws(RuleProblem) {
         switch field {
+        case "key": span.key = try key(value, callback)
         case "ends": span.ends = try end(value, callback)
         case "cancels": span.cancels = try RuleReader.read(verb: "span", name: "cancels", value, callback, fields: ["on", "where", "optional", "wait"])
         default: return span.set(field, value)
@@ -19,7 +20,7 @@ enum SpanInstaller {
       return problem?.text
     }
     definition.name = span.name.isEmpty ? definition.selector : span.name
-    if span.ends == nil, span.cancels != nil || span.key != "self" {
+    if span.ends == nil, span.cancels != nil || span.key != ["self"] {
       throw RuleProblem("span '\(definition.name)': 'key' and 'cancels' are for a span with 'ends', the call that it ends in")
     }
     return (definition, span)
@@ -27,11 +28,36 @@ enum SpanInstaller {
 
   private static func end(_ table: SHLValue, _ callback: LuaCallback) throws(RuleProblem) -> SpanEnd {
     var error: String?
-    let rule = try RuleReader.read(verb: "span", name: "ends", table, callback, fields: SpanEnd.fields) { _, value in
+    var keys: [String]?
+    var problem: RuleProblem?
+    let rule = try RuleReader.read(verb: "span", name: "ends", table, callback, fields: SpanEnd.fields) { field, value in
+      if field == "key" {
+        do throws(RuleProblem) { keys = try key(value, callback) } catch { problem = error }
+        return problem?.text
+      }
       error = value.text
       return error == nil ? "'error' is a condition, such as \"args.status >= 500\"" : nil
     }
-    return SpanEnd(rule: rule, error: error)
+    return SpanEnd(rule: rule, error: error, key: keys)
+  }
+
+  /// A path, or a list of paths which are the key together.
+  private static func key(_ value: SHLValue, _ callback: LuaCallback) throws(RuleProblem) -> [String] {
+    let usage = "'key' is a path, such as \"self\", or a list of paths: { \"self\", \"args.id\" }"
+    if let path = value.text { return [path] }
+    guard value.tag == SHL_TABLE else { throw RuleProblem(usage) }
+    var paths: [String] = []
+    var isRight = true
+    callback.forEach(in: value) { position, path in
+      guard position.tag == SHL_INT, let path = path.text else {
+        isRight = false
+        return false
+      }
+      paths.append(path)
+      return true
+    }
+    guard isRight, (1...4).contains(paths.count) else { throw RuleProblem(usage) }
+    return paths
   }
 
   /// All of its hooks, or none.
@@ -45,12 +71,12 @@ enum SpanInstaller {
     do throws(RuleProblem) {
       parts.append(
         try RuleInstaller.install(under(definition, ends.rule), patch) { rule, family throws(RuleProblem) in
-          try ExchangeEndLayer.spec(key: span.key, failure: ends.error, cancels: nil, open, rule, family, patch)
+          try ExchangeEndLayer.spec(key: ends.key ?? span.key, failure: ends.error, cancels: nil, open, rule, family, patch)
         })
       if let cancels = span.cancels {
         parts.append(
           try RuleInstaller.install(under(definition, cancels), patch) { rule, family throws(RuleProblem) in
-            try ExchangeEndLayer.spec(key: span.key, failure: nil, cancels: "ended by \(family.selector)", open, rule, family, patch)
+            try ExchangeEndLayer.spec(key: Array(span.key.prefix(1)), failure: nil, cancels: "ended by \(family.selector)", open, rule, family, patch)
           })
       }
       let begin = try RuleInstaller.install(definition, patch) { rule, family throws(RuleProblem) in
