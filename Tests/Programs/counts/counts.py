@@ -18,8 +18,9 @@ from collections import Counter, defaultdict
 
 import families
 
-# How often an array grows depends on what malloc has left over, and so on everything else in the process.
-UNSTEADY = ["_consumeAndCreateNew", "_createNewBuffer", "_growArrayCapacity", "_reserveCapacity", "reserveCapacity", "_copyToNewBuffer"]
+# How often an array grows depends on what malloc has left over, and so on everything else in the process; how often a key is hashed
+# again, on where objects are.
+UNSTEADY = ["_rawHashValue", "_consumeAndCreateNew", "_createNewBuffer", "_growArrayCapacity", "_reserveCapacity", "reserveCapacity", "_copyToNewBuffer"]
 # Always among the chosen: the trivia and rules of swift-format that people ask for, and an initialiser whose thunk passes its
 # clone to a merged body that is no body of the family, and calls it there.
 ALWAYS = {"swift-format": [

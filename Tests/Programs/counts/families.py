@@ -127,7 +127,7 @@ def witnesses(images, wanted, every):
     # A requirement that speaks of associated types has no implementation's type: without overloads the name and labels tell.
     of_name = defaultdict(set)
     for family, text in named(every).items():
-        of_name[text].add(family)
+        of_name[without_generics(text)].add(family)
     by_name_alone = {text: next(iter(families)) for text, families in of_name.items() if len(families) == 1}
     found = defaultdict(list)
     for image in images:
@@ -167,11 +167,31 @@ def named(families):
 
 def member_of(witness):
     """The member of the conforming type that a witness's simplified name speaks of."""
-    match = re.match(r"protocol witness for (static )?(.*) in conformance ([^<]*)", witness)
+    match = re.match(r"protocol witness for (static )?(.*) in conformance (.*)", witness)
     if not match:
         return None
     head, _, labels = match[2].partition("(")
-    return "%s%s.%s%s" % (match[1] or "", match[3].strip(), head.split(".", 1)[-1], "(" + labels if labels else "")
+    return "%s%s.%s%s" % (match[1] or "", bare(match[3]), head.split(".", 1)[-1], "(" + labels if labels else "")
+
+
+def bare(conforming):
+    """The name of a conforming type, without generic parameters: `Optional` of `<A> A?`."""
+    text = re.sub(r"^<[^>]*> ", "", conforming).strip()
+    for sugar, name in ((r"\S+\?", "Optional"), (r"\[\S+\]", "Array"), (r"\[\S+ : \S+\]", "Dictionary")):
+        if re.fullmatch(sugar, text):
+            return name
+    return without_generics(text)
+
+
+def without_generics(text):
+    """Without the parts in angle brackets before the parameters, which may hold others."""
+    head, paren, rest = text.partition("(")
+    kept, depth = "", 0
+    for each in head:
+        depth += each == "<"
+        kept += each if not depth else ""
+        depth -= each == ">"
+    return kept.strip() + paren + rest
 
 
 def read(image, origins=None):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests/Programs/identity/run.sh [SEED]: of this project's own files every third or so, by the seed; IDENTITY_FILES=10000 takes them all.
+# Tests/Programs/identity/run.sh [SEED]: of this project's own files every third or so, by the seed; IDENTITY_FILES=10000 takes them all; IDENTITY_ROUNDS traces of everything (2).
 # A program under ScriptHost does, byte by byte, what it does alone: swift-format over many files,
 # without patches, with an empty handler on all of its formatter, and with one on everything in it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
@@ -69,7 +69,7 @@ one() {
     *) capture "$work/$2/$1" under "$3" swift-format "$1" ;;
   esac
 }
-export -f one under capture
+export -f one under capture last_words
 export scripthost work
 
 # each MODE PATCHES FILE…: two at a time.
@@ -133,7 +133,7 @@ capture "$work/counted" "$scripthost" run -v --state "$work/state" --patches "$p
 check 'a handler on everything runs more than 100000 times over twelve files' [ "$(count)" -eq 1 ]
 
 # Reading all arguments and results changes nothing either; twice, since memory is laid out anew each time.
-for round in 1 2; do
+for ((round = 1; round <= ${IDENTITY_ROUNDS:-2}; round++)); do
   for glob in '**' 'SwiftSyntax.**'; do
     capture "$work/traced" "$scripthost" trace --state "$work/state" -o "$work/trace" -e "$glob" -- swift-format odd-macros.swift
     same_run "trace -e '$glob' with all values, round $round: $(wc -l <"$work/trace") lines" "$work/alone/odd-macros.swift" "$work/traced"
