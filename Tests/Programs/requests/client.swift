@@ -18,6 +18,15 @@ func wait(_ body: (DispatchSemaphore) -> Void) {
   static func main() async throws {
     let base = CommandLine.arguments[1]
     func url(_ path: String) -> URL { URL(string: base + path)! }
+    if CommandLine.arguments.count > 2 {
+      // Each on a connection of its own, to a name that is looked up.
+      for _ in 0..<Int(CommandLine.arguments[2])! {
+        let session = URLSession(configuration: .ephemeral)
+        wait { done in session.dataTask(with: url("wait/80/120")) { _, _, _ in done.signal() }.resume() }
+        session.invalidateAndCancel()
+      }
+      return print("done")
+    }
     let session = URLSession(configuration: .ephemeral)
     wait { done in session.dataTask(with: url("wait/80/120?token=abc")) { _, _, _ in done.signal() }.resume() }
     wait { done in session.dataTask(with: url("missing")) { _, _, _ in done.signal() }.resume() }

@@ -27,6 +27,14 @@ for level in -Onone -O; do
 done
 check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 40 ]
 
+# Delays planted before the look-up, the connection, the first byte and the rest: each phase is as long.
+clang -shared -fPIC -O1 "$here/delays.c" -o delays.so -ldl
+: >seen
+capture planted env LD_PRELOAD="$work/delays.so" DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state planted --events planted.events --network -- \
+  ./client "http://shop.test:$(cat port)/" 9
+ended 'a client whose calls are slow' planted
+judged planted python3 "$here/planted.py" planted.events seen 60 45
+
 sed -i 's/127\.\*/*.internal/' traced.lua
 : >seen
 capture elsewhere timeout 60 "$scripthost" run --state elsewhere --events elsewhere.events --patches traced.lua -- ./client "$url"

@@ -1,0 +1,27 @@
+"""planted.py EVENTS SEEN LOOKUP CONNECT: phases of requests against planted delays and the server's own clock: the middle one of several deviates by 2 ms or 5 %."""
+import json
+import statistics
+import sys
+
+from checks import *
+
+records = [json.loads(line) for line in open(sys.argv[1])]
+records = [r["fields"] for r in records if r["kind"] == "network"]
+seen = [json.loads(line) for line in open(sys.argv[2])]
+lookup, connect = float(sys.argv[3]), float(sys.argv[4])
+same("one record for each request", len(records), len(seen))
+
+
+def phase(name, mine, theirs):
+    # The machine's own part of a phase (a thread made, a packet sent) is within the tolerance where it is not busy; the middle is.
+    off = statistics.median(m - t for m, t in zip(mine, theirs))
+    allowed = max(2.0, 0.05 * statistics.median(theirs))
+    check(f"{name}: {statistics.median(mine):.2f} ms, {off:+.2f} ms off", abs(off) <= allowed)
+
+
+ms = 1e6
+phase("looking the name up", [r["dns_ns"] / ms for r in records], [lookup] * len(records))
+phase("connecting", [(r["connect_ns"] - r["dns_ns"]) / ms for r in records], [connect] * len(records))
+phase("the first byte", [(r["start_ns"] + r["first_byte_ns"] - s["begun"]) / ms for r, s in zip(records, seen)], [(s["first"] - s["begun"]) / ms for s in seen])
+phase("the body", [(r["start_ns"] + r["duration_ns"] - s["first"]) / ms for r, s in zip(records, seen)], [(s["done"] - s["first"]) / ms for s in seen])
+finish()
