@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -40,6 +40,10 @@ extension Subcommand {
       Option(
         long: "preset", value: "NAME", repeats: true,
         help: "Loads a patch that is installed with this command: \(Presets.known.joined(separator: ", "))."),
+      Option(
+        long: "config", value: "FILE",
+        help: "Settings of patches, which they read as config: a JSON object with one object for each patch's id. They count more than those of headers and of files beside patches (docs/patches.md).",
+        completion: .file),
       Option(long: "apm", help: "Loads all presets: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
       Option(
         long: "stalls", value: "TIME",
@@ -72,6 +76,10 @@ extension Subcommand {
     var launch = try Launch(arguments)
     try launch.addCommonOptions(arguments)
     if let when = try arguments.choice("--canary", of: ["boot", "test", "off"]) { launch.settings.add(.canary, when) }
+    if let file = arguments.path("--config")?.absolute() {
+      do throws(PatchError) { try PatchConfig.check(file) } catch { throw Failure.notStarted("--config: \(error)") }
+      launch.settings.add(.config, file.bytes)
+    }
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
     for preset in presets(arguments) { launch.settings.add(.patches, try Presets.find(preset).bytes) }

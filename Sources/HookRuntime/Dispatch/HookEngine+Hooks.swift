@@ -154,6 +154,20 @@ extension HookEngine {
     locked { hooks[token.id].flatMap { isOver($0) ? nil : info($0) } }
   }
 
+  /// The layers on a hook's function, those of its object among them, outermost first; those that are switched off, too.
+  package func order(on token: HookToken) -> [LayerPlace] {
+    lock.withLock {
+      guard let hook = hooks[token.id] else { return [] }
+      let layers = (hook.layer.object?.layers ?? []) + hook.family.sets.layers
+      return layers.map {
+        LayerPlace(
+          token: $0.token, owner: $0.spec.owner, priority: $0.spec.priority, isOnObject: $0.object != nil,
+          // A C function is its address.
+          code: unsafeBitCast($0.spec.function, to: UInt.self))
+      }
+    }
+  }
+
   private func info(_ hook: InstalledHook) -> HookInfo {
     let spec = hook.layer.spec
     let scope: HookInfo.Scope

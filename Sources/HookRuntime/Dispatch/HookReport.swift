@@ -47,6 +47,17 @@ extension HookEngine.Report {
   }
 }
 
+/// One of the layers on a function.
+package struct LayerPlace: Sendable {
+  package let token: HookToken
+  package let owner: String
+  package let priority: Int
+  /// It is for one object.
+  package let isOnObject: Bool
+  /// The address of its function: layers of one kind share it.
+  package let code: UInt
+}
+
 /// A hook that is installed, as lists show it.
 public struct HookInfo: Sendable {
   package let token: HookToken

@@ -50,6 +50,8 @@ extension BootSettings.Key {
   package static let close = Self("close")
   /// A directory with patches; several, in the order of the command line.
   package static let patches = Self("patches")
+  /// A file with settings of patches by their ids.
+  package static let config = Self("config")
   /// The state directory; the journal is in its folder "journal".
   package static let state = Self("state")
   /// Where events go besides the journal: "fd:N" or a path.

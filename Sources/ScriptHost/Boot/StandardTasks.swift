@@ -65,7 +65,8 @@ extension BootTask {
 
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
-    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "", canary: Canary(context))
+    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "",
+      config: context.settings.bytes(.config).map { RawPath($0) }, canary: Canary(context))
     // Of a process that only tries patches nothing is counted or left out.
     PresetFile.look(beside: context.settings.bytes(.boot).map { RawPath($0) })
     PresetShelf.shared.ask { [weak patches] in patches?.isLoaded($0) ?? false }

@@ -51,6 +51,7 @@ package final class ConsoleSession: @unchecked Sendable {
     environment = try Environment(id: id, fileName: "console", log: log)
     gate = ChangeGate(allows: mayWrite, session: id, log: log)
     environment.gate = gate
+    try environment.makeConfig()
     do throws(LuaFailure) {
       let made = try environment.lua.call(try environment.lua.compile(ConsolePrelude.text, name: "console support"))
       guard made.count == 3, case .reference(let run) = made[0], case .reference(let show) = made[1], case .reference(let names) = made[2] else {

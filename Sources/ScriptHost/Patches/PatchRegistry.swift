@@ -82,6 +82,8 @@ package final class PatchRegistry: Sendable {
   private let program: String
   private let buildID: String
   private let canary: Canary?
+  /// Settings of patches by their ids.
+  private let config: RawPath?
   private let entries = Mutex<[Entry]>([])
   /// What the start was given.
   private let roots = Mutex<[RawPath]>([])
@@ -90,12 +92,14 @@ package final class PatchRegistry: Sendable {
   /// - Parameters:
   ///   - program: the file name of this process's program, for headers' targets.
   ///   - buildID: of the program, in lower-case hexadecimal; empty when it is not known.
+  ///   - config: a file with settings of patches by their ids; read at each load.
   ///   - canary: tries patches before they go live; nil: nobody does.
-  package init(log: HostLog, program: String, buildID: String = "", canary: Canary? = nil) {
+  package init(log: HostLog, program: String, buildID: String = "", config: RawPath? = nil, canary: Canary? = nil) {
     self.log = log
     self.program = program
     self.buildID = buildID
     self.canary = canary
+    self.config = config
   }
 
   // MARK: The start
@@ -192,7 +196,7 @@ package final class PatchRegistry: Sendable {
     try canary?.check(source)
     // A patch that came first may use it as a preset.
     let used = PresetShelf.shared.patch(source.id)
-    let patch = try Patch(source, log: log, staged: used != nil)
+    let patch = try Patch(source, log: log, staged: used != nil, config: config)
     try patch.run(source.source)
     if let used { take(patch, from: used) }
     enter(patch, source, begin)
@@ -307,7 +311,7 @@ package final class PatchRegistry: Sendable {
       try canary?.check(source)
       let former = find(known ?? source.id)
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
-      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil)
+      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config)
       try patch.run(source.source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.

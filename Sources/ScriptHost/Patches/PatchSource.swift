@@ -89,10 +89,11 @@ package enum PatchFiles {
     }
   }
 
-  /// A number that tells the text of a place, with its modules, from other texts: this process's own.
+  /// A number that tells the text of a place, with its modules and settings, from other texts: this process's own.
   static func text(of place: Place) -> Int {
     var hasher = Hasher()
     hasher.combine(try? PatchSource.bytes(of: place.path))
+    hasher.combine(try? PatchSource.bytes(of: PatchConfig.file(of: place)))
     for folder in place.directory.map(folders) ?? [] {
       for name in folder.directoryEntries().sorted(by: { $0.lexicographicallyPrecedes($1) }) where name.suffix(4) == Array(".lua".utf8)[...] {
         hasher.combine(name)

@@ -37,6 +37,8 @@ enum UnitAPI {
     defer { if let error { shl_error_free(patch.state, error) } }
     // Compiling enters the state anew.
     let unlocked = shl_unlock_all(callback.scope)
+    // A module may be the first text that names it.
+    try? patch.makeConfig(for: source)
     let compiled = source.withUnsafeBytes { bytes in
       shl_compile(
         patch.state, fileName(name), bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, nil, &chunk, &error)

@@ -34,6 +34,7 @@ extension ScriptReference {
         ScriptOption("version", "string", "For people."), ScriptOption("api", "integer", "1: the API it was written for."),
         ScriptOption("target", "table", "`{ program = \"storefront\" }`: other programs do not load it."),
         ScriptOption("priority", "integer", "Of its hooks, where they say nothing."),
+        ScriptOption("config", "table", "Its settings with their defaults, read as `config`."),
       ],
       "The header: the first statement of a file, literals only. It is read without running the file.",
       example: "patch { id = \"rounding\", version = \"1.2.0\", api = 1, target = { program = \"shop\" } }"),

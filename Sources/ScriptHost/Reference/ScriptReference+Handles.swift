@@ -10,6 +10,8 @@ extension ScriptReference {
     ScriptType(name: "Call", summary: "The first argument of every handler: one call of the program. It ends with the handler."),
     ScriptType(name: "Observation", summary: "What `observe` answers."),
     ScriptType(name: "Delegates", summary: "What `delegates` answers."),
+    ScriptType(name: "Timer", summary: "What `timer.after` and `timer.every` answer."),
+    ScriptType(name: "Subscription", summary: "What `notification.on` answers."),
   ]
 
   static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers
@@ -93,6 +95,14 @@ extension ScriptReference {
     ScriptEntry("Call", "original", .function, "original(...: any) -> any", "Runs the original, with the arguments as they are or with all of them anew."),
     ScriptEntry("Call", "super", .function, "super(...: any) -> any", "In a class made here: the superclass's method."),
     ScriptEntry("Call", "try", .function, "try(...: any) -> boolean", "Runs the original; answers true and the result, or false and the error."),
+    ScriptEntry(
+      "Call", "stack", .function, "stack(max?: integer) -> table",
+      "The functions around the call, the called one first, then its callers: names of the program, without frames of the host. At most 32 where nothing is said, and 128. Of an async function its callers are those that wait for it.",
+      example: """
+        method "Shop.Cart.add(_:price:quantity:)":before(function(call, name)
+          log.info("added", { name = name, from = call:stack(2)[2] })
+        end)
+        """),
     ScriptEntry("Call", "throw", .function, "throw(error: any)", "Ends the handler; the call throws the error, or one made of a text."),
   ]
 
@@ -101,6 +111,8 @@ extension ScriptReference {
     ScriptEntry("Rule", "enable", .function, "enable() -> boolean", "Lets it record again."),
     ScriptEntry("Rule", "disable", .function, "disable() -> boolean", "Calls pass it by."),
     ScriptEntry("Rule", "info", .function, "info() -> table", "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
+    ScriptEntry("Timer", "cancel", .function, "cancel() -> boolean", "No call begins any more; true when there would have been one."),
+    ScriptEntry("Subscription", "remove", .function, "remove() -> boolean", "Ends it; true when it was there."),
     ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran."),
     ScriptEntry("Observation", "explain", .function, "explain() -> string", "How writes are seen, and which are not."),
     ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it."),

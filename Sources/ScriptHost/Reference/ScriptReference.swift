@@ -105,7 +105,7 @@ package struct ScriptType: Sendable {
 /// All of it.
 package enum ScriptReference {
   /// Names of ours, globals first.
-  package static let entries: [ScriptEntry] = globals + observing + swiftNames + handles
+  package static let entries: [ScriptEntry] = globals + units + clock + notifications + observing + swiftNames + handles
 
   /// Of the language's own libraries: what is there, and what limits it.
   package static let standard: [(library: String, name: String, note: String)] = {

@@ -43,6 +43,7 @@ enum CallAPI {
     check(shl_method(state, call, "super", superOriginal, context))
     check(shl_method(state, call, "try", tryOriginal, context))
     check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
+    check(shl_method(state, call, "stack", CallStack.function, context))
   }
 
   // MARK: Fields
@@ -52,7 +53,7 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(members.map(\.name).joined(separator: ", ")), original(), try(), throw()"
+          "'call' has no field '\(callback.name ?? "?")'; it has \(members.map(\.name).joined(separator: ", ")), original(), try(), throw(), stack()"
         )
       }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)

@@ -25,6 +25,9 @@ package final class Environment: @unchecked Sendable {
   let folder: RawPath?
   package let log: HostLog
   package let installation: Installation
+  /// What the global `config` has.
+  private let settings: PatchSettings
+  private let hasConfig = Atomic<Bool>(false)
   /// Of a session of the console: what it may change. Set before any script runs.
   var gate: ChangeGate?
 
@@ -88,9 +91,11 @@ package final class Environment: @unchecked Sendable {
   ///   - priority: of hooks that say nothing else.
   ///   - directory: where `require` finds modules; nil: nowhere.
   ///   - folder: where its file is; nil: it has none.
+  ///   - settings: what the global `config` has.
   ///   - staged: what is installed takes effect when the installation goes live.
   package init(
-    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, folder: RawPath? = nil, log: HostLog,
+    id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, folder: RawPath? = nil,
+    settings: PatchSettings = PatchSettings(), log: HostLog,
     staged: Bool = false
   ) throws(PatchError) {
     self.id = id
@@ -99,6 +104,7 @@ package final class Environment: @unchecked Sendable {
     self.hasHeader = hasHeader
     self.directory = directory
     self.folder = folder
+    self.settings = settings
     self.log = log
     installation = Installation(staged: staged)
     let lua: LuaState
@@ -137,6 +143,20 @@ package final class Environment: @unchecked Sendable {
     }
   }
 
+  /// What is done by the clock, or apart from a call; made when it is first asked for.
+  var timers: PatchTimers {
+    if let known = madeTimers.withLock({ $0 }) { return known }
+    let (timers, isNew) = madeTimers.withLock { made in
+      if let made { return (made, false) }
+      let timers = PatchTimers(of: self)
+      made = timers
+      return (timers, true)
+    }
+    if isNew { installation.add { timers.end() } }
+    return timers
+  }
+  private let madeTimers = Mutex<PatchTimers?>(nil)
+
   /// They refer to functions, and these to the environment.
   private func dropHandles() {
     let dropped = handlesLock.withLock {
@@ -155,6 +175,7 @@ package final class Environment: @unchecked Sendable {
   /// - Throws: `.failed` with the position; what the text installed until then stays, for the caller to remove.
   package func run(_ source: [UInt8]) throws(PatchError) {
     if String(decoding: source, as: UTF8.self).holds("duration") { namesDuration = true }
+    try makeConfig(for: source)
     let outcome: Result<Void, LuaFailure> = source.withUnsafeBytes { bytes in
       do throws(LuaFailure) { return .success(try lua.load(bytes, name: fileName)) } catch { return .failure(error) }
     }
@@ -162,6 +183,15 @@ package final class Environment: @unchecked Sendable {
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
     loaded.store(true, ordering: .relaxed)
+  }
+
+  /// Makes the global `config` where a text names it, once. Not with the state's lock held.
+  func makeConfig(for text: [UInt8]) throws(PatchError) {
+    if String(decoding: text, as: UTF8.self).holds("config") { try makeConfig() }
+  }
+  func makeConfig() throws(PatchError) {
+    guard !hasConfig.exchange(true, ordering: .relaxed) else { return }
+    do throws(LuaFailure) { try ConfigAPI.make(settings, lua) } catch { throw .failed("\(fileName): \(error.message)") }
   }
 
   /// Looking through the program's names and reading its code is the host's work, not the script's time, while the script is loaded; one that

@@ -52,7 +52,7 @@ enum HookAPI {
   }
 
   /// What a hook is on, and for whose calls.
-  private struct Target {
+  struct Target {
     var selector: ResolvedSelector
     var scope = HookScope.type
   }
@@ -116,7 +116,7 @@ enum HookAPI {
   }
 
   /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its subclasses'.
-  private static func member(
+  static func member(
     _ member: String, of className: String, waits: Bool, _ patch: Environment, _ callback: LuaCallback
   ) throws(PatchAPI.Problem) -> Target {
     let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
@@ -177,11 +177,12 @@ enum HookAPI {
     handle.h.b == waitingMark ? patch.handle(handle.h.a, in: \.batches) : nil
   }
 
-  private static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Environment) {
+  static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Environment) {
     if selector.isGlob || !report.refused.isEmpty {
       patch.log.note(
         "hooked", "\(patch.fileName): '\(selector.text)': \(report.matched) matched, \(report.tokens.count) hooked\(report.rest)")
     }
+    SharedMethods.tell(report, of: selector, patch)
     // Once is enough for what is hooked for each of many objects.
     if selector.isGlob || wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
     report.tellReach(patch)

@@ -10,13 +10,17 @@ package final class Patch: Sendable {
   package let header: PatchHeader
   package let environment: Environment
 
-  /// - Parameter staged: what it installs takes effect with `goLive`.
-  init(_ source: PatchSource, log: HostLog, staged: Bool = false) throws(PatchError) {
+  /// - Parameters:
+  ///   - staged: what it installs takes effect with `goLive`.
+  ///   - config: the file of settings that the start was given.
+  init(_ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil) throws(PatchError) {
     path = source.path.description
     header = source.header
     environment = try Environment(
       id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
-      directory: source.directory, folder: source.path.parent, log: log, staged: staged)
+      directory: source.directory, folder: source.path.parent,
+      settings: PatchSettings(members: try PatchConfig.settings(of: source, chosen: config), isDeclared: source.header.config != nil), log: log,
+      staged: staged)
   }
 
   package var id: String { environment.id }

@@ -75,6 +75,8 @@ enum PatchAPI {
     patch.classes.rule = handleClass("rule", tostring: RuleAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
     patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)
+    patch.classes.timer = handleClass("timer", tostring: TimerAPI.toString, release: TimerAPI.release)
+    patch.classes.subscription = handleClass("subscription", tostring: NotificationAPI.toString, release: NotificationAPI.release)
     // The global `class` is called, and has the field `define`.
     let classMaker = handleClass("class maker", index: ClassAPI.index, call: classFunction)
     patch.classes.patch = Unmanaged.passUnretained(patch)
@@ -86,6 +88,8 @@ enum PatchAPI {
     check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
     HookAPI.register(patch, context, check)
     RuleAPI.register(patch, context, check)
+    TimerAPI.register(patch, context, check)
+    NotificationAPI.register(patch, context, check)
 
     CallAPI.register(state, context, arguments: patch.classes.arguments, check)
     ObserveAPI.register(patch, context, check)
@@ -106,7 +110,7 @@ enum PatchAPI {
     let lists = [
       globals, UnitAPI.functions, UseAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
       MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
-      GuardAPI.functions,
+      GuardAPI.functions, TimerAPI.functions, ExtendAPI.functions, NotificationAPI.functions,
     ]
     let named = lists.joined()
       .map { SHLNamed(name: strdup($0.0), fn: $0.1) }

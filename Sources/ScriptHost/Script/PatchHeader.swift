@@ -3,7 +3,7 @@
 //     patch { id = "rounding", version = "1.2.0", api = 1, target = { program = "storefront" }, priority = 10 }
 //
 // Literals only: what a patch says of itself must be known before any of it runs.
-internal import Journal
+package import Journal
 
 /// When a patch is loaded.
 package enum PatchPhase: String, Sendable, Equatable {
@@ -80,6 +80,8 @@ package struct PatchHeader: Sendable, Equatable {
   package var canary: CanaryKind?
   /// How long that may take, in seconds.
   package var canaryLimit = 20
+  /// The settings it has, with their defaults: an object; nil where it declares none.
+  package var config: JSONValue?
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
 
@@ -127,12 +129,17 @@ package struct PatchHeader: Sendable, Equatable {
           throw .header("\(fileName):\(line): 'canary_limit' is 1 to 50 seconds, found \(seconds)")
         }
         canaryLimit = seconds
+      case ("config", .table(let fields)):
+        guard !fields.contains(where: { $0.0.isEmpty }) else {
+          throw .header("\(fileName):\(line): the settings in 'config' are named, such as config = { digits = 2 }")
+        }
+        config = .object(fields.map { .init($0.0, $0.1.setting) })
       case ("permissions", _):
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default:
         guard let form = Self.forms[key] else {
-          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit")
+          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, config")
         }
         throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
@@ -170,7 +177,7 @@ package struct PatchHeader: Sendable, Equatable {
     "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
     "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
     "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
-    "canary": "\"boot\" or \"test\"", "canary_limit": "a number of seconds, such as 20",
+    "canary": "\"boot\" or \"test\"", "canary_limit": "a number of seconds, such as 20", "config": "a table of settings, such as { digits = 2 }",
   ]
 
   /// Ids appear in sentences, records and file names.
@@ -192,6 +199,8 @@ struct LiteralReader {
   indirect enum Literal: Equatable {
     case string(String)
     case number(Int)
+    /// With a fraction or an exponent.
+    case decimal(Double)
     case boolean(Bool)
     case table([(String, Literal, Int)])
 
@@ -200,6 +209,7 @@ struct LiteralReader {
       switch self {
       case .string(let text): "the text '\(EventText.printable(String(text.prefix(64))))'"
       case .number(let number): "the number \(number)"
+      case .decimal(let number): "the number \(number)"
       case .boolean(let value): "\(value)"
       case .table: "a table"
       }
@@ -209,6 +219,7 @@ struct LiteralReader {
       switch (a, b) {
       case (.string(let x), .string(let y)): x == y
       case (.number(let x), .number(let y)): x == y
+      case (.decimal(let x), .decimal(let y)): x == y
       case (.boolean(let x), .boolean(let y)): x == y
       default: false
       }
@@ -307,6 +318,7 @@ struct LiteralReader {
       position += 1
       while let digit = peek, Self.isNumberByte(digit) { position += 1 }
       let word = String(decoding: bytes[start..<position], as: UTF8.self)
+      if word.contains("."), let value = Double(word), value.isFinite { return .decimal(value) }
       guard let value = Int(word) else { throw problem("'\(word.prefix(40))' is no whole number within 64 bits") }
       return .number(value)
     default:

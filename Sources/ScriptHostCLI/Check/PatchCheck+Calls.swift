@@ -163,7 +163,7 @@ extension PatchCheck {
     }
   }
 
-  // MARK: track, implement, delegates
+  // MARK: track, extend, implement, delegates
 
   private mutating func checkStatement(_ entry: ScriptEntry, _ name: Expression?, _ table: Expression?) {
     guard let table else { return error(name?.range ?? 0..<0, "'\(entry.name)' takes a name and a table: \(entry.signature)") }
@@ -171,12 +171,27 @@ extension PatchCheck {
     guard case .table(let fields) = table.kind else { return }
     switch entry.name {
     case "track": checkRule(fields)
+    case "extend": checkExtension(name, fields)
     case "implement":
       if let name, let text = name.text, let problem = binding?.protocolProblem(text) { error(name.range, problem) }
       for field in fields { checkHandler(field.value, HandlerContext(position: "answer", bound: nil)) }
     case "delegates":
       for field in fields { checkHandler(field.value, HandlerContext(position: "before", bound: nil)) }
     default: break
+    }
+  }
+
+  private mutating func checkExtension(_ name: Expression?, _ fields: [TableField]) {
+    guard let binding, let name, let type = name.text, !made.contains(type) else { return }
+    if let problem = binding.typeProblem(type) { return error(name.range, problem) }
+    for field in fields {
+      guard let key = field.key, let text = key.text else { continue }
+      switch binding.resolve(text, of: type) {
+      case .failure(let problem): error(key.range, problem.text)
+      case .success(let bound):
+        if let why = binding.whyNotHookable(bound) { error(key.range, why) }
+        checkHandler(field.value, HandlerContext(position: "around", bound: bound))
+      }
     }
   }
 

@@ -106,6 +106,24 @@ implement "Shop.CartDelgate" {}
 === an overridden method that is not there
 > 1:66: no selector 'totl(tax:)' in Shop.Cart; did you mean 'total(tax:)'?
 class.define("Fast", { super = "Shop.Cart", methods = {         ["totl(tax:)"] = function(call) return call:super() end } })
+=== an extended member that is not there
+> 2:4: no selector 'totl(tax:)' in Shop.Cart; did you mean 'total(tax:)'?
+extend "Shop.Cart" {
+  ["totl(tax:)"] = function(call) return call:original() end,
+}
+=== an extended type that is not there
+> 1:8: no type 'Shop.Crt' in ./shop; did you mean 'Shop.Cart'?
+extend "Shop.Crt" { ["total(tax:)"] = function(call) return call:original() end }
+=== an extended member whose handler asks for too much
+> 1:58: 'Shop.Cart.total(tax:)' takes 1 argument, the handler asks for 2; remove 'more'
+extend "Shop.Cart" { ["total(tax:)"] = function(call, a, more) return call:original() end }
+=== an option of a timer
+> 1:25: unknown option 'mian' of 'timer.after'; did you mean 'main'?
+timer.after(1, print, { mian = true })
+=== a setting that is no literal
+> 2:3: 'print' is not a literal; the patch header holds literals only
+patch { id = "x",
+  config = { a = print } }
 === a missing end
 > 3:1: expected 'end' to close 'function' at line 1, found the end of the text
 method "Shop.Cart.total(tax:)":before(function(call)

@@ -1,5 +1,5 @@
 -- Everything here is right: a check says nothing of it.
-patch { id = "good", version = "1.0.0", api = 1, target = { program = "shop" }, priority = 10 }
+patch { id = "good", version = "1.0.0", api = 1, target = { program = "shop" }, priority = 10, config = { rate = 0.5, names = { "a" } } }
 
 local total = method "Shop.Cart.total(tax:)"
 total:around(function(call, tax) return call:original(tax * 2) end, { priority = 3 })
@@ -24,6 +24,9 @@ local cart = swift.new("FastCart", "init(title:)", "x")
 Fast:before("touch()", function() end)
 swift.send(cart, "add(_:price:quantity:)", "pear", 1.0, 2)
 print(swift.call("Shop.discount(for:)", 3), swift.try(cart, "touch()"), explain "Shop.Cart.total(tax:)")
+extend "Shop.Cart" { ["total(tax:)"] = function(call, tax) return call:original(tax * config.rate) end, ["static make()"] = function(call) return call:original() end }
+timer.every("5s", function(target) print(target, config.names[1]) end, { target = cart, main = true }):cancel()
+notification.on("cart.changed", function(note) print(note.name) end, cart):remove()
 local delegate = implement "Shop.CartDelegate" { ["cartDidChange(_:)"] = function(_, cart) print(cart) end }
 cart.delegate = delegate
 for _, hook in ipairs(hooks()) do print(hook.selector, string.format("%d", hook.calls)) end

@@ -6,7 +6,7 @@
 private import CHookTrampoline
 private import Synchronization
 
-enum ObjectEndings {
+package enum ObjectEndings {
   private struct State: @unchecked Sendable {
     // Slots are never freed; closures are Sendable.
     var classes: [Metadata: UnsafeMutablePointer<HKTSlot>?] = [:]
@@ -16,7 +16,7 @@ enum ObjectEndings {
 
   /// Runs `body` once when the object ends, on the thread that ends it. It must not bring the object back.
   /// - Returns: false where the end cannot be seen; `body` never runs then.
-  static func watch(_ object: AnyObject, _ body: @escaping @Sendable () -> Void) -> Bool {
+  package static func watch(_ object: AnyObject, _ body: @escaping @Sendable () -> Void) -> Bool {
     let address = Unmanaged.passUnretained(object).toOpaque()
     // Every native object begins with its class.
     let type = Metadata(address.load(as: UnsafeRawPointer.self))

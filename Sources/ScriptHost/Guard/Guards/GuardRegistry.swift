@@ -21,7 +21,10 @@ final class GuardRegistry: Sendable {
     case .containers: try ContainerGuard.begin(run)
     case .mainThread: try MainThreadGuard.begin(run)
     case .zombies: try ZombieGuard.begin(run)
-    case .notifications, .timers, .unknownSelector, .null, .observation:
+    // Those of scripts look for the guard themselves.
+    case .timers: run.watches(1)
+    case .notifications: try NotificationGuard.begin(run)
+    case .unknownSelector, .null, .observation:
       throw GuardProblem("guard '\(run.guarded.rawValue)' does not exist yet")
     }
   }

@@ -194,10 +194,17 @@ struct MainQueue: @unchecked Sendable {
     return strcmp(name, "com.apple.main-thread") == 0
   }
 
-  func add(_ call: MovedCall) {
-    async(queue, Unmanaged.passRetained(call).toOpaque()) {
+  func add(_ call: MovedCall) { add { call.make() } }
+
+  func add(_ body: @escaping @Sendable () -> Void) {
+    async(queue, Unmanaged.passRetained(Work(body)).toOpaque()) {
       // Retained for the queue, which runs it once.
-      Unmanaged<MovedCall>.fromOpaque($0!).takeRetainedValue().make()
+      Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
     }
+  }
+
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 }

@@ -28,6 +28,10 @@ struct HandleClasses {
   var closure: UInt32 = 0
   /// What `swift.closure` answers.
   var function: UInt32 = 0
+  /// What `timer.after` and `timer.every` answer.
+  var timer: UInt32 = 0
+  /// What `notification.on` answers.
+  var subscription: UInt32 = 0
   /// Whose classes these are; it outlives its state.
   var patch: Unmanaged<Environment>?
 

@@ -72,6 +72,15 @@ enum ThreadStacks {
     }
   }
 
+  /// Names of functions by the addresses they are returned to, without distances; those of ours and of Lua are left out, and so is what is
+  /// no code.
+  static func names(ofCallers addresses: [UInt]) -> [String] {
+    asking.withLock { images in
+      images.refresh()
+      return addresses.compactMap { images.caller($0) }
+    }
+  }
+
   /// The image of an address of this process, with its build-id in hexadecimal and the address in the file.
   static func place(of address: UInt) -> (path: String, buildID: String, offset: UInt64)? {
     asking.withLock { images in
@@ -172,16 +181,36 @@ private struct Images {
     }
   }
 
+  /// The function of the program that an address is returned to; nil where that is one of ours.
+  mutating func caller(_ address: UInt) -> String? {
+    guard let image = image(address), image.path != ours, !image.path.contains("/liblua5.4.so") else { return nil }
+    return function(address, isCall: true, of: image).map { Self.withoutParts($0.name) } ?? place(address, in: image)
+  }
+
+  /// Compilers split async functions where they wait; who calls is the function.
+  private static func withoutParts(_ name: String) -> String {
+    var rest = name[...]
+    while let part = parts.first(where: { rest.hasPrefix($0) }) { rest = rest.dropFirst(part.count) }
+    return String(rest)
+  }
+  private static let parts = ["async await resume partial function for ", "await resume partial function for ", "async suspend resume partial function for ", "suspend resume partial function for "]
+
   /// - Parameter isCall: the address is behind a call, which may be the last instruction of its function.
   mutating func name(_ address: UInt, isCall: Bool) -> String {
     guard let image = image(address) else { return "0x" + String(address, radix: 16) }
+    guard let function = function(address, isCall: isCall, of: image) else { return place(address, in: image) }
+    return "\(function.name) + \(UInt64(address &- image.bias) - function.start)"
+  }
+
+  private mutating func function(_ address: UInt, isCall: Bool, of image: LoadedImage) -> (name: String, start: UInt64)? {
     let offset = UInt64(address &- image.bias)
     if names[image.path] == nil, let file = image.file {
       names[image.path] = CodeNames(file, options: ProcessCatalog.shared.options)
     }
-    guard let function = names[image.path]?.function(at: isCall ? offset - 1 : offset) else {
-      return "\(image.path.split(separator: "/").last ?? "") + 0x\(String(offset, radix: 16))"
-    }
-    return "\(function.name) + \(offset - function.start)"
+    return names[image.path]?.function(at: isCall ? offset - 1 : offset)
+  }
+
+  private func place(_ address: UInt, in image: LoadedImage) -> String {
+    "\(image.path.split(separator: "/").last ?? "") + 0x\(String(UInt64(address &- image.bias), radix: 16))"
   }
 }
