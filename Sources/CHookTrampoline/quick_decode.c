@@ -1,9 +1,9 @@
-// A glance at an instruction: how long it is and where it goes.
+// Quick decoding of an instruction: how long it is and where it goes.
 //
 // Every body that is diverted is looked through for jumps into its window, instruction by instruction; a decoder that names
 // operands takes a hundred times what that needs. Here are the instructions of 64-bit code that compilers write, by opcode.
 //
-// What must stay true: a glance says what the decoder says, or nothing. Opcodes that are not in the tables, prefixes that they
+// What must stay true: the quick decoder says what the full decoder says, or nothing. Opcodes that are not in the tables, prefixes that they
 // do not take and forms that are no instructions are left to it. Tests/Fixtures/intercept-cases/corpus.c holds the two against
 // each other, on real code and on random bytes.
 #include <string.h>
@@ -144,7 +144,7 @@ static inline bool is_direct(uint32_t course) {
 
 static inline uint32_t prefix_bit(uint8_t byte) { return byte == 0x66 ? P66 : byte == 0xf3 ? PF3 : byte == 0xf2 ? PF2 : 0; }
 
-__attribute__((always_inline)) static inline bool glance(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) {
+__attribute__((always_inline)) static inline bool quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) {
   const uint32_t limit = left < 15 ? (uint32_t)left : 15;
   uint32_t at = 0, prefixes = 0, entry;
   bool is_wide = false;
@@ -201,7 +201,7 @@ __attribute__((always_inline)) static inline bool glance(const uint8_t *code, ui
   return true;
 }
 
-bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) { return glance(code, left, seen); }
+bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) { return quick_decode(code, left, seen); }
 
 // MARK: Walking
 
@@ -209,7 +209,7 @@ bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) 
 #define PLAIN_MAX 16
 
 /// The length of an instruction that is told by its opcode and the byte behind: without prefixes but rex, of no group, with an
-/// immediate that rex does not widen. 0: a glance says more. PLAIN_MAX bytes may be read.
+/// immediate that rex does not widen. 0: quick_decode tells more. PLAIN_MAX bytes may be read.
 __attribute__((always_inline)) static inline uint32_t plain_length(const uint8_t *code, uint32_t *entry) {
   uint32_t at = (code[0] & 0xf0) == 0x40;
   uint32_t e = one_byte[code[at]];
@@ -247,7 +247,7 @@ uint64_t hkt_quick_decode_over(const uint8_t *code, uint64_t from, uint64_t size
       if (from + length + (uint64_t)(int64_t)distance < window) return from;
     } else if (!length) {
       HKTQuickDecode seen;
-      if (!glance(code + from, size - from, &seen) || !keeps_out(&seen, from, window)) return from;
+      if (!quick_decode(code + from, size - from, &seen) || !keeps_out(&seen, from, window)) return from;
       length = seen.length;
     }
     from += length;

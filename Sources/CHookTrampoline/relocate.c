@@ -67,7 +67,7 @@ static bool ends(HKTCourse f) {
   return f == HKT_COURSE_JUMP || f == HKT_COURSE_JUMP_INDIRECT || f == HKT_COURSE_RETURN || f == HKT_COURSE_TRAP;
 }
 
-/// Length and course of one instruction: mostly a glance will do. False for what is none.
+/// Length and course of one instruction: mostly the quick decoder will do. False for what is none.
 static bool look(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) {
   if (hkt_quick_decode(code, left, seen)) return true;
   ZydisDecoder decoder = quick_decoder();
@@ -119,7 +119,7 @@ typedef struct Moving {
   uint32_t offset;        // of the instruction in the body
   const uint8_t *bytes;   // of the instruction
   HKTQuickDecode seen;         // of it
-  const ZydisDecodedInstruction *instruction;  // NULL where a glance told all
+  const ZydisDecodedInstruction *instruction;  // NULL where the quick decoder told all
   const ZydisDecodedOperand *operands;
   HKTRefusal *refusal;
   // Jumps from the window into the window: patched when every copy's place is known.
@@ -374,7 +374,7 @@ static bool move_all(const uint8_t *code, const HKTBody *body, const Window *win
     out->to[out->count++] = (uint8_t)out->length;
     m.bytes = code + m.offset;
     uint32_t left = window->moved - m.offset;
-    // Of a call by an operand a glance tells too little.
+    // Of a call by an operand the quick decoder tells too little.
     bool is_told = hkt_quick_decode(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
     if (!(is_told ? move_one(&m, window->moved) : move_decoded(&m, left, window->moved))) return false;
     m.offset += m.seen.length;

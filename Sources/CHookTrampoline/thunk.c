@@ -30,7 +30,7 @@ typedef struct Machine {
   Word slot[SLOTS];         // upwards from it
   bool has_called;
   bool stored[16];    // the vector register was only there to fill the stack
-  bool does_more;     // than handing on: it writes memory that is not its frame
+  bool does_more;     // than forwarding: it writes memory that is not its frame
 } Machine;
 
 enum { RAX = 0, RBX = 3, RSP = 4, RBP = 5, R12 = 12, R13 = 13, R14 = 14, R15 = 15 };

@@ -198,7 +198,7 @@ enum {
   HKT_CALL_FORWARDING = 4,
   HKT_CALL_MUST_RETURN = 8,
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
-  HKT_CALL_FOREIGN = 32,  // it is counted as one of another type
+  HKT_CALL_MISMATCHED = 32,  // it is counted as one of another type
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
   HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
 };
@@ -373,8 +373,8 @@ size_t hkt_argument_bytes(const uint64_t *stack, uint64_t end, uint64_t stack_hi
 uint64_t hkt_record_calls(HKTBodyRecord *record);
 /// Notes a call that a layer passed by because its self is of another type; once, however many layers do.
 static inline void hkt_count_receiver_mismatch(HKTCall *call) {
-  if (call->state & HKT_CALL_FOREIGN) return;
-  call->state |= HKT_CALL_FOREIGN;
+  if (call->state & HKT_CALL_MISMATCHED) return;
+  call->state |= HKT_CALL_MISMATCHED;
   __atomic_fetch_add((uint64_t *)&call->body->mismatched_calls, 1, __ATOMIC_RELAXED);
 }
 static inline uint64_t hkt_record_receiver_mismatch(HKTBodyRecord *record) {

@@ -197,7 +197,7 @@ typedef struct HKTQuickDecode {
 /// what compilers rarely write, and everything that may be no instruction.
 bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen);
 /// Where the first instruction from offset `from` on is that goes to one of the first `window` bytes, that jumps to where an operand
-/// says, or that a glance does not tell; `size` where there is none.
+/// says, or that the quick decoder does not tell; `size` where there is none.
 uint64_t hkt_quick_decode_over(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window);
 
 /// A window moved to another place, for tools and tests that check the relocator: nothing is written anywhere.

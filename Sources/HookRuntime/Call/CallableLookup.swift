@@ -253,7 +253,7 @@ package final class CallableLookup: @unchecked Sendable {
     for owner in names {
       guard bare.hasPrefix(owner + ".") else { continue }
       let found = try callable(prefix + bare, on: type)
-      // Named by the class that added it, called on an heir's object: as all calls do, it runs the nearest class's.
+      // Named by the class that added it, called on a subclass's object: as all calls do, it runs the nearest class's.
       guard !isStatic, RuntimeMembers.addedMethod(bare) != nil else { return found }
       let name = Self.withoutOwner(bare)
       return RuntimeMembers.chain(of: type).lazy.compactMap { $0.addedCallable(name) }.first ?? found

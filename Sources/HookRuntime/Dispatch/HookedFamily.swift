@@ -181,8 +181,8 @@ final class HookedFamily {
     for each in bodies { sets.add(each.record) }
     // Alone it has nobody to hand calls on to.
     if known.count + bodies.count < 2 { return }
-    HandingOn.link(known.isEmpty ? bodies : known + bodies, to: bodies)
-    if !known.isEmpty { HandingOn.link(bodies, to: known) }
+    BodyForwards.link(known.isEmpty ? bodies : known + bodies, to: bodies)
+    if !known.isEmpty { BodyForwards.link(bodies, to: known) }
   }
 
   /// Their bodies are looked at again.

@@ -218,7 +218,7 @@ package final class CallPlan: @unchecked Sendable {
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
   /// The result is of the class that self is of, or that self is: `Self`, and what initialisers of classes return, which those of
-  /// heirs call for objects of their own.
+  /// subclasses call for objects of their own.
   package let resultIsOfSelf: Bool
   /// The integer register or r13 that holds the address of a struct's or enum's `self`, by its offset in the frame; -1 for none.
   let selfAddressOffset: Int

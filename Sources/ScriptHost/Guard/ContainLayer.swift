@@ -31,7 +31,7 @@ final class ContainLayer: Sendable {
 
   func run(_ call: UnsafeMutablePointer<HKTCall>) -> HKTOutcome {
     let view = CallView(call)
-    guard !isOver.load(ordering: .relaxed), !hook.isForeign(view) else {
+    guard !isOver.load(ordering: .relaxed), !hook.isMismatch(view) else {
       hkt_call_proceed(call)
       return HKT_HANDLED
     }

@@ -83,7 +83,7 @@ extension LuaHook {
   func runAsync(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let view = CallView(call)
     if phase == HKT_AROUND {
-      guard !breaker.isOpen, !isForeign(view) else {
+      guard !breaker.isOpen, !isMismatch(view) else {
         if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
         return HKT_FAILED
       }

@@ -367,7 +367,7 @@ enum CallValues {
     former?.destroy()
   }
 
-  /// The object is not of the class that the caller, an heir's code perhaps, goes on with.
+  /// The object is not of the class that the caller, a subclass's code perhaps, goes on with.
   private static func notOfSelf(_ value: OwnedValue, _ script: Call) -> BridgeError? {
     guard let wanted = script.pointee.view.resultClass, value.info.size == 8,
       let object = UnsafeRawPointer(bitPattern: value.memory.load(as: UInt.self))

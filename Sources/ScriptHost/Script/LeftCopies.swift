@@ -13,10 +13,10 @@ struct LeftCopies {
 
   func accept(_ callable: Callable) -> Bool { accepted.contains(UInt64(callable.entry)) }
 
-  static let functions: [(String, SHLFunction)] = [("swift.allow_leak", leaving)]
+  static let functions: [(String, SHLFunction)] = [("swift.allow_leak", allowLeak)]
 
   /// `swift.allow_leak("Shop.Cart.Line.total()")`, once per patch; a pattern means all that the program has now.
-  private static let leaving: SHLFunction = { context, callback in
+  private static let allowLeak: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else {
         return callback.fail(

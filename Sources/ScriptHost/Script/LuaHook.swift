@@ -111,7 +111,7 @@ final class LuaHook: @unchecked Sendable {
 
   /// `self` is not of the class the selector names: another class's call can arrive here when bodies are shared.
   @inline(__always)
-  func isForeign(_ view: CallView) -> Bool {
+  func isMismatch(_ view: CallView) -> Bool {
     let expected = expectedClass.load(ordering: .relaxed)
     if expected == Self.anyClass { return false }
     let found = view.receiverClass
@@ -137,7 +137,7 @@ final class LuaHook: @unchecked Sendable {
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
     let view = CallView(call)
-    guard !breaker.isOpen, !isForeign(view) else {
+    guard !breaker.isOpen, !isMismatch(view) else {
       if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED

@@ -221,7 +221,7 @@ static bool jumps_into(const HKTBody *body, uint32_t window, bool *to_entry) {
 
 // MARK: Glances
 
-static long glances;
+static long quick_decodes;
 
 /// What a branch type is, as far as both readings tell it.
 static HKTCourse course(const Read *r) {
@@ -236,11 +236,11 @@ static HKTCourse course(const Read *r) {
   }
 }
 
-/// A glance that answers says what the decoder says.
-static bool glance_holds(const uint8_t *code, uint64_t left) {
+/// What the quick decoder answers is what the full decoder says.
+static bool quick_decode_holds(const uint8_t *code, uint64_t left) {
   HKTQuickDecode seen;
   if (!hkt_quick_decode(code, left, &seen)) return true;
-  glances++;
+  quick_decodes++;
   Read r;
   if (!read_at(code, left, &r) || r.i.length != seen.length || course(&r) != seen.course || r.i.opcode != seen.opcode) return false;
   int relative_at = 0;
@@ -264,7 +264,7 @@ static bool walk_holds(const uint8_t *code, uint64_t from, uint64_t size, uint32
   return offset == stop && stop <= size;
 }
 
-/// The same from every place where a walk stops.
+/// walk_holds is true from every place where a walk stops.
 static bool walks_hold(const uint8_t *code, uint64_t from, uint64_t size, uint32_t window) {
   for (Read r; from < size; from += r.i.length) {
     if (!walk_holds(code, from, size, window)) return false;
@@ -274,12 +274,12 @@ static bool walks_hold(const uint8_t *code, uint64_t from, uint64_t size, uint32
   return true;
 }
 
-static void check_glances(const HKTBody *body) {
+static void check_quick_decodes(const HKTBody *body) {
   if (!walks_hold((const uint8_t *)body->address, 0, body->size, 5)) complain(body, "a walk says something else than the decoder");
   for (uint64_t offset = 0; offset < body->size;) {
     Read r;
     const uint8_t *code = (const uint8_t *)body->address + offset;
-    if (!glance_holds(code, body->size - offset)) return complain(body, "a glance says something else than the decoder");
+    if (!quick_decode_holds(code, body->size - offset)) return complain(body, "the quick decoder says something else than the decoder");
     if (!read_at(code, body->size - offset, &r)) return;
     offset += r.i.length;
   }
@@ -293,7 +293,7 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 /// Bytes that nobody compiled, with and without prefixes, whole and cut off.
-static void check_glances_at_random(uint64_t *state, int count) {
+static void check_quick_decodes_at_random(uint64_t *state, int count) {
   static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0x2e, 0x3e, 0x64, 0x40, 0x41, 0x44, 0x48, 0x4c, 0xf0};
   for (int k = 0; k < count; k++) {
     uint64_t words[3] = {next_random(state), next_random(state), next_random(state)};
@@ -303,9 +303,9 @@ static void check_glances_at_random(uint64_t *state, int count) {
     for (uint32_t i = 0; i < at; i++) code[i] = prefixes[code[20 + i % 3] % sizeof prefixes];
     if (code[22] & 1) code[at] = 0x0f;
     uint64_t left = code[19] & 7 ? 15 : code[18] % 15 + 1;
-    if (glance_holds(code, left) && walks_hold(code, 0, sizeof code, 24)) continue;
+    if (quick_decode_holds(code, left) && walks_hold(code, 0, sizeof code, 24)) continue;
     wrong++;
-    printf("wrong glance at");
+    printf("wrong quick decode at");
     for (uint64_t i = 0; i < left; i++) printf(" %02x", code[i]);
     printf("\n");
   }
@@ -332,7 +332,7 @@ int corpus(int argc, char **argv) {
     clock_gettime(CLOCK_MONOTONIC, &b);
     nanoseconds += (uint64_t)((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec);
     bytes += f->size;
-    check_glances(&body);
+    check_quick_decodes(&body);
     bool to_entry;
     if (ok) {
       moved++;
@@ -345,9 +345,9 @@ int corpus(int argc, char **argv) {
     }
     if (count >= function_count && k + 1 == function_count) break;
   }
-  check_glances_at_random(&state, 1000000);
-  printf("%s: seed %lu, functions %zu, moved %d (relative %d, branch %d, call %d), glances %ld, wrong %d, %.1f ns per body byte; refused:", argv[1], seed,
-         function_count, moved, seen.relative, seen.branch, seen.call, glances, wrong, (double)nanoseconds / (double)bytes);
+  check_quick_decodes_at_random(&state, 1000000);
+  printf("%s: seed %lu, functions %zu, moved %d (relative %d, branch %d, call %d), quick_decodes %ld, wrong %d, %.1f ns per body byte; refused:", argv[1], seed,
+         function_count, moved, seen.relative, seen.branch, seen.call, quick_decodes, wrong, (double)nanoseconds / (double)bytes);
   static const char *const names[] = {"ok", "too short", "undecodable", "jump into window", "jump to entry", "differs from file", "operand out of reach",
                                       "call returns into window", "unmovable", "hidden jump target", "shadow stack"};
   for (int i = 0; i < 11; i++) if (refused[i]) printf(" %s %d", names[i], refused[i]);

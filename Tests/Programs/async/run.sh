@@ -37,7 +37,7 @@ for level in -Onone -O; do
   tallied watch.err 'waitForCancellation(_:)' "$crowd" "$crowd" 0 "$crowd" "$crowd"
 done
 
-# The same with the address sanitizer's memory: nothing is used after its end.
+# The program runs with the address sanitizer's memory: nothing is used after its end.
 swiftc -swift-version 6 -O -sanitize=address -parse-as-library -emit-module -emit-object -module-name Subject "$here/Subject.swift" -o Subject.o
 swiftc -swift-version 6 -O -sanitize=address -module-name Caller "$here/main.swift" Subject.o -I. -o sanitized 2>sanitized.log || bad 'the sanitized program is built' "$(tail -n 5 sanitized.log)"
 for mode in watch args result instead twice failing await; do

@@ -241,7 +241,7 @@ PARTS = [
     "last = thing",
 ]
 
-# The same of the struct Box, whose words are passed by themselves.
+# What is done with self in the struct Box, whose words are passed by themselves.
 ON_VALUES = PARTS + [
     "sum &+= any(self)",
     "sum &+= swallow(self)",

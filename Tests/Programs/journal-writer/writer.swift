@@ -75,7 +75,7 @@ struct Writer {
     print(journal.dropped, number)
   }
 
-  /// The same with so many records before that the limit of the journal's size is reached: nothing new is needed then.
+  /// Does what `full` does, with so many records before that the limit of the journal's size is reached: nothing new is needed then.
   static func fullAgain(_ journal: JournalWriter) {
     signal(SIGXFSZ, SIG_IGN)
     for number in 0..<50_000 { write(journal, number) }

@@ -1,4 +1,4 @@
-// Classes with heirs in another module: what their initialisers and methods of Self return is of the heir's class there.
+// Classes with subclasses in another module: what their initialisers and methods of Self return is of the subclass there.
 open class Animal {
   public var id: Int
   public init(_ id: Int) { self.id = id }

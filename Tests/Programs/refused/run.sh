@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests/Programs/refused/run.sh: what a script puts, keeps or throws and cannot be is refused, and the program prints what it prints alone.
 #
-# Objects of a superclass where Self is returned or an heir's initialiser goes on; errors of async functions of a library built for
+# Objects of a superclass where Self is returned or a subclass's initialiser goes on; errors of async functions of a library built for
 # evolution, whose stack is not known; generic types that cannot be copied; very deep values; values of an odd size.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 cd "$work"

@@ -62,7 +62,7 @@ public final class Next: Older, Reporter {
   public init(_ next: Older) { self.next = next }
   public override func changed(_ n: Int) -> Int { next.changed(n) }
 }
-/// The same of its own ancestor.
+/// With optimisation its witness is a copy, which calls the method of its own ancestor.
 public final class Upward: Older, Reporter {
   public override func changed(_ n: Int) -> Int { super.changed(n) + 1 }
 }

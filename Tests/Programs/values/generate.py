@@ -197,7 +197,7 @@ def write(directory, seed, count):
     put("Types.swift", "import Kit\n\n" + "\n".join(g.model.declarations))
     put("Subject.swift", subject(g))
     put("main.swift", main_program(g))
-    # The same in one module, where the optimiser may do what it likes with private functions.
+    # All of it is in one module, where the optimiser may do what it likes with private functions.
     put("Private.swift", subject(g, "fileprivate") + main_program(g).replace("import Kit\nimport Types\nimport Subject\n", ""))
     put("values.bin", stream(g))
     patches(g, directory)

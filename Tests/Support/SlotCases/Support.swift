@@ -69,7 +69,7 @@ func hook(
   report(selector, note, position, by: backEnd, scope: scope, priority: priority).map { $0.tokens.map(\.token) }
 }
 
-/// The same, with how far the hook reaches.
+/// Installs a hook on one selector, and says how far it reaches.
 func report(
   _ selector: String, _ note: Note, _ position: Position = .before, by backEnd: BackEnd?, scope: HookScope = .type, priority: Int = 0
 ) -> Result<HookEngine.Report, HookRefusal> {

@@ -58,7 +58,7 @@ final class AsyncHandlerRun: @unchecked Sendable {
   }
 
   private static func begin(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler) -> HKTOutcome {
-    guard let body = handler.asyncBody, !handler.isForeign(call) else { return HKT_FAILED }
+    guard let body = handler.asyncBody, !handler.isMismatch(call) else { return HKT_FAILED }
     let run = AsyncHandlerRun(call, handler)
     // In the callee's context only; `end` takes it apart.
     let function = AsyncFunction { [unowned(unsafe) run] in

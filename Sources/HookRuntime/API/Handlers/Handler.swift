@@ -54,7 +54,7 @@ final class Handler: @unchecked Sendable {
 
   /// The call is another class's, of which the handler knows nothing; it is counted.
   @inline(__always)
-  func isForeign(_ call: UnsafeMutablePointer<HKTCall>) -> Bool { receiver.passesBy(CallView(call)) }
+  func isMismatch(_ call: UnsafeMutablePointer<HKTCall>) -> Bool { receiver.passesBy(CallView(call)) }
 
   func report(_ error: HandlerError) {
     let number = failed.wrappingAdd(1, ordering: .relaxed).newValue
@@ -67,7 +67,7 @@ final class Handler: @unchecked Sendable {
 @inline(never)
 private func deliver(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler, _ phase: HKTPhase) -> HKTOutcome {
   // Below an `around` layer that failed, the original runs as if the layer were not there.
-  if handler.isForeign(call) { return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED }
+  if handler.isMismatch(call) { return phase == HKT_AROUND ? HKT_FAILED : HKT_HANDLED }
   var state = HandlerCall(call, phase, .passUnretained(handler))
   // Nothing is written behind its end: without the guard that the compiler has each call check.
   return _withUnprotectedUnsafeMutablePointer(to: &state) { state in
@@ -119,11 +119,11 @@ package final class ReceiverCheck: Sendable {
   /// The call is another class's: counted once, to be passed by.
   @inline(__always)
   package func passesBy(_ view: CallView) -> Bool {
-    isForeign(view) && count(view.call)
+    isMismatch(view) && count(view.call)
   }
 
   @inline(__always)
-  func isForeign(_ view: CallView) -> Bool {
+  func isMismatch(_ view: CallView) -> Bool {
     let wanted = expected.load(ordering: .relaxed)
     if wanted == Self.any { return false }
     let found = view.classAtEntry

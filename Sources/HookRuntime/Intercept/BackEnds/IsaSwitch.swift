@@ -1,4 +1,4 @@
-// IsaSwitch — one object wears a class of its own: a copy of its class's metadata with some slots of the table changed.
+// IsaSwitch — one object has a class of its own: a copy of its class's metadata with some slots of the table changed.
 //
 // `is`, `as?`, the printed name, fields and the deinit are the class's own; `type(of:)` is another one, and a mirror's
 // superclass is the class itself. What is called directly is missed, as by any table.
@@ -9,7 +9,7 @@
 internal import CHookTrampoline
 private import SwiftMangling
 
-/// The copies there are, and who wears them. Guarded by the engine's lock.
+/// The copies there are, and the objects that have them. Guarded by the engine's lock.
 final class IsaSwitch {
   // The engine's lock is around every use.
   nonisolated(unsafe) static let shared = IsaSwitch()
@@ -21,7 +21,7 @@ final class IsaSwitch {
   }
   private struct Wearer {
     let original: Metadata
-    /// What it wears now: a copy, or the original.
+    /// The class it has now: a copy, or the original.
     var worn: Metadata
     var words: [Int: (stub: UInt64, users: Int)] = [:]
   }

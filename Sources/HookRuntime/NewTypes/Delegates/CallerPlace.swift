@@ -2,7 +2,7 @@
 //
 // The class that declares a delegate reads it to call it: it is to see the proxy. Everybody else gets the very object that was
 // set. In a library everything is the class's own side: callbacks often come from its free functions. In the program itself
-// only members of the class and of its heirs, and extensions of them in the same module, are.
+// only members of the class and of its subclasses, and extensions of them in the same module, are.
 internal import SwiftMangling
 private import Synchronization
 
@@ -33,7 +33,7 @@ final class CallerPlace: Sendable {
     if isOwnImage, !image.isMainProgram { return true }
     guard let declaration = Self.function(at: UInt(address &+ image.bias)) else { return false }
     if isOwnImage, declaration.context == owner { return (declaration.extensionModule ?? module) == module }
-    // An heir, in whatever image, calls what it inherits; its override of the property asks for what it hands on.
+    // A subclass, in whatever image, calls what it inherits; its override of the property asks for what it hands on.
     guard let type = DelegateProperty.type(of: declaration) else { return false }
     return type != ownerType && type.isSubclass(of: ownerType) && declaration.extensionModule.map { $0 == declaration.module } ?? true
   }

@@ -144,9 +144,9 @@ final class DelegateCenter: @unchecked Sendable {
     tokens += get.tokens.map(\.token)
     // An override that cannot be hooked goes on to these.
     for (kind, function, phases) in [(EntityKind.setter, setterLayer, HKT_ON_AROUND), (.getter, getterLayer, HKT_ON_EXIT)] {
-      let heirs = property.heirs.filter { $0.family.declaration.kind == kind }
+      let subclasses = property.subclasses.filter { $0.family.declaration.kind == kind }
       let report = HookEngine.shared.install(
-        heirs.map { HookRequest(image: $0.image, family: $0.family) }, layer: layers(function, phases))
+        subclasses.map { HookRequest(image: $0.image, family: $0.family) }, layer: layers(function, phases))
       tokens += report.tokens.map(\.token)
     }
     if let (name, reason) = get.refused.first, !property.getter.allSatisfy({ $0.1.bodies.isEmpty }) {

@@ -39,8 +39,8 @@ struct DelegateProperty {
   let field: StoredField?
   /// Of a computed property: the one stored property of its class that holds such values; nil where there is none, or several.
   let backing: StoredField?
-  /// Setters and getters of heirs that override the property.
-  let heirs: [(image: ImageCatalog, family: Family)]
+  /// Setters and getters of subclasses that override the property.
+  let subclasses: [(image: ImageCatalog, family: Family)]
   /// `any P`, or an Optional of it.
   let type: TypeInfo
   let protocols: [ProtocolDescriptor]
@@ -72,7 +72,7 @@ struct DelegateProperty {
     field = owner.storedFields.first { $0.name == declaration.name && $0.owner == owner }
     let like = owner.storedFields.filter { (try? $0.type.get().metadata) == type.metadata }
     backing = field == nil && like.count == 1 ? like[0] : nil
-    heirs = Self.heirs(of: owner, declaration.name)
+    subclasses = Self.subclasses(of: owner, declaration.name)
     let payload: TypeInfo
     if case .optional(let wrapped) = type.kind { payload = wrapped } else { payload = type }
     guard case .existential = payload.metadata.kind, payload.metadata.existential.isClassBound, !payload.metadata.existential.isError,
@@ -95,7 +95,7 @@ struct DelegateProperty {
   }
 
   /// Accessors of the property that classes which inherit from `owner` have of their own: with observers, mostly.
-  private static func heirs(of owner: Metadata, _ name: String) -> [(image: ImageCatalog, family: Family)] {
+  private static func subclasses(of owner: Metadata, _ name: String) -> [(image: ImageCatalog, family: Family)] {
     let escaped = name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     return ["get", "set"].flatMap { accessor in
       ProcessCatalog.shared.families(matching: SelectorPattern("**.\(escaped).\(accessor)")).filter { _, family in

@@ -1,4 +1,4 @@
-// TreeRule — a rule on a method of a type and of all its heirs, present and future.
+// TreeRule — a rule on a method of a type and of all its subclasses, present and future.
 internal import CHookTrampoline
 internal import HookRuntime
 

@@ -1,4 +1,4 @@
-// HandingOn — which bodies of a selector hand their calls on to others: what such a one calls is the same call.
+// BodyForwards — which bodies of a selector hand their calls on to others: what such a one calls is the same call.
 //
 // A base hands its calls on to a clone, and an allocating initialiser to the initialising one, wherever its image: recognised by
 // the return address lying in the first body, or by a tail call. A generic function may have hundreds of bodies, of which few do;
@@ -7,7 +7,7 @@ internal import CHookTrampoline
 internal import SwiftMangling
 
 /// Bodies that may hand their calls on.
-final class HandingOn {
+final class BodyForwards {
   private let all: [HookedBody]
   /// Those that pass a target's address, by the address.
   private let passing: [UInt64: [HookedBody]]
@@ -20,7 +20,7 @@ final class HandingOn {
 
   /// Notes what of the bodies hands its calls on to each of the targets.
   static func link(_ bodies: [HookedBody], to targets: [HookedBody]) {
-    let all = HandingOn(bodies, targets)
+    let all = BodyForwards(bodies, targets)
     for target in targets { all.link(to: target) }
   }
 
