@@ -1,22 +1,23 @@
-// HookedCall — one call as a Swift closure sees it: arguments, result, error and the object.
+// HookedCall — one call as a Swift closure sees it that names no types beforehand: arguments, result, error and the object.
+//
+// A door of HandlerChanges, which has the rules.
 internal import CHookTrampoline
 
 /// A call that a hook sees. Valid until the closure returns.
 public struct HookedCall: ~Copyable {
-  private let view: CallView
-  private let phase: HKTPhase
+  // In the frame of the layer function.
+  private let changes: UnsafeMutablePointer<HandlerChanges>
+  private var view: CallView { changes.pointee.view }
 
-  init(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
-    view = CallView(call)
-    self.phase = phase
-  }
+  init(_ changes: UnsafeMutablePointer<HandlerChanges>) { self.changes = changes }
 
   /// Runs the layers below this one and the original, with the arguments as they are now. Only in `around`; there it may
-  /// run any number of times, but arguments the callee consumes (an initialiser's) are only good for the first run.
+  /// run any number of times, but where the original consumes what cannot be copied, only the first run is one.
   public borrowing func proceed() {
-    guard phase == HKT_AROUND else {
+    guard changes.pointee.phase == HKT_AROUND else {
       fatalError("'proceed' was called outside of an 'around' handler, which alone decides whether the original runs")
     }
+    do throws(HandlerProblem) { try changes.pointee.prepareOriginal() } catch { return }
     hkt_call_proceed(view.call)
   }
 
@@ -24,7 +25,10 @@ public struct HookedCall: ~Copyable {
   public var argumentCount: Int { view.plan.arguments.count }
 
   /// Argument `index` (from 0), or nil when it is of another type or not known in this body.
-  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? { Self.argument(index, of: view, as: type) }
+  public borrowing func argument<T>(_ index: Int, as type: T.Type = T.self) -> T? {
+    guard let changed = changes.pointee.current(index) else { return Self.argument(index, of: view, as: type) }
+    return changed.info.metadata == Metadata(type) ? TypedValue.load(UnsafeRawPointer(changed.memory), changed.info) : nil
+  }
 
   static func argument<T>(_ index: Int, of view: CallView, as type: T.Type) -> T? {
     let plan = view.plan
@@ -32,26 +36,26 @@ public struct HookedCall: ~Copyable {
     return view.reader.withMemory(plan.arguments[index].location, info, isResult: false) { TypedValue.load($0, info) } ?? nil
   }
 
-  /// Replaces argument `index`; false when it is of another type, not known in this body, or cannot be kept alive.
+  /// Replaces argument `index`; false when it is of another type, not known in this body, cannot be kept alive, or has been used by the original.
   @discardableResult
   public borrowing func setArgument<T>(_ index: Int, to value: T) -> Bool {
     let plan = view.plan
     guard plan.arguments.indices.contains(index), let info = plan.arguments[index].info, info.metadata == Metadata(T.self) else {
       return false
     }
-    let argument = plan.arguments[index]
-    guard argument.isReplaceable else { return false }
-    let writer = ValueWriter(view.call)
-    if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall { return false }
-    guard let owned = TypedValue.owned(value, as: info) else { return false }
-    writer.replace(argument, with: owned)
+    if changes.pointee.phase == HKT_EXIT, !plan.arguments[index].isInout { return false }
+    guard changes.pointee.obstacle(toStaging: index) == nil, let owned = TypedValue.owned(value, as: info) else { return false }
+    changes.pointee.stage(owned, at: index)
     return true
   }
 
   /// What the original returned; nil before it ran, when it threw, or when the type is another or not known.
   public borrowing func result<T>(as type: T.Type = T.self) -> T? {
+    if let staged = changes.pointee.stagedResult {
+      return staged.info.metadata == Metadata(type) ? TypedValue.load(UnsafeRawPointer(staged.memory), staged.info) : nil
+    }
     let result = view.plan.result
-    guard hasResult, view.thrownError == 0, let info = result.info, info.metadata == Metadata(type) else { return nil }
+    guard changes.pointee.hasRun, !view.didThrow, let info = result.info, info.metadata == Metadata(type) else { return nil }
     return view.reader.withMemory(result.location, info, isResult: true) { TypedValue.load($0, info) } ?? nil
   }
 
@@ -60,25 +64,20 @@ public struct HookedCall: ~Copyable {
   @discardableResult
   public borrowing func setResult<T>(to value: T) -> Bool {
     let result = view.plan.result
-    guard phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self), result.isReplaceable else { return false }
+    guard changes.pointee.phase != HKT_ENTER, let info = result.info, info.metadata == Metadata(T.self), result.isReplaceable else {
+      return false
+    }
+    if changes.pointee.hasRun, view.didThrow, !changes.pointee.canReplaceError { return false }
     guard let owned = TypedValue.owned(value, as: info) else { return false }
-    let writer = ValueWriter(view.call)
-    if hasResult { if view.thrownError != 0 { writer.retireError() } else { writer.retireResult(result) } }
-    writer.setResult(result, to: owned)
+    changes.pointee.stageResult(owned)
     return true
   }
 
   /// The error the original threw.
   public var error: (any Error)? {
-    guard hasResult, view.thrownError != 0 else { return nil }
+    guard changes.pointee.hasRun, changes.pointee.stagedResult == nil, view.thrownError != 0 else { return nil }
     // The word is a reference to the box that `any Error` is; the copy is retained.
     return unsafeBitCast(view.thrownError, to: (any Error).self)
-  }
-
-  /// Makes the call throw, where nothing was returned yet and it may throw any error.
-  func fail(_ error: any Error) {
-    guard phase == HKT_AROUND, !hasResult, view.plan.mayThrow else { return }
-    ValueWriter(view.call).setError(ErrorBox(error).word)
   }
 
   /// The object the method runs on; nil for other kinds of `self`.
@@ -86,6 +85,4 @@ public struct HookedCall: ~Copyable {
     // A borrowed native object; the copy is retained.
     view.selfObject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
   }
-
-  private var hasResult: Bool { phase == HKT_EXIT || view.call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 }
 }

@@ -11,6 +11,12 @@ package struct ErrorBox {
     UInt(bitPattern: unsafeBitCast(self, to: Unmanaged<AnyObject>.self).retain().toOpaque())
   }
 
+  /// The address of the box, valid as long as the error is kept.
+  var borrowedWord: UInt {
+    // One reference to a native object.
+    unsafeBitCast(self, to: UInt.self)
+  }
+
   /// The error in a box that somebody else owns; the copy is retained.
   static func error(in word: UInt) -> any Error {
     // One reference, which is all an ErrorBox is.
@@ -18,7 +24,7 @@ package struct ErrorBox {
   }
 
   /// The error is in the box at this address.
-  func isSame(as word: UInt) -> Bool { unsafeBitCast(self, to: UInt.self) == word }
+  func isSame(as word: UInt) -> Bool { borrowedWord == word }
 
   /// An owned `any Error` with a copy of the value at `memory`; nil where its type is no error, or not copyable.
   static func copying(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> OwnedValue? {

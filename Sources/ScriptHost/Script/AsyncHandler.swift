@@ -36,8 +36,7 @@ final class AsyncHandler {
   deinit {
     if let waiting { shl_drop_waiting(hook.patch.state, waiting) }
     if case .call(let call) = wish { call.discard() }
-    if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-    if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+    script.pointee.end()
     script.deallocate()
   }
 
@@ -57,9 +56,6 @@ final class AsyncHandler {
       return callback.fail(
         "'\(script.pointee.hook.selector)' is async: its original is called by the handler itself, not in a coroutine or a function that Lua's library calls"
       )
-    }
-    if script.pointee.originalRuns > 0, !script.pointee.plan.stack.isKnown {
-      return callback.fail("the original of '\(script.pointee.hook.selector)' can run once only: not all of its arguments are known")
     }
     do throws(BridgeError) { try CallValues.prepareOriginal(script) } catch { return callback.fail(error.description) }
     wish = .original(catching: catching)
@@ -81,14 +77,13 @@ final class AsyncHandler {
 extension LuaHook {
   /// One step of an `around` handler of an async call.
   func runAsync(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    let view = CallView(call)
     if phase == HKT_AROUND {
-      guard !breaker.isOpen, !isMismatch(view) else {
+      let changes = HandlerChanges(call, phase)
+      guard !breaker.isOpen, !isMismatch(changes.view) else {
         if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
         return HKT_FAILED
       }
-      let handler = AsyncHandler(
-        self, ScriptCall(view: view, hook: self, patch: owner, phase: HKT_AROUND, serial: serial(of: call), up: nil))
+      let handler = AsyncHandler(self, ScriptCall(changes, hook: self, patch: owner, serial: serial(of: call), up: nil))
       return handler.onThread { start(handler) }
     }
     // The layer stored it when it began to wait; this step owns it.

@@ -132,10 +132,10 @@ enum CallAPI {
   }
 
   private static func result(_ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback) -> Int32 {
-    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
+    if !script.pointee.hasRun {
       return callback.fail("'\(script.pointee.hook.selector)' has no result yet; use 'after', or call:original()")
     }
-    if script.pointee.view.didThrow && script.pointee.stagedResult == nil { return callback.done(shl_nil()) }
+    if script.pointee.view.didThrow && script.pointee.changes.stagedResult == nil { return callback.done(shl_nil()) }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       callback.done(CallValues.result(script, bridge, $0.baseAddress!))
     }

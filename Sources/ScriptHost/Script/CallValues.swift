@@ -68,13 +68,13 @@ enum CallValues {
   private static func argumentByPlan(_ index: Int, _ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let plan = script.pointee.plan
     let argument = plan.arguments[index]
-    if script.pointee.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
+    if script.pointee.changes.isConsumed(index) { return missing(.unknown("consumed"), bridge, kind: consumedMark) }
     // What the handler put there may be replaced again while it has a handle: it gets a copy.
-    if let staged = script.pointee.changes?.pointee.staged[index] { return bridge.snapshot(staged.memory, staged.info, scratch) }
+    if let staged = script.pointee.changes.staged(index) { return bridge.snapshot(staged.memory, staged.info, scratch) }
     guard let info = argument.info else { return missing(argument.location, bridge) }
     // What cannot be copied cannot be replaced either, and is borrowed where it lies.
-    if argument.isInout || script.pointee.original(index) != nil, info.metadata.isCopyable {
-      let applied = script.pointee.changes?.pointee.held[index].map { bridge.snapshot($0.memory, info, scratch) }
+    if argument.isInout || script.pointee.changes.original(index) != nil, info.metadata.isCopyable {
+      let applied = script.pointee.changes.held(index).map { bridge.snapshot($0.memory, info, scratch) }
       return applied ?? script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
         bridge.snapshot($0, info, scratch)
       } ?? missing(argument.location, bridge)
@@ -129,10 +129,10 @@ enum CallValues {
 
   private static func resultByPlan(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
     let result = script.pointee.plan.result
-    if script.pointee.threwTyped, script.pointee.stagedResult == nil { return missing(.unknown("typed throws"), bridge) }
+    if script.pointee.threwTyped, script.pointee.changes.stagedResult == nil { return missing(.unknown("typed throws"), bridge) }
     guard let info = result.info else { return result.type.isVoid ? shl_nil() : missing(result.location, bridge) }
-    if let staged = script.pointee.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
-    let borrowed = BorrowedValue(root: .result(script.pointee.resultNumber), info: info, serial: bridge.serial)
+    if let staged = script.pointee.changes.stagedResult { return bridge.snapshot(staged.memory, staged.info, scratch) }
+    let borrowed = BorrowedValue(root: .result(script.pointee.changes.resultNumber), info: info, serial: bridge.serial)
     return script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) } ?? missing(result.location, bridge)
   }
 
@@ -184,19 +184,15 @@ enum CallValues {
 
   private static func stageByPlan(_ index: Int, _ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let plan = script.pointee.plan
-    let argument = plan.traits[index]
-    if script.pointee.original(index) == nil, isSame(value, root: .argument(index), script, bridge) {
+    if script.pointee.changes.original(index) == nil, isSame(value, root: .argument(index), script, bridge) {
       // Back to what was passed.
-      return unstage(index, script)
+      script.pointee.arguments.unstage(index)
+      return script.pointee.changes.unstage(index)
     }
-    guard argument.isReplaceable, let info = argument.info?.takeUnretainedValue() else {
-      throw .notReplaceable(type: plan.arguments[index].type.description(qualified: true))
-    }
-    if argument.isInout, let why = whyVariableIsLost(index, script) { throw .lost(why) }
+    if let obstacle = script.pointee.changes.obstacle(toStaging: index) { throw notReplaceable(index, obstacle, script) }
+    // What can be replaced is of a known type, which the plan keeps.
+    let info = plan.traits[index].info!.takeUnretainedValue()
     let writer = ValueWriter(script.pointee.view.call)
-    if !argument.isOwned, !argument.isInout, !info.isTrivial, !writer.canReleaseAfterCall {
-      throw .notConvertible(type: "\(info.name) (borrowed by a coroutine or async function)")
-    }
     if ValueBridge.isNull(value), info.isAny, isUnchangedNull(index, script, bridge) { return }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) {
@@ -214,22 +210,22 @@ enum CallValues {
       throw error
     }
     if !isWhatCame(made, index, script) { try StackPromoted.settle(made, for: .pass) }
-    let changes = script.pointee.record()
-    let former = changes.pointee.staged[index]
-    changes.pointee.staged[index] = made
-    former?.destroy()
+    script.pointee.settleBits()
+    script.pointee.changes.stage(made, at: index)
   }
 
-  private static func unstage(_ index: Int, _ script: Call) {
-    script.pointee.arguments.unstage(index)
-    guard let changes = script.pointee.changes, let former = changes.pointee.staged[index] else { return }
-    changes.pointee.staged[index] = nil
-    former.destroy()
+  private static func notReplaceable(_ index: Int, _ obstacle: HandlerChanges.ArgumentObstacle, _ script: Call) -> BridgeError {
+    let argument = script.pointee.plan.arguments[index]
+    return switch obstacle {
+    case .outOfReach: .notReplaceable(type: argument.type.description(qualified: true))
+    case .lost(let reach): .lost("argument \(index + 1) " + reach.reason(selector: script.pointee.hook?.selector ?? "the closure"))
+    case .lent: .notConvertible(type: "\(argument.info?.name ?? "?") (borrowed by a coroutine or async function)")
+    }
   }
 
   /// The value is the one that came with the call, bit by bit: nothing gets further than it would.
   private static func isWhatCame(_ made: OwnedValue, _ index: Int, _ script: Call) -> Bool {
-    guard let original = script.pointee.original(index) else { return false }
+    guard let original = script.pointee.changes.original(index) else { return false }
     return memcmp(original, made.memory, made.info.size) == 0
   }
 
@@ -285,7 +281,7 @@ enum CallValues {
 
   /// An Any with a none of some type, which swift.null does not tell, passed on.
   private static func isUnchangedNull(_ index: Int, _ script: Call, _ bridge: ValueBridge) -> Bool {
-    guard script.pointee.current(index) == nil else { return false }
+    guard script.pointee.changes.current(index) == nil else { return false }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       ValueBridge.isNull(argument(index, script, bridge, $0.baseAddress!))
     }
@@ -293,7 +289,7 @@ enum CallValues {
 
   /// A text that cannot be made anew (StaticString), and is the one that is there.
   private static func isUnchangedText(_ value: SHLValue, _ index: Int, _ script: Call, _ bridge: ValueBridge) -> Bool {
-    guard value.tag == SHL_STRING, script.pointee.current(index) == nil else { return false }
+    guard value.tag == SHL_STRING, script.pointee.changes.current(index) == nil else { return false }
     return withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
       let there = argument(index, script, bridge, $0.baseAddress!)
       return there.tag == SHL_STRING && there.s.n == value.s.n && (value.s.n == 0 || memcmp(there.s.p, value.s.p, value.s.n) == 0)
@@ -328,24 +324,20 @@ enum CallValues {
 
   static func stageResult(_ value: SHLValue, _ script: Call, _ bridge: ValueBridge) throws(BridgeError) {
     let result = script.pointee.plan.result
-    let didThrow = (script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT) && script.pointee.view.didThrow
+    let didThrow = script.pointee.hasRun && script.pointee.view.didThrow
     // Nothing, given instead of an error, is an end without error.
     if result.type.isVoid, !didThrow || value.tag != SHL_NIL { return }
-    if !didThrow, isSame(value, root: .result(script.pointee.resultNumber), script, bridge),
-      script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
-    {
-      return
-    }
+    if !didThrow, isSame(value, root: .result(script.pointee.changes.resultNumber), script, bridge), script.pointee.hasRun { return }
     guard let info = result.info, result.isReplaceable else {
       throw .notReplaceable(type: result.type.description(qualified: true))
     }
-    if didThrow, !canReplaceError(script) {
+    if didThrow, !script.pointee.changes.canReplaceError {
       throw .notConvertible(type: "\(info.name) (the error that was thrown is of unknown type)")
     }
     let made = OwnedValue(uninitialized: info)
     do throws(BridgeError) {
       if info.holdsFunction {
-        try storeFunction(value, info, made.memory, .result(script.pointee.resultNumber), script, bridge)
+        try storeFunction(value, info, made.memory, .result(script.pointee.changes.resultNumber), script, bridge)
       } else if case .cString = info.kind, value.tag == SHL_STRING {
         // The caller may keep it for ever.
         made.memory.storeBytes(of: CText.forever(try cText(value)), as: UInt.self)
@@ -361,10 +353,8 @@ enum CallValues {
       made.destroy()
       throw problem
     }
-    let changes = script.pointee.record()
-    let former = changes.pointee.stagedResult
-    changes.pointee.stagedResult = made
-    former?.destroy()
+    script.pointee.settleBits()
+    script.pointee.changes.stageResult(made)
   }
 
   /// The object is not of the class that the caller, a subclass's code perhaps, goes on with.
@@ -440,133 +430,57 @@ enum CallValues {
     script.pointee.arguments.forgetStaged()
   }
 
-  static func applyArguments(_ script: Call) {
+  /// Says, once, what nobody can see of a private function, where the handler's new arguments are about to be put into the frame.
+  private static func tellOfPrivate(_ script: Call) {
+    if script.pointee.changes.hasStagedArguments { script.pointee.hook?.tellOfPrivate() }
+  }
+
+  /// The handler returned: what it changed takes effect.
+  /// - Parameter returned: its result is in the registers already.
+  @inline(__always)
+  static func finish(_ script: Call, returned: Bool) throws(HandlerProblem) {
     // After the last run of the original they are of no use.
-    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
-      applyBits(script)
-    } else {
-      script.pointee.arguments.forgetStaged()
-    }
-    guard let changes = script.pointee.changes, !changes.pointee.staged.isEmpty else { return }
-    if script.pointee.originalRuns == 0, script.pointee.phase != HKT_EXIT {
-      replaceStaged(changes, script)
-    } else {
-      settleArguments(script)
-    }
-  }
-
-  /// New arguments go where the next run of the original finds them.
-  private static func replaceStaged(_ changes: UnsafeMutablePointer<CallChanges>, _ script: Call) {
-    let writer = ValueWriter(script.pointee.view.call)
-    let plan = script.pointee.plan
-    script.pointee.hook?.tellOfPrivate()
-    for (index, value) in changes.pointee.staged.takeAll() {
-      script.pointee.remember(index)
-      if let old = changes.pointee.held[index] {
-        changes.pointee.held[index] = value
-        writer.keepForCaller(old, borrowedBy: .giver)
-      } else {
-        writer.replace(index, of: plan, with: value)
-      }
-    }
-  }
-
-  /// The original ran, or never will: new values of the caller's variables are put there, all others are of no use.
-  private static func settleArguments(_ script: Call) {
-    guard let changes = script.pointee.changes else { return }
-    let writer = ValueWriter(script.pointee.view.call)
-    let plan = script.pointee.plan
-    for (index, value) in changes.pointee.staged.takeAll() {
-      if plan.traits[index].isInout { writer.replace(index, of: plan, with: value) } else { value.destroy() }
-    }
-  }
-
-  static func applyResult(_ script: Call) {
-    guard let changes = script.pointee.changes, let value = changes.pointee.stagedResult else { return }
-    changes.pointee.stagedResult = nil
-    let writer = ValueWriter(script.pointee.view.call)
-    let result = script.pointee.plan.result
-    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
-    if ran {
-      retireOutcome(script, writer)
-    }
-    writer.setResult(result, to: value)
-  }
-
-  /// Takes what the original returned or threw out of the caller's reach.
-  private static func retireOutcome(_ script: Call, _ writer: ValueWriter) {
-    guard script.pointee.view.didThrow else { return writer.retireResult(script.pointee.plan.result) }
-    guard let typed = script.pointee.plan.thrownValue else { return writer.retireError() }
-    // stageResult refused a result where this could fail.
-    _ = writer.retireTypedError(typed)
-  }
-
-  /// A result can take the place of the error that the original threw.
-  private static func canReplaceError(_ script: Call) -> Bool {
-    guard let typed = script.pointee.plan.thrownValue else {
-      // A getter that throws a typed error, which its name does not tell: the error is of unknown type, in an unknown place.
-      return script.pointee.view.frame.pointee.results.error != 1
-    }
-    return typed.info != nil && typed.location.isWhole
+    if script.pointee.phase == HKT_ENTER { applyBits(script) } else { script.pointee.arguments.forgetStaged() }
+    if script.pointee.hasNoRecord, script.pointee.phase != HKT_AROUND || script.pointee.originalRuns > 0 { return }
+    if script.pointee.phase == HKT_ENTER { tellOfPrivate(script) }
+    try script.pointee.changes.finish(hasResult: returned)
   }
 
   /// Makes the error in `box` what the call throws. An error with nothing changed when it is none that the function can throw,
   /// or the original's result or what it consumes is out of reach.
-  static func applyError(_ box: UInt, _ script: Call) throws(BridgeError) {
-    let ran = script.pointee.originalRuns > 0 || script.pointee.phase == HKT_EXIT
-    let writer = ValueWriter(script.pointee.view.call)
-    let plan = script.pointee.plan
-    let isTyped = plan.throwsTyped
-    if ran, script.pointee.view.didThrow, box == (isTyped ? script.pointee.typedErrorBox : script.pointee.view.thrownError) {
+  static func finish(throwing box: UInt, _ script: Call) throws(BridgeError) {
+    script.pointee.arguments.forgetStaged()
+    let isTyped = script.pointee.view.withPlan { $0.throwsTyped }
+    if script.pointee.hasRun, script.pointee.view.didThrow, box == (isTyped ? script.pointee.typedErrorBox : script.pointee.view.thrownError) {
       // The original's error is still where it left it.
-      dropStaged(script)
-      return dropHeld(script)
+      return script.pointee.changes.finishUnchanged()
     }
-    let typed = isTyped ? try typedError(box, plan) : nil
-    do throws(BridgeError) {
-      if ran {
-        let canGo = script.pointee.view.didThrow ? canReplaceError(script) : plan.result.type.isVoid || plan.result.isReplaceable
-        guard canGo else { throw .cannotThrow }
-        retireOutcome(script, writer)
-      } else {
-        // What its caller left on the stack an async function takes away itself.
-        if plan.isAsync, !plan.stack.isKnown { throw .originalMustRun }
-        guard consumeOwned(script) else { throw .cannotThrow }
-      }
-    } catch {
-      typed?.destroy()
-      throw error
+    let typed = isTyped ? try typedError(box, script) : nil
+    do throws(HandlerProblem) { try script.pointee.changes.finish(throwing: box, typed: typed) } catch {
+      if case .stackUnknown = error { throw .originalMustRun }
+      throw .cannotThrow
     }
-    dropStaged(script)
-    dropHeld(script)
-    if let typed, let thrown = plan.thrownValue { return writer.setTypedError(thrown, to: typed) }
-    // The script's handle keeps the box until now; the caller gets a reference of its own.
-    _ = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).retain()
-    writer.setError(box)
   }
 
   /// The error in `box` as a function that states its errors' type throws it.
-  private static func typedError(_ box: UInt, _ plan: CallPlan) throws(BridgeError) -> OwnedValue {
-    guard let info = throwable(plan), let (error, type) = ErrorAPI.opened(box) else { throw .cannotThrow }
+  private static func typedError(_ box: UInt, _ script: Call) throws(BridgeError) -> OwnedValue {
+    guard let info = script.pointee.changes.throwable, let (error, type) = ErrorAPI.opened(box) else { throw .cannotThrow }
     guard type.metadata == info.metadata else { throw .wrongType(expected: "an error of type \(info.name)", found: type.name) }
     let value = OwnedValue(uninitialized: info)
     info.metadata.initialize(value.memory, copying: error)
     return value
   }
 
-  /// The type of the errors that a function throws which states it; nil where it is not known, or where they go.
-  static func throwable(_ plan: CallPlan) -> TypeInfo? {
-    guard let thrown = plan.thrownValue, thrown.location.isWhole else { return nil }
-    return thrown.info
+  /// The result or error that is there is what the call ends with, and nobody failed.
+  static func finishUnchanged(_ script: Call) {
+    script.pointee.arguments.forgetStaged()
+    script.pointee.changes.finishUnchanged()
   }
 
-  static func dropStaged(_ script: Call) {
+  /// The handler failed: nothing of what it changed is left.
+  static func abandon(_ script: Call) {
     script.pointee.arguments.forgetStaged()
-    guard let changes = script.pointee.changes else { return }
-    for (_, value) in changes.pointee.staged.takeAll() { value.destroy() }
-    let result = changes.pointee.stagedResult
-    changes.pointee.stagedResult = nil
-    result?.destroy()
+    script.pointee.changes.abandon()
   }
 
   // MARK: Calling the original
@@ -578,8 +492,8 @@ enum CallValues {
     try prepareOriginal(script)
     let call = script.pointee.view.call
     guard let trap = Containment.catching(keptBy: call.pointee.thread, { _ = hkt_call_proceed_contained(call, $0) }) else { return nil }
-    script.pointee.originalRuns -= 1
-    script.pointee.didTrap = true
+    script.pointee.changes.originalRuns -= 1
+    script.pointee.changes.didTrap = true
     return trap
   }
 
@@ -595,99 +509,18 @@ enum CallValues {
     }
     applyBits(script)
     script.pointee.arguments.readable = false
-    script.pointee.originalRuns = 1
+    script.pointee.changes.originalRuns = 1
     hkt_call_proceed(view.call)
   }
 
   /// The frame holds what the next run of the original is to see.
   static func prepareOriginal(_ script: Call) throws(BridgeError) {
-    let plan = script.pointee.plan
-    let writer = ValueWriter(script.pointee.view.call)
-    let owned = ownedIndices(plan)
-    if script.pointee.originalRuns == 0, !owned.isEmpty { hold(owned, script) }
-    if script.pointee.originalRuns == 0, plan.selfUse == .consumed { script.pointee.keepSelf() }
-    if script.pointee.originalRuns > 0 {
-      let errorIsKnown = !script.pointee.view.didThrow || canReplaceError(script)
-      guard plan.canRunAgain, errorIsKnown, (script.pointee.changes?.pointee.held.count ?? 0) == owned.count else {
-        throw .runsOnce(script.pointee.hook.selector)
-      }
-      script.pointee.keptSelf?.lendAgain()
-      if !script.pointee.view.didThrow { script.pointee.rememberResult() }
-      retireOutcome(script, writer)
-    }
-    if script.pointee.originalRuns == 0 { applyArguments(script) } else { restage(script) }
-    rememberLent(script)
-    for (index, value) in script.pointee.changes?.pointee.held.all ?? [] {
-      let copy = value.copy()
-      writer.overwrite(plan.arguments[index], with: copy)
-      copy.forget()
-    }
-    script.pointee.arguments.readable = false
-    script.pointee.originalRuns += 1
-  }
-
-  /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.
-  private static func rememberLent(_ script: Call) {
-    let call = script.pointee.view.call
-    guard script.pointee.arguments.borrowed != 0, call.pointee.index + 1 < call.pointee.layers.pointee.count else { return }
-    for index in script.pointee.plan.arguments.indices { script.pointee.remember(index) }
-  }
-
-  private static func ownedIndices(_ plan: CallPlan) -> [Int] {
-    plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
-  }
-
-  /// The original never runs: what it would have consumed ends here. False, with nothing changed, when some of that is
-  /// out of reach.
-  static func consumeOwned(_ script: Call) -> Bool {
-    // Of no use to a call whose original never runs.
-    script.pointee.arguments.forgetStaged()
-    // What the original took over before it trapped is lost.
-    if script.pointee.didTrap { return true }
-    if script.pointee.hasNoRecord, !script.pointee.view.consumes { return true }
-    let owned = ownedIndices(script.pointee.plan)
-    guard owned.allSatisfy({ script.pointee.plan.arguments[$0].isReplaceable }) else { return false }
-    settleArguments(script)
-    hold(owned, script, copyable: false)
-    ValueWriter(script.pointee.view.call).useUpSelf(script.pointee.plan)
-    return true
-  }
-
-  /// Arguments changed between two runs of the original.
-  private static func restage(_ script: Call) {
     applyBits(script)
-    if let changes = script.pointee.changes { replaceStaged(changes, script) }
-  }
-
-  /// Takes over the owned arguments; the frame's bits are overwritten by a copy for each run.
-  /// - Parameter copyable: those alone that can be copied.
-  private static func hold(_ owned: [Int], _ script: Call, copyable: Bool = true) {
-    let changes = script.pointee.record()
-    changes.pointee.held = Indexed()
-    for index in owned {
-      let argument = script.pointee.plan.arguments[index]
-      guard let info = argument.info, info.metadata.isCopyable || !copyable else { continue }
-      _ = script.pointee.view.reader.withMemory(argument.location, info, isResult: false) {
-        // Takes over the value in the registers or in the caller's memory, bit by bit.
-        let value = OwnedValue(uninitialized: info)
-        value.memory.copyMemory(from: $0, byteCount: info.size)
-        changes.pointee.held[index] = value
-      }
+    tellOfPrivate(script)
+    do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(lent: script.pointee.arguments.borrowed) } catch {
+      throw .runsOnce(script.pointee.hook.selector)
     }
-  }
-
-  /// - Parameter givingBack: the original has not run and will run with what is in the registers.
-  static func dropHeld(_ script: Call, givingBack: Bool = false) {
-    guard let changes = script.pointee.changes else { return }
-    for (_, value) in changes.pointee.held.takeAll() {
-      if givingBack {
-        value.forget()
-      } else if script.pointee.originalRuns == 0 {
-        // What no original has had the caller may use still.
-        DeferredReleases.keep(value, replacedBy: script.pointee.view.call, borrowedBy: .giver)
-      } else {
-        value.destroy()
-      }
-    }
+    if !script.pointee.hasNoRecord { script.pointee.arguments.close() }
+    script.pointee.arguments.readable = false
   }
 }

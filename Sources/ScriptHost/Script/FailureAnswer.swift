@@ -81,25 +81,24 @@ extension LuaHook {
   func answer(_ way: FailureAnswer, _ script: UnsafeMutablePointer<ScriptCall>, _ text: String) -> HKTOutcome? {
     if case .original = way { return nil }
     guard position == .around, !script.pointee.didTrap else { return nil }
-    let didRun = script.pointee.originalRuns > 0
-    CallValues.dropStaged(script)
-    CallValues.dropHeld(script, givingBack: !didRun)
+    CallValues.abandon(script)
     switch way {
     case .original: return nil
     case .error:
       let box = ErrorBox(ScriptError(text)).word
       defer { ProgramCall.release(box) }
-      guard CallValues.whyErrorIsLost(box, script) == nil else { return nil }
+      guard CallValues.whyErrorIsLost(script) == nil else { return nil }
       do throws(BridgeError) {
-        try CallValues.applyError(box, script)
+        try CallValues.finish(throwing: box, script)
         return HKT_HANDLED
       } catch { return nil }
     case .value(let value):
-      script.pointee.record().pointee.stagedResult = value.copy()
-      guard CallValues.whyResultIsLost(script) == nil, didRun || CallValues.consumeOwned(script) else { return nil }
-      CallValues.applyResult(script)
-      CallValues.dropHeld(script)
-      return HKT_HANDLED
+      script.pointee.changes.stageResult(value.copy())
+      guard CallValues.whyResultIsLost(script) == nil else { return nil }
+      do throws(HandlerProblem) {
+        try CallValues.finish(script, returned: true)
+        return HKT_HANDLED
+      } catch { return nil }
     }
   }
 }

@@ -136,21 +136,20 @@ final class LuaHook: @unchecked Sendable {
   }
 
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) -> HKTOutcome {
-    let view = CallView(call)
-    guard !breaker.isOpen, !isMismatch(view) else {
+    let changes = HandlerChanges(call, phase)
+    guard !breaker.isOpen, !isMismatch(changes.view) else {
       if !breaker.isOpen { hkt_count_receiver_mismatch(call) }
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return HKT_HANDLED
     }
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
-    var script = ScriptCall(view: view, hook: self, patch: owner, phase: phase, serial: serial(of: call), up: thread.pointee.top)
+    var script = ScriptCall(changes, hook: self, patch: owner, serial: serial(of: call), up: thread.pointee.top)
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
-      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+      script.pointee.end()
       if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
       return outcome
     }
@@ -169,9 +168,8 @@ final class LuaHook: @unchecked Sendable {
   func answer(_ call: UnsafeMutablePointer<HKTCall>, _ trap: ContainedTrap) -> HKTOutcome {
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
-    var script = ScriptCall(
-      view: CallView(call), hook: self, patch: owner, phase: HKT_AROUND, serial: serial(of: call), up: thread.pointee.top)
-    script.didTrap = true
+    var script = ScriptCall(HandlerChanges(call, HKT_AROUND), hook: self, patch: owner, serial: serial(of: call), up: thread.pointee.top)
+    script.changes.didTrap = true
     var reason = trap.reason
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
@@ -186,8 +184,7 @@ final class LuaHook: @unchecked Sendable {
         }
       }
       thread.pointee.top = script.pointee.up
-      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+      script.pointee.end()
       return outcome
     }
   }
@@ -300,26 +297,22 @@ final class LuaHook: @unchecked Sendable {
   @inline(__always)
   private func finish(_ script: UnsafeMutablePointer<ScriptCall>, returned: Bool) -> HKTOutcome {
     if !script.pointee.hasNoRecord, let why = CallValues.whyResultIsLost(script) { return fail(script, why, blame: .none) }
-    if isAround, script.pointee.originalRuns == 0 {
-      if !returned, script.pointee.stagedResult == nil, !script.pointee.view.withPlan({ $0.resultIsVoid }) {
-        return fail(
-          script,
-          position == .contain
-            ? "the answer to a trap returned no value"
-            : "the handler neither called the original nor returned a value; end it with 'return call:original()'")
-      }
-      guard script.pointee.async == nil || script.pointee.view.withPlan({ $0.stack.isKnown }) else {
-        return fail(script, "the original of an async function must run where not all of its arguments are known")
-      }
-      guard CallValues.consumeOwned(script) else {
-        return fail(script, "the original consumes an argument that cannot be released without it; call the original")
-      }
+    do throws(HandlerProblem) {
+      try CallValues.finish(script, returned: returned)
+      return HKT_HANDLED
+    } catch { return fail(script, words(of: error)) }
+  }
+
+  /// Why the handler cannot end as it wants.
+  private func words(of problem: HandlerProblem) -> String {
+    switch problem {
+    case .leftOut where position == .contain: "the answer to a trap returned no value"
+    case .leftOut: "the handler neither called the original nor returned a value; end it with 'return call:original()'"
+    case .stackUnknown: BridgeError.originalMustRun.description
+    case .mustRun: "the original consumes an argument that cannot be released without it; call the original"
+    case .runsOnce: BridgeError.runsOnce(selector).description
+    case .cannotThrow: BridgeError.cannotThrow.description
     }
-    if script.pointee.changesNothing { return HKT_HANDLED }
-    if !isAround || script.pointee.originalRuns > 0 { CallValues.applyArguments(script) }
-    CallValues.applyResult(script)
-    CallValues.dropHeld(script)
-    return HKT_HANDLED
   }
 
   private func failed(_ script: UnsafeMutablePointer<ScriptCall>, _ status: SHLStatus, _ invocation: inout SHLInvocation) -> HKTOutcome {
@@ -332,28 +325,22 @@ final class LuaHook: @unchecked Sendable {
     }
     if status == SHL_ERROR, let error = invocation.error, patch.classes.errorBox(error.pointee.value) == 0, script.pointee.view.didThrow {
       // What the original threw, of a type that is not known: it is still where it was left.
-      return passOn(script)
+      CallValues.finishUnchanged(script)
+      return HKT_HANDLED
     }
     if status == SHL_ERROR, let error = invocation.error, let box = patch.classes.errorBox(error.pointee.value), box != 0,
-      script.pointee.phase != HKT_ENTER, script.pointee.view.withPlan({ $0.mayThrow || $0.throwsTyped }) || script.pointee.view.didThrow
+      script.pointee.changes.mayThrow
     {
       // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
-      if let why = CallValues.whyErrorIsLost(box, script) { return fail(script, why, blame: .none) }
+      if let why = CallValues.whyErrorIsLost(script) { return fail(script, why, blame: .none) }
       do throws(BridgeError) {
-        try CallValues.applyError(box, script)
+        try CallValues.finish(throwing: box, script)
         return HKT_HANDLED
       } catch { return fail(script, error.description) }
     }
     return fail(
       script, invocation.error.map { message(&$0.pointee) } ?? String(cString: shl_status_text(status)),
       hasPosition: invocation.error.map { $0.pointee.line > 0 } ?? false, blame: Blame(status, invocation.error))
-  }
-
-  /// The original's outcome stands, and nobody failed.
-  private func passOn(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    CallValues.dropStaged(script)
-    CallValues.dropHeld(script)
-    return HKT_HANDLED
   }
 
   /// What is said of an error; of a Swift error that nobody caught, its own words.
@@ -399,8 +386,7 @@ final class LuaHook: @unchecked Sendable {
   }
 
   func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {
-    CallValues.dropStaged(script)
-    CallValues.dropHeld(script, givingBack: script.pointee.originalRuns == 0)
+    CallValues.abandon(script)
     return HKT_FAILED
   }
 }

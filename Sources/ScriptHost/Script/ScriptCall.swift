@@ -10,78 +10,72 @@ private import SwiftMangling
 struct ScriptCall {
   /// First, where C looks for it: what the arguments are, as long as there is no record of changes, and new ones that are bits alone.
   var arguments: SHLArguments
-  let view: CallView
+  /// What the handler changed that is more than bits, and the rules of when it takes effect.
+  var changes: HandlerChanges
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
   unowned(unsafe) let hook: LuaHook!
   /// Whose function runs; kept alive by the hook, or by who called the closure.
   private let owner: Unmanaged<Environment>?
   var patch: Environment? { owner?.takeUnretainedValue() }
-  let phase: HKTPhase
   /// A number no other call's handler has.
   var serial: UInt64 { arguments.serial }
   var up: UnsafeMutablePointer<ScriptCall>?
-  var originalRuns = 0
-  /// The original trapped and was left: what it consumes is lost, there is no result, and it cannot run again.
-  var didTrap = false
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0
   /// Of an `around` handler of an async call, which owns this.
   unowned(unsafe) var async: AsyncHandler?
-  /// Made at the first change that is more, released by LuaHook: most calls make none, and this struct then owns nothing.
-  private(set) var changes: UnsafeMutablePointer<CallChanges>?
   /// What the handler was borrowed beyond its arguments; made at first use, given back by LuaHook when the handler ended.
   private(set) var borrows: Unmanaged<BorrowScope>?
 
   init(
-    view: CallView, hook: LuaHook?, patch: Unmanaged<Environment>?, phase: HKTPhase, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
+    _ changes: HandlerChanges, hook: LuaHook?, patch: Unmanaged<Environment>?, serial: UInt64, up: UnsafeMutablePointer<ScriptCall>?
   ) {
-    arguments = SHLArguments(view, phase, serial: serial)
+    arguments = SHLArguments(changes.view, changes.phase, serial: serial)
     owner = patch
-    self.view = view
+    self.changes = changes
     self.hook = hook
-    self.phase = phase
     self.up = up
   }
 
+  @inline(__always)
+  var view: CallView { changes.view }
+  @inline(__always)
+  var phase: HKTPhase { changes.phase }
+  @inline(__always)
+  var originalRuns: Int { changes.originalRuns }
+  @inline(__always)
+  var didTrap: Bool { changes.didTrap }
   var plan: CallPlan { view.plan }
+  /// The original has run, so that what it left is there.
+  @inline(__always)
+  var hasRun: Bool { changes.originalRuns > 0 || changes.phase == HKT_EXIT }
   /// The original ran and threw a typed error: it lies where the result would, and stays there.
   var threwTyped: Bool {
-    guard originalRuns > 0 || phase == HKT_EXIT, case .typed = plan.thrown else { return false }
+    guard hasRun, case .typed = plan.thrown else { return false }
     return view.frame.pointee.results.error != 0
   }
-  /// There is no record of changes: no more than bits was changed.
-  var hasNoRecord: Bool { changes == nil }
-  var changesNothing: Bool { changes == nil && !arguments.isChanged }
+  /// No more than bits was changed.
+  @inline(__always)
+  var hasNoRecord: Bool { changes.record == nil }
+  @inline(__always)
+  var changesNothing: Bool { changes.record == nil && !arguments.isChanged }
   /// The frame holds the arguments that `arguments` has not anew: none else was changed by the handler, or consumed by the original.
-  var argumentsAreInFrame: Bool {
-    changes == nil && ((phase != HKT_EXIT && originalRuns == 0 && !didTrap) || !view.withPlan { $0.consumesArguments })
-  }
+  var argumentsAreInFrame: Bool { changes.record == nil && ((!hasRun && !didTrap) || !view.withPlan { $0.consumesArguments }) }
 
-  /// The record of changes, made at first use; what was staged as bits is in it.
-  mutating func record() -> UnsafeMutablePointer<CallChanges> {
-    if let changes { return changes }
-    let made = UnsafeMutablePointer<CallChanges>.allocate(capacity: 1)
-    made.initialize(to: CallChanges())
-    changes = made
-    if arguments.isChanged { settleBits(in: made) }
-    arguments.close()
-    return made
-  }
-
-  private func settleBits(in changes: UnsafeMutablePointer<CallChanges>) {
+  /// To be called before the first change that is more than bits: what was staged as bits is a change like that from now on.
+  mutating func settleBits() {
+    defer { arguments.close() }
+    guard arguments.isChanged else { return }
     let plan = plan
     for index in 0..<SHLArguments.room where arguments.hasStaged(index) {
       guard let info = plan.arguments[index].info else { continue }
       let value = OwnedValue(uninitialized: info)
       // Nothing but bits, of a type that has at most sixteen bytes.
       value.memory.storeBytes(of: arguments.stagedBits(index), as: StagedBits.self)
-      changes.pointee.staged[index] = value
+      changes.stage(value, at: index)
     }
   }
-
-  /// The result the handler set.
-  var stagedResult: OwnedValue? { changes?.pointee.stagedResult }
 
   mutating func borrowScope() -> BorrowScope {
     if let borrows { return borrows.takeUnretainedValue() }
@@ -90,72 +84,25 @@ struct ScriptCall {
     return made
   }
 
-  /// Self, where the original uses it up: from before its first run until the handler ends.
-  var keptSelf: KeptSelf? { borrows?.takeUnretainedValue().keptSelf }
-  mutating func keepSelf() {
-    if let kept = KeptSelf(view.call, plan) { borrowScope().keptSelf = kept }
-  }
-
-  var hasBorrowScope: Bool { borrows != nil }
-
-  /// Gives back what the handler was borrowed: no handle to it is valid any more.
-  mutating func endBorrows() {
-    borrows?.release()
-    borrows = nil
-  }
-
-  /// Ends the record of changes; the values in it were given away or destroyed before.
-  mutating func forgetChanges() {
-    changes?.pointee.freeCopies()
-    changes?.deinitialize(count: 1)
-    changes?.deallocate()
-    changes = nil
-  }
-
-  /// Where handles to an argument look once the frame holds another.
-  func original(_ index: Int) -> UnsafeRawPointer? { changes?.pointee.originals[index] }
-  /// Of the result in the frame, among those of this call.
-  var resultNumber: Int { max(0, originalRuns - 1) & 0x7F }
-  /// Lets handles to the result go on showing it, before the original runs again.
-  mutating func rememberResult() {
-    guard let info = plan.result.info, !info.isPlain else { return }
-    let changes = record()
-    let run = resultNumber
-    _ = view.reader.withMemory(plan.result.location, info, isResult: true) { changes.pointee.rememberBits($0, info, ofResult: run) }
-  }
-  /// Lets handles to an argument go on showing what was borrowed, before the frame gets another.
-  mutating func remember(_ index: Int) {
-    guard phase == HKT_AROUND, arguments.isLent(index), original(index) == nil,
-      let info = plan.arguments[index].info,
-      !plan.arguments[index].isInout
-    else { return }
-    let changes = record()
-    if let held = changes.pointee.held[index] { return changes.pointee.originals[index] = UnsafeRawPointer(held.memory) }
-    if case .address(let place) = plan.arguments[index].location {
-      changes.pointee.originals[index] = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place)))
-    } else {
-      _ = view.reader.withParts(plan.arguments[index].location, info, isResult: false) { changes.pointee.rememberBits($0, info, of: index) }
+  /// The handler ended, and what it changed was given away or destroyed: no handle to what it was borrowed is valid any more.
+  @inline(__always)
+  mutating func end() {
+    if changes.record != nil { changes.end() }
+    if let borrows {
+      borrows.release()
+      self.borrows = nil
     }
-  }
-
-  /// The value of an argument that is no longer, or not only, in the frame.
-  func current(_ index: Int) -> OwnedValue? { changes.flatMap { $0.pointee.staged[index] ?? $0.pointee.held[index] } }
-
-  /// The original took the argument over, and nobody kept a copy: what the frame still holds may be gone.
-  func isConsumed(_ index: Int) -> Bool {
-    guard phase == HKT_EXIT || originalRuns > 0 || didTrap, plan.arguments.indices.contains(index) else { return false }
-    return plan.arguments[index].isConsumed && current(index) == nil
   }
 
   /// How to read an argument that is as it was passed, and not consumed.
   @inline(__always)
   func recipe(_ index: Int) -> ValueRecipe? {
-    guard changes == nil else { return nil }
+    guard changes.record == nil else { return nil }
     return view.withPlan { plan in
       guard index < plan.argumentCount else { return nil }
       let recipe = plan.recipes[index]
       if case .none = recipe.kind { return nil }
-      return recipe.isConsumed && (phase == HKT_EXIT || originalRuns > 0 || didTrap) ? nil : recipe
+      return recipe.isConsumed && (hasRun || didTrap) ? nil : recipe
     }
   }
 
@@ -165,21 +112,21 @@ struct ScriptCall {
     case .memory(let address): return UnsafeRawPointer(bitPattern: address + UInt(borrowed.offset)).map(body)
     case .argument(let index):
       if let recipe = recipe(index) { return recipe.withMemory(view.call) { body($0 + borrowed.offset) } }
-      if isConsumed(index) { return nil }
-      if let memory = original(index) { return body(memory + borrowed.offset) }
-      if let value = changes?.pointee.held[index] { return body(UnsafeRawPointer(value.memory) + borrowed.offset) }
+      if changes.isConsumed(index) { return nil }
+      if let memory = changes.original(index) { return body(memory + borrowed.offset) }
+      if let value = changes.held(index) { return body(UnsafeRawPointer(value.memory) + borrowed.offset) }
       guard plan.arguments.indices.contains(index) else { return nil }
       return read(plan.arguments[index].location, plan.arguments[index].info, borrowed, body)
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), phase == HKT_EXIT || originalRuns > 0 || didTrap {
+      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), hasRun || didTrap {
         return nil
       }
       return read(plan.location, plan.info, borrowed, body)
     case .result(let run):
-      if run != resultNumber { return changes?.pointee.results[run].map { body($0 + borrowed.offset) } }
-      guard let info = plan.result.info, originalRuns > 0 || phase == HKT_EXIT else { return nil }
+      if run != changes.resultNumber { return changes.formerResult(run).map { body($0 + borrowed.offset) } }
+      guard let info = plan.result.info, hasRun else { return nil }
       return view.reader.withMemory(plan.result.location, info, isResult: true) { body($0 + borrowed.offset) }
     }
   }

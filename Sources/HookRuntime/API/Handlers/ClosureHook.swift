@@ -38,8 +38,10 @@ extension HookEngine {
 }
 
 extension LayerSpec {
-  /// A layer that runs a Swift closure.
-  static func closure(_ phases: UInt32, priority: Int = 0, _ body: @escaping HookEngine.Handler) -> LayerSpec {
+  /// A layer that runs a Swift closure. What it throws the call throws, if it can.
+  static func closure(
+    _ phases: UInt32, priority: Int = 0, _ body: @escaping @Sendable (borrowing HookedCall) throws -> Void
+  ) -> LayerSpec {
     LayerSpec(
       function: closureLayer, context: Unmanaged.passRetained(ClosureBox(body)).toOpaque(), phases: phases, priority: priority,
       isHostWork: false, owner: "swift"
@@ -49,17 +51,28 @@ extension LayerSpec {
 
 /// A closure with an address of its own.
 private final class ClosureBox: Sendable {
-  let body: HookEngine.Handler
-  init(_ body: @escaping HookEngine.Handler) { self.body = body }
+  let body: @Sendable (borrowing HookedCall) throws -> Void
+  init(_ body: @escaping @Sendable (borrowing HookedCall) throws -> Void) { self.body = body }
+
+  func run(_ changes: UnsafeMutablePointer<HandlerChanges>) -> HKTOutcome {
+    var thrown: (any Error)?
+    do { try body(HookedCall(changes)) } catch { thrown = error }
+    do throws(HandlerProblem) {
+      if let thrown { try changes.pointee.finish(throwingAny: thrown) } else { try changes.pointee.finish(hasResult: false) }
+      return HKT_HANDLED
+    } catch {
+      // What it wants cannot be: the original runs in its place, or its outcome stands.
+      changes.pointee.abandon()
+      return HKT_FAILED
+    }
+  }
 }
 
 private let closureLayer: HKTLayerFunction = { call, context, phase in
-  // The context is the box that `install` retained for this layer.
-  Unmanaged<ClosureBox>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.body(HookedCall(call!, phase)) }
-  if phase == HKT_AROUND, call!.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) == 0 {
-    // It stood in for the original, and so for what that ends.
-    let view = CallView(call!)
-    if view.withPlan({ $0.consumesArguments }) { FrameAnswer.consumeArguments(of: call!, view.plan) }
+  var changes = HandlerChanges(call!, phase)
+  return withUnsafeMutablePointer(to: &changes) { changes in
+    defer { changes.pointee.end() }
+    // The context is the box that `install` retained for this layer.
+    return Unmanaged<ClosureBox>.fromOpaque(context!)._withUnsafeGuaranteedRef { $0.run(changes) }
   }
-  return HKT_HANDLED
 }

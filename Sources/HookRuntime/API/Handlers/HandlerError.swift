@@ -31,6 +31,8 @@ public enum HandlerError: Error, Sendable, Equatable {
   case ending(type: String)
   /// The original consumes an argument that nobody else can end.
   case mustRun(selector: String)
+  /// The original of an async function must run, because not all of its arguments on the stack are known.
+  case argumentsUnknown(selector: String)
 }
 
 extension HandlerError: CustomStringConvertible {
@@ -60,6 +62,8 @@ extension HandlerError: CustomStringConvertible {
     case .ending(let type): "this \(type) is in its deinit and cannot be kept; keep what you need of it"
     case .mustRun(let selector):
       "the original of '\(selector)' consumes an argument that cannot be released without it; call 'call.original()'"
+    case .argumentsUnknown(let selector):
+      "the original of async '\(selector)' must run: not all of its arguments on the stack are known; call 'call.original()'"
     }
   }
 }

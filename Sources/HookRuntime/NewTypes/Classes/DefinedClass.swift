@@ -64,7 +64,7 @@ public struct DefinedClass: Sendable {
         var parameters: [Metadata] = []
         for parameter in repeat (each Argument).self { parameters.append(Metadata(parameter)) }
         let signature = try MethodSignature(name, parameters: parameters, result: Metadata(Result.self))
-        try type.add(signature) { _ in .closure(UInt32(HKT_ON_AROUND)) { $0.answer(with: body) } }
+        try type.add(signature) { _ in .closure(UInt32(HKT_ON_AROUND)) { try $0.answer(with: body) } }
       }
       steps.append(step)
     }
@@ -133,19 +133,17 @@ public struct DefinedClass: Sendable {
 }
 
 extension HookedCall {
-  /// Runs `body` with the object and the arguments, and leaves what it returns or throws.
-  fileprivate borrowing func answer<Result, each Argument>(with body: (AnyObject, repeat each Argument) throws -> Result) {
+  /// Runs `body` with the object and the arguments, and leaves what it returns.
+  fileprivate borrowing func answer<Result, each Argument>(with body: (AnyObject, repeat each Argument) throws -> Result) throws {
     // The method is called on objects of its class, with the types it was made with.
-    guard let object else { return fail(UnansweredCall()) }
+    guard let object else { throw UnansweredCall() }
     var index = -1
     func next<T>(_ type: T.Type) throws -> T {
       index += 1
       guard let value = argument(index, as: type) else { throw UnansweredCall() }
       return value
     }
-    do {
-      let result = try body(object, repeat next((each Argument).self))
-      if Result.self != Void.self, !setResult(to: result) { fail(UnansweredCall()) }
-    } catch { fail(error) }
+    let result = try body(object, repeat next((each Argument).self))
+    if Result.self != Void.self, !setResult(to: result) { throw UnansweredCall() }
   }
 }

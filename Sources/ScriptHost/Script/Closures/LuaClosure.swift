@@ -73,11 +73,10 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     _ body: (UnsafeMutablePointer<ScriptCall>) -> Void
   ) {
     let owner = patch.map { Unmanaged.passUnretained($0) }
-    var script = ScriptCall(view: CallView(call), hook: nil, patch: owner, phase: HKT_AROUND, serial: serial, up: up)
+    var script = ScriptCall(HandlerChanges(call, HKT_AROUND), hook: nil, patch: owner, serial: serial, up: up)
     withUnsafeMutablePointer(to: &script) { script in
       body(script)
-      if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-      if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+      script.pointee.end()
     }
   }
 
@@ -126,14 +125,10 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     do throws(BridgeError) {
       if !plan.call.resultIsVoid { try CallValues.stageResult(value(), script, bridge) }
       for index in inouts where next < count { try CallValues.stageArgument(index, value(), script, bridge) }
-    } catch {
-      CallValues.dropStaged(script)
-      return report("the function's result: \(error.description)", plan, patch)
+    } catch { return report("the function's result: \(error.description)", plan, patch) }
+    do throws(HandlerProblem) { try CallValues.finish(script, returned: true) } catch {
+      return report("the closure owns an argument that cannot be released", plan, patch)
     }
-    if !inouts.isEmpty { CallValues.applyArguments(script) }
-    _ = CallValues.consumeOwned(script)
-    CallValues.applyResult(script)
-    CallValues.dropHeld(script)
     return nil
   }
 
@@ -180,17 +175,13 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
   // MARK: Standing in
 
   private func synthesizedMethod(_ script: UnsafeMutablePointer<ScriptCall>, _ plan: FunctionPlan, _ problem: String) {
-    CallValues.dropStaged(script)
-    if case .original(let original) = fallback {
-      CallValues.dropHeld(script, givingBack: true)
-      return original.run(script.pointee.view.call, plan)
-    }
+    CallValues.abandon(script)
+    if case .original(let original) = fallback { return original.run(script.pointee.view.call, plan) }
     if plan.call.mayThrow, case .neutral = fallback {
       _ = throwError(ErrorBox(ScriptError(problem)).word, script, plan)
       return
     }
-    _ = CallValues.consumeOwned(script)
-    CallValues.dropHeld(script)
+    endArguments(script)
     guard !plan.call.resultIsVoid, let info = plan.call.result.info else { return }
     let value: OwnedValue
     if case .value(let agreed) = fallback {
@@ -209,8 +200,13 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
       Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: box)!).release()
       return false
     }
-    _ = CallValues.consumeOwned(script)
-    CallValues.dropHeld(script)
+    endArguments(script)
     return true
+  }
+
+  /// What the closure was given to keep ends, as far as it is in reach.
+  private func endArguments(_ script: UnsafeMutablePointer<ScriptCall>) {
+    do throws(HandlerProblem) { try script.pointee.changes.leaveOutOriginal() } catch { return }
+    CallValues.finishUnchanged(script)
   }
 }

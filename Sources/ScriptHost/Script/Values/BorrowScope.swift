@@ -8,7 +8,6 @@ internal import HookRuntime
 final class BorrowScope {
   private var objects: Set<UInt> = []
   private var values: [OwnedValue] = []
-  var keptSelf: KeptSelf?
   /// Objects of which the script says that nobody keeps them whom it passes them to.
   var vouched: Set<UInt> = []
 

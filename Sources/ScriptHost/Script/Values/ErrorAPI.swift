@@ -130,7 +130,7 @@ enum ErrorAPI {
     _ value: SHLValue, _ script: UnsafeMutablePointer<ScriptCall>, _ bridge: ValueBridge, _ callback: LuaCallback
   ) -> Int32 {
     let selector = script.pointee.hook.selector
-    guard let info = CallValues.throwable(script.pointee.plan) else {
+    guard let info = script.pointee.changes.throwable else {
       return callback.fail("'\(selector)' throws errors of a type that is not known here, or leaves them in a place that is not")
     }
     let made = OwnedValue(uninitialized: info)

@@ -27,7 +27,7 @@ enum ValueAPI {
   /// Why a handle that once was good has no memory now.
   static func gone(_ borrowed: BorrowedValue) -> String {
     guard let call = ScriptThread.call(borrowed.serial) else { return ObjectAPI.expired }
-    if case .argument(let index) = borrowed.root, call.pointee.isConsumed(index) {
+    if case .argument(let index) = borrowed.root, call.pointee.changes.isConsumed(index) {
       return "the original consumed this; read it in 'before' or before call:original()"
     }
     return "<optimized out>: this body was compiled without that part of the value"

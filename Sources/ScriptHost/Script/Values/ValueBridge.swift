@@ -254,14 +254,6 @@ struct ValueBridge {
 }
 
 extension TypeInfo {
-  /// Seen as a plain Lua value or an object, never as a handle to the place.
-  var isPlain: Bool {
-    switch kind {
-    case .void, .bool, .float, .string, .cString, .object: true
-    case .integer(let bits, let signed): bits < 64 || signed
-    default: false
-    }
-  }
   /// A reference to any object, without witness tables.
   var isAnyObject: Bool { metadata.existentialForm == .reference && scalars?.count == 1 }
   /// `Any`: any value, without witness tables.

@@ -1,33 +1,35 @@
-// CallChanges — what a handler changed, or holds, until it returns: all that is more than bits.
-internal import HookRuntime
+// ChangeRecord — the values a handler changed, or that are kept for it: all that is more than bits.
+//
+// Made at the first such change, since most calls make none. `HandlerChanges` says when each value is given away or destroyed; the record
+// itself frees only the bits that handles go on showing.
 
-/// In memory of its own, which the call's ScriptCall makes and frees. The values in it are given away or destroyed before.
-struct CallChanges {
-  /// Arguments the handler changed, applied when it succeeds or calls the original.
+package final class ChangeRecord {
+  /// New arguments by index, until they are put into the frame or settled.
   var staged = Indexed<OwnedValue>()
-  /// The result the handler set.
-  var stagedResult: OwnedValue?
-  /// Owned arguments of an `around`, kept so that the original can be called several times.
+  /// The result the handler set since the original last ran.
+  var result: OwnedValue?
+  /// Arguments that the original consumes, once it has run or is about to. Each run gets a copy.
   var held = Indexed<OwnedValue>()
+  /// Self, where the original consumes it: from before its first run until the handler ends.
+  var keptSelf: KeptSelf?
+  /// Ends what closures that must not escape were lent for.
+  var borrow: ClosureBorrow?
   /// Arguments as they were borrowed, by index, once the frame holds others; their owners keep them alive.
   var originals = Indexed<UnsafeRawPointer>()
-  /// Results of former runs; the call keeps them alive to its end.
-  private(set) var results = Indexed<UnsafeRawPointer>()
+  /// Results of former runs of the original; the call keeps them alive to its end.
+  var formerResults = Indexed<UnsafeRawPointer>()
   /// Bits of such arguments and results that were in registers.
   private var copies: [UnsafeMutableRawPointer] = []
 
-  /// The value keeps its owner; only where its bits are changes.
-  mutating func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, of index: Int) { originals[index] = copy(memory, info) }
-  mutating func rememberBits(_ memory: UnsafeRawPointer, _ info: TypeInfo, ofResult run: Int) { results[run] = copy(memory, info) }
+  deinit { for copy in copies { copy.deallocate() } }
 
-  private mutating func copy(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> UnsafeRawPointer {
+  /// The bits of a value of that type at `memory`, which stay where they are as long as the record. The value keeps its owner.
+  func keepBits(_ memory: UnsafeRawPointer, _ info: TypeInfo) -> UnsafeRawPointer {
     let copy = UnsafeMutableRawPointer.allocate(byteCount: max(info.size, 16), alignment: max(info.alignment, 16))
     copy.copyMemory(from: memory, byteCount: info.size)
     copies.append(copy)
     return UnsafeRawPointer(copy)
   }
-
-  func freeCopies() { for copy in copies { copy.deallocate() } }
 }
 
 /// Something for each of a few numbers: a call has few arguments, and looking through them takes less than a hash does.
