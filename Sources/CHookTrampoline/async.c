@@ -8,7 +8,9 @@
 //      `HKTAsyncCall.stack` from then on.
 //   5. Nothing here is taken from the task's allocator: the callee's blocks would no longer be freed in order.
 #include "HKTAsync.h"
+#include "call_counts.h"
 #include "calls_internal.h"
+#include "forwarded_calls.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"

@@ -1,5 +1,20 @@
 // The dispatcher: from a trampoline to the layers of a selector and back.
 //
+// The ways a call takes, from the quick one to the one that every call may take:
+//
+//   hkt_dispatch ──► dispatch_single ──────► deliver_single     one layer that is over before the original (`before`), outside of all handlers;
+//        │                 │                       │            the original comes by the jump back
+//        │                 │                       └► deliver_changed      the handler kept something: the rest of such a call
+//        ├─────────► dispatch_layered ─────► deliver            several layers, or one around or behind the original
+//        │                 │                    ▲
+//        └─────────► hkt_dispatch_asking ───────┘               threads without a record, calls inside of handlers, bodies that other selectors
+//                                                               share, that calls are forwarded to, that need a plan
+//   hkt_synthesized_method ──► deliver                          entries of tables made at run time
+//   async.c ─► hkt_run_layer                                    layers of async calls, one at a time
+//
+// A way that meets what it does not handle goes on by the next one; every delivery ends in end_delivery. Counting is in call_counts.c, time
+// in clock.c, which entries continue a call in forwarded_calls.h, which layers take part in layer_choice.c.
+//
 // Invariants
 //   1. `thread->top` is the innermost hooked call of the thread; records live on
 //      the stack of that call and are unlinked before it returns.
@@ -8,7 +23,9 @@
 //      record and the undo copy of a handler's first change.
 #define _GNU_SOURCE 1
 #include "HKTCalls.h"
+#include "call_counts.h"
 #include "calls_internal.h"
+#include "forwarded_calls.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"
@@ -16,7 +33,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <x86intrin.h>
 
 static void (*release_values)(void *releases);
@@ -52,73 +68,6 @@ void hkt_set_passive(bool value) {
   else atomic_fetch_and(&hkt_process_is, ~(uint32_t)HKT_PROCESS_PASSIVE);
 }
 bool hkt_is_passive(void) { return atomic_load_explicit(&hkt_process_is, memory_order_relaxed) & HKT_PROCESS_PASSIVE; }
-
-// MARK: Counting calls
-
-/// Gives the place to another record, and the former one what was counted there.
-static __attribute__((noinline)) void take_count(HKTCount *count, HKTBodyRecord *record) {
-  HKTBodyRecord *counted = atomic_load_explicit(&count->record, memory_order_relaxed);
-  if (counted) atomic_fetch_add_explicit(&counted->calls, atomic_load_explicit(&count->calls, memory_order_relaxed), memory_order_relaxed);
-  atomic_store_explicit(&count->calls, 0, memory_order_relaxed);
-  atomic_store_explicit(&count->record, record, memory_order_relaxed);
-}
-
-/// Counts in the thread's own record: a counter that every thread writes would move between the processors' caches.
-static inline __attribute__((always_inline)) void count_call(HKTThread *t, HKTBodyRecord *record) {
-  HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
-  if (__builtin_expect(atomic_load_explicit(&count->record, memory_order_relaxed) != record, 0)) take_count(count, record);
-  // One instruction, which needs no lock: the thread alone writes it.
-  atomic_store_explicit(&count->calls, atomic_load_explicit(&count->calls, memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
-uint64_t hkt_record_calls(HKTBodyRecord *record) {
-  uint64_t calls = atomic_load_explicit(&record->calls, memory_order_relaxed);
-  for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next) {
-    HKTCount *count = &t->counts[((uintptr_t)record >> 6) % HKT_COUNTS];
-    if (atomic_load_explicit(&count->record, memory_order_relaxed) == record)
-      calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
-  }
-  return calls;
-}
-
-// MARK: Time
-
-static uint64_t start_ns, start_ticks;
-
-uint64_t hkt_now_ns(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-__attribute__((constructor)) static void note_start(void) {
-  start_ns = hkt_now_ns();
-  start_ticks = __rdtsc();
-}
-
-uint64_t hkt_ticks(void) { return __rdtsc(); }
-
-uint64_t hkt_ticks_since(uint64_t began) {
-  uint64_t now = __rdtsc();
-  return now > began ? now - began : 0;
-}
-
-uint64_t hkt_ticks_to_ns(uint64_t ticks) {
-  // The ratio gets better with the age of the process; it is good to 1% after 10 microseconds.
-  static _Atomic(double) ns_per_tick;
-  static _Atomic(uint64_t) measured_over;
-  uint64_t age = __rdtsc() - start_ticks;
-  if (age > 2 * atomic_load_explicit(&measured_over, memory_order_relaxed)) {
-    double ratio = (double)(hkt_now_ns() - start_ns) / (double)age;
-    atomic_store_explicit(&ns_per_tick, ratio, memory_order_relaxed);
-    atomic_store_explicit(&measured_over, age, memory_order_relaxed);
-  }
-  return (uint64_t)((double)ticks * atomic_load_explicit(&ns_per_tick, memory_order_relaxed));
-}
-
-uint64_t hkt_call_duration_ns(const HKTCall *call) {
-  return call->began_ticks ? hkt_ticks_to_ns(hkt_ticks_since(call->began_ticks)) : 0;
-}
 
 // MARK: Running a call
 
@@ -246,70 +195,6 @@ static void run_entering(HKTCall *call) {
   }
 }
 
-static inline bool hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) {
-  if (hkt_record_flags(from) & HKT_BODY_SLOT) return from->family == to->family && from != to;
-  uint32_t count = __atomic_load_n(&to->forwarder_count, __ATOMIC_ACQUIRE);
-  const HKTForwarder *forwarder = __atomic_load_n(&to->forwarder, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < count; i++)
-    if (forwarder[i].record == from) return true;
-  return false;
-}
-
-/// Calls that enter `from` are delivered to the hooks of `to`'s selector. In another image it has hooks of its own.
-static inline bool delivers(const HKTBodyRecord *from, const HKTBodyRecord *to) {
-  return from->owner == to->owner || __atomic_load_n(&from->layers, __ATOMIC_RELAXED) || __atomic_load_n(&from->objects, __ATOMIC_RELAXED);
-}
-
-/// The frame is that of a call which the thunk behind a slot has made.
-static inline bool called_by_thunk(const HKTBodyRecord *from, const HKTFrame *frame) {
-  return frame->stack[-1] - from->thunk_begin < from->thunk_end - from->thunk_begin;
-}
-enum { THUNK_FRAME = 4096 };
-
-/// What continues a call at this record may be continued at another one. A replaceable function's variable is the last.
-static inline bool hands_on(const HKTBodyRecord *record) {
-  return (hkt_record_flags(record) & HKT_BODY_FORWARDS) && record->route != HKT_ROUTE_DYNAMIC;
-}
-
-static inline void note_forwarded(HKTThread *t, const HKTBodyRecord *from, const HKTFrame *frame) {
-  t->forwarded.from = from;
-  t->forwarded.stack = (uint64_t)frame->stack;
-  t->forwarded.return_address = frame->stack[-1];
-  t->forwarded.time = hkt_enabling_time();
-}
-
-/// True when this entry continues a call of the same selector that was delivered already: a base body that hands
-/// its call on to a clone, an allocating initialiser to the initialising one.
-static inline bool continues_delivered_call(HKTThread *t, HKTFrame *frame, const HKTSite *site, HKTBodyRecord *body) {
-  if (__builtin_expect(!hkt_is_reached_twice(body), 1)) return false;
-  // What was noted while this site was off may be of a call that has ended long ago, at the same place of the stack.
-  if (t->forwarded.from && t->forwarded.time >= __atomic_load_n(&site->enabled_at, __ATOMIC_ACQUIRE) &&
-      hands_on_to(t->forwarded.from, body) &&
-      ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
-       (called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < THUNK_FRAME))) {
-    // The clone may hand on, too.
-    if (hands_on(body)) note_forwarded(t, body, frame);
-    else t->forwarded.from = NULL;
-    return true;
-  }
-  HKTCall *top = t->top;
-  if (top && hkt_is_set(top, HKT_CALL_FORWARDING) && hands_on_to(top->body, body)) {
-    // Entered straight from the base that run_original called: as its tail call (the return address is
-    // hkt_invoke's) or as its only direct call (checked below by range).
-    extern const char hkt_invoke_returns_here[];
-    if (frame->stack[-1] == (uint64_t)hkt_invoke_returns_here || called_by_thunk(top->body, frame)) {
-      if (!hands_on(body)) hkt_clear_state(top, HKT_CALL_FORWARDING);
-      return true;
-    }
-  }
-  uint64_t from = frame->stack[-1];
-  uint32_t count = __atomic_load_n(&body->forwarder_count, __ATOMIC_ACQUIRE);
-  const HKTForwarder *forwarder = __atomic_load_n(&body->forwarder, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < count; i++)
-    if (from - forwarder[i].begin <= forwarder[i].end - forwarder[i].begin) return delivers(forwarder[i].record, body);
-  return false;
-}
-
 /// What one of the places of HKTThunk.h holds.
 static inline uint64_t word_at(const HKTFrame *frame, uint32_t place) {
   if (place < HKT_THUNK_REGISTERS) return frame->integer[place];
@@ -368,6 +253,32 @@ static inline bool leaves(const HKTCall *call, uint32_t bits) {
   return __builtin_expect((kept | (call->state & bits)) != 0, 0);
 }
 
+// A signal handler's calls find the outermost slot taken: `at_work` is 1 as long as it is.
+
+static inline void leave_outermost(HKTThread *t) {
+  hkt_release_outermost(t);
+  atomic_signal_fence(memory_order_seq_cst);
+  t->at_work = 0;
+}
+
+/// The call's layers are over: lets go of them, and of what the call kept.
+/// - by_jump: the original comes now, by the jump back from the trampoline.
+static inline __attribute__((always_inline)) HKTAction end_delivery(HKTCall *call, uint32_t slot, bool is_outermost, bool by_jump) {
+  HKTThread *t = call->thread;
+  t->top = call->up;
+  if (is_outermost) leave_outermost(t);
+  else hkt_release_layers(t, call->layers, slot);
+  if (leaves(call, HKT_CALL_SPENT)) hkt_release_kept(call);
+  note_depth(t, call->frame);
+  if (!by_jump) {
+    // Nothing but the way back to the caller comes after it.
+    if (__builtin_expect(hkt_record_flags(call->body) & HKT_BODY_X87, 0)) hkt_x87_give(call->frame);
+    return HKT_RETURN;
+  }
+  if (hkt_record_flags(call->body) & HKT_BODY_FORWARDS) hkt_note_forwarded(t, call->body, call->frame);
+  return HKT_CONTINUE;
+}
+
 /// Runs the call's layers and the original. `layers` are protected, and released here.
 /// - running: the call whose handler makes this one, of the same selector; NULL: all layers run.
 static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRecord *body, HKTLayers *layers, HKTCall *running) {
@@ -379,7 +290,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
   uint32_t slot = t->protected_count - 1;
   if (slot < HKT_HAZARDS) t->holder[slot] = &call;
   t->top = &call;
-  count_call(t, body);
+  hkt_count_call(t, body);
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
   // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
   bool may_jump = !running || (hkt_record_flags(body) & HKT_BODY_ENTER_ONLY);
@@ -396,25 +307,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
     if (has_one_layer(&call)) run_around_original(&call, layers->layer);
     else run_from(&call, call.first);
   }
-  t->top = call.up;
-  hkt_release_layers(t, layers, slot);
-  if (leaves(&call, HKT_CALL_SPENT)) hkt_release_kept(&call);
-  note_depth(t, frame);
-  if (!by_jump) {
-    // Nothing but the way back to the caller comes after it.
-    if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) hkt_x87_give(frame);
-    return HKT_RETURN;
-  }
-  if (hkt_record_flags(body) & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
-  return HKT_CONTINUE;
-}
-
-// A signal handler's calls find the outermost slot taken: `at_work` is 1 as long as it is.
-
-static inline void leave_outermost(HKTThread *t) {
-  hkt_release_outermost(t);
-  atomic_signal_fence(memory_order_seq_cst);
-  t->at_work = 0;
+  return end_delivery(&call, slot, false, by_jump);
 }
 
 /// The rest of a call of `deliver_single` that its handler changed.
@@ -432,12 +325,7 @@ static __attribute__((noinline)) HKTAction deliver_changed(HKTCall *call, uint32
     }
     run_original(call);
   }
-  t->top = call->up;
-  if (slot == HKT_OUTERMOST) leave_outermost(t);
-  else hkt_release_layers(t, call->layers, slot);
-  hkt_release_kept(call);
-  if (by_jump && (hkt_record_flags(call->body) & HKT_BODY_FORWARDS)) note_forwarded(t, call->body, call->frame);
-  return by_jump ? HKT_CONTINUE : HKT_RETURN;
+  return end_delivery(call, slot, slot == HKT_OUTERMOST, by_jump);
 }
 
 /// There is something to note of calls at the body before they begin.
@@ -461,7 +349,7 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   if (slot != HKT_OUTERMOST) t->holder[slot] = &call;
   if (slot != HKT_OUTERMOST) t->at_work = 1;
   if (only->is_host_work) t->host = 1;
-  count_call(t, body);
+  hkt_count_call(t, body);
   if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) only->function(&call, only->context, HKT_ENTER);
   if (t->host) t->host = 0;
   if (slot != HKT_OUTERMOST) t->at_work = 0;
@@ -470,7 +358,7 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   t->top = call.up;
   if (slot == HKT_OUTERMOST) leave_outermost(t);
   else hkt_release_slot(t, slot);
-  if (hkt_record_flags(body) & HKT_BODY_FORWARDS) note_forwarded(t, body, frame);
+  if (hkt_record_flags(body) & HKT_BODY_FORWARDS) hkt_note_forwarded(t, body, frame);
   return HKT_CONTINUE;
 }
 
@@ -495,7 +383,7 @@ __attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite
     if (!body) return HKT_CONTINUE;
   }
   hkt_drop_left(t, frame);
-  if (continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
+  if (hkt_continues_delivered_call(t, frame, site, body)) return HKT_CONTINUE;
 
   uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
@@ -558,8 +446,6 @@ HKTAction hkt_synthesized_method(HKTFrame *frame, HKTSite *site) {
 
 bool hkt_passes_through(HKTThread *t) { return passes_through(t); }
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame) { return is_call_of(record, frame); }
-bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to) { return hands_on_to(from, to); }
-void hkt_count_call(HKTThread *t, HKTBodyRecord *record) { count_call(t, record); }
 
 HKTLayers *hkt_layers_hold(HKTThread *t, HKTBodyRecord *record, const HKTFrame *frame) {
   uint32_t slot = t->protected_count;

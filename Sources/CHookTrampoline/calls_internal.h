@@ -24,8 +24,6 @@ static inline bool hkt_is_reached_twice(const HKTBodyRecord *body) {
 /// Hooks do not fire on this thread now.
 bool hkt_passes_through(HKTThread *t);
 bool hkt_is_call_of(const HKTBodyRecord *record, const HKTFrame *frame);
-bool hkt_hands_on_to(const HKTBodyRecord *from, const HKTBodyRecord *to);
-void hkt_count_call(HKTThread *t, HKTBodyRecord *record);
 /// Puts back the arguments that the layer of that index and those inside it have replaced. The call is HKT_CALL_REPLACED.
 void hkt_restore_arguments(HKTCall *call, uint32_t index);
 
