@@ -6,7 +6,7 @@
 //                                      └──► Journal (records: format, writer, reader)
 //
 // Everything that is opened inside a program (all but the command) imports Glibc
-// and Synchronization, never Foundation: see docs/architecture decisions in ARCHITECTURE.md.
+// and Synchronization, never Foundation: ARCHITECTURE.md says why.
 //
 // No unsafe flags: packages that depend on this one by URL and version could not be built. The package manager keeps frame
 // pointers by itself; Tests/Programs/warnings has the C compiler's warnings.

@@ -93,7 +93,7 @@ bool hkt_lies_in_frame(const void *object) {
 }
 
 /// Metadata of a class, or of a box or a closure's context, as far as its words tell: kind, size and alignment of instances, and
-/// that what it refers to is there. (ABI: TargetHeapMetadata and TargetClassMetadata without Objective-C.)
+/// that what it refers to is there. (Swift's TargetHeapMetadata and TargetClassMetadata without Objective-C.)
 static bool is_heap_metadata(uint64_t metadata) {
   enum { CLASS = 0, BOX = 0x400, GENERIC_BOX = 0x500, LARGEST = 1 << 24 };
   uint64_t kind, sizes, alignment, witnesses, description, word;

@@ -99,6 +99,7 @@ static const char *const phrases[] = {
     [SHL_POISONED] = "given up after an earlier failure",
     [SHL_BAD_ARGUMENT] = "a value cannot be passed",
     [SHL_WAITING] = "waits",
+    [SHL_SLOW_PATH] = "left to the slow path",
 };
 const char *shl_status_text(SHLStatus status) {
   return (size_t)status < sizeof phrases / sizeof *phrases ? phrases[status] : "unknown status";
@@ -535,7 +536,7 @@ SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SH
   if (count > SHL_MOST_PLACES) {
     inv->open = 0;
     inv->error = NULL;
-    return SHL_BAD_ARGUMENT;
+    return SHL_SLOW_PATH;
   }
   SHLStatus status = enter(S, budget, false, inv, NULL);
   if (status != SHL_OK) return status;
@@ -545,7 +546,7 @@ SHL_HOT SHLStatus shl_invoke_places(SHLState *S, SHLRef fn, void *host, const SH
   for (int32_t i = 0; i < count; i++) {
     if (shl_push_place(L, S, from->places[i].kind, shl_place(from, i))) continue;
     leave(inv, false, false);
-    return SHL_BAD_ARGUMENT;
+    return SHL_SLOW_PATH;
   }
   return call_pushed(S, L, count + 1, result, 1, inv);
 }

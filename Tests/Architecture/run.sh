@@ -32,7 +32,7 @@ while IFS='|' read -r act rest; do
   done
 done <"$here/owners"
 
-# Everything opened inside a program does without Foundation (ABI: eleven dynamic replacements would change the program).
+# Everything opened inside a program does without Foundation, whose dynamic replacements change how the program behaves.
 if grep -rnE '^ *(public |package |internal |private |@preconcurrency )*import (Foundation|FoundationEssentials)' \
   HookRuntime Journal LuaBridge ScriptHost ScriptHostBoot SwiftMangling >"$work/imports"; then
   bad 'no Foundation in what is opened inside a program' "$(head -n 3 "$work/imports")"

@@ -45,6 +45,7 @@ typedef enum SHLStatus {
   SHL_POISONED,             ///< the state was given up; nothing ran
   SHL_BAD_ARGUMENT,         ///< our caller's mistake: a value that cannot be pushed, a stale reference
   SHL_WAITING,              ///< the call stopped in the middle, see shl_start
+  SHL_SLOW_PATH,            ///< no failure: shl_invoke_places leaves the call to shl_invoke; nothing ran
 } SHLStatus;
 
 // ---------------------------------------------------------------- values
@@ -214,13 +215,14 @@ typedef struct SHLInvocation {
 SHLStatus shl_invoke(SHLState *state, SHLRef fn, const SHLValue *args, int32_t nargs,
                      SHLValue *results, int32_t max_results, const SHLBudget *budget,
                      SHLInvocation *invocation);
-/// Where a scalar or a String of a native call is: a register or a slot of its stack arguments. The kinds have the raw values
-/// of HookRuntime's ValueSlot.Kind, the offsets its meaning, so that its slots can be read as these (a unit test compares).
+/// Where a scalar or a String of a native call is: a register or a slot of its stack arguments. This is the layout of HookRuntime's
+/// ValueSlot: the kinds have the raw values of ValueSlot.Kind, the offset is a FramePlace (a unit test compares).
 typedef struct SHLPlace {
   uint8_t kind;             ///< SHL_PLACE_…; others are refused
   uint8_t reserved;
   uint16_t offset;          ///< bytes from the start of the frame; with SHL_ON_STACK, of the stack arguments
 } SHLPlace;
+_Static_assert(sizeof(SHLPlace) == 4 && offsetof(SHLPlace, kind) == 0 && offsetof(SHLPlace, offset) == 2, "ValueSlot has this layout");
 enum {
   SHL_PLACE_BOOL = 2, SHL_PLACE_INT8, SHL_PLACE_INT16, SHL_PLACE_INT32, SHL_PLACE_INT64, SHL_PLACE_UINT8, SHL_PLACE_UINT16,
   SHL_PLACE_UINT32, SHL_PLACE_UINT64, SHL_PLACE_FLOAT, SHL_PLACE_DOUBLE, SHL_PLACE_TEXT,
@@ -236,7 +238,7 @@ typedef struct SHLPlaces {
 enum { SHL_MOST_PLACES = 13 };
 
 /// [-0, +0, -] As shl_invoke, for the arguments of a native call: the call token of `host`, then what is at each place, without
-/// a detour. SHL_BAD_ARGUMENT: one of them is not to be had this way; nothing ran, and shl_invoke does it.
+/// a detour. SHL_SLOW_PATH: one of them is not to be had this way, or there are too many; nothing ran, and shl_invoke does it.
 /// `result`: the first one; NULL: none is wanted, and `count` tells of none.
 SHLStatus shl_invoke_places(SHLState *state, SHLRef fn, void *host, const SHLPlaces *from, SHLValue *result,
                             const SHLBudget *budget, SHLInvocation *invocation);

@@ -1,4 +1,4 @@
-// Layer — one hook's place in the nest around a selector (DESIGN: object hooks outside type hooks, within a scope
+// Layer — one hook's place in the nest around a selector (object hooks outside type hooks, within a scope
 // higher priority outside, then the newer outside).
 package import CHookTrampoline
 

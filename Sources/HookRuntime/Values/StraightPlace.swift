@@ -8,8 +8,7 @@ struct StraightPlace: Sendable {
   /// Of the value's type; nil where it goes by plan.
   // Metadata is never freed.
   nonisolated(unsafe) private let metadata: UnsafeRawPointer?
-  /// Bytes from the start of the frame, of its stack arguments where the top bit is set, as in ValueSlot.
-  private let offset: UInt16
+  private let place: FramePlace
   /// The address of the value lies there.
   private let isIndirect: Bool
   /// Of a Bool in a register only bit 0 is there.
@@ -19,13 +18,13 @@ struct StraightPlace: Sendable {
   /// The original does not end it.
   private let staysAfterwards: Bool
 
-  static let none = StraightPlace(nil, 0, isIndirect: false)
+  static let none = StraightPlace(nil, FramePlace(bits: 0), isIndirect: false)
 
   private init(
-    _ metadata: UnsafeRawPointer?, _ offset: UInt16, isIndirect: Bool, isBool: Bool = false, isWord: Bool = false, stays: Bool = false
+    _ metadata: UnsafeRawPointer?, _ place: FramePlace, isIndirect: Bool, isBool: Bool = false, isWord: Bool = false, stays: Bool = false
   ) {
     self.metadata = metadata
-    self.offset = offset
+    self.place = place
     self.isIndirect = isIndirect
     self.isBool = isBool
     self.isWord = isWord
@@ -38,7 +37,7 @@ struct StraightPlace: Sendable {
   @inline(__always)
   func memory(_ wanted: UnsafeRawPointer, in frame: UnsafeMutablePointer<HKTFrame>, hasRun: Bool) -> UnsafeRawPointer? {
     guard metadata == wanted, !hasRun || staysAfterwards else { return nil }
-    let memory = UnsafeRawPointer(address(in: frame))
+    let memory = UnsafeRawPointer(place.address(in: frame))
     if isIndirect { return memory.load(as: UnsafeRawPointer?.self) }
     return isBool ? UnsafeRawPointer(bools + Int(memory.load(as: UInt8.self) & 1)) : memory
   }
@@ -48,45 +47,32 @@ struct StraightPlace: Sendable {
   func takesWord(_ wanted: UnsafeRawPointer) -> Bool { isWord && metadata == wanted }
 
   /// Replaces the value by another one, of which nothing was to be ended and nothing is to be kept.
-  func put(_ word: UInt64, in frame: UnsafeMutablePointer<HKTFrame>) { address(in: frame).storeBytes(of: word, as: UInt64.self) }
-
-  @inline(__always)
-  private func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
-    if offset & ValueSlot.stackBit != 0 { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & ~ValueSlot.stackBit) }
-    return UnsafeMutableRawPointer(frame) + Int(offset)
-  }
+  func put(_ word: UInt64, in frame: UnsafeMutablePointer<HKTFrame>) { place.address(in: frame).storeBytes(of: word, as: UInt64.self) }
 
   // MARK: Making
 
   static func argument(_ plan: ArgumentPlan) -> StraightPlace {
-    make(
-      plan.info, plan.location, integers: 0, floats: MemoryLayout<HKTFrame>.offset(of: \.xmm)!, isReplaceable: plan.isReplaceable,
-      stays: !plan.isConsumed)
+    make(plan.info, plan.location, in: .arguments, isReplaceable: plan.isReplaceable, stays: !plan.isConsumed)
   }
 
   static func result(_ plan: ResultPlan) -> StraightPlace {
-    if plan.isYielded { return .none }
-    let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
-    return make(
-      plan.info, plan.location, integers: results, floats: results + MemoryLayout<HKTResults>.offset(of: \.xmm)!,
-      isReplaceable: plan.isReplaceable, stays: true)
+    plan.isYielded ? .none : make(plan.info, plan.location, in: .results, isReplaceable: plan.isReplaceable, stays: true)
   }
 
-  /// - Parameters: where the integer and the floating point registers start in the frame.
   private static func make(
-    _ info: TypeInfo?, _ location: Location, integers: Int, floats: Int, isReplaceable: Bool, stays: Bool
+    _ info: TypeInfo?, _ location: Location, in registers: FramePlace.Registers, isReplaceable: Bool, stays: Bool
   ) -> StraightPlace {
     // In the form that generic code expects.
     guard let info, info.size > 0, info.size == info.metadata.size, TypeResolver.shared.general(info) === info else { return .none }
     switch location {
     case .address(let place):
-      guard let offset = offset(place, integers: 0, floats: floats), case let place? = UInt16(exactly: offset) else { return .none }
+      guard let place = FramePlace(place) else { return .none }
       return StraightPlace(info.metadata.pointer, place, isIndirect: true, stays: stays)
     case .pieces(let pieces):
-      let starts = pieces.map { piece in offset(piece.place, integers: integers, floats: floats).map { $0 + piece.skip - piece.offset } }
+      let starts = pieces.map { piece in FramePlace(piece.place, in: registers).map { Int($0.bits) + piece.skip - piece.offset } }
       // In one run of bytes, and nothing of it missing.
-      guard pieces.first?.offset == 0, let start = starts[0], starts.allSatisfy({ $0 == start }), let place = UInt16(exactly: start),
-        pieces.contains(where: { $0.offset + $0.size >= info.size })
+      guard pieces.first?.offset == 0, let start = starts[0], starts.allSatisfy({ $0 == start }),
+        let place = UInt16(exactly: start).map(FramePlace.init(bits:)), pieces.contains(where: { $0.offset + $0.size >= info.size })
       else { return .none }
       let isWord = pieces.count == 1 && pieces[0].skip == 0 && info.size <= 8
       let isBool = if case .bool = info.kind { true } else { false }
@@ -94,19 +80,6 @@ struct StraightPlace: Sendable {
         info.metadata.pointer, place, isIndirect: false, isBool: isBool,
         isWord: isWord && isReplaceable && info.isTrivial && !info.isConstrained, stays: stays)
     case .parts, .optimizedOut, .unknown: return .none
-    }
-  }
-
-  /// Where the frame keeps what is in the place.
-  private static func offset(_ place: Place, integers: Int, floats: Int) -> Int? {
-    switch place {
-    case .integer(let i): integers + 8 * i
-    case .float(let i): floats + 16 * i
-    case .stack(let i) where i < 4095: 8 * i | Int(ValueSlot.stackBit)
-    // As ValueReader has them: of results, what the callee left there.
-    case .selfRegister where integers == 0: MemoryLayout<HKTFrame>.offset(of: \.self_register)!
-    case .indirectResult: MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!
-    case .stack, .selfRegister, .yielded, .x87: nil
     }
   }
 }

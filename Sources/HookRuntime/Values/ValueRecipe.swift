@@ -9,8 +9,7 @@ package struct ValueRecipe: Sendable {
 
   /// At most eight bytes of the value, in one register or stack slot.
   package struct Part: Sendable {
-    /// Bytes from the start of the frame; a stack slot's number, complemented, when negative.
-    package var source: Int16 = 0
+    package var source = FramePlace(bits: 0)
     package var offset: UInt8 = 0
     package var size: UInt8 = 0
   }
@@ -51,27 +50,16 @@ package struct ValueRecipe: Sendable {
 
   private static func parts(_ location: Location) -> (Kind, [Part])? {
     switch location {
-    case .address(let place): return source(place).map { (.address, [Part(source: $0, offset: 0, size: 8)]) }
+    case .address(let place): return FramePlace(place).map { (.address, [Part(source: $0, offset: 0, size: 8)]) }
     case .pieces(let pieces):
       guard pieces.count <= 4 else { return nil }
       var parts: [Part] = []
       for piece in pieces {
-        guard piece.skip == 0, piece.size <= 8, piece.offset + piece.size <= room, let source = source(piece.place) else { return nil }
+        guard piece.skip == 0, piece.size <= 8, piece.offset + piece.size <= room, let source = FramePlace(piece.place) else { return nil }
         parts.append(Part(source: source, offset: UInt8(piece.offset), size: UInt8(piece.size)))
       }
       return (.parts, parts)
     case .parts, .optimizedOut, .unknown: return nil
-    }
-  }
-
-  private static func source(_ place: Place) -> Int16? {
-    switch place {
-    case .integer(let i): Int16(8 * i)
-    case .float(let i): Int16(MemoryLayout<HKTFrame>.offset(of: \.xmm)! + 16 * i)
-    case .selfRegister: Int16(MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
-    case .indirectResult: Int16(MemoryLayout<HKTFrame>.offset(of: \.indirect_result)!)
-    case .stack(let i): i < 4096 ? ~Int16(i) : nil
-    default: nil
     }
   }
 }

@@ -18,11 +18,10 @@ package struct ValueSlot: Sendable {
 
   /// To be matched, not compared: `==` of an enum with raw values is a call.
   package let kind: Kind
-  /// Bytes from the start of the frame; of its stack arguments where the top bit is set.
-  package let offset: UInt16
-  package static let stackBit: UInt16 = 1 << 15
+  package let place: FramePlace
 
-  package static let none = ValueSlot(kind: .none, offset: 0)
+  package static let none = ValueSlot(kind: .none, place: FramePlace(bits: 0))
+  private static let void = ValueSlot(kind: .void, place: FramePlace(bits: 0))
 
   /// A number, a Bool or a String is there.
   var isPlain: Bool {
@@ -32,66 +31,49 @@ package struct ValueSlot: Sendable {
     }
   }
 
-  private init(kind: Kind, offset: Int) {
+  private init(kind: Kind, place: FramePlace) {
     self.kind = kind
-    self.offset = UInt16(offset)
+    self.place = place
   }
 
   /// The value's first byte. Results are there after the original ran.
   @inline(__always)
-  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
-    if offset & Self.stackBit != 0 { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & ~Self.stackBit) }
-    return UnsafeMutableRawPointer(frame) + Int(offset)
-  }
+  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer { place.address(in: frame) }
 
   // MARK: Making
 
-  static func argument(_ plan: ArgumentPlan) -> ValueSlot {
-    guard let info = plan.info else { return .none }
-    return make(info, plan.location, integers: 0, floats: MemoryLayout<HKTFrame>.offset(of: \.xmm)!)
-  }
+  static func argument(_ plan: ArgumentPlan) -> ValueSlot { plan.info.map { make($0, plan.location, in: .arguments) } ?? .none }
 
   static func result(_ plan: ResultPlan) -> ValueSlot {
-    guard let info = plan.info else { return plan.type.isVoid ? ValueSlot(kind: .void, offset: 0) : .none }
+    guard let info = plan.info else { return plan.type.isVoid ? .void : .none }
     // What the caller does not own cannot be replaced in the register alone.
     guard plan.isOwned || info.isTrivial, !plan.isYielded else { return .none }
-    let results = MemoryLayout<HKTFrame>.offset(of: \.results)!
-    return make(info, plan.location, integers: results, floats: results + MemoryLayout<HKTResults>.offset(of: \.xmm)!)
+    return make(info, plan.location, in: .results)
   }
 
   /// The reference to the instance a method runs on.
   static func object(_ plan: SelfPlan) -> ValueSlot {
-    switch plan {
-    case .object(.selfRegister): ValueSlot(kind: .object, offset: MemoryLayout<HKTFrame>.offset(of: \.self_register)!)
-    case .object(.integer(let i)): ValueSlot(kind: .object, offset: 8 * i)
-    default: .none
-    }
+    guard case .object(let place) = plan, let found = FramePlace(place), found.bits & FramePlace.stackBit == 0 else { return .none }
+    return ValueSlot(kind: .object, place: found)
   }
 
-  /// - Parameters: where the integer and the floating point registers start in the frame.
-  private static func make(_ info: TypeInfo, _ location: Location, integers: Int, floats: Int) -> ValueSlot {
+  private static func make(_ info: TypeInfo, _ location: Location, in registers: FramePlace.Registers) -> ValueSlot {
     guard let kind = Kind(info.kind) else { return .none }
-    if kind == .void { return ValueSlot(kind: .void, offset: 0) }
-    guard case .pieces(let pieces) = location, let first = pieces.first, first.offset == 0 else { return .none }
-    switch (first.place, kind) {
-    case (.float(let i), .float), (.float(let i), .double):
-      return pieces.count == 1 ? ValueSlot(kind: kind, offset: floats + 16 * i) : .none
-    case (.integer(let i), .string):
+    if kind == .void { return .void }
+    guard case .pieces(let pieces) = location, let first = pieces.first, first.offset == 0, let place = FramePlace(first.place, in: registers)
+    else { return .none }
+    let isAlone = pieces.count == 1
+    let fits =
+      switch (first.place, kind) {
+      case (.float, .float), (.float, .double): isAlone
+      case (.integer, .float), (.integer, .double): false
       // Two registers that are neighbours in the frame hold the string as memory would.
-      guard pieces.count == 2, case .integer(i + 1) = pieces[1].place, pieces[1].offset == 8 else { return .none }
-      return ValueSlot(kind: kind, offset: integers + 8 * i)
-    case (.integer(let i), _):
-      return pieces.count == 1 && kind != .float && kind != .double ? ValueSlot(kind: kind, offset: integers + 8 * i) : .none
-    case (.stack(let i), .string):
-      guard pieces.count == 2, case .stack(i + 1) = pieces[1].place, pieces[1].offset == 8 else { return .none }
-      return stack(kind, i)
-    case (.stack(let i), _): return pieces.count == 1 ? stack(kind, i) : .none
-    default: return .none
-    }
-  }
-
-  private static func stack(_ kind: Kind, _ slot: Int) -> ValueSlot {
-    slot < 4095 ? ValueSlot(kind: kind, offset: 8 * slot | Int(stackBit)) : .none
+      case (.integer(let i), .string): pieces.count == 2 && pieces[1].place == .integer(i + 1) && pieces[1].offset == 8
+      case (.stack(let i), .string): pieces.count == 2 && pieces[1].place == .stack(i + 1) && pieces[1].offset == 8
+      case (.integer, _), (.stack, _): isAlone
+      default: false
+      }
+    return fits ? ValueSlot(kind: kind, place: place) : .none
   }
 }
 

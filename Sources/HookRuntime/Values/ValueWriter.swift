@@ -404,10 +404,7 @@ extension ValueRecipe {
   fileprivate func put(_ memory: UnsafeRawPointer, in frame: UnsafeMutablePointer<HKTFrame>) {
     withUnsafeBytes(of: parts) { parts in
       for part in parts.bindMemory(to: Part.self).prefix(Int(count)) {
-        let place =
-          part.source >= 0
-          ? UnsafeMutableRawPointer(frame) + Int(part.source) : UnsafeMutableRawPointer(frame.pointee.stack + Int(~part.source))
-        place.storeBytes(of: ValueWriter.word(memory + Int(part.offset), Int(part.size)), as: UInt64.self)
+        part.source.address(in: frame).storeBytes(of: ValueWriter.word(memory + Int(part.offset), Int(part.size)), as: UInt64.self)
       }
     }
   }

@@ -1,7 +1,7 @@
 // CallView+Inlined — what every call of a handler or a rule reads, where this module's optimiser can see it.
 //
 // swiftc 6.3 does not inline `package` functions of another module, whatever they are marked with; stored properties it
-// does read in place. Keep in step with HookRuntime/Dispatch/CallView.swift and HookRuntime/Values/ValueSlot.swift.
+// does read in place. Keep in step with HookRuntime/Dispatch/CallView.swift and HookRuntime/Values/FramePlace.swift.
 internal import CHookTrampoline
 internal import HookRuntime
 
@@ -56,31 +56,25 @@ extension ValueRecipe {
   /// Gives `body` the bytes of the argument as they would lie in memory; nil where there is no recipe. Valid only inside.
   @inline(__always)
   func withMemory<R>(_ call: UnsafeMutablePointer<HKTCall>, _ body: (UnsafeRawPointer) -> R) -> R? {
-    let frame = call.pointee.frame!
     switch kind {
     case .none: return nil
-    case .address: return UnsafeRawPointer(bitPattern: word(parts.0, frame).load(as: UInt.self)).map(body)
+    case .address: return UnsafeRawPointer(bitPattern: parts.0.source.address(in: call).load(as: UInt.self)).map(body)
     case .parts:
       // ValueRecipe.room
       return withUnsafeTemporaryAllocation(byteCount: 48, alignment: 16) { buffer in
         let memory = buffer.initializeMemory(as: UInt8.self, repeating: 0).baseAddress.map { UnsafeMutableRawPointer($0) }!
-        copy(parts.0, frame, memory)
-        if count > 1 { copy(parts.1, frame, memory) }
-        if count > 2 { copy(parts.2, frame, memory) }
-        if count > 3 { copy(parts.3, frame, memory) }
+        copy(parts.0, call, memory)
+        if count > 1 { copy(parts.1, call, memory) }
+        if count > 2 { copy(parts.2, call, memory) }
+        if count > 3 { copy(parts.3, call, memory) }
         return body(UnsafeRawPointer(memory))
       }
     }
   }
 
   @inline(__always)
-  private func word(_ part: Part, _ frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeRawPointer {
-    part.source >= 0 ? UnsafeRawPointer(frame) + Int(part.source) : UnsafeRawPointer(frame.pointee.stack + Int(~part.source))
-  }
-
-  @inline(__always)
-  private func copy(_ part: Part, _ frame: UnsafeMutablePointer<HKTFrame>, _ memory: UnsafeMutableRawPointer) {
-    let source = word(part, frame)
+  private func copy(_ part: Part, _ call: UnsafeMutablePointer<HKTCall>, _ memory: UnsafeMutableRawPointer) {
+    let source = UnsafeRawPointer(part.source.address(in: call))
     let target = memory + Int(part.offset)
     if part.size == 8 {
       target.storeBytes(of: source.load(as: UInt64.self), as: UInt64.self)
@@ -90,15 +84,21 @@ extension ValueRecipe {
   }
 }
 
-extension ValueSlot {
-  /// The value's first byte. Results are there after the original ran.
+extension FramePlace {
+  /// As FramePlace has it.
   @inline(__always)
   func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer {
     let frame = call.pointee.frame!
-    // ValueSlot.stackBit, as a literal: another module's static property is a call.
-    if _slowPath(offset & 0x8000 != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(offset & 0x7FFF) }
-    return UnsafeMutableRawPointer(frame) + Int(offset)
+    // FramePlace.stackBit, as a literal: another module's static property is a call.
+    if _slowPath(bits & 0x8000 != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(bits & 0x7FFF) }
+    return UnsafeMutableRawPointer(frame) + Int(bits)
   }
+}
+
+extension ValueSlot {
+  /// The value's first byte. Results are there after the original ran.
+  @inline(__always)
+  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { place.address(in: call) }
 
   /// Puts a value there that is bits alone, as `StagedBits` has it; the slot is an argument's.
   @inline(__always)

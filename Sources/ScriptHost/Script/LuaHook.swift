@@ -217,7 +217,7 @@ final class LuaHook: @unchecked Sendable {
         let status = shl_invoke_places(
           patch.state, function, UnsafeMutableRawPointer(script), &from, isAround ? result.baseAddress! : nil, budget,
           invocation.baseAddress!)
-        if status == SHL_BAD_ARGUMENT { return nil }
+        if status == SHL_SLOW_PATH { return nil }
         if !isAround, status == SHL_OK, script.pointee.changesNothing {
           shl_invoke_end(invocation.baseAddress!)
           return HKT_HANDLED

@@ -14,6 +14,13 @@ for level in -Onone -O; do
     'it has no result' 'it is async' "is for 'around'"; do
     says "$level: refused: $sentence" run.err "$sentence"
   done
+  # The rules of handlers, which hook-cases runs for those of Swift (Tests/Programs/dispatch).
+  "${compile[@]}" -parse-as-library -emit-module -emit-object -module-name HookSubjects "$root/Tests/Support/HookSubjects/Rules.swift" -o Rules.o
+  echo 'print(brokenRules().joined(separator: "\n"))' >main.swift
+  "${compile[@]}" -module-name Calls main.swift "$root/Tests/Support/HookCases/RuleCalls.swift" Rules.o -o calls
+  capture rules timeout 60 "$scripthost" run -v --state state --patches "$here/rules.lua" -- ./calls
+  ended "$level: the calls of the rules end well" rules
+  same "$level: handlers in Lua follow the rules" <(echo) rules.out
   says "$level: the failure says what happened instead" run.err 'the call answers its on_failure value'
 done
 finish

@@ -1,4 +1,4 @@
-// Observation of properties (BEHAVIOURS E2): what is told, once, in order, and what is refused.
+// Observation of properties: what is told, once, in order, and what is refused.
 import HookRuntime
 import HookSubjects
 

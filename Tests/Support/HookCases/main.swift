@@ -391,7 +391,7 @@ final class Thread {
 let wanted = CommandLine.arguments.dropFirst()
 if wanted.first == "--twins" { exit(twinsLand(library: wanted.last!) ? 0 : 1) }
 var ran = 0
-for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + straightCases + messageCases
+for (name, body) in cases + callCases + asyncCases + observeCases + apiCases + ruleCases + straightCases + messageCases
 where wanted.isEmpty || wanted.contains(where: { name.contains($0) }) {
   let before = failures
   do { try body() } catch {

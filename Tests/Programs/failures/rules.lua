@@ -1,0 +1,34 @@
+patch { id = "rules", api = 1 }
+-- What each rule of docs/hooks.md is about; RuleCalls.swift has what the caller gets.
+local function fail() error("on purpose") end
+local rules = {
+  ["fails before the original"] = function(call) call.args[2] = 9; call.args[3] = 99; fail() end,
+  ["fails after the original"] = function(call) call:original(); call.args[3] = 99; call.result = 77; fail() end,
+  ["gives nothing"] = function(call) call.args[3] = 99 end,
+  ["returns after the original"] = function(call) call:original(); call.args[3] = 99; return 5 end,
+  ["never runs the original"] = function(call) call.args[3] = 99; return 5 end,
+  ["throws after the original"] = function(call) call:original(); call.args[3] = 99; call:throw("ruled") end,
+  ["throws before the original"] = function(call) call.args[3] = 99; call:throw("ruled") end,
+  ["passes the original's error on"] = function(call) local _, e = call:try(); call.args[3] = 99; error(e) end,
+  ["replaces the original's error"] = function(call) call:try(); return 5 end,
+  ["runs the original again"] = function(call) call:original(); call.args[2] = 5; return call:original() end,
+  ["sets a result before the original runs"] = function(call) call.result = 77; return call:original() end,
+}
+method "static HookSubjects.Rules.call(_:_:_:)":around(function(call, rule)
+  if rules[rule] then return rules[rule](call) end
+  return call:original()
+end)
+local keeps = {
+  ["kept: fails before the original"] = function(call) call.args[2] = swift.new("HookSubjects.Token", "init(_:)", 9); fail() end,
+  ["kept: never runs the original"] = function() return 5 end,
+  ["kept: throws before the original"] = function(call) call:throw("ruled") end,
+  ["kept: runs the original again"] = function(call) return call:original() + call:original() end,
+  ["kept: replaces the object"] = function(call) call.args[2] = swift.new("HookSubjects.Token", "init(_:)", 2); return call:original() end,
+}
+method "static HookSubjects.Rules.keep(_:_:)":around(function(call, rule) return keeps[rule](call) end)
+local nested = method "static HookSubjects.Rules.nested(_:_:)"
+nested:before(function(call, n) call.args[1] = n + 1; call.args[2] = "another text of more than fifteen bytes" end)
+nested:around(function(call)
+  local inside = call:original()
+  return ("%s, outside %d %s"):format(inside, call.args[1], call.args[2])
+end)
