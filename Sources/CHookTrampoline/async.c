@@ -31,9 +31,7 @@ MOVE(words, HKT_MOVE_WORDS);
 _Static_assert(sizeof(HKTAsyncMove) == HKT_MOVE_SIZE, "async_x86_64.S reserves exactly one move");
 _Static_assert(offsetof(HKTAsyncCall, is_callee) == offsetof(HKTAsyncCallee, is_callee), "told apart by it");
 
-static _Atomic(uint64_t) in_flight;
 static _Atomic(int64_t) callees_in_flight;
-uint64_t hkt_async_in_flight(void) { return atomic_load(&in_flight) + (uint64_t)atomic_load(&callees_in_flight); }
 
 // MARK: The chain of contexts
 
@@ -140,7 +138,6 @@ static void free_record(HKTAsyncCall *r) {
   hkt_layers_let_go(r->call.layers);
   hkt_release_kept(&r->call);
   free(r);
-  atomic_fetch_sub_explicit(&in_flight, 1, memory_order_relaxed);
 }
 
 static void resume_caller(HKTAsyncCall *r, const Activation *a) {
@@ -279,7 +276,6 @@ static HKTAsyncCall *make_record(const HKTCall *call) {
   memcpy(&r->frame, call->frame, offsetof(HKTFrame, results));
   memset(&r->frame.results, 0, sizeof r->frame.results);
   memset(r->layer, 0, count * sizeof r->layer[0]);
-  atomic_fetch_add_explicit(&in_flight, 1, memory_order_relaxed);
   return r;
 }
 

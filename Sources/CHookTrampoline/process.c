@@ -17,16 +17,13 @@
 // MARK: Forks
 
 static _Atomic(bool) keep_in_children;
-static _Atomic(uint32_t) generation;
 
 void hkt_keep_in_children(bool keep) { atomic_store(&keep_in_children, keep); }
 bool hkt_keeps_in_children(void) { return atomic_load(&keep_in_children); }
-uint32_t hkt_fork_generation(void) { return atomic_load(&generation); }
 
 /// The only thread of the child is the one that forked; what others held or were at is over.
 static void in_child(void) {
   if (!atomic_load(&keep_in_children)) hkt_set_passive(true);
-  atomic_fetch_add(&generation, 1);
   hkt_retire_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   hkt_plan_lock_reset();
   hkt_threads_forget_others();

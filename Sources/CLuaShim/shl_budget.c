@@ -51,14 +51,13 @@ static int64_t in_ns(int64_t elapsed, uint64_t ticks, uint64_t part) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static void start_clock(SHLState *S, SHLRun *run, int64_t now) {
+static void start_clock(SHLRun *run, int64_t now) {
   run->looked_at = now;
   run->looked_ticks = run->away_since = shl_ticks();
   run->looked_cpu = shl_cpu();
   run->exempt_at = shl_thread.exempt_ticks;
   run->away_ticks = run->free_ticks = 0;
   run->deadline = now + least(run->script_ns, least(run->native_ns, run->elapsed_ns));
-  if (S && !SHL_READ(S->started)) SHL_WRITE(S->started, now);
 }
 
 /// Is one of the three limits passed? What a busy machine takes away is no time of the thread's, so only the third, which is much
@@ -83,16 +82,16 @@ static bool passed(SHLRun *run, int64_t now, bool is_away) {
 }
 
 /// Did this run, or the outermost one of the thread, use up its time?
-static bool is_over(SHLState *S, SHLRun *run) {
+static bool is_over(SHLRun *run) {
   int64_t now = shl_now();
   if (run->script_ns >= 0) {
-    if (run->deadline == 0) start_clock(S, run, now);
+    if (run->deadline == 0) start_clock(run, now);
     else if (passed(run, now, false)) return true;
   }
   SHLRun *root = run->root;
   if (root == run || root->script_ns < 0) return false;
   if (root->deadline == 0) {
-    start_clock(NULL, root, now);
+    start_clock(root, now);
     return false;
   }
   if (!passed(root, now, true)) return false;
@@ -107,8 +106,8 @@ static bool is_over(SHLState *S, SHLRun *run) {
   return true;
 }
 
-static void look_at_clock(lua_State *L, SHLState *S, SHLRun *run) {
-  if (is_over(S, run)) shl_kill(L, SHL_KILLED_TIME);
+static void look_at_clock(lua_State *L, SHLRun *run) {
+  if (is_over(run)) shl_kill(L, SHL_KILLED_TIME);
 }
 
 static void mark_killed(SHLState *S, SHLRun *run, SHLStatus why) {
@@ -119,7 +118,7 @@ static void mark_killed(SHLState *S, SHLRun *run, SHLStatus why) {
 
 SHL_NOINLINE void shl_look(SHLState *S, SHLRun *run) {
   run->mark = shl_ticks();
-  if (!run->kill && is_over(S, run)) mark_killed(S, run, SHL_KILLED_TIME);
+  if (!run->kill && is_over(run)) mark_killed(S, run, SHL_KILLED_TIME);
 }
 
 SHL_NOINLINE void shl_inherit(SHLState *S, SHLRun *run) {
@@ -132,7 +131,7 @@ SHL_NOINLINE void shl_inherit(SHLState *S, SHLRun *run) {
   }
   run->granted = run->left;
   // Many short runs never look at the clock themselves.
-  if ((++run->root->nested & 15) == 0 && is_over(S, run)) mark_killed(S, run, SHL_KILLED_TIME);
+  if ((++run->root->nested & 15) == 0 && is_over(run)) mark_killed(S, run, SHL_KILLED_TIME);
 }
 
 SHL_NOINLINE void shl_settle(SHLRun *run) {
@@ -149,7 +148,7 @@ static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
   if (SHL_UNLIKELY(SHL_READ(S->interrupted))) shl_kill(L, SHL_KILLED_TIME);
   if ((run->left -= units) < 0) shl_kill(L, SHL_KILLED_INSTRUCTIONS);
   if (SHL_UNLIKELY(S->over)) look_at_memory(L, S);
-  look_at_clock(L, S, run);
+  look_at_clock(L, run);
 }
 
 void shl_hook(lua_State *L, lua_Debug *ar) {
@@ -169,8 +168,3 @@ SHL_NOINLINE void shl_charge_slow(lua_State *L) {
 }
 
 void shl_interrupt(SHLState *state, bool on) { SHL_WRITE(state->interrupted, on); }
-
-int64_t shl_running_ms(const SHLState *state) {
-  int64_t started = SHL_READ(((SHLState *)(uintptr_t)state)->started);
-  return started ? (shl_now() - started) / 1000000 : 0;
-}

@@ -21,9 +21,6 @@ typedef struct Frame {
 _Static_assert(offsetof(Frame, cb) == 0, "the host's SHLCallback is our Frame");
 static inline Frame *frame_of(SHLCallback *cb) { return (Frame *)cb; }
 
-static _Atomic(SHLGuard) guard;
-void shl_set_guard(SHLGuard g) { atomic_store(&guard, g); }
-
 // ---------------------------------------------------------------- what the host calls
 
 SHLValue shl_arg(SHLCallback *cb, int32_t i) {
@@ -242,10 +239,9 @@ static _Noreturn SHL_NOINLINE void raise_failure(lua_State *L, SHLState *S, Fram
 }
 
 /// A recovery point may have left the call anywhere: take the lock again, forget entries it was inside.
-static SHL_NOINLINE void put_right(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current, int32_t reentry) {
+static SHL_NOINLINE void put_right(SHLState *S, uint32_t depth, SHLRun *run, lua_State *current) {
   if (!shl_lock_is_mine(&S->lock)) shl_lock(S, -1);
   restore(S, depth, run, current);
-  shl_thread.reentry = reentry;
 }
 
 /// [-0, +results, e] Calls the host with the arguments on the stack of L, then pushes or raises what it answered.
@@ -261,23 +257,15 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   if (SHL_UNLIKELY(run->kill)) shl_rethrow(L);  // a host function as __close of a script that is being stopped
   lua_State *current = run->current;
   uint32_t depth = S->lock.depth;
-  SHLGuard g = atomic_load_explicit(&guard, memory_order_relaxed);
-  int32_t answer;
   // Lua is built without frame pointers. Profilers and crash reporters that follow them go on where Lua was entered; the
   // word is put back before this function's end takes it for Lua's.
   void *volatile *below = __builtin_frame_address(0);
   void *lua_register = *below;
   if (SHL_LIKELY(run->frame != NULL)) *below = run->frame;
-  if (SHL_LIKELY(!g)) {
-    answer = fn(ctx, &f->cb);
-  } else {
-    int32_t reentry = shl_thread.reentry;
-    answer = g(fn, ctx, &f->cb);
-    if (shl_thread.reentry != reentry) put_right(S, depth, run, current, reentry);
-  }
+  int32_t answer = fn(ctx, &f->cb);
   *below = lua_register;
   if (SHL_UNLIKELY(S->run != run || !shl_lock_is_mine(&S->lock) || S->lock.depth != depth))
-    put_right(S, depth, run, current, shl_thread.reentry);
+    put_right(S, depth, run, current);
   if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
   if (SHL_UNLIKELY(answer < 0 || f->failed)) raise_failure(L, S, f);
   if (f->method) return -1;

@@ -181,7 +181,6 @@ struct SHLState {
   _Atomic uint64_t kills;
   _Atomic uint64_t instructions;
   _Atomic int32_t entries_made;
-  _Atomic int64_t started;      // clock of the outermost call, 0: idle or quick
   SHLRun idle_run;              // stands in when no call runs
   SHLClassRecord *classes[SHL_CLASS_MAX];
   uint32_t class_count;

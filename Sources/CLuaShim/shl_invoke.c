@@ -343,7 +343,6 @@ static inline __attribute__((always_inline)) void leave(SHLInvocation *inv, bool
     S->slots[entry->slot].generation++;
   }
   S->run = in->saved_run;
-  if (SHL_UNLIKELY(in->run.deadline != 0) && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
   in->thread->reentry--;
   in->thread->run = in->run.up;
   if (SHL_UNLIKELY(in->run.up != NULL)) shl_settle(&in->run);
@@ -374,7 +373,6 @@ void shl_leave_waiting(SHLInvocation *inv) {
   SHLInner *in = shl_inner(inv);
   S->slots[in->entry->slot].host = NULL;  // the token comes back to life when the call goes on
   S->run = in->saved_run;
-  if (in->run.deadline != 0 && S->run == &S->idle_run) SHL_WRITE(S->started, 0);
   in->thread->reentry--;
   in->thread->run = in->run.up;
   in->entry->left = in->run.left - WAIT_UNITS;

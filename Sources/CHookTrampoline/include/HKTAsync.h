@@ -75,8 +75,6 @@ uint32_t hkt_async_depth(HKTCall *call);
 uint64_t hkt_async_task(void);
 /// The number that the Swift runtime gave it, as debuggers show it; 0 for none.
 uint64_t hkt_async_task_number(void);
-/// Records in flight, and callees.
-uint64_t hkt_async_in_flight(void);
 
 /// Room for a call: `context_size` is the one its async function pointer names. NULL: no memory.
 HKTAsyncCallee *hkt_async_callee_new(void *target, uint32_t context_size, uint32_t stack_bytes);

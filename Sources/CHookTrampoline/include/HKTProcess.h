@@ -19,7 +19,5 @@ void hkt_watch_forks(void);
 /// Whether hooks stay on in copies forked from now on.
 void hkt_keep_in_children(bool keep);
 bool hkt_keeps_in_children(void);
-/// How many forks lie between this process and the one that loaded the library.
-uint32_t hkt_fork_generation(void);
 
 #endif

@@ -183,10 +183,6 @@ void shl_fail_allocation(SHLState *state, int64_t n);
 typedef void (*SHLSink)(void *ctx, const char *text, size_t length, const char *source, int32_t line);
 void shl_set_sink(SHLState *state, SHLSink sink, void *ctx);
 
-/// For watchdogs on other threads and for crash reports: milliseconds since the outermost running call of this
-/// state first looked at the clock; 0 when idle, or when the call is too young to have looked.
-int64_t shl_running_ms(const SHLState *state);
-
 // ---------------------------------------------------------------- scopes
 
 /// Something that holds the lock and a Lua stack: an invocation or a callback.
@@ -323,11 +319,6 @@ typedef struct SHLCallback {
 /// A function of the host. Returns >= 0 (what was given to shl_return is the result) or < 0 after shl_fail/shl_raise.
 /// It must return normally: it may not jump, and Lua cannot jump through it.
 typedef int32_t (*SHLFunction)(void *ctx, SHLCallback *cb);
-
-/// Process-wide: wraps every call of a host function, to set a recovery point in C around Swift code.
-/// Answers what `fn` answers, or < 0 after shl_fail. If the lock was given back inside, the shim takes it again.
-typedef int32_t (*SHLGuard)(SHLFunction fn, void *ctx, SHLCallback *cb);
-void shl_set_guard(SHLGuard guard);
 
 /// [-0, +0, -] Argument i (0-based); SHL_NIL beyond the end. Never raises, never allocates.
 SHLValue shl_arg(SHLCallback *cb, int32_t i);

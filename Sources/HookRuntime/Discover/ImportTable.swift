@@ -152,8 +152,4 @@ extension ELFFile {
   package var bindsNow: Bool { dynamic.bindsNow }
   /// Names are looked up in itself before the program.
   package var isSymbolic: Bool { dynamic.isSymbolic }
-  /// The addresses the loader makes read-only once it has filled them (PT_GNU_RELRO), without the bias.
-  package var relro: Range<UInt64>? {
-    segments.first { $0.type == 0x6474_e552 }.map { $0.address..<$0.address &+ $0.memorySize }
-  }
 }

@@ -18,8 +18,6 @@ final class LayerSets {
   private var table: UnsafeMutablePointer<HKTObjects>?
 
   var isEmpty: Bool { layers.isEmpty && objects.isEmpty }
-  /// Calls have something to run through.
-  var hasEnabled: Bool { layers.contains(where: \.isEnabled) || objects.values.contains { $0.layers.contains(where: \.isEnabled) } }
 
   /// How many enabled layers there are, by how their calls have to come.
   private var enabled = InlineArray<8, Int32>(repeating: 0)  // by route

@@ -40,9 +40,6 @@ final class RequirementEntry: @unchecked Sendable {
     return false
   }
 
-  /// Something can be returned in any case.
-  var hasAnyAnswer: Bool { hasNeutralAnswer || defaultBody != 0 || plan.result.info.map(NeutralValue.exists) ?? false }
-
   fileprivate init(_ requirement: Requirement, of layout: ProtocolLayout, _ protocolIndex: Int, at place: UnsafeRawPointer)
     throws(NewTypeError)
   {
