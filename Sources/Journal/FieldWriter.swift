@@ -205,6 +205,7 @@ public struct FieldWriter {
     put(low)
   }
 
+  /// Adds a text, cut to what the record has room for. `fullLength` is told where the bytes are a part of a longer text already.
   package mutating func add(_ name: FieldName.Lent, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
     let header = 1 + name.size + 8
     let limit = Swift.min(maximumString, room - count - header)

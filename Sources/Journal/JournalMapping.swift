@@ -31,6 +31,7 @@ final class JournalMapping: @unchecked Sendable {
 
   deinit { munmap(base, size) }
 
+  /// Memory of that many bytes, page by page, and where it begins in the file.
   private static func map(_ size: Int) throws(JournalSegmentError) -> (UnsafeMutableRawPointer, UInt64) {
     let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     guard memory != MAP_FAILED, let memory else { throw JournalSegmentError(code: errno) }

@@ -167,6 +167,7 @@ package final class JournalWriter: @unchecked Sendable {
     _ = Unmanaged.passRetained(self)
   }
 
+  /// A word that is 1, and 0 in a forked child, where its page is emptied; nil where the kernel cannot do that.
   private static func pageEmptiedByFork() -> UnsafeMutablePointer<UInt64>? {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), page != MAP_FAILED
@@ -346,6 +347,7 @@ package final class JournalWriter: @unchecked Sendable {
     }
   }
 
+  /// Gives the thread the next unit of the journal to write into; false where no more can be had.
   private func takeUnit(for state: UnsafeMutablePointer<ThreadState>, _ shared: inout Shared) -> Bool {
     // There always is a segment: the first is made by init, and the last is never removed.
     var segment = shared.segments.last!
@@ -430,6 +432,7 @@ package final class JournalWriter: @unchecked Sendable {
     return segment
   }
 
+  /// Writes a record that tells how many are missing.
   private func markGap(of count: UInt64, in state: UnsafeMutablePointer<ThreadState>) {
     withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
       var fields = FieldWriter("records missing", into: buffer)

@@ -31,6 +31,7 @@ struct CallBlock: ~Copyable {
     memory.deallocate()
   }
 
+  /// Where the block has room for the argument.
   private func place(_ index: Int) -> UnsafeMutableRawPointer { memory + callable.arguments[index].offset }
 
   /// Makes the next argument; a variable for an inout one is given as an `UnsafeMutablePointer`.

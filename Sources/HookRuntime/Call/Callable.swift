@@ -224,6 +224,7 @@ package final class Callable: @unchecked Sendable {
   /// A member of instances, of a type that is not known yet.
   package var wantsInstance: Bool { isGeneric && declaration.hasInstance && declaration.context != nil }
 
+  /// The elements in memory that is never freed, for what is asked by every call.
   private static func table<T>(_ elements: [T]) -> UnsafePointer<T> {
     let table = UnsafeMutablePointer<T>.allocate(capacity: max(1, elements.count))
     table.initialize(from: elements, count: elements.count)
@@ -474,6 +475,7 @@ package final class Callable: @unchecked Sendable {
 
   private var selfBytes: Int { if case .value(let info) = receiver { info.size } else { 0 } }
 
+  /// Notes in the block whether the method changed the copy of self that it ran on.
   private func noteChange(in block: UnsafeMutableRawPointer) {
     let isChanged = memcmp(block + selfOffset, block + bitsOffset, selfBytes) != 0
     block.storeBytes(of: isChanged, toByteOffset: bitsOffset + selfBytes, as: Bool.self)
@@ -498,6 +500,7 @@ package final class Callable: @unchecked Sendable {
     return box
   }
 
+  /// Puts part of an argument from the block into its register or slot.
   @inline(__always)
   private func fill(
     _ move: Move, _ frame: UnsafeMutableRawPointer, _ block: UnsafeMutableRawPointer, _ stack: UnsafeMutablePointer<UInt64>?
@@ -511,6 +514,7 @@ package final class Callable: @unchecked Sendable {
     target.storeBytes(of: word, as: UInt64.self)
   }
 
+  /// Takes part of the result out of its register.
   @inline(__always)
   private func empty(_ move: Move, _ frame: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {
     let source = frame + Int(move.place)

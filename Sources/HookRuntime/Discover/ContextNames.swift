@@ -106,6 +106,7 @@ struct ContextNames {
     }
   }
 
+  /// The context's name as its symbol has it, remembered by the symbol's address.
   private mutating func name(ofSymbol symbol: UnsafeBufferPointer<UInt8>) -> String? {
     guard let start = symbol.baseAddress else { return nil }
     if let name = knownSymbols[start] { return name }

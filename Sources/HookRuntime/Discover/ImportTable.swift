@@ -88,6 +88,7 @@ package struct ImportTable {
     return found
   }
 
+  /// One row of the relocations as the word through which a C function is called.
   private func slot(
     _ kind: ImportSlot.Kind, _ row: Row, _ symbol: RawSymbols.Entry, _ name: UnsafeBufferPointer<UInt8>, versionNames: [UInt16: String]
   ) -> ImportSlot {

@@ -74,10 +74,12 @@ struct IndexDirectory: Sendable {
     (headerSize + key.count + alignment - 1) / alignment * alignment
   }
 
+  /// The checksum of what a file's index says, which depends on what it is of.
   private static func sum(_ key: [UInt8], _ payload: UnsafeRawBufferPointer) -> UInt64 {
     checksum(payload, seed: key.withUnsafeBytes { checksum($0, seed: magic) })
   }
 
+  /// Writes all bytes, in as many steps as the system takes; false where it refuses.
   private static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
     var done = 0
     while done < bytes.count {

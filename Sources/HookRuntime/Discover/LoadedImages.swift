@@ -102,6 +102,7 @@ private enum Loader {
     unsafeBitCast($0, to: (@convention(c) (Callback, UnsafeMutableRawPointer?) -> Int32).self)
   }
 
+  /// Has the loader call back for each image that is open.
   static func forEach(_ context: UnsafeMutableRawPointer, _ callback: Callback) {
     _ = iterate?(callback, context)
   }

@@ -51,6 +51,7 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     populated.withLock { for (base, size) in $0 { UnsafeMutableRawPointer(bitPattern: base).map { release($0, size) } } }
   }
 
+  /// Lets the kernel take the pages away until they are read again.
   private static func release(_ base: UnsafeMutableRawPointer, _ size: Int) { madvise(base, size, MADV_DONTNEED) }
 
   /// The mappings that were read in whole: address and size.

@@ -117,6 +117,7 @@ final class MetadataReader: @unchecked Sendable {  // constants, and what is beh
     view(at: address)?.load(0)
   }
 
+  /// The text at an address of the image, up to its NUL; nil where the image has no such address.
   func cString(at address: UInt64) -> UnsafeBufferPointer<UInt8>? { view(at: address)?.cString(at: 0) }
 
   func string(at address: UInt64) -> String? {

@@ -25,6 +25,7 @@ enum SourceFileNames {
     private var seen: Set<UInt64> = []
     private(set) var names: Set<String> = []
 
+    /// Adds the base name of a path that ends in `.swift`.
     mutating func add(path: UnsafeBufferPointer<UInt8>) {
       guard path.count > 6, UnsafeBufferPointer(rebasing: path.suffix(6)).equals(".swift") else { return }
       let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -116,6 +117,7 @@ enum SourceFileNames {
     }
   }
 
+  /// How many bytes come before the NUL.
   private static func length(_ text: UnsafePointer<CChar>) -> Int {
     var count = 0
     while text[count] != 0 { count += 1 }

@@ -41,6 +41,7 @@ package struct SymbolIndex: Sendable {
     Int(hash >> 16 ^ hash & 0xffff)
   }
 
+  /// `count` words of the index from word `start` on. The file was checked to have them.
   private func words(_ start: Int, _ count: Int) -> UnsafeBufferPointer<UInt32> {
     UnsafeBufferPointer(
       start: (payload.bytes.base + start * 4).assumingMemoryBound(to: UInt32.self), count: count)
@@ -52,6 +53,7 @@ package struct SymbolIndex: Sendable {
   /// References sorted by address.
   var order: UnsafeBufferPointer<UInt32> { words(Self.headerWords, symbolCount) }
 
+  /// The symbols whose names have an identifier of that bucket, ascending.
   private func postings(_ bucket: Int) -> UnsafeBufferPointer<UInt32> {
     let starts = words(Self.headerWords + symbolCount, Self.bucketCount + 1)
     let start = Int(starts[bucket]), end = Int(starts[bucket + 1])
@@ -71,6 +73,7 @@ package struct SymbolIndex: Sendable {
     }
   }
 
+  /// Whether an ascending list holds the value.
   private static func contains(_ list: UnsafeBufferPointer<UInt32>, _ value: UInt32) -> Bool {
     var low = 0
     var high = list.count

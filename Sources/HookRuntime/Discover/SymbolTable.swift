@@ -221,6 +221,7 @@ extension SymbolTable {
     candidates(prefix: name).filter { $0.name.count == name.count }
   }
 
+  /// The functions whose names have all identifiers of these hashes, and are accepted.
   private func matches(_ hashes: [UInt32], where accept: (UnsafeBufferPointer<UInt8>) -> Bool) -> [ImageSymbol] {
     var found: [ImageSymbol] = []
     func consider(_ reference: UInt32) {
@@ -241,6 +242,7 @@ extension SymbolTable {
 
 /// What the ends of a mangled name tell without parsing it.
 enum SwiftNames {
+  /// The name begins as mangled names of Swift do.
   @inline(__always)
   static func isSwift(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     name.count > 2 && name[0] == UInt8(ascii: "$")

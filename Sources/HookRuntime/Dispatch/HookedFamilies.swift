@@ -59,6 +59,7 @@ final class HookedFamilies {
     entries.flatMap { entry in entry.first.map { [$0.takeUnretainedValue()] + $0.takeUnretainedValue().siblings } ?? [] }
   }
 
+  /// A table of that many empty places; who replaces it frees it.
   private static func entries(_ count: Int) -> UnsafeMutableBufferPointer<Entry> {
     let entries = UnsafeMutableBufferPointer<Entry>.allocate(capacity: count)
     entries.initialize(repeating: Entry())

@@ -97,6 +97,7 @@ private enum KeptRecord {
       of: Unmanaged.passRetained(body).toOpaque(), toByteOffset: size, as: UnsafeMutableRawPointer.self)
   }
 
+  /// The Swift side of a record, whose memory ends with a reference to it.
   static func body(of record: UnsafeMutablePointer<HKTBodyRecord>) -> HookedBody {
     let body = UnsafeMutableRawPointer(record).load(fromByteOffset: size, as: UnsafeMutableRawPointer.self)
     // Retained when the record was made.

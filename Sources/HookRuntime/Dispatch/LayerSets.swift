@@ -169,6 +169,7 @@ final class LayerSets {
     return true
   }
 
+  /// Has calls ask the new table for their object's layers; the old one is freed when no call uses it.
   private func replaceTable(by new: UnsafeMutablePointer<HKTObjects>?) {
     forEachRecord { _ = hkt_record_publish_objects($0, new) }
     // A table begins with what it is retired by.

@@ -82,6 +82,7 @@ enum SlotPatcher {
   /// Gives the words back what they held, but where someone else has changed one since: that stays, and is thrown.
   static func restore(_ slots: [Slot]) throws(InterceptRefusal) { try change(slots, hkt_restore_slots) }
 
+  /// Has C change all words as one, or none of them.
   private static func change(
     _ slots: [Slot], _ change: (UnsafeMutablePointer<HKTSlot>?, Int, UnsafeMutablePointer<HKTRefusal>?) -> Bool
   ) throws(InterceptRefusal) {

@@ -219,6 +219,8 @@ package final class Observer: @unchecked Sendable {
     return withEnd(of: segments, behind: value, body)
   }
 
+  /// Gives `body` the memory of the value at the end of the path's segments, from the object or value they begin with; nil where one on the way is
+  /// nil.
   private func withEnd<R>(of segments: ClosedRange<Int>, behind value: OwnedValue, _ body: (UnsafeRawPointer, TypeInfo) -> R) -> R? {
     PropertyPath.follow(path.segments[segments.lowerBound].fields[...], value.memory, value.info) { memory, info -> R? in
       guard segments.lowerBound < segments.upperBound else { return body(memory, info) }
@@ -363,6 +365,7 @@ private final class Watch: Sendable {
   }
 }
 
+/// The watch that the layer's context is.
 private func watch(_ context: UnsafeMutableRawPointer?) -> Watch {
   // The context is the watch that `install` retained for this layer.
   Unmanaged<Watch>.fromOpaque(context!).takeUnretainedValue()

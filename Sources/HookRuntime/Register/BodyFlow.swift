@@ -163,6 +163,7 @@ final class Flows {
     return at < code.count && code[at] == 0xC3
   }
 
+  /// Gives `body` what the C analysis asks of Swift. Valid only inside.
   func withHost<T>(_ body: (UnsafePointer<HKTFlowHost>) -> T) -> T {
     var host = HKTFlowHost(
       context: Unmanaged.passUnretained(self).toOpaque(),

@@ -204,6 +204,7 @@ struct AsyncParts {
     }
   }
 
+  /// The name of the function that a part of an async one (`…TQ1_`, `…TY2_`) belongs to; nil for other names.
   private static func wholeName(_ name: UnsafeBufferPointer<UInt8>) -> String? {
     guard name.last == UInt8(ascii: "_") else { return nil }
     var end = name.count - 1

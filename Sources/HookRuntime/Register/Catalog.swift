@@ -324,6 +324,7 @@ package final class ImageCatalog: @unchecked Sendable {
     }
   }
 
+  /// The first bytes of the body as the file has them, whatever was written over them in memory; nil where there are fewer.
   package func fileBytes(of body: Body, count: Int) -> UnsafeRawPointer? {
     file.bytes(at: body.address - bias, count: count)?.baseAddress
   }

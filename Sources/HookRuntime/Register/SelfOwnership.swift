@@ -63,6 +63,7 @@ extension Flows {
     let isCut: Bool
   }
 
+  /// Gives `body` what the C analysis asks of Swift: names, callees and types. Valid only inside.
   private func withHost<T>(
     of name: String, _ followed: FollowedSelf, _ besides: OtherWords, _ depth: Int, _ body: (UnsafePointer<HKTOwnershipHost>) -> T
   ) -> T {

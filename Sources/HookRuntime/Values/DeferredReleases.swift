@@ -105,6 +105,7 @@ package final class DeferredReleases {
     keep(value, replacedBy: call, borrowedBy: .callers)
   }
 
+  /// Puts the value into the thread's list, whose oldest one ends where it is full.
   private static func keep(_ value: OwnedValue, until end: UInt64, _ thread: UnsafeMutablePointer<HKTThread>) {
     if thread.pointee.deferred == nil { thread.pointee.deferred = Unmanaged.passRetained(DeferredReleases()).toOpaque() }
     // Only this file stores `deferred`.
@@ -117,6 +118,7 @@ package final class DeferredReleases {
     }
   }
 
+  /// Ends what was kept for frames below that address of the stack.
   private func endGone(at stack: UInt64, _ thread: UnsafeMutablePointer<HKTThread>) {
     let gone = entries.filter { $0.end < stack }
     entries.removeAll { $0.end < stack }

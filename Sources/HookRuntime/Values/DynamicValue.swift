@@ -49,15 +49,18 @@ enum DynamicValue {
     return isMade ? "" : "\(value), which is no \(type.name)"
   }
 
+  /// Stores the number as an integer that is exactly equal; nil where the value is no number.
   private static func integer<N: BinaryInteger>(_ value: Any, _: N.Type, _ memory: UnsafeMutableRawPointer) -> Bool? {
     func exactly(_ number: some BinaryFloatingPoint) -> N? { N(exactly: number) }
     return Self.number(value, { exactly($0) }, memory)
   }
 
+  /// Stores the number as one of floating point that is exactly equal; nil where the value is no number.
   private static func float<N: BinaryFloatingPoint>(_ value: Any, _: N.Type, _ memory: UnsafeMutableRawPointer) -> Bool? {
     Self.number(value, { number -> N? in Self.exactly(number) }, memory)
   }
 
+  /// Stores what `exactly` makes of the number; false where it makes nothing, nil where the value is no number.
   private static func number<N: Numeric>(
     _ value: Any, _ exactly: (any BinaryFloatingPoint) -> N?, _ memory: UnsafeMutableRawPointer
   ) -> Bool? {

@@ -77,6 +77,7 @@ extension FunctionPlan {
     return 0
   }
 
+  /// Puts the argument's value into the registers and slots of the frame.
   private func put(_ memory: UnsafeMutableRawPointer, _ index: Int, _ frame: UnsafeMutablePointer<HKTFrame>) {
     let argument = call.arguments[index]
     put(memory, argument.location, frame)

@@ -64,6 +64,7 @@ package final class FunctionValue: Sendable {
     return TypeResolver.shared.general(info) === info && info.form == .natural
   }
 
+  /// Stores the words of the function; a C function is one word.
   private func write(_ code: UInt, _ context: UInt, _ target: TypeInfo, _ memory: UnsafeMutableRawPointer) {
     memory.storeBytes(of: code, as: UInt.self)
     if target.metadata.function?.convention == .swift { memory.storeBytes(of: context, toByteOffset: 8, as: UInt.self) }
@@ -111,6 +112,7 @@ private final class ForwardingClosure: ClosureBody {
     self.borrow = borrow
   }
 
+  /// Passes a call of the one form on to the closure of the other form.
   func run(_ call: UnsafeMutablePointer<HKTCall>, _ plan: FunctionPlan) {
     if let borrow, borrow.isOver.load(ordering: .acquiring) {
       fatalError("a non-escaping closure of type '\(target.type.name)' was kept and called after the handler it was lent to")

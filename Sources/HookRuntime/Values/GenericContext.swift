@@ -75,6 +75,7 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
   package let pointer: UnsafeRawPointer
   package init(_ pointer: UnsafeRawPointer) { self.pointer = pointer }
 
+  /// Follows a relative reference at an offset of the descriptor.
   private func relative(_ offset: Int) -> UnsafeRawPointer { pointer + offset + Int(pointer.load(fromByteOffset: offset, as: Int32.self)) }
   package var name: String { String(cString: relative(8).assumingMemoryBound(to: CChar.self)) }
 

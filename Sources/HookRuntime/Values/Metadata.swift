@@ -240,6 +240,7 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
   package var isGeneric: Bool { flags & 0x80 != 0 }
   private var hasResilientSuperclass: Bool { flags & 0x2000_0000 != 0 }
 
+  /// Follows a relative reference of the descriptor; nil for none.
   private func relative(_ offset: Int) -> UnsafeRawPointer? {
     let distance = pointer.load(fromByteOffset: offset, as: Int32.self)
     return distance == 0 ? nil : pointer + offset + Int(distance)

@@ -78,6 +78,7 @@ extension TypeDescriptor {
     return false
   }
 
+  /// The context around a context; nil for a module.
   private static func parent(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
     let distance = context.load(fromByteOffset: 4, as: Int32.self)
     guard distance != 0 else { return nil }

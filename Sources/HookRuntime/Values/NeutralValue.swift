@@ -29,6 +29,7 @@ package enum NeutralValue {
     return true
   }
 
+  /// Initializes the memory with an empty collection, set or dictionary; false for other types.
   private static func initialize(_ memory: UnsafeMutableRawPointer, _ type: Any.Type) -> Bool {
     func put<T>(_ value: T) -> Bool {
       memory.bindMemory(to: T.self, capacity: 1).initialize(to: value)

@@ -65,6 +65,7 @@ package enum OutcomeReach {
     return use == HKT_VARIABLE_MAY_BE_USED
   }
 
+  /// What the caller's code does with its variable after the call; nil where that is not known, or of no account.
   private static func variableUse(_ argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> HKTVariableUse? {
     guard call.pointee.is_async == 0, case .address(let place) = argument.location, let info = argument.info, info.size > 0,
       hkt_caller_may_know(call)
@@ -89,6 +90,7 @@ package enum OutcomeReach {
     return site.pointee.read & places == places || !site.pointee.is_direct
   }
 
+  /// Which of the registers the caller reads after the call; nil where its code is not known.
   private static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
     guard places != 0, call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
     return hkt_result_use(call.pointee.frame.pointee.stack, places)

@@ -133,6 +133,7 @@ package enum TypedValue {
     return nil
   }
 
+  /// Initializes the memory with a value of exactly the type, in the form that values of it have there; false where that cannot be.
   private static func storeExact<T>(_ value: T, _ type: TypeInfo, _ memory: UnsafeMutableRawPointer) -> Bool {
     let general = TypeResolver.shared.general(type)
     if general === type {
@@ -145,6 +146,7 @@ package enum TypedValue {
     return true
   }
 
+  /// Initializes the memory with what the value holds, where that is of the type, or conforms to it.
   private static func storeContent<T>(of value: T, _ type: TypeInfo, _ memory: UnsafeMutableRawPointer) -> Bool {
     // T is Any, or what an existential is to hold.
     let content = value as Any

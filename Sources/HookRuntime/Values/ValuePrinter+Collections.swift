@@ -62,6 +62,7 @@ extension ValuePrinter {
     return true
   }
 
+  /// The key in that bucket of a dictionary is a text that names a secret.
   private static func isSecretKey(_ storage: UnsafeRawPointer, _ bucket: Int, _ key: TypeInfo, _ isSecret: (String) -> Bool) -> Bool {
     guard case .string = key.kind else { return false }
     let words = storage.load(fromByteOffset: 48, as: UnsafeRawPointer.self) + 16 * bucket

@@ -141,6 +141,7 @@ extension ValuePrinter {
     }
   }
 
+  /// Data: its size and its first bytes, as text where they are one.
   private func shown(_ bytes: UnsafeRawBufferPointer) -> String {
     var text = "Data(\(bytes.count) B "
     var end = min(bytes.count, limits.string)

@@ -48,11 +48,13 @@ package struct ValuePrinter {
     self.isSecret = isSecret
   }
 
+  /// Appends the value at `memory`, within the limits.
   package func print(_ memory: UnsafeRawPointer, _ info: TypeInfo, into text: inout String) {
     let (end, overflow) = text.utf8.count.addingReportingOverflow(limits.width)
     print(memory, info, PrintRoom(depth: limits.depth, end: overflow ? .max : end), &text)
   }
 
+  /// Appends the value at `memory` to the text, as long as there is room.
   func print(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     switch info.kind {
     case .void: text += "()"
@@ -80,6 +82,7 @@ package struct ValuePrinter {
 
   private static func plain(_ number: String) -> String { number.hasSuffix(".0") ? String(number.dropLast(2)) + ".0" : number }
 
+  /// The integer of that many bits at `memory`, in decimals.
   private static func integer(_ memory: UnsafeRawPointer, _ bits: Int, _ signed: Bool) -> String {
     switch (bits, signed) {
     case (8, true): "\(memory.load(as: Int8.self))"
@@ -125,6 +128,7 @@ package struct ValuePrinter {
     text += shown ?? "<unreadable 0x\(String(address, radix: 16))>"
   }
 
+  /// Appends what an Optional holds, or nil.
   private func optional(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ payload: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     // Tag 0 is the payload case, the empty case follows.
     guard let tag = info.metadata.enumTag(memory) else { text += "<\(Self.short(info.name))>"; return }
@@ -155,6 +159,7 @@ package struct ValuePrinter {
   private static let (float80, float16) = (Metadata(Float80.self), Metadata(Float16.self))
   private static let (int128, uint128) = (Metadata(Int128.self), Metadata(UInt128.self))
 
+  /// Appends a struct: as a number, a collection or a type of Foundation, otherwise by its fields.
   private func structure(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
     if let number = Self.number(memory, info.metadata) { text += number; return }
@@ -179,6 +184,7 @@ package struct ValuePrinter {
     text += ")"
   }
 
+  /// Appends a field of that type; `…` where the type is not known.
   private func print(_ memory: UnsafeRawPointer, fieldType name: MangledBytes?, in owner: Metadata, _ room: PrintRoom, _ text: inout String) {
     guard let name, name.builtin == nil, !name.hasSuffix("Xw"), !name.hasSuffix("Xo"), !name.hasSuffix("Xu"),
       let metadata = name.resolve(in: owner), let info = try? types.type(of: metadata).get()
@@ -204,6 +210,7 @@ package struct ValuePrinter {
     return closed
   }
 
+  /// Appends the case, with its payload.
   private func enumeration(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     guard let descriptor = info.metadata.descriptor, let tag = info.metadata.enumTag(memory) else {
       text += "<\(Self.short(info.name))>"
@@ -227,6 +234,7 @@ package struct ValuePrinter {
     text += ")"
   }
 
+  /// Appends the elements with their labels.
   private func tuple(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     text += "("
     let labels = info.metadata.tupleLabels
@@ -243,6 +251,7 @@ package struct ValuePrinter {
     text += ")"
   }
 
+  /// Appends what a value of protocol type holds.
   private func existential(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     if info.metadata.existentialForm == .error {
       if !limits.showsPayloads { text += Self.error(memory.load(as: UInt.self)); return }
@@ -257,6 +266,7 @@ package struct ValuePrinter {
     error(memory, info, PrintRoom(depth: limits.depth, end: limits.width == .max ? .max : text.utf8.count + limits.width), &text)
   }
 
+  /// Appends an error: a case with the name of its type.
   private func error(_ memory: UnsafeRawPointer, _ info: TypeInfo, _ room: PrintRoom, _ text: inout String) {
     if case .enumeration = info.kind { text += Self.short(info.name) }
     print(memory, info, room, &text)

@@ -33,6 +33,7 @@ package struct ValueReader {
     }
   }
 
+  /// Where the frame keeps a vector register, as it came in or as the callee left it.
   private func xmmAddress(_ i: Int, result: Bool) -> UnsafeRawPointer {
     let base = UnsafeRawPointer(frame)
     return base

@@ -231,12 +231,14 @@ package struct ValueWriter {
     }
   }
 
+  /// The first bytes at `memory` as a word, of which the others are 0.
   fileprivate static func word(_ memory: UnsafeRawPointer, _ size: Int) -> UInt64 {
     var word: UInt64 = 0
     withUnsafeMutableBytes(of: &word) { $0.baseAddress!.copyMemory(from: memory, byteCount: min(size, 8)) }
     return word
   }
 
+  /// Puts part of the value at `memory` into its place in the frame.
   private func setArgument(_ piece: Piece, _ memory: UnsafeRawPointer) { Self.set(piece, memory, in: frame) }
   private func setArgument(_ place: Place, _ word: UInt64) { Self.set(place, word, in: frame) }
 
@@ -249,6 +251,7 @@ package struct ValueWriter {
     set(piece.place, word(memory + piece.offset, piece.size), in: frame)
   }
 
+  /// Puts a word into a register or a stack slot of the frame.
   static func set(_ place: Place, _ word: UInt64, in frame: UnsafeMutablePointer<HKTFrame>) {
     let base = UnsafeMutableRawPointer(frame)
     switch place {

@@ -44,6 +44,7 @@ package enum HostThread {
     return status
   }
 
+  /// The first function of a thread of ours.
   private static func run(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     // Retained by `start` for this thread.
     let start = Unmanaged<Start>.fromOpaque(start!).takeRetainedValue()

@@ -29,6 +29,7 @@ final class ContainLayer: Sendable {
     hook.ownCrumbs(of: Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Runs the original so that a trap in it comes back here, where the handler answers.
   func run(_ call: UnsafeMutablePointer<HKTCall>) -> HKTOutcome {
     let view = CallView(call)
     guard !isOver.load(ordering: .relaxed), !hook.isMismatch(view) else {

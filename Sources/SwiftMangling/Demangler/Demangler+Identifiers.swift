@@ -45,6 +45,7 @@ extension Demangler {
     return arena.make(.identifier, text: UnsafeBufferPointer(start: memory, count: length))
   }
 
+  /// Reads an identifier made of words seen before; its length, and its bytes where memory is given.
   private mutating func scanWordIdentifier(into memory: UnsafeMutablePointer<UInt8>?) -> Int? {
     var length = 0
     var moreWords = true

@@ -110,6 +110,7 @@ struct Demangler: ~Copyable {
     }
   }
 
+  /// Begins with another name. The bytes must stay until the tree has been read.
   private mutating func begin(_ name: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     arena.reset()
     text = name
@@ -230,6 +231,7 @@ struct Demangler: ~Copyable {
     substitutionCount += 1
   }
 
+  /// The contents in twice the memory; frees the former.
   private static func grown(
     _ memory: UnsafeMutablePointer<NodeIndex>, _ capacity: inout Int
   ) -> UnsafeMutablePointer<NodeIndex> {

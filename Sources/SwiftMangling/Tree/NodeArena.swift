@@ -75,6 +75,7 @@ struct NodeArena: ~Copyable {
     return NodeIndex(truncatingIfNeeded: count - 1)
   }
 
+  /// Makes a node that refers to a text, which must live as long as the arena uses it.
   mutating func make(_ kind: NodeKind, text: UnsafeBufferPointer<UInt8>) -> NodeIndex {
     let index = make(kind)
     nodes[Int(index)].payload = .text

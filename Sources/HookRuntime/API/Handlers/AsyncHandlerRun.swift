@@ -57,6 +57,7 @@ final class AsyncHandlerRun: @unchecked Sendable {
     }
   }
 
+  /// The call begins: the layer waits for the closure.
   private static func begin(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler) -> HKTOutcome {
     guard let body = handler.asyncBody, !handler.isMismatch(call) else { return HKT_FAILED }
     let run = AsyncHandlerRun(call, handler)
@@ -78,6 +79,7 @@ final class AsyncHandlerRun: @unchecked Sendable {
     return HKT_AWAIT
   }
 
+  /// The closure has returned, or the call is dropped: what it changed takes effect, or is forgotten.
   private static func end(_ call: UnsafeMutablePointer<HKTCall>, _ handler: Handler, isDropped: Bool) -> HKTOutcome {
     // Retained by `begin`; this step owns it.
     let run = Unmanaged<AsyncHandlerRun>.fromOpaque(hkt_async_layer(call).pointee.state!).takeRetainedValue()

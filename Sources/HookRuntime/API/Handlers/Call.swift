@@ -165,6 +165,7 @@ struct RunningHandler {
     self.task = task
   }
 
+  /// The state of the handler, while it runs on its own thread or task.
   func state() throws(HandlerError) -> UnsafeMutablePointer<HandlerCall> {
     if let thread {
       guard thread.pointee.handler == number, hkt_thread_if_known() == thread else { throw .callIsOver }
@@ -209,6 +210,7 @@ struct RunningHandler {
     return try result()
   }
 
+  /// Where a result of exactly this type lies that nobody has changed.
   @usableFromInline
   func resultPlace(_ type: Any.Type) -> UnsafeRawPointer? { pointer.pointee.straightResult(Metadata(type)) }
 

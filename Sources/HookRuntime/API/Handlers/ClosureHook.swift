@@ -54,6 +54,7 @@ private final class ClosureBox: Sendable {
   let body: @Sendable (borrowing HookedCall) throws -> Void
   init(_ body: @escaping @Sendable (borrowing HookedCall) throws -> Void) { self.body = body }
 
+  /// Runs the closure, and lets what it changed take effect.
   func run(_ changes: UnsafeMutablePointer<HandlerChanges>) -> HKTOutcome {
     var thrown: (any Error)?
     do { try body(HookedCall(changes)) } catch { thrown = error }

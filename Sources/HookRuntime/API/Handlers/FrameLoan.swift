@@ -12,6 +12,7 @@ enum FrameBorrow {
     return withUnsafeBytes(of: value) { isInFrame($0, info) } ? nil : value
   }
 
+  /// The value leads into the frame of a function: by one of its words or, of an object, by a field.
   private static func isInFrame(_ bytes: UnsafeRawBufferPointer, _ info: TypeInfo) -> Bool {
     guard let memory = bytes.baseAddress, !bytes.isEmpty else { return false }
     if hkt_frame_object_among(memory, bytes.count / 8) != nil { return true }
@@ -64,6 +65,7 @@ private enum EndingObjects {
     return withUnsafeBytes(of: value) { bytes in bytes.baseAddress.flatMap { found(at: $0, info, depth: 0) } }
   }
 
+  /// The type of what of the value lies in a frame; nil for nothing. Looks into fields and payloads.
   private static func found(at memory: UnsafeRawPointer, _ info: TypeInfo, depth: Int) -> String? {
     guard depth < deepest else { return nil }
     switch info.kind {

@@ -46,6 +46,7 @@ enum WitnessTables {
     return found
   }
 
+  /// The table of a conformance in memory; nil where the runtime has not made it and the type is not known.
   private static func table(_ record: ConformanceRecord, _ descriptor: ProtocolDescriptor, in image: ImageCatalog) -> UnsafeRawPointer? {
     if !record.isTableMade { return record.witnessTable.flatMap { UnsafeRawPointer(bitPattern: UInt($0 + image.bias)) } }
     // The selector names the type, so its accessor may run.

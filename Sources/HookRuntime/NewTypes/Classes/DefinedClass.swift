@@ -122,6 +122,7 @@ public struct DefinedClass: Sendable {
     return true
   }
 
+  /// Where the object has the added property; nil where it has none of this name and type.
   private func place<Value>(_ property: String, _ object: AnyObject, _ type: Value.Type) -> UnsafeMutablePointer<Value>? {
     let pointer = Unmanaged.passUnretained(object).toOpaque()
     guard Metadata(pointer.load(as: UnsafeRawPointer.self)).isSubclass(of: runtimeClass.metadata),

@@ -53,6 +53,7 @@ final class SynthesizedModify: Sendable {
     }
   }
 
+  /// Begins an access: reads the property and yields a copy, which the end of the access writes back.
   func begin(_ frame: UnsafeMutablePointer<HKTFrame>) {
     let object = UInt(frame.pointee.self_register)
     // The caller keeps the indices and the object until the access is over; copies cost little, and need no such promise.

@@ -340,6 +340,7 @@ package final class RuntimeClass: RuntimeMemberSource, @unchecked Sendable {
     for (field, layout) in zip(fields, words.fields) { field.initialize(object + layout.offset) }
   }
 
+  /// Ends the values of the properties that this class added to the object.
   private func destroyFields(of object: UnsafeMutableRawPointer) {
     for (field, layout) in zip(fields, words.fields) where !field.info.isTrivial { field.info.metadata.destroy(object + layout.offset) }
   }
@@ -367,6 +368,7 @@ package final class RuntimeClass: RuntimeMemberSource, @unchecked Sendable {
     words[NewClassMetadata.variableDestroyer] = UInt(variables.ours)
   }
 
+  /// The object ends: what its class added ends first, then the superclass's `deinit` runs.
   private static func end(_ frame: UnsafeMutablePointer<HKTFrame>, _ site: UnsafeMutablePointer<HKTSite>) {
     guard let object = UnsafeMutableRawPointer(bitPattern: UInt(frame.pointee.self_register)) else { return }
     // The class retained itself for its sites, and lives for ever.

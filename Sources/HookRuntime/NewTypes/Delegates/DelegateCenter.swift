@@ -99,6 +99,7 @@ final class DelegateCenter: @unchecked Sendable {
         + (near.isEmpty ? "; they have \(known.joined(separator: ", "))" : "; did you mean '\(near[0])'?"))
   }
 
+  /// Shows a call on a proxy to all who record its requirement.
   private func record(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry, _ behaviour: Behaviour) {
     let all = recorders.withLock { $0 }.filter { $0.requirements?.contains(entry.name) ?? true }
     if all.isEmpty { return }
@@ -203,6 +204,7 @@ final class DelegateCenter: @unchecked Sendable {
     }
   }
 
+  /// The object's witness tables for the property's protocols; nil where it lacks one.
   private func tables(of object: UnsafeRawPointer) -> [UnsafeRawPointer]? {
     let type = Metadata(object.load(as: UnsafeRawPointer.self))
     let tables = property.protocols.compactMap { type.conformance(to: $0) }
@@ -211,6 +213,7 @@ final class DelegateCenter: @unchecked Sendable {
 
   // MARK: Calls of the accessors
 
+  /// The property's setter runs: what is set is put behind a proxy.
   fileprivate func set(_ call: UnsafeMutablePointer<HKTCall>) {
     let owner = CallView(call).selfObject
     replaceValue(call)
@@ -243,6 +246,7 @@ final class DelegateCenter: @unchecked Sendable {
     writer.replace(argument, with: property.value(UInt(bitPattern: proxyPointer), tables: tables))
   }
 
+  /// The property's getter runs: a proxy that it returns is replaced by what was set.
   fileprivate func get(_ call: UnsafeMutablePointer<HKTCall>) {
     let view = CallView(call)
     let result = view.plan.result

@@ -58,6 +58,7 @@ private final class MethodContext: Sendable {
     callers = Callers(of: type)
   }
 
+  /// A method of a type that conforms runs: it is recorded, unless the type calls it itself or a call around it is recorded for it.
   func run(_ call: UnsafeMutablePointer<HKTCall>) {
     let caller = callers.kind(of: UInt(call.pointee.frame.pointee.stack[-1]))
     if caller == .own || caller == .witness && isCarriedOut(call) || isHandedOn(call) { return }
@@ -86,6 +87,7 @@ private final class MethodContext: Sendable {
     return outer.pointee.frame.pointee.integer.0 == call.pointee.frame.pointee.integer.0 && isSameRequirement(outer)
   }
 
+  /// The call is one of those that are recorded here.
   private func isSameRequirement(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
     call.pointee.layers.map { DelegateMethods.isRecorded($0, by: self) } ?? false
   }

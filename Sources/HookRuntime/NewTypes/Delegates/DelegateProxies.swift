@@ -257,6 +257,7 @@ private enum StoredReferences {
     }
   }
 
+  /// The object that the weak slot names, retained; nil where it has ended.
   private static func weak(_ place: UnsafeRawPointer) -> AnyObject? {
     guard let word = RuntimeReferences.loadWeak(UnsafeMutableRawPointer(mutating: place)) else { return nil }
     return Unmanaged<AnyObject>.fromOpaque(word).takeRetainedValue()

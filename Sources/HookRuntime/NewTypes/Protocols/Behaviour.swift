@@ -156,6 +156,7 @@ package final class Behaviour: @unchecked Sendable {
 
   // MARK: A call
 
+  /// Answers a call of a requirement by the handler it has, or lets it go on to the target.
   fileprivate func run(_ call: UnsafeMutablePointer<HKTCall>, _ entry: RequirementEntry) -> HKTOutcome {
     if let observer, !isSilent { observer(call, entry, self) }
     guard let handler = handlers[entry.position] else {

@@ -117,6 +117,7 @@ package final class ConformingClass: @unchecked Sendable {
     return all
   }
 
+  /// Writes the words of one protocol's witness table, which is memory of ours.
   private func fill(_ table: UnsafeMutableRawPointer, _ layout: ProtocolLayout, _ index: Int) throws(NewTypeError) {
     var own: [RequirementEntry] = []
     for requirement in layout.requirements where requirement.isFunction {

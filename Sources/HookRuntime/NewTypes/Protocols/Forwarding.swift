@@ -22,6 +22,7 @@ enum Forwarding {
     return UInt(slot.ours)
   }
 
+  /// A call of a requirement arrives: it goes to the object's target, or is answered without one.
   private static func run(_ frame: UnsafeMutablePointer<HKTFrame>, _ entry: RequirementEntry) {
     let object = UInt(frame.pointee.self_register)
     // The caller keeps its object, and an object keeps its behaviour.
@@ -38,6 +39,7 @@ enum Forwarding {
     FrameAnswer(frame).restoreSelf(object)
   }
 
+  /// Puts the target in the place of self and runs what it has for the requirement.
   private static func forward(
     _ frame: UnsafeMutablePointer<HKTFrame>, _ entry: RequirementEntry, to target: AnyObject, _ behaviour: Behaviour
   ) {
@@ -50,6 +52,7 @@ enum Forwarding {
     withExtendedLifetime(target) {}
   }
 
+  /// Retains the target until the access that the frame began has ended.
   private static func hold(_ target: AnyObject, untilAccessEnds frame: UnsafeMutablePointer<HKTFrame>) {
     let held = Unmanaged.passRetained(target)
     // Without memory it is held for good: the access may go on for any time.

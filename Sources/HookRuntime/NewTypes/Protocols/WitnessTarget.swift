@@ -15,6 +15,7 @@ extension RequirementEntry {
     return found
   }
 
+  /// Whether the witness in the type's table is an implementation of its own; nil where its code does not tell.
   private func find(in table: UnsafeRawPointer, by type: Metadata) -> Bool? {
     let word = table.load(fromByteOffset: 8 * requirement.word, as: UInt.self)
     guard let code = UnsafeRawPointer(bitPattern: word), let image = ConformanceScan.image(containing: code),

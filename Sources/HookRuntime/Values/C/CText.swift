@@ -23,6 +23,7 @@ package enum CText {
     } ?? long(address, body)
   }
 
+  /// Gives `body` a text that goes on into other pages, read piece by piece; nil where it has no end.
   private static func long<R>(_ address: UInt, _ body: (UnsafeRawBufferPointer) -> R) -> R? {
     var bytes: [UInt8] = []
     var at = address
@@ -45,6 +46,7 @@ package enum CText {
     return bytes.prefix(longest).withUnsafeBytes(body)
   }
 
+  /// Copies bytes that may be gone; false where they are.
   private static func read(_ address: UInt, _ count: Int, into memory: UnsafeMutableRawPointer) -> Bool {
     hkt_peek(UInt64(address), memory, count)
   }

@@ -130,10 +130,12 @@ package struct CrashFile: Sendable {
 
   private static var magic: UInt64 { 0x3148_5341_5243_4853 }
 
+  /// The text in a field of that size, up to its NUL.
   private static func text(_ start: UnsafeRawPointer, _ size: Int) -> String {
     String(decoding: UnsafeRawBufferPointer(start: start, count: size).prefix { $0 != 0 }, as: UTF8.self)
   }
 
+  /// The handlers and rules that the file names.
   private static func readOwners(_ memory: UnsafeMutableRawPointer) -> [Owner] {
     let file = memory.assumingMemoryBound(to: CCrashFile.self)
     let first = memory + Int(CCRASH_AT_OWNERS)
@@ -149,6 +151,7 @@ package struct CrashFile: Sendable {
     }
   }
 
+  /// What handlers were called last, oldest first.
   private static func readCrumbs(_ memory: UnsafeMutableRawPointer, _ owners: [Owner]) -> [Crumb] {
     let start = memory.assumingMemoryBound(to: CCrashFile.self).pointee.started_monotonic
     let after = { (time: UInt64) in time > start ? time - start : 0 }

@@ -105,6 +105,7 @@ final class ContainerLayer: @unchecked Sendable {
     ) { Unmanaged<ContainerLayer>.fromOpaque($0!).release() }
   }
 
+  /// A method with an index is called: one beyond the end is caught.
   fileprivate func call(_ call: UnsafeMutablePointer<HKTCall>) {
     guard run.isOn, let problem = problem(CallView(call)), run.includes(GuardSite.address(call)) else {
       hkt_call_proceed(call)

@@ -53,6 +53,7 @@ final class Metric: Sendable {
     return .passUnretained(overflow)
   }
 
+  /// Both have the same bytes.
   private static func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool { a.count == b.count && a.elementsEqual(b) }
 
   /// Puts a new series into an empty slot; nil when it is taken by another one now.

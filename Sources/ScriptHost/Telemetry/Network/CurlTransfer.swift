@@ -18,14 +18,17 @@ struct Curl: Sendable {
       append: unsafeBitCast(append, to: (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>) -> UnsafeMutableRawPointer?).self))
   }()
 
+  /// A number that libcurl tells of the transfer; 0 where it does not.
   func long(_ number: UInt32, _ handle: UnsafeMutableRawPointer) -> Int {
     var value = 0
     return information(handle, 0x200000 + number, &value) == 0 ? value : 0
   }
+  /// A number of bytes or microseconds that libcurl tells of the transfer; 0 where it does not.
   func large(_ number: UInt32, _ handle: UnsafeMutableRawPointer) -> UInt64 {
     var value: Int64 = 0
     return information(handle, 0x600000 + number, &value) == 0 ? UInt64(max(0, value)) : 0
   }
+  /// A text that libcurl tells of the transfer, which it keeps; empty where there is none.
   func text(_ number: UInt32, _ handle: UnsafeMutableRawPointer) -> String {
     var value: UnsafePointer<CChar>?
     return information(handle, 0x100000 + number, &value) == 0 ? value.map { String(cString: $0) } ?? "" : ""

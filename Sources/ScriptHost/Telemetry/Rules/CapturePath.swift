@@ -266,6 +266,7 @@ final class CapturePath: Sendable {
     }
   }
 
+  /// Goes on along a step that is looked up by the type of the value at hand.
   private func byName(
     _ step: Unmanaged<NamedStep>, _ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>, _ body: (CapturedValue) -> Void, _ end: Walk
   ) {

@@ -148,6 +148,7 @@ final class CompiledRule: @unchecked Sendable {
     return paths
   }
 
+  /// The fields in memory of their own, without those that are dropped; the rule frees it.
   private static func keep(_ fields: [(RuleDefinition.Field, CapturePath)]) -> UnsafeMutableBufferPointer<CapturedField> {
     let kept = fields.filter { $0.0.privacy != .drop }
     let memory = UnsafeMutableBufferPointer<CapturedField>.allocate(capacity: kept.count)

@@ -128,6 +128,7 @@ final class Condition: @unchecked Sendable {
     }
   }
 
+  /// The text in memory that is never freed, for conditions that calls look at.
   private static func keep(_ text: String) -> UnsafeRawBufferPointer {
     let bytes = Array(text.utf8)
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
@@ -189,12 +190,14 @@ final class Condition: @unchecked Sendable {
     }
   }
 
+  /// The value is the enum's case of that name.
   private static func isCase(_ text: UnsafeRawBufferPointer, _ type: TypeInfo, _ memory: UnsafeRawPointer) -> Bool {
     guard case .enumeration = type.kind, let number = type.caseNumber(of: memory) else { return false }
     let name = text.first == UInt8(ascii: ".") ? text.dropFirst() : text[...]
     return type.cases[number].name.utf8.elementsEqual(name)
   }
 
+  /// Negative, 0 or positive as `a` comes before `b`, is equal to it, or comes behind it, byte by byte.
   private static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let shared = min(a.count, b.count)
     let first = shared == 0 ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, shared))
@@ -212,6 +215,7 @@ final class Condition: @unchecked Sendable {
     }
   }
 
+  /// Whether the text contains, begins with or ends in what is wanted.
   private static func apply(_ function: ConditionText.Function, _ text: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer) -> Bool {
     guard wanted.count > 0 else { return true }
     guard text.count >= wanted.count, let start = text.baseAddress, let sought = wanted.baseAddress else { return false }

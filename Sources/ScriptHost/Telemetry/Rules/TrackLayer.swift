@@ -55,6 +55,7 @@ final class TrackLayer: @unchecked Sendable {
     Scopes.begin(scope, view.call, identity, thread)
   }
 
+  /// Writes the rule's record, where its filters let the call pass.
   @inline(__always)
   private func fire(_ view: CallView, atExit: Bool, _ thread: UnsafeMutablePointer<ScriptThread>) {
     if rule.passesBy(view) { return }

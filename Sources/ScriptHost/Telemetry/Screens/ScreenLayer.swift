@@ -85,6 +85,7 @@ final class ScreenLayer: @unchecked Sendable {
     return shown.number
   }
 
+  /// What the object showed has gone: writes how long it was there.
   private func disappear(_ object: UInt, _ thread: UnsafeMutablePointer<ScriptThread>) {
     guard let shown = board.disappear(object: object) else { return }
     write(shown, hkt_now_ns() &- shown.start, nil, thread)

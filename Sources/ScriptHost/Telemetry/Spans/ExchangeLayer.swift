@@ -228,6 +228,7 @@ final class ExchangeEndLayer: @unchecked Sendable {
     if let ended = open.note(key, attributes, hasFailed: hasFailed, ends: ends) { end(ended, failure: ended.hasFailed ? "" : nil, thread) }
   }
 
+  /// Writes the exchange's span with the attributes that were added to it.
   private func end(_ exchange: Exchange, failure: String?, _ thread: UnsafeMutablePointer<ScriptThread>) {
     let added = exchange.attributes
     if added.isEmpty { return exchange.maker.end(exchange.scope, failure: failure, thread) }

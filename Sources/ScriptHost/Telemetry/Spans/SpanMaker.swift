@@ -59,6 +59,7 @@ final class SpanMaker: @unchecked Sendable {
     return found
   }
 
+  /// What calls below this one find of its span.
   private func scope(
     _ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, _ trace: TraceID, _ span: UInt64, parent: UInt64, isRoot: Bool,
     _ isSampled: Bool, _ tail: TraceTail?, _ inherited: [UInt8]
@@ -90,6 +91,7 @@ final class SpanMaker: @unchecked Sendable {
     if let tail = scope.tail, scope.isRoot { settle(tail, isKept: failure != nil || duration >= span.slow ?? .max) }
   }
 
+  /// Begins the span's record in the thread's buffer.
   private func start(_ scope: TraceScope, _ thread: UnsafeMutablePointer<ScriptThread>) -> FieldWriter {
     guard let name = scope.name else { return FieldWriter(name, into: thread.pointee.recordBuffer) }
     return FieldWriter(FieldName(name, masked: false), into: thread.pointee.recordBuffer)

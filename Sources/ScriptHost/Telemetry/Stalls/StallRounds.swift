@@ -54,6 +54,7 @@ struct StallRounds {
     return now > start ? now - start : 0
   }
 
+  /// The thread that works on the queue now.
   private static func worker(_ queue: UnsafeMutableRawPointer) -> Int32? {
     Dispatch.worker(of: queue, among: ThreadStacks.threads().filter { $0 != getpid() })
   }
