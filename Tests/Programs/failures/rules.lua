@@ -18,12 +18,18 @@ method "static HookSubjects.Rules.call(_:_:_:)":around(function(call, rule)
   if rules[rule] then return rules[rule](call) end
   return call:original()
 end)
+-- The script's own reference goes at once, so that what is left is what calls left behind.
+local function replace(call, number)
+  local token = swift.new("HookSubjects.Token", "init(_:)", number)
+  call.args[2] = token
+  swift.release(token)
+end
 local keeps = {
-  ["kept: fails before the original"] = function(call) call.args[2] = swift.new("HookSubjects.Token", "init(_:)", 9); fail() end,
+  ["kept: fails before the original"] = function(call) replace(call, 9); fail() end,
   ["kept: never runs the original"] = function() return 5 end,
   ["kept: throws before the original"] = function(call) call:throw("ruled") end,
   ["kept: runs the original again"] = function(call) return call:original() + call:original() end,
-  ["kept: replaces the object"] = function(call) call.args[2] = swift.new("HookSubjects.Token", "init(_:)", 2); return call:original() end,
+  ["kept: replaces the object"] = function(call) replace(call, 2); return call:original() end,
 }
 method "static HookSubjects.Rules.keep(_:_:)":around(function(call, rule) return keeps[rule](call) end)
 local nested = method "static HookSubjects.Rules.nested(_:_:)"
