@@ -45,6 +45,19 @@ for level in O Onone; do
   says "$level: stacks: of an async function, who waits for it" stack.said 'async subject.load(_:), subject.loadAll()'
 done
 
+patch format <<'LUA'
+method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function(call)
+  local stack = call:stack()
+  print("from " .. stack[2])
+  print("to " .. stack[#stack])
+end)
+LUA
+printf 'struct A{var x=1}\n' >a.swift
+run format format.lua -- swift-format a.swift
+printed format >format.said
+says 'stacks: of a program nobody here wrote: the caller' format.said 'from SwiftFormat.SwiftFormatter.format(syntax:'
+check 'stacks: and the outermost' grep -qx 'to main' format.said
+
 # MARK: Timers
 
 patch timers <<'LUA'
@@ -71,6 +84,7 @@ local more = 0
 timer.every("1ms", function() more = more + 1 end)
 method "subject.isDone()":around(function() return more > 50 end)
 LUA
+{ echo 'guard { timers = "report" }' && cat target.lua; } | patch guarded
 patch main <<'LUA'
 local count = 0
 timer.every("2ms", function()
@@ -109,6 +123,8 @@ done
 wait
 ended 'timers: nobody serves the main queue: the program ends' stuck
 says 'timers: a call that nobody makes is told' stuck.err "stuck.lua:1: the timer's call waits for the main queue"
+run guarded guarded.lua -- ./subject-O object
+check 'guard timers: the end of a timer with its target is a hit' [ "$(events guarded '"mode":"report"')" = 1 ]
 # wrong TEXT REASON…: the patch is refused with this reason.
 wrong() {
   printf '%s\n' "$1" | patch wrong
@@ -204,12 +220,30 @@ rm -rf state-living
 pid=$!
 for _ in $(seq 500); do grep -q beat living.err && grep -q told living.err && break; sleep 0.02; done
 check 'a patch in a running program: its timers call, and it is told' grep -q told living.err
+# quiet NAME: nothing is said for a while.
+quiet() {
+  sleep 0.2
+  local before
+  before=$(wc -l <living.err)
+  sleep 0.3
+  check "$1" [ "$(wc -l <living.err)" = "$before" ]
+}
+capture disable "$scripthost" patch disable --state state-living $pid living
+ended 'it is switched off' disable
+quiet 'switched off, nothing of it calls or is told'
+before=$(grep -c beat living.err)
+capture enable "$scripthost" patch enable --state state-living $pid living
+ended 'it is switched on' enable
+for _ in $(seq 500); do [ "$(grep -c beat living.err)" -gt "$before" ] && break; sleep 0.02; done
+check 'switched on, its timers call again' [ "$(grep -c beat living.err)" -gt "$before" ]
+capture reload "$scripthost" patch reload --state state-living $pid living
+ended 'it is loaded again' reload
+before=$(grep -c beat living.err)
+for _ in $(seq 500); do [ "$(grep -c beat living.err)" -gt "$before" ] && break; sleep 0.02; done
+check 'loaded again, the timers of the new text call' [ "$(grep -c beat living.err)" -gt "$before" ]
 capture unload "$scripthost" patch unload --state state-living $pid living
 ended 'it is unloaded' unload
-sleep 0.2
-before=$(wc -l <living.err)
-sleep 0.3
-check 'nothing of it calls or is told any more' [ "$(wc -l <living.err)" = "$before" ]
+quiet 'unloaded, nothing of it calls or is told any more'
 capture session timeout 20 "$scripthost" attach --write --state state-living $pid <<'LUA'
 count = 0
 timer.every("1ms", function() count = count + 1; store:set("session", count) end)
@@ -318,10 +352,16 @@ patch both/c <<'LUA'
 patch { id = "c" }
 method "subject.Cart.name()":around(function(call) return "c(" .. call:original() .. ")" end)
 LUA
+patch both/d <<'LUA'
+patch { id = "d", priority = -1 }
+method "subject.Cart.*":before(function() end)
+LUA
 run both both -- ./subject-O
 says 'two patches: higher priority outside, then what came later' both.out 'a(c(b(cart books)))'
 says 'two patches: it is told in which order' both.err "b.lua: 'subject.Cart.name()' is also hooked by 'a', which runs outside of it: its priority is 5, this one's 0"
 says 'two patches: of equal priorities' both.err "c.lua: 'subject.Cart.name()' is also hooked by 'b', which runs inside of it: of the same priority (0) the one made later is outside"
-check 'two patches: once for each two and method' [ "$(grep -ac 'is also hooked by' both.err)" = 4 ]
+check 'two patches: once for each two and method' [ "$(grep -a 'is also hooked by' both.err | grep -vc 'of the methods')" = 4 ]
+
+says 'two patches: of a pattern, their number' both.err "d.lua: 2 of the methods that 'subject.Cart.*' matches are also hooked by 'a'; hooks() shows the order"
 
 finish

@@ -183,7 +183,8 @@ private struct Images {
 
   /// The function of the program that an address is returned to; nil where that is one of ours.
   mutating func caller(_ address: UInt) -> String? {
-    guard let image = image(address), image.path != ours, !image.path.contains("/liblua5.4.so") else { return nil }
+    guard let image = image(address), image.path != ours, !image.path.contains("/liblua5.4.so"), !image.path.hasSuffix("/libscripthost_preload.so")
+    else { return nil }
     return function(address, isCall: true, of: image).map { Self.withoutParts($0.name) } ?? place(address, in: image)
   }
 
