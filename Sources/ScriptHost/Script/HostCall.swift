@@ -39,14 +39,12 @@ enum HostCall {
         let own = ScriptThread.of(thread)
         own.pointee.counter += 1
         let serial = UInt64(UInt32(bitPattern: thread.pointee.tid)) << 36 | own.pointee.counter & 0xF_FFFF_FFFF
-        var script = ScriptCall(
-          view: CallView(call), hook: nil, patch: .passUnretained(patch), phase: HKT_AROUND, serial: serial, up: own.pointee.top)
+        var script = ScriptCall(HandlerChanges(call, HKT_AROUND), hook: nil, patch: .passUnretained(patch), serial: serial, up: own.pointee.top)
         return withUnsafeMutablePointer(to: &script) { script in
           own.pointee.top = script
           defer {
             own.pointee.top = script.pointee.up
-            if !script.pointee.hasNoRecord { script.pointee.forgetChanges() }
-            if script.pointee.hasBorrowScope { script.pointee.endBorrows() }
+            script.pointee.end()
           }
           return invoke(function, patch, serial, arguments)
         }
