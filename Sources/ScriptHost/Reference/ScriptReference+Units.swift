@@ -47,7 +47,14 @@ extension ScriptReference {
   static let notifications: [ScriptEntry] = [
     ScriptEntry(
       "notification", "on", .function, "notification.on(name: string, handler: function, object?: Object) -> Subscription",
-      "Tells what is posted under a name to the default NotificationCenter, on the posting thread: `note.name`, `note.object`, `note.info`. With an object, what it posts, until it ends. For programs that use Foundation."),
+      "Tells what is posted under a name to the default NotificationCenter, on the posting thread: `note.name`, `note.object`, `note.info`. With an object, what it posts, until it ends. For programs that use Foundation.",
+      example: """
+        local isThere, told = pcall(notification.on, "cart.changed", function(note) print(note.name, note.object) end)
+        if isThere then
+          notification.post("cart.changed", nil, { items = 3 })
+          print(told:remove())
+        end
+        """),
     ScriptEntry(
       "notification", "post", .function, "notification.post(name: string, object?: any, info?: table)",
       "Posts to the default NotificationCenter; its observers have run when this returns. For programs that use Foundation."),

@@ -1,3 +1,4 @@
+import Journal
 import Testing
 
 @testable import ScriptHost
@@ -33,7 +34,7 @@ struct PatchHeaderTests {
 
   static let mistakes = [
     ("patch { id = name }", "p.lua:1: 'name' is not a literal; the patch header holds literals only"),
-    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit"),
+    ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, config"),
     ("patch { canary = \"both\" }", "p.lua:1: 'canary' is \"boot\" or \"test\", found 'both'"),
     ("patch { canary_limit = 0 }", "p.lua:1: 'canary_limit' is 1 to 50 seconds, found 0"),
     ("patch { api = 2 }", "p.lua:1: this host knows api 1, the patch asks for 2"),
@@ -46,6 +47,9 @@ struct PatchHeaderTests {
     ("patch { expires = \"2026-02-30\" }", "p.lua:1: 'expires' is a day or a time in UTC, such as \"2027-01-31\" or \"2027-01-31T12:00:00Z\", found '2026-02-30'"),
     ("patch { phase = \"late\" }", "p.lua:1: 'phase' is \"boot\", \"up\" or \"idle\", found 'late'"),
     ("patch { target = { build_ids = { \"xyz\" } } }", "p.lua:1: 'target.build_ids' has build-ids in hexadecimal, at least 8 digits of each, found 'xyz'"),
+    ("patch { config = 5 }", "p.lua:1: 'config' is a table of settings, such as { digits = 2 }, found the number 5"),
+    ("patch { config = { 1 } }", "p.lua:1: the settings in 'config' are named, such as config = { digits = 2 }"),
+    ("patch { priority = 1.5 }", "p.lua:1: 'priority' is a whole number, such as 10, found the number 1.5"),
     ("patch { target = { build = \"x\" } }", "p.lua:1: unknown target field 'build'; known are 'program', 'build_ids', 'swift', 'selectors'"),
   ]
 
@@ -59,6 +63,16 @@ struct PatchHeaderTests {
     #expect(found.phase == .idle)
     #expect(found.expires == 1_709_168_523)
     #expect(try header("patch { expires = \"1970-01-02\" }").expires == 86_400)
+  }
+
+  @Test("settings with their defaults")
+  func settings() throws {
+    let found = try header("patch { config = { digits = 2, rate = 0.5, on = true, names = { \"a\" }, deep = { text = \"t\" } } }")
+    let expected: JSONValue = .object([
+      .init("digits", 2), .init("rate", .number(0.5)), .init("on", true), .init("names", ["a"]), .init("deep", .object([.init("text", "t")])),
+    ])
+    #expect(found.config == expected)
+    #expect(try header("patch { }").config == nil)
   }
 
   @Test("a mistake is told with its place", arguments: mistakes)
