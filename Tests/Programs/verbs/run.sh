@@ -80,8 +80,10 @@ patch target <<'LUA'
 method "subject.Cart.add(_:)":before(function(call)
   timer.every("1ms", function(cart) store:set("seen", cart.title) end, { target = call.self })
 end)
-local more = 0
-timer.every("1ms", function() more = more + 1 end)
+-- Some time after its end.
+local ended, more = false, 0
+method "subject.Cart.deinit":before(function() ended = true end)
+timer.every("1ms", function() if ended then more = more + 1 end end)
 method "subject.isDone()":around(function() return more > 50 end)
 LUA
 { echo 'guard { timers = "report" }' && cat target.lua; } | patch guarded

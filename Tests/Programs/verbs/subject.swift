@@ -29,7 +29,8 @@ func say(_ text: String) {
   fflush(nil)
 }
 
-@inline(never) func isDone() -> Bool { false }
+/// No; what an optimiser cannot know.
+@inline(never) func isDone() -> Bool { CommandLine.argc > 99 }
 @inline(never) func isMain() -> Bool { Thread.isMainThread }
 @inline(never) func inner(_ cart: Cart, _ count: Int) -> Int { cart.add(count) + 1 }
 @inline(never) func outer(_ cart: Cart) -> Int { inner(cart, 2) + inner(cart, 3) }
