@@ -42,4 +42,5 @@ public final class Later: Sendable {
   @_optimize(none) public func before(_ a: Int) async -> Int { a &+ 2 }
   @_optimize(none) public func around(_ a: Int) async -> Int { a &+ 3 }
   @_optimize(none) public func after(_ a: Int) async -> Int { a &+ 4 }
+  @_optimize(none) public func spanned(_ a: Int) async -> Int { a &+ 5 }
 }

@@ -97,6 +97,7 @@ nonisolated func measureAsync(_ repetitions: Int) async {
     for (name, call) in [
       ("bare", { @Sendable in await later.bare($0) }), ("before", { @Sendable in await later.before($0) }),
       ("around", { @Sendable in await later.around($0) }), ("after", { @Sendable in await later.after($0) }),
+      ("spanned", { @Sendable in await later.spanned($0) }),
     ] as [(String, @Sendable (Int) async -> Int)] {
       let start = processTime()
       for i in 0..<rounds { keep(await call(i)) }

@@ -11,6 +11,9 @@ switch mode {
 case "calls":
   var bench = callBench()
   bench.run(repetitions)
+case "rules":
+  var bench = ruleBench()
+  bench.run(repetitions)
 case "only":
   // For what counts instructions: NAME ROUNDS.
   let name = arguments.count > 3 ? arguments[2] : ""
@@ -42,6 +45,22 @@ func callBench() -> Bench {
     bench.add("lua pcall, callback") { lua.callWithCallback($0) }
     bench.add("lua pcall, text and callback") { lua.callWithText($0, text) }
   }
+  return bench
+}
+
+/// Rules of every kind; `handle unwatched` and the like are the same calls in a run without them.
+func ruleBench() -> Bench {
+  let watched = Watched(), leaf: Watched = Leaf(), owner = Owner(), listener = Listener()
+  owner.delegate = listener
+  var bench = Bench()
+  bench.add("rule none") { for i in 0..<$0 { keep(watched.plain(i, 2.5)) } }
+  bench.add("rule left out") { for i in 0..<$0 { keep(watched.leftOut(i, 2.5)) } }
+  bench.add("rule repeat") { for i in 0..<$0 { keep(watched.repeated(i, 2.5)) } }
+  bench.add("rule span") { for i in 0..<$0 { keep(watched.spanned(i, 2.5)) } }
+  bench.add("rule metric") { for i in 0..<$0 { keep(watched.counted(i, 2.5)) } }
+  bench.add("rule budget") { for i in 0..<$0 { keep(watched.budgeted(i, 2.5)) } }
+  bench.add("rule screen") { for i in 0..<$0 { keep(leaf.handle(i)) } }
+  bench.add("rule delegate") { for i in 0..<$0 { owner.change(i) } }
   return bench
 }
 

@@ -42,6 +42,26 @@ struct Plan {
       Plan(title: "a rule on two threads") { samples in
         for _ in 0..<settings.rounds { samples.read(Child.run(hooked + ["threads", repetitions]).output) }
       },
+      Plan(title: "rules of every kind") { samples in
+        let ruled = hosted + ["--patches", workplace.rules, "--", settings.subject]
+        for _ in 0..<settings.rounds {
+          samples.read(Child.run([settings.subject, "rules", repetitions]).output, prefix: "alone: ")
+          samples.read(Child.run(ruled + ["rules", repetitions]).output)
+        }
+      },
+      Plan(title: "exports") { samples in
+        // Three spans, an event and a request for each trace.
+        let traces = settings.quick ? 33_334 : 333_334
+        let journal = workplace.directory + "/exported"
+        _ = Child.run(["/bin/mkdir", "-p", journal + "/journal"])
+        _ = Child.run([settings.products + "/record-sample", journal + "/journal", "\(traces)"])
+        for (name, words) in [("jsonl", ["--jsonl"]), ("perfetto", ["--perfetto"]), ("folded", ["--folded"])] {
+          let run = Child.run([settings.host, "export", "--state", journal] + words + ["/dev/null"])
+          samples.add("export " + name, run.milliseconds * 1_000_000 / Double(3 * traces))
+        }
+        let page = Child.run([settings.host, "report", "--state", journal, "-o", workplace.directory + "/report.html"])
+        samples.add("export report", page.milliseconds * 1_000_000 / Double(3 * traces))
+      },
       Plan(title: "boot and memory") { samples in
         for _ in 0..<settings.rounds * 3 {
           samples.add("start alone", Child.run([settings.subject, "exit"]).milliseconds)

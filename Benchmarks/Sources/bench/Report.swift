@@ -25,7 +25,7 @@ struct Report {
 
   /// Targets in nanoseconds were set where a Lua call with one callback takes 35 ns: here they are multiples of that call.
   private static let callback = "lua pcall, callback"
-  private static let rows = firstRows + wayRows + valueRows + callRows + laterRows
+  private static let rows = firstRows + ruleRows + wayRows + valueRows + callRows + laterRows
   private static let firstRows: [(String, [Row])] = [
     (
       "unhooked",
@@ -82,6 +82,31 @@ struct Report {
         Row(title: "two scalars", sample: "tracked", unit: "ns", comparison: .times(callback), target: 2.3),
         Row(title: "a scalar and a text", sample: "tracked text", unit: "ns", comparison: .times(callback), target: 2.3),
         Row(title: "two threads / one", sample: "tracked, two threads", unit: "x", comparison: .alone, target: 1.9, isLowerBound: true),
+      ]
+    ),
+  ]
+
+  static let ruleRows: [(String, [Row])] = [
+    (
+      "rules by kind, over the call without",
+      [
+        Row(title: "left out by where", sample: "rule left out", unit: "ns", comparison: .over("rule none")),
+        Row(title: "where, and a repeat", sample: "rule repeat", unit: "ns", comparison: .over("rule none")),
+        Row(title: "metric, a histogram of time", sample: "rule metric", unit: "ns", comparison: .over("rule none"), target: 30),
+        Row(title: "span, recorded", sample: "rule span", unit: "ns", comparison: .over("rule none"), target: 120),
+        Row(title: "span of an async call", sample: "async spanned", unit: "ns", comparison: .over("async bare")),
+        Row(title: "budget that is kept", sample: "rule budget", unit: "ns", comparison: .over("rule none")),
+        Row(title: "screen, three calls of a chain", sample: "rule screen", unit: "ns", comparison: .over("alone: rule screen")),
+        Row(title: "delegate's call by a proxy", sample: "rule delegate", unit: "ns", comparison: .over("alone: rule delegate")),
+      ]
+    ),
+    (
+      "exports, a million spans",
+      [
+        Row(title: "JSON lines", sample: "export jsonl", unit: "ms", comparison: .alone),
+        Row(title: "Perfetto", sample: "export perfetto", unit: "ms", comparison: .alone),
+        Row(title: "folded stacks", sample: "export folded", unit: "ms", comparison: .alone),
+        Row(title: "the report", sample: "export report", unit: "ms", comparison: .alone),
       ]
     ),
   ]

@@ -4,6 +4,7 @@ import Glibc
 struct Workplace {
   let directory: String
   var hooks: String { directory + "/hooks" }
+  var rules: String { directory + "/rules" }
   var hundred: String { directory + "/hundred" }
   var everything: String { directory + "/everything" }
   /// Patches for every kind of value: one reads arguments, one replaces them.
@@ -16,8 +17,9 @@ struct Workplace {
     var template = Array("/tmp/scripthost-bench-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { fail("no temporary directory: \(String(cString: strerror(errno)))") }
     directory = String(cString: made)
-    for each in [hooks, hundred, everything, reading, replacing, calling, state] { mkdir(each, 0o700) }
+    for each in [hooks, rules, hundred, everything, reading, replacing, calling, state] { mkdir(each, 0o700) }
     write(hooks + "/hooks.lua", Self.hookPatch)
+    write(rules + "/rules.lua", Self.rulePatch)
     for number in 1...100 { write(hundred + "/patch\(number).lua", Self.longPatch(number)) }
     write(everything + "/all.lua", "patch { id = \"all\", version = \"1.0.0\", api = 1 }\nmethod \"**\":before(function(call) end)\n")
     write(
@@ -52,6 +54,19 @@ struct Workplace {
     method "Subject.Counter.replacedText(_:)":around(function(call, text) call:original() return "a text of 25 characters.." end)
     track "tracked" { on = "Subject.Counter.tracked(_:_:_:)", fields = { a = "args.1", b = "args.2" } }
     track "tracked text" { on = "Subject.Counter.trackedText(_:_:)", fields = { a = "args.2", text = "args.1" } }
+
+    """
+
+  /// One rule of each kind.
+  private static let rulePatch = """
+    patch { id = "rules", version = "1.0.0", api = 1 }
+    track "left out" { on = "Subject.Watched.leftOut(_:_:)", where = "args.1 < 0 and args.2 > 1", fields = { a = "args.1" } }
+    track "repeat" { on = "Subject.Watched.repeated(_:_:)", where = "args.1 >= 0", dedupe = "10s", fields = { b = "args.2" } }
+    span { on = "Subject.Watched.spanned(_:_:)", name = "spanned" }
+    metric "counted" { on = "Subject.Watched.counted(_:_:)", histogram = "duration" }
+    slow { on = "Subject.Watched.budgeted(_:_:)", budget = "1s" }
+    screen { base = "Subject.Watched", during = "handle(_:)" }
+    delegate { on = "Subject.Owner.delegate", call = "changed(_:to:)", event = "changed", fields = { value = "args.to" } }
 
     """
 
@@ -101,6 +116,7 @@ struct Workplace {
     method "Kinds.Later.before(_:)":before(function(call, a) end)
     method "Kinds.Later.around(_:)":around(function(call, a) return call:original() end)
     method "Kinds.Later.after(_:)":after(function(call) end)
+    span { on = "Kinds.Later.spanned(_:)", name = "spanned" }
 
     """
 

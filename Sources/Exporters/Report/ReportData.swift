@@ -12,6 +12,7 @@ package struct ReportData {
   private var leftOut: [String: Int] = [:]
   private var totals: [String: Total] = [:]
   private var metrics: [String: String] = [:]
+  private var costs: [CostKey: (calls: Double, time: Double?)] = [:]
   private var folded: [TelemetryItem] = []
   private var damaged = 0
 
@@ -23,6 +24,14 @@ package struct ReportData {
     var errors = 0
     var time: UInt64 = 0
     var longest: UInt64 = 0
+  }
+
+  /// A rule or a handler of one run.
+  private struct CostKey: Hashable {
+    var session: Int
+    var patch: String
+    var verb: String
+    var on: String
   }
 
   package init() {}
@@ -103,6 +112,11 @@ package struct ReportData {
     case .sample(let sample):
       count("sample", item.record.name, sample.weight)
       if folded.count < Self.mostRows { folded.append(item) }
+    case .metric(let metric) where metric.name == MetricRecord.hookCalls || metric.name == MetricRecord.hookTime:
+      guard case .counter(let value) = metric.value else { return }
+      func text(_ name: String) -> String { metric.attributes.first { $0.name == name }?.value.plainText ?? "" }
+      let key = CostKey(session: index, patch: text("patch"), verb: text("verb"), on: text("on"))
+      if metric.name == MetricRecord.hookTime { costs[key, default: (0, nil)].time = value } else { costs[key, default: (0, nil)].calls = value }
     case .metric(let metric):
       var json = JSONText()
       json.object {
@@ -171,6 +185,18 @@ package struct ReportData {
         $0.raw(kind, "[" + (rows[kind] ?? []).joined(separator: ",") + "]")
       }
       $0.raw("metrics", "[" + metrics.sorted { $0.key < $1.key }.map(\.value).joined(separator: ",") + "]")
+      $0.array("costs") { list in
+        for (key, cost) in costs.sorted(by: { ($0.value.time ?? 0, $0.value.calls, $1.key.on) > ($1.value.time ?? 0, $1.value.calls, $0.key.on) }) {
+          list.object {
+            $0.add("s", key.session)
+            $0.add("patch", key.patch)
+            $0.add("verb", key.verb)
+            $0.add("on", key.on)
+            $0.add("calls", cost.calls)
+            if let time = cost.time { $0.add("time", time / 1000) }
+          }
+        }
+      }
       $0.array("totals") { list in
         for total in totals.values.sorted(by: { ($0.kind, $1.time, $1.count) < ($1.kind, $0.time, $0.count) }) {
           list.object {

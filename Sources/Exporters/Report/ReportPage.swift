@@ -217,6 +217,13 @@ package enum ReportPage {
       ["time", r => r.time ? time(r.time) : "", r => r.time], ["mean", r => r.time ? time(r.time / r.count) : "", r => r.time / r.count],
       ["longest", r => r.longest ? time(r.longest) : "", r => r.longest]]));
 
+    section("costs", "What hooks and rules take", data.costs, rows => table(rows, [
+      ["patch", r => r.patch], ["", r => r.verb], ["on", r => r.on], ["calls", r => number(r.calls), r => r.calls],
+      ["per call", r => r.time === undefined ? "" : time(r.time / r.calls), r => r.time / r.calls],
+      ["in all", r => time(r.time), r => r.time],
+      ["of the run", r => r.time === undefined ? "" : (100 * r.time / Math.max(1, data.sessions[r.s].end - data.sessions[r.s].start)).toFixed(2) + " %", r => r.time],
+      ["program", r => program(r.s)]]));
+
     section("metrics", "Metrics", data.metrics, rows => table(rows, [
       ["name", r => r.name], ["by", r => r.by], ["unit", r => r.unit], ["value", r => number(r.value), r => r.value],
       ["count", r => number(r.count), r => r.count], ["mean", r => number(r.mean), r => r.mean], ["p50", r => number(r.p50), r => r.p50],

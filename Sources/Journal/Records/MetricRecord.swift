@@ -31,6 +31,10 @@ package struct MetricRecord: Sendable, Equatable {
     }
   }
 
+  /// Metrics of the host itself: calls that came to a hook, and what its handler or rule took of them.
+  package static let hookCalls = "scripthost.hook.calls"
+  package static let hookTime = "scripthost.hook.time"
+
   package enum Value: Sendable, Equatable {
     /// Only ever grows.
     case counter(Double)

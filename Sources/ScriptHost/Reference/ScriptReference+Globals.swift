@@ -86,6 +86,7 @@ extension ScriptReference {
         ScriptOption("sample", "string|number", "The share of calls that is recorded, by chance: `10%`."),
         ScriptOption("rate", "string", "At most so many: `50/s`."),
         ScriptOption("dedupe", "string", "Equal records within this time are left out: `100ms`."),
+        ScriptOption("same", "string|table", "Paths whose values tell one action, whichever rule of the name sees it."),
         ScriptOption("once_per", "string", "The first one only: per `process`, `thread`, or value of a path."),
         ScriptOption("pii", "table", "What becomes of fields about people: `drop`, `hash` or `mask`."),
         ScriptOption("context", "table", "Paths of what later records are to be told by."),

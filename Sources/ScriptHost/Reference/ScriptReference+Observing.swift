@@ -7,6 +7,7 @@ extension ScriptReference {
       options: [
         ScriptOption("main", "string", "The threshold of the main thread: `250ms`; at least 10ms, as all of these."),
         ScriptOption("loops", "string", "That of other threads that wait for events."),
+        ScriptOption("locks", "string", "That of threads that wait for a mutex, a read-write lock or a Mutex of Swift."),
         ScriptOption("queues", "table", "Those of dispatch queues, by their labels."),
         ScriptOption("pool", "string", "That of the threads on which tasks run."),
         ScriptOption("stacks", "boolean", "false: without the stack of the stalled thread."),
@@ -14,6 +15,18 @@ extension ScriptReference {
       ],
       "Records where the program does not go on, with the stack and the length. See docs/apm.md.",
       example: "stalls { main = \"250ms\", pool = \"500ms\" }"),
+    ScriptEntry(
+      "", "slow", .function, "slow(rule: table) -> Rule",
+      options: [
+        ScriptOption("on", "string", "The selector, or a glob; of a C function `C.write`.", isNeeded: true),
+        ScriptOption("budget", "string", "Calls that take as long are recorded: `50ms`.", isNeeded: true),
+        ScriptOption("fields", "table", "Names and capture paths."), ScriptOption("where", "string", "A condition."),
+        ScriptOption("rate", "string", "At most so many: `50/s`."), ScriptOption("once_per", "string", "The first one only."),
+        ScriptOption("pii", "table", "`drop`, `hash` or `mask`."), ScriptOption("optional", "boolean", "What is not there is no error."),
+        waitOption,
+      ],
+      "A rule: calls that take longer than their budget are recorded beside stalls. See docs/apm.md.",
+      example: "slow { on = \"Shop.Cart.checkout()\", budget = \"50ms\" }"),
     ScriptEntry(
       "", "profile", .function, "profile(settings: table|boolean)",
       options: [ScriptOption("hz", "integer", "Looks per second, 1 to 1000.")],
@@ -49,6 +62,7 @@ extension ScriptReference {
         ScriptOption("base", "string", "A class: its instances and those of all subclasses are screens. Or a protocol.", isNeeded: true),
         ScriptOption("appear", "string", "The method that begins a screen."), ScriptOption("disappear", "string", "The one that ends it."),
         ScriptOption("during", "string", "In place of both: a method whose run is the screen's life, of handlers and commands."),
+        ScriptOption("load", "string|table", "Methods that make a screen ready, `viewDidLoad()`: each run is a span."),
         ScriptOption("name", "string", "A path, `self.title`, or a text with paths in braces; the type's name without one."),
         ScriptOption("fields", "table", "Names and capture paths."), ScriptOption("where", "string", "A condition, asked when it appears."),
         ScriptOption("sample", "string|number", "The share that is recorded."), ScriptOption("once_per", "string", "The first one only."),
@@ -60,6 +74,24 @@ extension ScriptReference {
         screen { base = "Shop.Cart", during = "checkout()", name = "self.title" }
         """),
     ScriptEntry(
+      "", "exposure", .function, "exposure(rule: table) -> Rule",
+      options: [
+        ScriptOption("base", "string", "The class of views.", isNeeded: true),
+        ScriptOption("frame", "string", "The path of a view's place: a rectangle of four numbers.", isNeeded: true),
+        ScriptOption("within", "string", "That of what is around it, in the same coordinates."),
+        ScriptOption("on", "string", "A method after which a view's place is looked at; the setter of `frame` without one."),
+        ScriptOption("area", "number|string", "The share that has to be seen: 0.5 where nothing is said."),
+        ScriptOption("dwell", "string", "For so long: `500ms` where nothing is said."),
+        ScriptOption("again", "string", "`session`: once in a run; `always`; or a time such as `10s`."),
+        ScriptOption("key", "string", "A path to what is shown; the object without one."),
+        ScriptOption("name", "string", "The event's; `exposure` without one."), ScriptOption("fields", "table", "Names and capture paths."),
+        ScriptOption("where", "string", "Views for which it does not hold are not seen."),
+        ScriptOption("sample", "string|number", "The share that is recorded."), ScriptOption("rate", "string", "At most so many: `50/s`."),
+        ScriptOption("pii", "table", "`drop`, `hash` or `mask`."), ScriptOption("optional", "boolean", "What is not there is no error."),
+        waitOption,
+      ],
+      "A rule: views of which enough was seen for long enough. See docs/tracking.md."),
+    ScriptEntry(
       "", "control", .function, "control(rule: table) -> Rule",
       options: [
         ScriptOption("base", "string", "The class of controls.", isNeeded: true),
@@ -69,7 +101,10 @@ extension ScriptReference {
         ScriptOption("name", "string", "The event's; `control` without one."), ScriptOption("fields", "table", "Names and capture paths."),
         ScriptOption("where", "string", "A condition."), ScriptOption("sample", "string|number", "The share that is recorded."),
         ScriptOption("rate", "string", "At most so many: `50/s`."),
-        ScriptOption("dedupe", "string", "Equal records within this time are left out: `100ms`."),
+        ScriptOption("dedupe", "string", "One action within this time is one event: `100ms`, as without it."),
+        ScriptOption("same", "string|table", "Paths whose values tell one action; control and action are the default."),
+        ScriptOption("rage", "string", "So many of one action in a time are an event of their own: `3/s`."),
+        ScriptOption("dead", "string", "A tap after which nothing happens for so long is one: `1s`."),
         ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
         ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
       ],

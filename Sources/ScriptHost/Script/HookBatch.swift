@@ -89,7 +89,11 @@ final class HookBatch: Sendable {
   /// Takes note of what was installed.
   func add(_ report: HookEngine.Report) {
     state.withLock { state in
-      for (token, key) in report.tokens { state.pending[key]?.first { $0.token == nil }?.token = token }
+      for (token, key) in report.tokens {
+        guard let hook = state.pending[key]?.first(where: { $0.token == nil }) else { continue }
+        hook.token = token
+        HookCosts.note(token, verb: position.rawValue, owner: patch.id, cost: hook.cost)
+      }
       state.pending = [:]
       if options.waits || selector.waits { state.tokens += report.tokens.map(\.token) }
     }

@@ -109,7 +109,7 @@ enum PatchAPI {
   nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
     let lists = [
       globals, UnitAPI.functions, UseAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
-      MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
+      MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, SlowAPI.functions, ExposureAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
       GuardAPI.functions, TimerAPI.functions, ExtendAPI.functions, NotificationAPI.functions,
     ]
     let named = lists.joined()

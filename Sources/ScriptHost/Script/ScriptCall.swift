@@ -20,6 +20,9 @@ struct ScriptCall {
   /// A number no other call's handler has.
   var serial: UInt64 { arguments.serial }
   var up: UnsafeMutablePointer<ScriptCall>?
+  /// What the handler takes is measured; `outside` is the time that the original took meanwhile, in ticks.
+  var isMeasured = false
+  var outside: UInt64 = 0
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0

@@ -10,7 +10,11 @@ extension BootTask {
 
   /// What was counted is written when the program ends.
   static let metrics = BootTask("metrics", .records) { context in
-    context.atEnd { MetricReporter.finish() }
+    let log = context.log
+    context.atEnd {
+      MetricReporter.finish()
+      HookCosts.write(log)
+    }
     return .goOn
   }
 

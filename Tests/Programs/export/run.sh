@@ -31,6 +31,21 @@ capture more export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
 check 'and then what another run recorded' [ "$(grep -c . first.taken)" -eq 3 ]
 kill "$collector"
 
+# An exporter that is killed while it sends goes on where the collector took the last body: nothing is lost.
+rm -rf "$state/export" && : >first.taken
+start_collector killed slow slow slow
+"$scripthost" export --state "$state" --otlp "http://127.0.0.1:$port" --header X-Token=t1 >/dev/null 2>&1 &
+exporter=$!
+for _ in $(seq 100); do [ -s killed.taken ] && break; sleep 0.05; done
+kill -9 $exporter; wait $exporter 2>/dev/null || true
+capture resumed export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
+ended 'an exporter that was killed goes on when it is started again' resumed
+distinct=$("$scripthost" events --json --state "$state" | grep -o '"span":"[0-9a-f]*"' | sort -u | wc -l)
+# Requests have no identifiers of their own here.
+requests=$("$scripthost" events --json --state "$state" --kind network | wc -l)
+judged '' python3 "$here/resumed.py" killed.taken $((distinct + requests))
+kill "$collector"
+
 # One that is not there: nothing is lost, and the sentence says so.
 rm -rf "$state/export"
 capture down timeout 5 "$scripthost" export --state "$state" --otlp http://127.0.0.1:9 --follow
@@ -79,6 +94,15 @@ exec 8<>"/dev/tcp/127.0.0.1/$port"
 python3 -c "import urllib.request,sys; sys.stdout.write(urllib.request.urlopen('http://127.0.0.1:$port/metrics', timeout=10).read().decode())" >scraped || true
 exec 8<&-
 judge prometheus scraped
+
+# Prometheus itself scrapes it, and is asked.
+asked=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+printf 'global: { scrape_interval: 1s }\nscrape_configs:\n- { job_name: shop, static_configs: [ { targets: [ "127.0.0.1:%s" ] } ] }\n' "$port" >prometheus.yml
+prometheus --config.file=prometheus.yml --storage.tsdb.path="$work/tsdb" --web.listen-address="127.0.0.1:$asked" >prometheus.log 2>&1 &
+prometheus=$!
+trap 'kill ${collector:-} ${server:-} ${prometheus:-} 2>/dev/null || true; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+judged '' python3 "$here/scraped.py" "$asked"
+kill "$prometheus" && wait "$prometheus" 2>/dev/null || true
 kill "$server"
 
 capture none "$scripthost" export --state "$state"

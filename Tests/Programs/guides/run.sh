@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The code in docs/coming-from.md runs: each block is a patch of a small shop by itself, and what it says it prints is printed.
+# The code in docs/coming-from.md runs: each block is a patch of a small shop by itself, and what it says it prints is printed. So does that in
+# docs/tracking.md, docs/apm.md and docs/export.md, with a program that has what these pages name.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 cd "$work"
 export LC_ALL=C
@@ -27,6 +28,33 @@ for level in -Onone -O; do
     else
       bad "$name: prints what it says" "expected: $(cat expected)" "found: $(cat both)"
     fi
+  done
+done
+
+# The pages about what is watched: each block is loaded by itself, and nothing of it is refused; each line of the shell is run as it stands.
+watched=$here/watched
+export PATH=$products:$PATH STATE_DIRECTORY=$work/watched-state
+for level in -Onone -O; do
+  compile=(swiftc -swift-version 5 "$level" -suppress-warnings -Xlinker -rpath -Xlinker '$ORIGIN' -I. -L.)
+  "${compile[@]}" -parse-as-library -emit-library -emit-module -module-name Toolkit "$here/../screens/Toolkit.swift" -o libToolkit.so
+  for module in Shop Trip Bus; do "${compile[@]}" -parse-as-library -emit-library -emit-module -module-name $module "$watched/$module.swift" -o lib$module.so; done
+  "${compile[@]}" -module-name main -lToolkit -lShop -lTrip -lBus "$watched/main.swift" -o server
+  ln -sf server tool && ln -sf server client
+  capture alone ./server
+  for page in tracking apm export; do
+    rm -rf blocks && mkdir blocks
+    awk '/^```lua$/ { inside = 1; number += 1; next } /^```$/ { inside = 0 } inside { print > sprintf("blocks/%02d.lua", number) }' "$root/docs/$page.md"
+    for block in $(find blocks -name '*.lua' | sort); do
+      name="$level: docs/$page.md, block $(basename "$block" .lua)"
+      capture block timeout 30 "$scripthost" run -v --patches "$block" -- ./server
+      unchanged "$name: the program goes on as it did" alone block
+      check "$name: nothing is refused" bash -c '! grep -aE "cannot|refused|not hooked|left out|stopped|:[0-9]+:.*(unknown|no |did you mean)|failed" block.err; grep -aq ": loaded" block.err'
+    done
+    grep -E '^    scripthost ' "$root/docs/$page.md" | sed 's/^    //' >lines || true
+    while IFS= read -r line; do
+      capture line timeout 30 bash -c "$line"
+      check "$level: docs/$page.md: $line" [ "$(cat line.status)" -eq 0 ]
+    done <lines
   done
 done
 finish

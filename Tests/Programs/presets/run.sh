@@ -31,6 +31,31 @@ for command in lint format dump-configuration; do
   says "$command: its duration" screens.jsonl '"duration_ns":'
 done
 
+# A command over a hundred files: one screen, and a span for each file below the command's.
+mkdir many
+for number in $(seq 100); do printf 'struct A%d{var x=1}\nlet  y%d = 2\n' "$number" "$number" >"many/f$number.swift"; done
+cat >lint.lua <<'LUA'
+patch { id = "lint", api = 1 }
+use "argument-parser"
+span { on = "swift_format.LintFrontend.processFile(_:)", name = "lint {args.1.url.path()}" }
+LUA
+capture alone swift-format lint --strict many/*.swift
+capture lint "$scripthost" run --state lint --patches lint.lua -- swift-format lint --strict many/*.swift
+check 'linting a hundred files says what it said' [ -s alone.err ]
+same_run 'and nothing else' alone lint
+"$scripthost" events --state lint --kind span --json >lint.jsonl
+"$scripthost" events --state lint --kind screen --json >lint.screens
+python3 - <<'PY' >lint.said || true
+import json
+spans = [json.loads(line) for line in open("lint.jsonl")]
+root = [s["fields"] for s in spans if s["name"].endswith("Lint.run()")]
+files = [s for s in spans if s["name"].startswith("lint ")]
+screens = [json.loads(line) for line in open("lint.screens")]
+right = len(root) == 1 and len({s["name"] for s in files}) == len(files) == 100 and all(s["fields"]["parent"] == root[0]["span"] for s in files)
+print("right" if right and [s["name"] for s in screens] == ["Lint", "Lint"] else f"{len(root)} commands, {len(files)} files, {len(screens)} screens")
+PY
+says 'the command is a screen, each file a span below it' lint.said right
+
 capture none "$scripthost" run --preset strtup -- swift-format a.swift
 says 'no such preset' none.err "no preset 'strtup'; there are"
 

@@ -21,11 +21,44 @@ open class View: Responder {
     self.frame = frame
     super.init()
   }
+  public var isHidden = false
+  /// Where its own coordinates begin: what scrolls changes it.
+  public var bounds: Rect { Rect(offset.x, offset.y, frame.size.width, frame.size.height) }
+  public var offset = Point(x: 0, y: 0)
   open func addSubview(_ view: View) {
     subviews.append(view)
     view.superview = self
+    view.layout()
+  }
+  /// Its place may have changed.
+  open func layout() { for view in subviews { view.layout() } }
+  deinit { gestures = [] }
+  public var gestures: [GestureRecognizer] = []
+}
+
+/// Shows a part of what is in it.
+open class ScrollView: View {
+  public func scroll(to y: Double) {
+    offset.y = y
+    layout()
   }
 }
+
+/// A touch of its own, beside those of controls.
+open class GestureRecognizer: Responder {
+  public private(set) weak var view: View?
+  public let action: String
+  private let run: (GestureRecognizer) -> Void
+  public init(_ view: View, action: String, _ run: @escaping (GestureRecognizer) -> Void) {
+    self.view = view
+    self.action = action
+    self.run = run
+    super.init()
+    view.gestures.append(self)
+  }
+  open func recognize() { run(self) }
+}
+public final class TapRecognizer: GestureRecognizer {}
 
 open class ViewController: Responder {
   open var title: String?
@@ -35,6 +68,7 @@ open class ViewController: Responder {
     self.title = title
     super.init()
   }
+  open func loadView() {}
   open func viewDidLoad() {}
   open func viewDidAppear(_ animated: Bool) { appearances += 1 }
   open func viewDidDisappear(_ animated: Bool) { appearances -= 1 }
@@ -46,6 +80,8 @@ public final class Window {
   private var shown: [ViewController] = []
   public init() {}
   public func show(_ controller: ViewController) {
+    controller.loadView()
+    controller.viewDidLoad()
     controller.viewDidAppear(true)
     shown.append(controller)
     for child in controller.children { child.viewDidAppear(false) }
@@ -67,6 +103,7 @@ open class Control: View {
   }
   /// What a tap does.
   public func touch(_ event: Event) {
+    for gesture in gestures { gesture.recognize() }
     if targets.isEmpty { return sendAction(nil, to: nil, for: event) }
     for each in targets { sendAction(each.action, to: each.target, for: event) }
   }

@@ -3,13 +3,22 @@ import Glibc
 import Reactive
 import Toolkit
 
+@inline(never) func fetch(_ what: String) { usleep(UInt32(20_000 + what.utf8.count)) }
 class HomeController: ViewController {
+  override func viewDidLoad() {
+    super.viewDidLoad()
+    fetch("home")
+  }
   override func viewDidAppear(_ animated: Bool) {
     print("home appears")
     super.viewDidAppear(animated)
   }
 }
 final class CartController: HomeController {
+  override func viewDidLoad() {
+    fetch("cart")
+    super.viewDidLoad()
+  }
   override func viewDidAppear(_ animated: Bool) {
     print("cart appears")
     super.viewDidAppear(animated)
@@ -101,6 +110,73 @@ func reactive() {
   withExtendedLifetime(own) {}
 }
 
+final class Banner: View {}
+final class Card: View {
+  let name: String
+  var layouts = 0
+  init(_ name: String, frame: Rect) {
+    self.name = name
+    super.init(frame: frame)
+  }
+  override func layout() {
+    layouts += 1
+    super.layout()
+  }
+}
+
+func exposures() {
+  let list = ScrollView(frame: Rect(0, 0, 100, 100))
+  let cards = (0..<4).map { Card("card \($0)", frame: Rect(0, Double($0) * 80, 100, 80)) }
+  for card in cards { list.addSubview(card) }
+  list.addSubview(Banner(frame: Rect(0, 0, 100, 10)))
+  // Card 0 is whole, of card 1 a quarter, of the others nothing.
+  usleep(250_000)
+  list.scroll(to: 60)
+  // 20 of 80 of card 0, card 1 whole: not for long enough.
+  usleep(30_000)
+  list.scroll(to: 160)
+  // Card 2 whole.
+  usleep(250_000)
+  cards[2].isHidden = true
+  list.scroll(to: 0)
+  usleep(250_000)
+  cards[2].isHidden = false
+  list.scroll(to: 160)
+  usleep(250_000)
+  // Of views that end before their time nothing is recorded, and what is made at their address is another one.
+  for number in 0..<3 {
+    let short = ScrollView(frame: Rect(0, 0, 100, 100))
+    short.addSubview(Card("short \(number)", frame: Rect(0, 0, 100, 80)))
+  }
+  usleep(250_000)
+  print(cards.map(\.layouts))
+}
+
+func taps() {
+  let owner = Listener("owner"), home = HomeController(title: "Home")
+  let buy = Button(frame: Rect(0, 0, 100, 44)), go = Button(frame: Rect(0, 50, 100, 44)), both = Button(frame: Rect(0, 100, 100, 44))
+  buy.addTarget(owner, action: "buy", { _ in })
+  go.addTarget(owner, action: "go", { _ in window.show(home) })
+  // One action by two paths.
+  both.addTarget(owner, action: "both", { _ in })
+  let recognizer = TapRecognizer(both, action: "both", { _ in })
+  // Four in a second, one by one: rage. The first of them and the last are dead.
+  for number in 0..<4 {
+    buy.touch(Event(number))
+    usleep(120_000)
+  }
+  usleep(300_000)
+  go.touch(Event(10))
+  usleep(300_000)
+  both.touch(Event(20))
+  usleep(20_000)
+  both.touch(Event(21))
+  usleep(400_000)
+  both.touch(Event(22))
+  usleep(400_000)
+  withExtendedLifetime(recognizer) {}
+}
+
 func handlers() {
   let router = Router()
   router.add("/orders", OrderHandler())
@@ -114,5 +190,7 @@ case "screens": screens()
 case "controls": controls()
 case "lists": lists()
 case "reactive": reactive()
+case "exposures": exposures()
+case "taps": taps()
 default: handlers()
 }

@@ -36,6 +36,15 @@ for level in -Onone -O; do
   watched controls
   watched lists
   watched reactive
+  watched exposures
+  watched taps
+
+  # How long screens take to be ready, and what of it is whose.
+  rm -f events.jsonl
+  capture loads "$scripthost" run --state state --events events.jsonl --patches "$here/patches/loads.lua" -- ./app screens ./libLater.so
+  capture alone ./app screens ./libLater.so
+  unchanged "$level: loads: the program goes on as it did" alone loads
+  if python3 -B "$here/loads.py" events.jsonl >loads.said; then good "$level: $(cat loads.said)"; else bad "$level: what screens take to load" "$(cat loads.said)"; fi
 
   # What is wrong is told when the rule is loaded, in one sentence.
   name='' sentence=''

@@ -19,3 +19,18 @@ control { base = "Toolkit.Control", send = "sendAction(_:to:for:)" }
 === no such requirement
 > delegate 'list(_:didSelect:)'
 delegate { on = "Toolkit.ListView.delegate", call = "list(_:didSelect:)" }
+=== an exposure without a place
+> exposure: needs 'frame'
+exposure { base = "Toolkit.View" }
+=== an exposure that knows no method
+> needs 'on', a method of 'Toolkit.View'
+exposure { base = "Toolkit.View", frame = "self.superview.frame" }
+=== a share that is none
+> 'area' is the share
+exposure { base = "Toolkit.View", on = "layout()", frame = "self.frame", area = 3 }
+=== rage that is no number in a time
+> 'rage' is a number of taps in a time
+control { base = "Toolkit.Control", send = "sendAction(_:to:for:)", action = "args.1", rage = "often" }
+=== what tells an action
+> 'same': 'result' is known when the call is over
+track "t" { on = "Toolkit.Control.sendAction(_:to:for:)", same = "result" }

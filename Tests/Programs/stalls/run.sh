@@ -58,6 +58,42 @@ stalled main-queue-O main 'stalling.countReceipts(_:)'
 stalled pool-O pool 'stalling.waitForPrinter(_:)'
 check "$level: a main thread that never waits for events cannot stall" bash -c '! grep -q "\"name\":\"main\"" none-O.stalls'
 
+# Waits for locks: the thread that waits, and the one that has it.
+cat >patches/locks.lua <<'LUA'
+patch { id = "locks", version = "1.0.0", api = 1 }
+stalls { locks = "200ms" }
+LUA
+cat >patches/slow.lua <<'LUA'
+patch { id = "slow", version = "1.0.0", api = 1 }
+slow { on = "locking.price(_:)", budget = "40ms", fields = { item = "args.1" } }
+slow { on = "locking.deliver(_:)", budget = "20ms", where = "error ~= nil", fields = { error = "error" } }
+slow { on = "C.usleep", budget = "25ms", fields = { asked = "args.1" }, rate = "2/min" }
+LUA
+for level in -Onone -O; do
+  swiftc -swift-version 6 "$level" -Xcc -fno-omit-frame-pointer -module-name locking "$here/locking.swift" -o locking 2>build.log || bad "$level: locking builds" "$(tail -n 3 build.log)"
+  for kind in mutex Mutex; do
+    capture alone ./locking $kind
+    capture locks timeout 60 "$scripthost" run --state state --events "$kind$level.events" --patches patches/locks.lua -- ./locking $kind
+    same_run "$level $kind: the program goes on as it did" alone locks
+    grep -a '"kind":"stall"' "$kind$level.events" >"$kind$level.stalls" || true
+    time=$(longest "$kind$level" 'lock, main')
+    check "$level $kind: a long wait is recorded with its length, ${time} ms" [ "$time" -ge 350 -a "$time" -lt 5000 ]
+    check "$level $kind: one wait, told when it lasted and when it was over" [ "$(grep -c '"name":"lock, main","' "$kind$level.stalls")" -eq 2 ]
+    says "$level $kind: the stack of who waits" "$kind$level.stalls" "locking.$([ $kind = mutex ] && echo 'Plain.waitForTheTill()' || echo 'waitForTheBook()')"
+    says "$level $kind: the stack of who has it" "$kind$level.stalls" 'locking.holdTheTill(_:)'
+  done
+  capture alone ./locking slow
+  capture slow timeout 60 "$scripthost" run -v --state state --events "slow$level.events" --patches patches/slow.lua -- ./locking slow
+  unchanged "$level: budgets leave the program as it was" alone slow
+  grep -a '"kind":"stall"' "slow$level.events" >"slow$level.stalls" || true
+  check "$level: the one call over its budget is recorded" [ "$(grep -c '"name":"slow: locking.price(_:)"' "slow$level.stalls")" -eq 1 ]
+  says "$level: with what the rule reads of it" "slow$level.stalls" '"budget_ns":40000000,"item":7'
+  check "$level: of those that fail, the one that failed" [ "$(grep -c '"name":"slow: locking.deliver(_:)"' "slow$level.stalls")" -eq 1 ]
+  says "$level: with its error" "slow$level.stalls" '"error":"late"'
+  check "$level: calls of a C function, as many as the rate lets" [ "$(grep -c '"name":"slow: C.usleep' "slow$level.stalls")" -eq 2 ]
+done
+level=-O
+
 # The report and the flame graph have them.
 check 'stalls are in the flame graph' bash -c "'$scripthost' export --state state --folded - 2>/dev/null | grep -q 'stall main;.*stalling.stall(_:)'"
 
@@ -69,7 +105,7 @@ capture end timeout 60 "$scripthost" run --state ended --patches patches/end.lua
 ended 'the watchdog ends a process that asks for it' end 134
 says 'and says why' end.err "the main thread has not gone on for"
 
-for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with'; do
+for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with' 'slow { on = "stalling.stall(_:)" }|needs '\''budget'\''' 'slow { on = "stalling.stal(_:)", budget = "1ms" }|did you mean'; do
   printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua
   capture refused timeout 20 "$scripthost" run --state refused --patches refused.lua -- ./stalling none busy
   says "'${refused%%|*}' is told" refused.err "${refused##*|}"

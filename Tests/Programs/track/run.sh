@@ -5,6 +5,7 @@
 
 ticks=${TRACK_TICKS:-200000}
 cd "$work"
+unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL
 
 # tracked PATCH MODE COUNT: runs the program with a patch; events as lines of name and fields in PATCH.said.
 tracked() {
@@ -79,5 +80,38 @@ for level in -Onone -O; do
   "$scripthost" events --state "state$level" --kind event --json >ticks.jsonl
   python3 "$here/ticks.py" ticks.jsonl "$ticks" >ticks.said || true
   says "$level: $ticks events of eight threads: none lost, none doubled, in order" ticks.said "right $ticks"
+
+  # The same while the rule is replaced again and again.
+  rm -rf live && mkdir live && cp "$here/patches/ticks.lua" live/ticks.lua
+  "$scripthost" run --state "live$level" --patches live -- ./shop paced 40000 >live.out 2>live.err &
+  paced=$! reloads=0
+  while kill -0 $paced 2>/dev/null; do
+    timeout 10 "$scripthost" patch reload --state "live$level" $paced ticks >/dev/null 2>&1 && reloads=$((reloads + 1)) || sleep 0.02
+  done
+  wait $paced || bad "$level: the program ends well while its rule is replaced" "$(tail -n 3 live.err)"
+  "$scripthost" events --state "live$level" --kind event --json >live.jsonl
+  python3 "$here/ticks.py" live.jsonl 40000 >live.said || true
+  says "$level: none lost, none doubled while the rule was replaced $reloads times" live.said 'right 40000'
+  check "$level: it was replaced" [ "$reloads" -ge 3 ]
+
+  # What was recorded is there after kill -9.
+  capture killed "$scripthost" run --state "killed$level" --patches "$here/patches/ticks.lua" -- ./shop killed 20000
+  ended "$level: the program is killed" killed 137
+  "$scripthost" events --state "killed$level" --kind event --json >killed.jsonl
+  python3 "$here/ticks.py" killed.jsonl 20000 >killed.said || true
+  says "$level: and none of its events is lost" killed.said 'right 20000'
+
+  # What rules and handlers take.
+  cat >costs.lua <<'LUA'
+patch { id = "costs", api = 1 }
+track "tap" { on = "Shop.tap(_:at:)", fields = { name = "args.1" }, where = "args.at == 1" }
+method "Shop.tap(_:at:)":around(function(call) return call:original() end)
+LUA
+  capture costs "$scripthost" run --state "costs$level" --patches costs.lua -- ./shop taps 30000
+  "$scripthost" events --state "costs$level" --kind metric --json >costs.jsonl
+  says "$level: calls of a rule are told" costs.jsonl '"value":30000.0,"unit":"{call}"'
+  check "$level: and what the rule and the handler took of them" [ "$(grep -c '"name":"scripthost.hook.time"' costs.jsonl)" -eq 2 ]
+  "$scripthost" report --state "costs$level" -o costs.html >/dev/null 2>&1 || true
+  says "$level: the report has them" costs.html '"verb":"around","on":"Shop.tap(_:at:)","calls":30000'
 done
 finish

@@ -81,17 +81,21 @@ func taps(_ count: Int) {
   print(sum)
 }
 
-func ticks(_ count: Int) {
+/// - Parameter pause: microseconds between two of a thread.
+func ticks(_ count: Int, pause: UInt32 = 0) {
   let threads = 8
   var handles = [pthread_t](repeating: 0, count: threads)
-  struct Work { let thread: Int, count: Int }
+  struct Work { let thread: Int, count: Int, pause: UInt32 }
   for thread in 0..<threads {
     let work = UnsafeMutablePointer<Work>.allocate(capacity: 1)
-    work.initialize(to: Work(thread: thread, count: count / threads))
+    work.initialize(to: Work(thread: thread, count: count / threads, pause: pause))
     pthread_create(&handles[thread], nil, { given in
       let work = given!.assumingMemoryBound(to: Work.self).pointee
       var sum = 0
-      for number in 0..<work.count { sum &+= tick(work.thread, number) }
+      for number in 0..<work.count {
+        sum &+= tick(work.thread, number)
+        if work.pause > 0 { usleep(work.pause) }
+      }
       return UnsafeMutableRawPointer(bitPattern: sum | 1)
     }, work)
   }
@@ -103,5 +107,9 @@ let count = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : 0
 switch CommandLine.arguments[1] {
 case "visits": try visits()
 case "taps": taps(count)
+case "paced": ticks(count, pause: 200)
+case "killed":
+  ticks(count)
+  kill(getpid(), SIGKILL)
 default: ticks(count)
 }

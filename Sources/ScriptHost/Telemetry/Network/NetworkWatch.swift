@@ -72,6 +72,7 @@ final class NetworkWatch: Sendable {
   // MARK: What hooks tell
 
   func resumed(task: UInt) {
+    Effects.note()
     state.withLock { state in
       guard state.isOn, state.tasks[task] == nil else { return }
       state.tasks[task] = Open(start: monotonicNow())

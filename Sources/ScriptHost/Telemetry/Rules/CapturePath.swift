@@ -236,6 +236,13 @@ final class CapturePath: Sendable {
     case .objectField(let offset, let next):
       guard let object = UnsafeRawPointer(bitPattern: memory.loadUnaligned(as: UInt.self)) else { return body(.null) }
       on(object + offset, next)
+    case .weakField(let offset, let next):
+      guard let object = UnsafeRawPointer(bitPattern: memory.loadUnaligned(as: UInt.self)) else { return body(.null) }
+      // The field is a weak reference to a native object, as the one of WeakSlot is.
+      guard let strong = (object + offset).assumingMemoryBound(to: WeakSlot.self).pointee.object else { return body(.null) }
+      withExtendedLifetime(strong) {
+        withUnsafePointer(to: UInt(bitPattern: Unmanaged.passUnretained(strong).toOpaque())) { on(UnsafeRawPointer($0), next) }
+      }
     case .unwrap(let optional, let payload):
       if optional._withUnsafeGuaranteedRef({ $0.metadata.enumTag(memory) }) != 0 { return body(.null) }
       on(memory, payload)
@@ -298,3 +305,6 @@ final class CapturePath: Sendable {
     withUnsafePointer(to: value) { on(UnsafeRawPointer($0), .passUnretained(type)) }
   }
 }
+
+/// How a weak reference lies in memory.
+private struct WeakSlot { weak var object: AnyObject? }

@@ -66,7 +66,7 @@ final class ValueMap: Sendable {
   }
 }
 
-/// What the rule itself takes: the time of a few of its calls, and how many those were.
+/// What a rule or a handler itself takes: the time of a few of its calls, and how many those were.
 final class RuleCost: Sendable {
   let samples = Atomic<UInt64>(0)
   let ticks = Atomic<UInt64>(0)
@@ -79,15 +79,26 @@ final class RuleCost: Sendable {
     return count == 0 ? nil : Double(hkt_ticks_to_ns(ticks.load(ordering: .relaxed))) / Double(count)
   }
 
+  /// It is this thread's turn.
+  @inline(__always)
+  static func isDue(_ thread: UnsafeMutablePointer<ScriptThread>) -> Bool {
+    thread.pointee.ruleTurn &+= 1
+    return _slowPath(thread.pointee.ruleTurn % every == 0)
+  }
+
+  /// One call took so many ticks.
+  func add(_ time: UInt64) {
+    ticks.add(time, ordering: .relaxed)
+    samples.add(1, ordering: .relaxed)
+  }
+
   /// Runs `body`; measures it when it is this thread's turn.
   @inline(__always)
   func measure(_ thread: UnsafeMutablePointer<ScriptThread>, _ body: () -> Void) {
-    thread.pointee.ruleTurn &+= 1
-    guard _slowPath(thread.pointee.ruleTurn % Self.every == 0) else { return body() }
+    guard Self.isDue(thread) else { return body() }
     let began = hkt_ticks()
     body()
-    ticks.add(hkt_ticks_since(began), ordering: .relaxed)
-    samples.add(1, ordering: .relaxed)
+    add(hkt_ticks_since(began))
   }
 }
 
@@ -105,6 +116,7 @@ final class CompiledRule: @unchecked Sendable {
   private let condition: Condition?
   private let oncePath: CapturePath?
   private let oncePer: RuleDefinition.OncePer?
+  private let same: ExchangeKey?
   /// Where other types' calls may come: handlers pass them by, too.
   private let receiver: ReceiverCheck?
 
@@ -121,6 +133,7 @@ final class CompiledRule: @unchecked Sendable {
     }
     condition = try definition.condition.map { text throws(RuleProblem) in try Condition(text, for: family) }
     if case .path(let path)? = definition.oncePer { oncePath = try CapturePath(path, for: family) } else { oncePath = nil }
+    same = definition.same.isEmpty ? nil : try ExchangeKey(definition.same, "same", for: family)
     let paths = given + inherited + (oncePath.map { [$0] } ?? [])
     needsExit = definition.atExit || paths.contains(where: \.needsExit) || condition?.needsExit == true
     needsTime = paths.contains { $0.root == .duration } || condition?.needsTime == true
@@ -223,7 +236,7 @@ final class CompiledRule: @unchecked Sendable {
     }
     if gate.hasDedupe {
       let bytes = UnsafeRawBufferPointer(start: writer.base, count: steady < 0 ? writer.count : steady)
-      if !gate.isNew(hash(bytes)) { return false }
+      if !gate.isNew(same?.value(view, printer)?.whole ?? hash(bytes)) { return false }
     }
     return gate.hasRoom()
   }

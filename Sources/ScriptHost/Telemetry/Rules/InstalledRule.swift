@@ -49,6 +49,7 @@ final class InstalledRule: Sendable {
   /// - Parameter end: takes it out; answers whether it was there.
   func add(_ end: @escaping @Sendable () -> Bool) { state.withLock { $0.ends.append(end) } }
 
+  var isRemoved: Bool { state.withLock { $0.isRemoved } }
   var tokens: [HookToken] { state.withLock { $0.tokens } }
   var isWaiting: Bool { definition.waits && state.withLock { !$0.waits.isEmpty } }
 
@@ -124,6 +125,7 @@ enum RuleInstaller {
       }
     }
     let rule = known ?? InstalledRule(definition)
+    if known == nil { HookCosts.note(rule, owner: patch.id) }
     let isGlob = SelectorPattern(definition.selector).isGlob
     var layers = try layers(for: &found, rule, definition, isGlob: isGlob, patch, make)
     // Those that were not installed are ours to let go.
@@ -193,7 +195,7 @@ enum RuleInstaller {
     let tokens = report.tokens.map(\.token)
     rule.add(tokens)
     // Not all screens and controls of a program are used in a run.
-    let isTree = definition.verb == "screen" || definition.verb == "control"
+    let isTree = ["screen", "control", "exposure"].contains(definition.verb)
     patch.add(tokens, areExact: !isGlob && !isTree && !definition.isOptional)
     if !isGlob { report.tellReach(patch) }
   }

@@ -10,6 +10,8 @@ enum PathStep {
   case field(offset: Int, Unmanaged<TypeInfo>)
   /// A stored field of an object.
   case objectField(offset: Int, Unmanaged<TypeInfo>)
+  /// A weak reference of an object, read as the Optional that it is.
+  case weakField(offset: Int, Unmanaged<TypeInfo>)
   /// What an Optional holds; a path that meets nil ends there.
   case unwrap(Unmanaged<TypeInfo>, payload: Unmanaged<TypeInfo>)
   /// The values of an enum's case; of another case there is nothing.
@@ -105,6 +107,12 @@ final class PathSteps: @unchecked Sendable {
     if let collection = CollectionType.of(type) { return try member(name, of: collection, type, path, &steps) }
     guard type.metadata.descriptor != nil || !type.fields.isEmpty else {
       throw RuleProblem("'\(path)': \(type.name) has no fields, so no '\(name)'")
+    }
+    if case .object = type.kind, let field = type.fields.first(where: { $0.name == name }), case .weak = field.reference,
+      case .success(let optional) = field.type, case .optional(let payload) = optional.kind, case .object = payload.kind
+    {
+      steps.append(.weakField(offset: field.offset, keep(optional)))
+      return optional
     }
     switch StoredField.find(name, in: type.metadata) {
     case .success(let field):

@@ -65,6 +65,11 @@ package struct RuleDefinition: Sendable, Equatable {
   /// An equal record within this time is left out.
   package var dedupe: UInt64?
   package var oncePer: OncePer?
+  /// Paths whose values tell one action, whichever rule of the name sees it; empty: all fields do.
+  package var same: [String] = []
+
+  /// Within this time what two rules of a name see is one action, unless `dedupe` says otherwise.
+  package static let sameAction: UInt64 = 100_000_000
 
   package init(verb: String, name: String, selector: String) {
     self.verb = verb

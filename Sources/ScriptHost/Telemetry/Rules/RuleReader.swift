@@ -5,7 +5,7 @@ internal import LuaBridge
 
 struct RuleReader {
   /// What every verb takes.
-  static let common = ["on", "at", "fields", "context", "where", "sample", "rate", "dedupe", "once_per", "pii", "wait", "optional"]
+  static let common = ["on", "at", "fields", "context", "where", "sample", "rate", "dedupe", "same", "once_per", "pii", "wait", "optional"]
 
   private let callback: LuaCallback
   private(set) var definition: RuleDefinition
@@ -63,6 +63,7 @@ struct RuleReader {
       definition.condition = text
     case "pii": return readPrivacy(value)
     case "once_per": return readOncePer(value)
+    case "same": return readSame(value)
     default: return setLimit(field, value)
     }
     return nil
@@ -81,6 +82,26 @@ struct RuleReader {
       guard let time = RuleUnits.duration(text), time >= 1_000_000 else { return "'dedupe' is a time of 1ms or more, such as \"100ms\"" }
       definition.dedupe = time
     }
+    return nil
+  }
+
+  /// A path, or a list of paths.
+  private mutating func readSame(_ value: SHLValue) -> String? {
+    let usage = "'same' is a path, or a list of paths, whose values tell one action: { \"self\", \"args.1\" }"
+    if let path = value.text { definition.same = [path] } else {
+      guard value.tag == SHL_TABLE else { return usage }
+      var isRight = true
+      callback.forEach(in: value) { position, path in
+        guard position.tag == SHL_INT, let path = path.text else {
+          isRight = false
+          return false
+        }
+        definition.same.append(path)
+        return true
+      }
+      guard isRight, (1...4).contains(definition.same.count) else { return usage }
+    }
+    definition.dedupe = definition.dedupe ?? RuleDefinition.sameAction
     return nil
   }
 

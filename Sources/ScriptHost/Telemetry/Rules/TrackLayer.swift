@@ -59,6 +59,7 @@ final class TrackLayer: @unchecked Sendable {
   @inline(__always)
   private func fire(_ view: CallView, atExit: Bool, _ thread: UnsafeMutablePointer<ScriptThread>) {
     if rule.passesBy(view) { return }
+    Effects.note()
     rule.cost.measure(thread) {
       guard rule.admits(view, atExit: atExit) else { return }
       var writer = FieldWriter(name, into: thread.pointee.recordBuffer)

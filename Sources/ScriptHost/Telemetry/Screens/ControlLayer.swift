@@ -9,15 +9,26 @@ internal import SwiftMangling
 /// What the rule has beside the common fields.
 struct ControlDefinition: Sendable {
   var base = "", send = "", action = "", target = "", frame = "", name = "control"
+  /// So many of one action on one control within this time are taps of somebody who is angry.
+  var rage: RuleDefinition.Rate?
+  /// A tap after which nothing else that is recorded happens for so long, nanoseconds.
+  var dead: UInt64?
 
   static let fields = [
-    "base", "send", "action", "target", "frame", "name", "fields", "where", "sample", "rate", "dedupe", "once_per", "pii", "wait", "optional",
+    "base", "send", "action", "target", "frame", "name", "fields", "where", "sample", "rate", "dedupe", "same", "once_per", "pii",
+    "wait", "optional", "rage", "dead",
   ]
 
   /// Sets one field; answers what is wrong with it.
   mutating func set(_ field: String, _ value: SHLValue) -> String? {
     guard let text = value.text, !text.isEmpty else { return "'\(field)' is a text" }
     switch field {
+    case "rage":
+      guard let rate = RuleUnits.rate(text), rate.count > 1 else { return "'rage' is a number of taps in a time, such as \"3/s\"" }
+      rage = rate
+    case "dead":
+      guard let time = RuleUnits.duration(text), time >= 1_000_000 else { return "'dead' is a time of 1ms or more, such as \"1s\"" }
+      dead = time
     case "base": base = text
     case "send": send = text
     case "action": action = text
@@ -45,10 +56,13 @@ final class ControlLayer: @unchecked Sendable {
   private let target: CapturePath?
   private let frame: CapturePath?
   private let chain: UInt
+  private let taps: TapWatch?
   private let declared: String
   private let log: HostLog
 
-  private init(_ control: ControlDefinition, _ rule: CompiledRule, _ family: Family, _ chain: UInt, log: HostLog) throws(RuleProblem) {
+  private init(_ control: ControlDefinition, _ rule: CompiledRule, _ family: Family, _ chain: UInt, _ taps: TapWatch?, log: HostLog)
+    throws(RuleProblem)
+  {
     func path(_ text: String) throws(RuleProblem) -> CapturePath? { text.isEmpty ? nil : try CapturePath(text, for: family) }
     action = try CapturePath(control.action, for: family)
     target = try path(control.target)
@@ -59,6 +73,7 @@ final class ControlLayer: @unchecked Sendable {
     declared = family.declaration.context.map { "\($0)" } ?? control.base
     self.rule = rule
     self.chain = chain
+    self.taps = taps
     self.log = log
   }
 
@@ -67,10 +82,10 @@ final class ControlLayer: @unchecked Sendable {
   /// The layer for one function.
   /// - Parameter chain: what all functions of the rule have in common.
   static func spec(
-    _ control: ControlDefinition, _ definition: RuleDefinition, _ rule: CompiledRule, _ family: Family, chain: UInt, _ patch: Environment
+    _ control: ControlDefinition, _ definition: RuleDefinition, _ rule: CompiledRule, _ family: Family, chain: UInt, _ taps: TapWatch?, _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
     if rule.needsExit { throw RuleProblem("an action is recorded before it is sent; result, error and duration are not known then") }
-    let layer = try ControlLayer(control, rule, family, chain, log: patch.log)
+    let layer = try ControlLayer(control, rule, family, chain, taps, log: patch.log)
     return LayerSpec(
       function: controlLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id
     ) { Unmanaged<ControlLayer>.fromOpaque($0!).release() }
@@ -85,12 +100,18 @@ final class ControlLayer: @unchecked Sendable {
     rule.cost.measure(thread) {
       guard hasAction(view), rule.admits(view, atExit: false) else { return }
       let names = ControlFieldNames.shared
+      let effects = Effects.count
       var writer = FieldWriter(name, into: thread.pointee.recordBuffer)
+      let start = writer.count
       SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
       add(names.action, action, view, &writer)
       if let target { add(names.target, target, view, &writer) }
       if let frame { addFrame(frame, view, &writer) }
+      let about = writer.count
       guard rule.fill(view, atExit: false, &writer) else { return }
+      if let taps, let object = view.selfObject {
+        taps.note(UInt(bitPattern: object), UnsafeRawBufferPointer(start: writer.base + start, count: about - start), before: effects)
+      }
       log.append(.event, &writer)
     }
   }
@@ -139,7 +160,7 @@ final class ControlLayer: @unchecked Sendable {
   }
 
   /// False when something in it is no number.
-  private static func collect(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ numbers: inout [Double]) -> Bool {
+  static func collect(_ memory: UnsafeRawPointer, _ type: TypeInfo, _ numbers: inout [Double]) -> Bool {
     if case .structure = type.kind, type.size <= 256 {
       for field in type.fields {
         guard case .success(let inner) = field.type, collect(memory + field.offset, inner, &numbers) else { return false }

@@ -27,7 +27,7 @@ enum ScreenAPI {
     make("screen", context, callback) { patch, callback throws(RuleProblem) in
       var own = ScreenDefinition()
       var definition = try RuleReader.read(
-        verb: "screen", name: "", callback[0], callback, fields: ScreenDefinition.fields, needsSelector: false) { own.set($0, $1) }
+        verb: "screen", name: "", callback[0], callback, fields: ScreenDefinition.fields, needsSelector: false) { own.set($0, $1, callback) }
       let screen = own
       definition.name = screen.base
       if let problem = screen.problem { throw RuleProblem("screen: \(problem)") }
@@ -39,16 +39,53 @@ enum ScreenAPI {
           try ScreenLayer.spec(role, screen, rule, family, board, patch)
         }
       }
-      if !screen.during.isEmpty { return try install(screen.during, .during, definition) }
+      let loads = try loads(screen, definition, patch)
+      func all(_ install: () throws(RuleProblem) -> InstalledRule) throws(RuleProblem) -> InstalledRule {
+        do throws(RuleProblem) {
+          let rule = try install()
+          rule.add(parts: loads)
+          return rule
+        } catch {
+          for load in loads { _ = load.remove() }
+          throw error
+        }
+      }
+      if !screen.during.isEmpty { return try all { () throws(RuleProblem) in try install(screen.during, .during, definition) } }
       // What is recorded is decided when a screen appears.
       var ending = RuleDefinition(verb: "screen", name: screen.base, selector: "")
       (ending.waits, ending.isOptional) = (definition.waits, definition.isOptional)
-      let rule = try install(screen.disappear, .disappear, ending)
-      do throws(RuleProblem) { return try install(screen.appear, .appear, definition, as: rule) } catch {
-        _ = rule.remove()
+      let settled = (definition, ending)
+      return try all { () throws(RuleProblem) in
+        let rule = try install(screen.disappear, .disappear, settled.1)
+        do throws(RuleProblem) { return try install(screen.appear, .appear, settled.0, as: rule) } catch {
+          _ = rule.remove()
+          throw error
+        }
+      }
+    }
+  }
+
+  /// The spans of the methods that make screens ready: of a chain of overrides the outermost run.
+  private static func loads(_ screen: ScreenDefinition, _ definition: RuleDefinition, _ patch: Environment) throws(RuleProblem) -> [InstalledRule] {
+    var rules: [InstalledRule] = []
+    for member in screen.load {
+      var load = RuleDefinition(verb: "screen", name: "\(screen.base) (load)", selector: "")
+      (load.waits, load.isOptional) = (definition.waits, definition.isOptional)
+      let chain = UInt(bitPattern: UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))
+      var span = SpanDefinition()
+      span.name = "\(member.prefix { $0 != "(" }) {self.@type}"
+      let settled = span
+      do throws(RuleProblem) {
+        rules.append(
+          try TreeRule.install(member, of: screen.base, load, patch) { rule, family throws(RuleProblem) in
+            try SpanLayer.spec(settled, rule, family, patch, chain: chain)
+          })
+      } catch {
+        for rule in rules { _ = rule.remove() }
         throw error
       }
     }
+    return rules
   }
 
   // MARK: Controls
@@ -60,11 +97,15 @@ enum ScreenAPI {
         verb: "control", name: "", callback[0], callback, fields: ControlDefinition.fields, needsSelector: false) { own.set($0, $1) }
       let control = own
       definition.name = control.name
+      // One action that two of its functions, or a rule of the same name, see within a tenth of a second is one.
+      if definition.same.isEmpty, definition.dedupe == nil { definition.same = ["self", control.action] }
+      definition.dedupe = definition.dedupe ?? RuleDefinition.sameAction
       if let problem = control.problem { throw RuleProblem("control: \(problem)") }
       let chain = UInt(bitPattern: UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16))
       let settled = definition
+      let taps = control.rage == nil && control.dead == nil ? nil : TapWatch(control, log: patch.log)
       return try TreeRule.install(control.send, of: control.base, settled, patch) { rule, family throws(RuleProblem) in
-        try ControlLayer.spec(control, settled, rule, family, chain: chain, patch)
+        try ControlLayer.spec(control, settled, rule, family, chain: chain, taps, patch)
       }
     }
   }
@@ -72,7 +113,7 @@ enum ScreenAPI {
   // MARK: Delegates
 
   private static let delegateFields = [
-    "on", "call", "event", "fields", "where", "sample", "rate", "dedupe", "once_per", "pii", "optional",
+    "on", "call", "event", "fields", "where", "sample", "rate", "dedupe", "same", "once_per", "pii", "optional",
   ]
 
   private static let delegate: SHLFunction = { context, callback in
@@ -98,6 +139,7 @@ enum ScreenAPI {
   /// Sees the calls by proxies, or by hooks where no proxy can stand.
   private static func watch(_ call: String, _ definition: RuleDefinition, _ patch: Environment) throws(RuleProblem) -> InstalledRule {
     let rule = InstalledRule(definition)
+    HookCosts.note(rule, owner: patch.id)
     do {
       let family = try DelegateWatch.family(call, of: definition.selector)
       let compiled = try CompiledRule(definition, rule.gate, rule.cost, for: family)

@@ -10,15 +10,18 @@ struct ScreenDefinition: Sendable {
   var disappear = ""
   /// A method whose run is the screen's life.
   var during = ""
+  /// Methods that make a screen ready: each run is a span.
+  var load: [String] = []
   /// A path, or text with paths in braces. Empty: the type's name.
   var name = ""
 
   static let fields = [
-    "base", "appear", "disappear", "during", "name", "fields", "where", "sample", "once_per", "pii", "wait", "optional",
+    "base", "appear", "disappear", "during", "load", "name", "fields", "where", "sample", "once_per", "pii", "wait", "optional",
   ]
 
   /// Sets one field; answers what is wrong with it.
-  mutating func set(_ field: String, _ value: SHLValue) -> String? {
+  mutating func set(_ field: String, _ value: SHLValue, _ callback: LuaCallback) -> String? {
+    if field == "load" { return readLoad(value, callback) }
     guard let text = value.text, !text.isEmpty else { return "'\(field)' is a text" }
     switch field {
     case "base": base = text
@@ -28,6 +31,21 @@ struct ScreenDefinition: Sendable {
     default: name = text
     }
     return nil
+  }
+
+  /// A method, or a list of methods.
+  private mutating func readLoad(_ value: SHLValue, _ callback: LuaCallback) -> String? {
+    let usage = "'load' is a list of methods of the base, such as { \"loadView()\", \"viewDidLoad()\" }"
+    if let one = value.text { load = [one] } else {
+      guard value.tag == SHL_TABLE else { return usage }
+      var isRight = true
+      callback.forEach(in: value) { _, member in
+        if let member = member.text, !member.isEmpty { load.append(member) } else { isRight = false }
+        return isRight
+      }
+      if !isRight { return usage }
+    }
+    return load.isEmpty ? usage : nil
   }
 
   /// What is missing, or too much.

@@ -61,6 +61,7 @@ final class ScreenLayer: @unchecked Sendable {
     let isLeaf =
       isAsync ? object == 0 || board.begin(object ^ role.rawValue) : thread.pointee.open.begin(UInt(bitPattern: view.call), object: object, key: key)
     guard isLeaf else { return }
+    Effects.note()
     var number: UInt64 = 0
     rule.cost.measure(thread) {
       if role == .disappear { disappear(object, thread) } else { number = appear(view, object, thread, isAsync) }

@@ -89,17 +89,19 @@ final class ExchangeKey: Sendable {
   }
   private let parts: [Part]
 
-  /// - Parameter texts: a path each, or several with `??` between them.
-  init(_ texts: [String], for family: Family) throws(RuleProblem) {
+  /// - Parameters:
+  ///   - texts: a path each, or several with `??` between them.
+  ///   - field: what messages call it.
+  init(_ texts: [String], _ field: String = "key", for family: Family) throws(RuleProblem) {
     var parts: [Part] = []
     for text in texts {
       var paths: [CapturePath?] = []
       for name in text.split(separator: "??").map({ $0.split(separator: " ").joined(separator: " ") }) {
         let path = name == "self" ? nil : try CapturePath(name, for: family)
-        if path?.needsExit == true { throw RuleProblem("'key': '\(name)' is known when the call is over") }
+        if path?.needsExit == true { throw RuleProblem("'\(field)': '\(name)' is known when the call is over") }
         paths.append(path)
       }
-      if paths.isEmpty { throw RuleProblem("'key' has an empty path") }
+      if paths.isEmpty { throw RuleProblem("'\(field)' has an empty path") }
       parts.append(Part(paths: paths))
     }
     self.parts = parts
@@ -128,7 +130,8 @@ final class ExchangeKey: Sendable {
           }
         }
       } else {
-        key = view.selfObject.map { UInt64(UInt(bitPattern: $0)) }
+        // As the identity of an object that a path leads to.
+        key = view.selfObject.map { mixed(UInt64(UInt(bitPattern: $0))) }
       }
       if key != nil { return key }
     }
@@ -167,6 +170,7 @@ final class ExchangeLayer: @unchecked Sendable {
   fileprivate func begin(_ view: CallView) {
     if maker.rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
+    Effects.note()
     maker.rule.cost.measure(thread) {
       guard maker.rule.admits(view, atExit: false, samples: false), let key = key.value(view, maker.rule.printer) else { return }
       let scope = maker.begin(view, thread, layer: identity)

@@ -7,13 +7,20 @@ internal import Journal
 final class SpanLayer: @unchecked Sendable {
   // Immutable.
   private let maker: SpanMaker
+  /// What all functions of a tree of overrides have in common, of which the outermost call on an object is the span; 0: each call is one.
+  private let chain: UInt
   private var rule: CompiledRule { maker.rule }
 
-  private init(_ maker: SpanMaker) { self.maker = maker }
+  private init(_ maker: SpanMaker, _ chain: UInt) {
+    self.maker = maker
+    self.chain = chain
+  }
 
   /// The layer for one function.
-  static func spec(_ span: SpanDefinition, _ rule: CompiledRule, _ family: Family, _ patch: Environment) throws(RuleProblem) -> LayerSpec {
-    let layer = SpanLayer(try SpanMaker(span, rule, family, log: patch.log))
+  static func spec(_ span: SpanDefinition, _ rule: CompiledRule, _ family: Family, _ patch: Environment, chain: UInt = 0)
+    throws(RuleProblem) -> LayerSpec
+  {
+    let layer = SpanLayer(try SpanMaker(span, rule, family, log: patch.log), chain)
     return LayerSpec(
       function: spanLayer, context: Unmanaged.passRetained(layer).toOpaque(),
       phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id
@@ -25,6 +32,12 @@ final class SpanLayer: @unchecked Sendable {
   fileprivate func begin(_ view: CallView) {
     if rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
+    if chain != 0, view.call.pointee.is_async == 0,
+      !thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfObject), key: chain)
+    {
+      return
+    }
+    Effects.note()
     rule.cost.measure(thread) {
       guard rule.admits(view, atExit: false, samples: false) else { return }
       Scopes.begin(maker.begin(view, thread, layer: identity), view.call, identity, thread)
@@ -33,6 +46,7 @@ final class SpanLayer: @unchecked Sendable {
 
   fileprivate func end(_ view: CallView) {
     let thread = ScriptThread.of(view.call.pointee.thread)
+    if chain != 0, view.call.pointee.is_async == 0 { _ = thread.pointee.open.end(UInt(bitPattern: view.call), key: chain) }
     guard let ended = Scopes.end(view.call, identity, thread) else { return }
     let scope = ended.takeRetainedValue()
     guard scope.isRecorded else { return }

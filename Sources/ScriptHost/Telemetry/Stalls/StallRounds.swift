@@ -12,7 +12,10 @@ struct StallRounds {
     case loop(Int32)
     case mainQueue, pool
     case queue(UInt)
+    case lock(Int32)
   }
+  /// Of each thread, the last wait for a lock that was looked at.
+  private var lockWaits: [Int32: UInt64] = [:]
 
   private struct Stall {
     var name: String
@@ -41,6 +44,7 @@ struct StallRounds {
     if let limit = settings.pool {
       look(.pool, "pool", QueueBeat.pool, limit, settings, log) { nil }
     }
+    if let limit = settings.locks { lookAtLocks(limit, settings, log) }
     for queue in queues {
       guard let limit = settings.queues[queue.label] else { continue }
       look(.queue(queue.address), queue.label, queue.beat, limit, settings, log) {
@@ -58,6 +62,30 @@ struct StallRounds {
   private static func worker(_ queue: UnsafeMutableRawPointer) -> Int32? {
     Dispatch.worker(of: queue, among: ThreadStacks.threads().filter { $0 != getpid() })
   }
+
+  // MARK: Locks
+
+  private mutating func lookAtLocks(_ limit: UInt64, _ settings: StallSettings, _ log: HostLog) {
+    let threads = LockWaits.threads()
+    for (place, stall) in ongoing {
+      guard case .lock(let thread) = place, !threads.contains(where: { $0.thread == thread && $0.since == stall.since }) else { continue }
+      let wait = threads.first { $0.thread == thread && $0.lastSince == stall.since }
+      lockWaits[thread] = stall.since
+      end(place, stall, wait?.lastTook ?? elapsed(stall.since), log)
+    }
+    for wait in threads {
+      // One that was over before a look found it: with its length, without stacks.
+      if wait.lastTook > limit, wait.lastSince >= notBefore, lockWaits[wait.thread] != wait.lastSince, ongoing[.lock(wait.thread)]?.since != wait.lastSince {
+        lockWaits[wait.thread] = wait.lastSince
+        write(
+          Stall(name: Self.lockName(wait.thread), thread: UInt32(wait.thread), since: wait.lastSince, stack: []), wait.lastTook, isOver: true, log)
+      }
+      guard wait.since != 0 else { continue }
+      check(.lock(wait.thread), Self.lockName(wait.thread), wait.since, limit, settings, log) { [wait.thread] + (wait.holder.map { [$0] } ?? []) }
+    }
+  }
+
+  private static func lockName(_ thread: Int32) -> String { "lock, " + (thread == getpid() ? "main" : ThreadStacks.name(of: thread)) }
 
   // MARK: Beats
 
@@ -94,10 +122,13 @@ struct StallRounds {
       name: name, thread: UInt32(first?.thread ?? 0), since: since, stack: first.map { ThreadStacks.names(of: $0.frames) } ?? [])
     stall.others = stacks.dropFirst().map { other in
       StallRecord(
-        name: "\(name), also", thread: UInt32(other.thread), start: since, duration: 0, isOver: true,
+        name: { if case .lock = place { "\(name): its holder" } else { "\(name), also" } }(), thread: UInt32(other.thread), start: since, duration: 0, isOver: true,
         stack: ThreadStacks.names(of: other.frames))
     }
-    if case .loop(let thread) = place, first == nil { stall.thread = UInt32(thread) }
+    switch place {
+    case .loop(let thread), .lock(let thread): if first == nil { stall.thread = UInt32(thread) }
+    default: break
+    }
     ongoing[place] = stall
     write(stall, elapsed(since), isOver: false, log)
   }

@@ -10,6 +10,8 @@ struct StallSettings: Sendable, Equatable {
   var pool: UInt64?
   /// Every other thread that waits for events.
   var loops: UInt64?
+  /// Threads that wait for a lock.
+  var locks: UInt64?
   /// Dispatch queues by their labels, as far as they are made from now on.
   var queues: [String: UInt64] = [:]
   /// Whether stacks are taken.
@@ -24,18 +26,19 @@ struct StallSettings: Sendable, Equatable {
       sum.main = lower(sum.main, each.main)
       sum.pool = lower(sum.pool, each.pool)
       sum.loops = lower(sum.loops, each.loops)
+      sum.locks = lower(sum.locks, each.locks)
       sum.queues.merge(each.queues) { min($0, $1) }
       sum.stacks = sum.stacks || each.stacks
       sum.end = lower(sum.end, each.end)
     }
   }
 
-  var thresholds: [UInt64] { [main, pool, loops, end].compactMap(\.self) + queues.values }
+  var thresholds: [UInt64] { [main, pool, loops, locks, end].compactMap(\.self) + queues.values }
 
   /// The shortest that is taken: below it the machine's own pauses are what is seen.
   static let shortest: UInt64 = 10_000_000
 
-  private static let known = ["main", "pool", "loops", "queues", "stacks", "end_after"]
+  private static let known = ["main", "pool", "loops", "locks", "queues", "stacks", "end_after"]
 
   /// Reads the table of `stalls { … }`; answers what is wrong with it.
   static func read(_ table: SHLValue, _ callback: LuaCallback) -> Result<StallSettings, Problem> {
@@ -47,7 +50,7 @@ struct StallSettings: Sendable, Equatable {
       return problem == nil
     }
     if let problem { return .failure(Problem(problem)) }
-    if settings.thresholds.isEmpty { return .failure(Problem("stalls watches nothing; name main, pool, loops or queues")) }
+    if settings.thresholds.isEmpty { return .failure(Problem("stalls watches nothing; name main, pool, loops, locks or queues")) }
     if settings.end != nil, settings.main == nil { return .failure(Problem("stalls: 'end_after' goes with 'main'")) }
     return .success(settings)
   }
@@ -67,6 +70,7 @@ struct StallSettings: Sendable, Equatable {
     case "main": return time(\.main)
     case "pool": return time(\.pool)
     case "loops": return time(\.loops)
+    case "locks": return time(\.locks)
     case "end_after": return time(\.end)
     case "stacks":
       guard value.tag == SHL_BOOL else { return "stalls: 'stacks' is true or false" }

@@ -2,6 +2,7 @@
 //
 // What a stall is:
 //   an event loop   its thread came back from a wait and has not come to the next one
+//   a lock         its thread waits for it
 //   a queue, the pool   a beat that was sent has not run, where one had run before
 // A stall is recorded when its threshold is over, with the stack, and again with its length when it ends: one record of each.
 // Time in which this thread did not run either (the process was stopped, the machine asleep or out of processors) does not count.
@@ -31,6 +32,7 @@ final class StallWatch: Sendable {
   func watch(_ settings: StallSettings, owner: ObjectIdentifier, log: HostLog) -> [String] {
     var problems: [String] = []
     if settings.main != nil || settings.loops != nil { problems += LoopWaits.install() }
+    if settings.locks != nil { problems += LockWaits.install() }
     if !settings.queues.isEmpty { problems += NewQueues.install() }
     if settings.stacks, !ThreadStacks.canAsk {
       problems.append("stalls: the program handles SIGFPE itself; threads that run cannot be asked for their stacks")

@@ -1,0 +1,65 @@
+// A lock that is held for long, by name: `mutex` (pthread), `Mutex` (Swift's own). And calls that take their time.
+import Glibc
+import Synchronization
+
+@inline(never) func holdTheTill(_ time: UInt32) { usleep(time * 1000) }
+@inline(never) func price(_ item: Int) -> Int {
+  usleep(item == 7 ? 60_000 : 200)
+  return item * 2
+}
+enum Trouble: Error { case late }
+@inline(never) func deliver(_ item: Int) throws -> Int {
+  usleep(30_000)
+  if item == 2 { throw Trouble.late }
+  return item
+}
+
+struct Plain: ~Copyable, @unchecked Sendable {
+  // Used by its own functions only, which lock.
+  let lock: UnsafeMutablePointer<pthread_mutex_t>
+  init() {
+    lock = .allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+  }
+  @inline(never) func waitForTheTill() {
+    pthread_mutex_lock(lock)
+    pthread_mutex_unlock(lock)
+  }
+}
+let plain = Plain()
+let modern = Mutex(0)
+@inline(never) func waitForTheBook() { modern.withLock { $0 += 1 } }
+
+func thread(_ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) -> pthread_t {
+  var made = pthread_t()
+  pthread_create(&made, nil, body, nil)
+  return made
+}
+
+setvbuf(stdout, nil, _IOLBF, 0)
+switch CommandLine.arguments.dropFirst().first ?? "" {
+case "mutex":
+  let holder = thread { _ in
+    pthread_mutex_lock(plain.lock)
+    holdTheTill(600)
+    pthread_mutex_unlock(plain.lock)
+    return nil
+  }
+  usleep(100_000)
+  plain.waitForTheTill()
+  pthread_join(holder, nil)
+  for _ in 0..<1000 { plain.waitForTheTill() }
+case "Mutex":
+  let holder = thread { _ in
+    modern.withLock { _ in holdTheTill(600) }
+    return nil
+  }
+  usleep(100_000)
+  waitForTheBook()
+  pthread_join(holder, nil)
+  for _ in 0..<1000 { waitForTheBook() }
+default:
+  print((0..<10).map(price).reduce(0, +))
+  for item in 1...3 { print((try? deliver(item)) ?? -1) }
+}
+print("done")
