@@ -130,25 +130,25 @@ func exposures() {
   for card in cards { list.addSubview(card) }
   list.addSubview(Banner(frame: Rect(0, 0, 100, 10)))
   // Card 0 is whole, of card 1 a quarter, of the others nothing.
-  usleep(250_000)
+  usleep(450_000)
   list.scroll(to: 60)
   // 20 of 80 of card 0, card 1 whole: not for long enough.
   usleep(30_000)
   list.scroll(to: 160)
   // Card 2 whole.
-  usleep(250_000)
+  usleep(450_000)
   cards[2].isHidden = true
   list.scroll(to: 0)
-  usleep(250_000)
+  usleep(450_000)
   cards[2].isHidden = false
   list.scroll(to: 160)
-  usleep(250_000)
+  usleep(450_000)
   // Of views that end before their time nothing is recorded, and what is made at their address is another one.
   for number in 0..<3 {
     let short = ScrollView(frame: Rect(0, 0, 100, 100))
     short.addSubview(Card("short \(number)", frame: Rect(0, 0, 100, 80)))
   }
-  usleep(250_000)
+  usleep(450_000)
   print(cards.map(\.layouts))
 }
 
@@ -169,7 +169,6 @@ func taps() {
   go.touch(Event(10))
   usleep(300_000)
   both.touch(Event(20))
-  usleep(20_000)
   both.touch(Event(21))
   usleep(400_000)
   both.touch(Event(22))

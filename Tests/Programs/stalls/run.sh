@@ -70,7 +70,7 @@ slow { on = "locking.deliver(_:)", budget = "20ms", where = "error ~= nil", fiel
 slow { on = "C.usleep", budget = "25ms", fields = { asked = "args.1" }, rate = "2/min" }
 LUA
 for level in -Onone -O; do
-  swiftc -swift-version 6 "$level" -Xcc -fno-omit-frame-pointer -module-name locking "$here/locking.swift" -o locking 2>build.log || bad "$level: locking builds" "$(tail -n 3 build.log)"
+  swiftc -swift-version 5 "$level" -Xcc -fno-omit-frame-pointer -module-name locking "$here/locking.swift" -o locking 2>build.log || bad "$level: locking builds" "$(tail -n 3 build.log)"
   for kind in mutex Mutex; do
     capture alone ./locking $kind
     capture locks timeout 60 "$scripthost" run --state state --events "$kind$level.events" --patches patches/locks.lua -- ./locking $kind

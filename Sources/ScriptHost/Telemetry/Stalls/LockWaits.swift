@@ -43,9 +43,6 @@ enum LockWaits {
   private static let functions: [(String, Kind)] = [
     ("C.pthread_mutex_lock", .mutex), ("C.pthread_rwlock_rdlock", .other), ("C.pthread_rwlock_wrlock", .other), ("C.syscall", .futex),
   ]
-  /// The runtime's own locks are not watched: what holds them is no code of the program.
-  private static let leftOut = ["libswiftCore", "libswift_Concurrency", "libc.", "ld-linux", "libpthread", "libstdc++"]
-
   private static let count = 256
   // Never freed; slots are atomics.
   nonisolated(unsafe) private static let slots: UnsafeMutablePointer<LockSlot> = {
@@ -86,16 +83,16 @@ enum LockWaits {
   private static func watch(_ function: String, _ kind: Kind) -> (Int, [String]) {
     var found: [(ImageCatalog, Family)] = []
     if case .success(let families) = SelectorLookup.resolve(function, suggesting: false) { found = families }
-    found.removeAll { image, _ in
-      let name = image.path.split(separator: "/").last.map(String.init) ?? image.path
-      return leftOut.contains { name.hasPrefix($0) }
-    }
     let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1, mayChoose: true) }) { _ in
-      LayerSpec(
+      var spec = LayerSpec(
         function: lockLayer, context: UnsafeMutableRawPointer(bitPattern: kind.rawValue), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT),
         readsValues: false, owner: "stalls")
+      // It writes words of its own: the runtime's images, in which Mutex waits, may have it, too.
+      spec.isSafeInAllocator = true
+      return spec
     }
-    return (report.tokens.count, report.refused.map { "stalls: '\($0.0)' is not watched: \($0.1)" })
+    // Not every function is imported by some image.
+    return (report.tokens.count, report.tokens.isEmpty ? report.refused.map { "stalls: '\($0.0)' is not watched: \($0.1)" } : [])
   }
 
   /// All threads that took a lock; what was over before is told once.

@@ -7,7 +7,7 @@ import Toolkit
 import Trip
 
 final class Listener: ListDelegate {
-  func list(_ list: ListView, didSelectRowAt path: IndexPath) {}
+  func list(_ list: ListView, didSelectRowAt path: Toolkit.IndexPath) {}
 }
 final class OrderHandler: Handler { func handle(_ request: String) throws -> Int { request.utf8.count } }
 
