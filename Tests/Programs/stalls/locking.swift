@@ -2,7 +2,12 @@
 import Glibc
 import Synchronization
 
-@inline(never) func holdTheTill(_ time: UInt32) { usleep(time * 1000) }
+nonisolated(unsafe) var held = 0
+// Something is done behind the wait, so that it is a call and no jump.
+@inline(never) func holdTheTill(_ time: UInt32) {
+  usleep(time * 1000)
+  held += 1
+}
 @inline(never) func price(_ item: Int) -> Int {
   usleep(item == 7 ? 60_000 : 200)
   return item * 2

@@ -89,7 +89,7 @@ for level in -Onone -O; do
   check "$level: the one call over its budget is recorded" [ "$(grep -c '"name":"slow: locking.price(_:)"' "slow$level.stalls")" -eq 1 ]
   says "$level: with what the rule reads of it" "slow$level.stalls" '"budget_ns":40000000,"item":7'
   check "$level: of those that fail, the one that failed" [ "$(grep -c '"name":"slow: locking.deliver(_:)"' "slow$level.stalls")" -eq 1 ]
-  says "$level: with its error" "slow$level.stalls" '"error":"late"'
+  says "$level: with its error" "slow$level.stalls" '"error":"Trouble.late"'
   check "$level: calls of a C function, as many as the rate lets" [ "$(grep -c '"name":"slow: C.usleep' "slow$level.stalls")" -eq 2 ]
 done
 level=-O
