@@ -6,6 +6,8 @@ struct ProgramStubs {
   let program: ProgramView
   private var members: [String: [Family]] = [:]
   private(set) var selectors: [String] = []
+  /// Types that annotations name.
+  private let named = NamedTypes()
 
   /// Reads the program's own functions.
   init(_ program: ProgramView) {
@@ -28,25 +30,34 @@ struct ProgramStubs {
     text += "\n---@param selector Selector\n---@param options? table\n---@return Method\nfunction method(selector, options) end\n"
     text += "\n---@param name TypeName\n---@param options? table\n---@return Class\nfunction class(name, options) end\n"
     for type in own { text += self.text(type) }
+    // Types of libraries, of which only the names are here.
+    for name in named.names.subtracting(own.map(\.name)).sorted() where name.contains(".") { text += "\n---@class \(name): Object\n" }
     return text
+  }
+
+  private func lua(_ type: TypeSyntax) -> String {
+    named.note(type)
+    return LuaNames.lua(type)
   }
 
   private func text(_ type: TypeRecord) -> String {
     let base = type.superclass.map { ": " + LuaNames.plain($0) } ?? ": Object"
-    var text = "\n---@class \(type.name)\(base)\n"
+    if let superclass = type.superclass { named.note(LuaNames.plain(superclass)) }
+    var text = "\ndo\n---@class \(type.name)\(base)\n"
     var fields: Set<String> = []
     if type.kind != .enum {
       for field in type.fields where LuaNames.isName(field.name) && fields.insert(field.name).inserted {
-        text += "---@field \(LuaNames.safe(field.name)) \(program.type(of: field, in: type).map(LuaNames.lua) ?? "any")\n"
+        text += "---@field \(LuaNames.safe(field.name)) \(program.type(of: field, in: type).map(lua) ?? "any")\n"
       }
     }
     let families = members[type.name] ?? []
     for family in families where family.declaration.kind == .getter && !family.declaration.isStatic {
       let name = family.declaration.name
       guard LuaNames.isName(name), !family.declaration.isSubscript, fields.insert(name).inserted else { continue }
-      text += "---@field \(LuaNames.safe(name)) \(LuaNames.lua(family.declaration.functionType.result))\n"
+      text += "---@field \(LuaNames.safe(name)) \(lua(family.declaration.functionType.result))\n"
     }
     let variable = type.name.replacing(".", with: "_")
+    // A chunk has at most 200 locals.
     text += "local \(variable) = {}\n"
     var told: Set<String> = []
     for family in families where family.declaration.kind == .function && LuaNames.isName(family.declaration.name) {
@@ -54,15 +65,29 @@ struct ProgramStubs {
       // Overloads share a name; editors take the first.
       if told.insert(name).inserted { text += method(family, variable, name) }
     }
-    return text
+    return text + "end\n"
   }
 
   private func method(_ family: Family, _ variable: String, _ name: String) -> String {
     let function = family.declaration.functionType
     let names = LuaNames.parameters(function)
     var text = "\n--- `\(family.typedSelector)`\n"
-    for (name, parameter) in zip(names, function.parameters) { text += "---@param \(name) \(LuaNames.lua(parameter.type))\n" }
-    if function.result != .tuple([]) { text += "---@return \(LuaNames.lua(function.result))\n" }
+    for (name, parameter) in zip(names, function.parameters) { text += "---@param \(name) \(lua(parameter.type))\n" }
+    if function.result != .tuple([]) { text += "---@return \(lua(function.result))\n" }
     return text + "function \(variable)\(family.declaration.isStatic ? "." : ":")\(name)(\(names.joined(separator: ", "))) end\n"
+  }
+}
+
+/// The names of types that were written into annotations.
+private final class NamedTypes {
+  private(set) var names: Set<String> = []
+
+  func note(_ name: String) { names.insert(name) }
+
+  func note(_ type: TypeSyntax) {
+    guard case .nominal(let name, _, let arguments) = type else { return }
+    // Of the standard library's own, annotations have those of Lua.
+    if name.module != "Swift" || name.steps.count > 1 { names.insert(LuaNames.plain(name.description)) }
+    for argument in arguments { note(argument) }
   }
 }

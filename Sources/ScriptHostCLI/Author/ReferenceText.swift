@@ -125,7 +125,7 @@ enum ReferenceText {
     var text = "\n--- \(entry.summary)\n"
     for parameter in entry.parameters {
       if parameter.name == "..." { text += "---@vararg \(parameter.type)\n" } else {
-        text += "---@param \(parameter.name)\(parameter.isOptional ? "?" : "") \(parameter.type)\n"
+        text += "---@param \(LuaNames.safe(parameter.name))\(parameter.isOptional ? "?" : "") \(parameter.type)\n"
       }
     }
     if let result = entry.result { text += "---@return \(result)\n" }
