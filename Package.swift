@@ -57,6 +57,9 @@ let package = Package(
       name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
+      name: "guard-cases", dependencies: ["HookRuntime", "ScriptHost", "HookSubjects"], path: "Tests/Support/GuardCases",
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
       name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/MisuseCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(

@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -62,6 +62,10 @@ extension Subcommand {
         help:
           "Tries each new or changed patch in a child of the program before it goes live: boot loads it there and ends before the program's main function, test also runs its tests, off tries none. A patch that crashes, hangs or fails there is quarantined. The default is what headers of patches say (canary = \"boot\" or \"test\").",
         completion: .words(["boot", "test", "off"])),
+      Option(
+        long: "record-calls", value: "GLOB", repeats: true,
+        help:
+          "Keeps, in the state directory, what functions that match are called with, up to 16 different calls of each: patches whose headers say canary = \"replay\" are tried with them. The arguments are kept as they are."),
       Option(long: "no-control", help: "The process does not listen; it cannot be controlled from outside."),
     ] + launchOptions,
     operands: .program,
@@ -80,6 +84,7 @@ extension Subcommand {
       do throws(PatchError) { try PatchConfig.check(file) } catch { throw Failure.notStarted("--config: \(error)") }
       launch.settings.add(.config, file.bytes)
     }
+    for pattern in arguments.all("--record-calls") { launch.settings.add(.recordCalls, pattern) }
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
     for preset in presets(arguments) { launch.settings.add(.patches, try Presets.find(preset).bytes) }

@@ -112,3 +112,12 @@ protocol MutablePointer {
 extension UnsafeMutablePointer: MutablePointer {
   func address(of type: Any.Type) -> UnsafeMutableRawPointer? { type == Pointee.self ? UnsafeMutableRawPointer(self) : nil }
 }
+
+extension ErrorBox {
+  /// The error in a box whose reference is given away.
+  package static func taking(_ word: UInt) -> any Error {
+    let error = error(in: word)
+    ProgramCall.release(word)
+    return error
+  }
+}

@@ -23,7 +23,11 @@ public final class Observation: Sendable {
 
   /// Writes that are over later are not told. Answers false when it was over before. Never waits.
   @discardableResult
-  public func end() -> Bool { observer.end() }
+  public func end() -> Bool {
+    if observer.end() { return true }
+    if !observer.endedByItself { _ = ObserverBook.shared.isIgnored(.endedTwice(path: observer.text)) }
+    return false
+  }
 
   /// Which functions are seen to write the property, and what cannot be seen.
   public var explanation: String { observer.explanation }
@@ -58,6 +62,8 @@ extension HookEngine {
   private func observe<Value>(
     _ subject: Observer.Subject, _ path: String, _ owner: AnyObject?, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation {
+    let key = ObserverKey(subject, path, guardian: owner)
+    if let running = ObserverBook.shared.running(key), ObserverBook.shared.isIgnored(.doubled(path: path)) { return Observation(running) }
     let observer = try Observer(subject, path, owner: "swift", guardian: owner) { change in
       body(
         PropertyChange(
@@ -69,6 +75,7 @@ extension HookEngine {
       observer.end()
       throw .wrongType(path, expected: _typeName(Value.self, qualified: true), found: observer.leaf.name)
     }
+    ObserverBook.shared.add(observer, key)
     return Observation(observer)
   }
 

@@ -32,6 +32,8 @@ package final class Observer: @unchecked Sendable {
 
   private struct State {
     var isOver = false
+    /// It ended with its object or its guardian, not because somebody ended it.
+    var endedByItself = false
     var watched: [Watched?]
     var unseen: [String] = []
     var seen: [String] = []
@@ -51,6 +53,8 @@ package final class Observer: @unchecked Sendable {
   private let binding = RecursiveLock()
   private let path: PropertyPath
   package var leaf: TypeInfo { path.leaf }
+  /// The path as it was spelled.
+  var text: String { path.text }
   private let owner: String
   private weak var guardian: AnyObject?
   /// The object that is observed; nil for a type, and once it has ended.
@@ -58,6 +62,8 @@ package final class Observer: @unchecked Sendable {
   private let hasFirst: Bool
   private let hasGuardian: Bool
   private let body: (Change) -> Void
+  /// What was made for it by who observes.
+  package weak var holder: AnyObject?
 
   /// - Parameters:
   ///   - owner: whose hooks they are.
@@ -102,13 +108,17 @@ package final class Observer: @unchecked Sendable {
   }
 
   package var isOver: Bool { state.withLock { $0.isOver } }
+  /// It was over because its object or its guardian had ended.
+  package var endedByItself: Bool { state.withLock { $0.endedByItself } || (hasFirst && first == nil) || (hasGuardian && guardian == nil) }
 
   /// Nothing that is written later is told. Answers false when it was over before.
+  /// - Parameter byItself: its object or its guardian has ended.
   @discardableResult
-  package func end() -> Bool {
+  package func end(byItself: Bool = false) -> Bool {
     let tokens: [HookToken]? = state.withLock { state in
       if state.isOver { return nil }
       state.isOver = true
+      state.endedByItself = byItself
       let all = state.watched.flatMap { $0?.tokens ?? [] }
       state.watched = state.watched.map { _ in nil }
       return all
@@ -255,13 +265,13 @@ package final class Observer: @unchecked Sendable {
     }
     if isOver { return }
     if hasGuardian, guardian == nil {
-      end()
+      end(byItself: true)
       return
     }
     // The objects further in may outlive the one that is observed.
     let first = first
     if hasFirst, first == nil {
-      end()
+      end(byItself: true)
       return
     }
     if segment + 1 < path.segments.count { bind(from: segment + 1) }

@@ -256,6 +256,7 @@ package final class CallPlan: @unchecked Sendable {
     self.stack = stack
     self.isExact = isExact
     selfEndsWithCall = declaration.kind.isDeinit
+    freesSelf = declaration.kind == .deallocatingDeinit || declaration.kind == .isolatedDeinit
     mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType || self.selfUse == .consumed
     argumentCount = arguments.count
@@ -313,6 +314,8 @@ package final class CallPlan: @unchecked Sendable {
 
   /// The object is gone when the call is over.
   package let selfEndsWithCall: Bool
+  /// A `deinit` that gives the memory back, too; of others the caller does.
+  package let freesSelf: Bool
   /// A method of a struct or enum, which may be consuming.
   private let mayConsumeSelf: Bool
   /// As above, or the object is handed back as the result unless the initialiser fails, or the method is consuming.

@@ -94,7 +94,9 @@ extension BootSettings.Key {
   package static let test = Self("test")
   /// How patches whose headers say nothing are tried in a child before they go live: "boot" or "test"; "off": none is, whatever headers say.
   package static let canary = Self("canary")
-  /// Present in such a child: "boot" or "test".
+  /// Functions, as patterns, whose calls are recorded for canaries; several.
+  package static let recordCalls = Self("record.calls")
+  /// Present in such a child: a CanaryKind.
   package static let canaryChild = Self("canary.child")
   /// Path of the preload stub, for processes that are started under the host from inside.
   package static let stub = Self("stub")

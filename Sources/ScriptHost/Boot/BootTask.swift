@@ -79,7 +79,7 @@ enum BootTasks {
   static let all: [BootTask] = [
     .room, .crashSignals, .engine,
     .survey, .crashFile, .journal, .index, .privacy, .metrics, .guards,
-    .canaryBegin, .wantTests, .patches, .tests, .canary,
+    .canaryBegin, .callReplay, .wantTests, .callRecorder, .patches, .tests, .canary,
     .trace,
     .stalls, .profile, .network, .control, .startup, .bootLoaded,
   ]

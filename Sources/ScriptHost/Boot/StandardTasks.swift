@@ -43,7 +43,7 @@ extension BootTask {
 
   static let journal = BootTask("journal", .records, priority: 90) { context in
     let settings = context.settings
-    let wantsRecords = settings.has(.patches) || settings.has(.events) || settings.has(.stalls) || settings.has(.profile) || settings.has(.network)
+    let wantsRecords = !settings.has(.canaryChild) && (settings.has(.patches) || settings.has(.events) || settings.has(.stalls) || settings.has(.profile) || settings.has(.network))
     var problems: [String] = []
     if wantsRecords {
       let identity = JournalIdentity(

@@ -47,7 +47,7 @@ extension ScriptReference {
       "", "guard", .function, "guard(settings: table)",
       options: [
         ScriptOption("mode", "\"report\"|\"contain\"|\"assert\"", "What becomes of a hit; `contain` without one."),
-        ScriptOption("modules", "table", "Only calls made by code of these modules."),
+        ScriptOption("modules", "table", "Only calls made by code of these modules, or messages of scripts of these file names."),
         ScriptOption("records", "integer", "At most so many records a second, 10 without it; all hits are counted."),
         ScriptOption("types", "table", "Of `zombies`: the classes, as names or globs."),
         ScriptOption("methods", "table", "Of `main_thread`: the functions, as selectors or globs."),

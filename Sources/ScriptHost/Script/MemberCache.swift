@@ -68,6 +68,8 @@ final class MemberCache {
   private let recent = RecentNames<Unmanaged<Found>>(count: 256)
   private var found: [Key: Found] = [:]
   private var sends: [Key: BoundCall] = [:]
+  /// What was not there, with the count of changes of the images then: another image may bring it.
+  private var missing: [Key: (error: CallError, changes: UInt64)] = [:]
   private var functions: [String: Callable] = [:]
   private var types: [String: Metadata] = [:]
 
@@ -104,12 +106,18 @@ final class MemberCache {
   func bound(_ member: String, of type: Metadata, isStatic: Bool, _ callback: LuaCallback) throws(CallError) -> BoundCall {
     let key = Key(type: UInt(bitPattern: type.pointer), name: member, isStatic: isStatic)
     if let known = sends[key] { return known }
+    let changes = LoadedImages.changeCount
+    if let absence = missing[key], absence.changes == changes { throw absence.error }
     let found: Result<BoundCall, CallError> = try away(callback) {
       do throws(CallError) {
         let callable = try CallableLookup.shared.callable(member, of: type, isStatic: isStatic)
         if callable.owner != nil { try CallCheck.type(type, for: callable) }
         return .success(BoundCall(callable: callable, entry: VirtualCall.entry(of: callable, for: type)))
       } catch { return .failure(error) }
+    }
+    if case .failure(let error) = found, case .noMember = error {
+      if missing.count >= 1000 { missing = [:] }
+      missing[key] = (error, changes)
     }
     let bound = try found.get()
     sends[key] = bound

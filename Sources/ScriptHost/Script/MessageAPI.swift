@@ -18,15 +18,18 @@ enum MessageAPI {
 
   /// Sends on what no member of `receiver` answers; `missing` is the failure when nobody else does.
   static func send(
-    _ member: String, to receiver: Any, _ missing: CallError, _ callback: LuaCallback, _ patch: Environment, catching: Bool
+    _ member: String, to receiver: Any, _ missing: CallError, _ callback: LuaCallback, _ patch: Environment, catching: Bool, first: Int = 2
   ) -> Int32 {
     var arguments: [Any?] = []
     do throws(BridgeError) {
-      for index in 2..<max(2, callback.count) { arguments.append(try any(callback[index], patch, callback)) }
+      for index in first..<max(first, callback.count) { arguments.append(try any(callback[index], patch, callback)) }
     } catch { return callback.fail("argument \(arguments.count + 1) of '\(member)': \(error.description)") }
-    let message = Message(member, arguments, to: receiver)
+    var message = Message(member, arguments, to: receiver)
+    let caller = callback.caller
+    message.site = "\(caller.source):\(caller.line)"
     let unlocked = shl_unlock_all(callback.scope)
-    let answer = Result { try message.answered(missing) }
+    let sent = message
+    let answer = Result { try sent.answered(missing) }
     guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
     switch answer {
     case .success(let value):
@@ -41,6 +44,17 @@ enum MessageAPI {
       callback.give(shl_bool(false))
       return callback.done(handle)
     }
+  }
+
+  // MARK: Members that are not there
+
+  /// `object.name`, and `object:name(…)` with `isCall`, where nothing has that name: an error, unless a guard looks at messages. Lua
+  /// reads the name before it calls, and so reading it is a method where a guard contains.
+  static func missing(_ text: String, _ receiver: @autoclosure () -> Any, isCall: Bool, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    guard MessageGuard.isOn, let name = callback.name else { return callback.fail(text) }
+    let receiver = receiver()
+    if !isCall, MessageGuard.contains(receiver) { return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory") }
+    return send(LuaWord.swiftName(name), to: receiver, .notFound(text), callback, patch, catching: false, first: isCall ? 1 : .max)
   }
 
   /// A Lua value as Swift code without a type for it has it.

@@ -34,11 +34,14 @@ enum ObjectAPI {
           return CallInAPI.perform(get, on: UInt(bitPattern: object), callback, first: 2, patch)
         case .property(nil, .failure(let error), _, _): throw error
         case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
-        case .missing(let text): return callback.fail(text)
+        case .missing(let text): return MessageAPI.missing(text, any(object), isCall: false, patch, callback)
         }
       } catch { return CallInAPI.fail(error, callback) }
     }
   }
+
+  /// Alive while its handle is.
+  private static func any(_ object: UnsafeRawPointer) -> Any { Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue() }
 
   private static func push(
     _ object: UnsafeRawPointer, _ offset: Int, _ type: TypeInfo, _ owner: TypeInfo, isFixed: Bool, _ receiver: SHLValue, _ patch: Environment,
@@ -120,7 +123,7 @@ enum ObjectAPI {
         case .methods(let methods):
           let bound = try ObjectMember.choose(methods, named: callback.name ?? "?", arguments: callback.count - 1)
           return CallInAPI.perform(bound, on: UInt(bitPattern: object), callback, first: 1, patch)
-        case .missing(let text): return callback.fail(text)
+        case .missing(let text): return MessageAPI.missing(text, any(object), isCall: true, patch, callback)
         case .field, .property: return callback.fail("'\(callback.name ?? "?")' of \(Instance.typeName(object)) is no method")
         }
       } catch { return CallInAPI.fail(error, callback) }

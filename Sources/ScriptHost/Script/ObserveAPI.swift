@@ -16,18 +16,25 @@ final class LuaObservation: @unchecked Sendable {
   private let breaker = Breaker()
   private var observer: Observer?
 
-  /// - Parameter function: a reference that this object forgets when it ends.
-  init(_ subject: Observer.Subject, _ path: String, _ function: SHLRef, of patch: Environment) throws(ObserveError) {
+  /// - Parameters:
+  ///   - function: a reference that this object forgets when it ends.
+  ///   - key: by which a second one like it is found.
+  init(_ subject: Observer.Subject, _ path: String, _ function: SHLRef, _ key: ObserverKey, of patch: Environment) throws(ObserveError) {
     self.patch = patch
     self.function = function
     self.path = path
-    observer = try Observer(subject, path, owner: patch.id) { [weak self] change in self?.tell(change) }
+    let observer = try Observer(subject, path, owner: patch.id) { [weak self] change in self?.tell(change) }
+    self.observer = observer
+    observer.holder = self
+    ObserverBook.shared.add(observer, key)
   }
 
   deinit { if let patch { shl_forget(patch.state, function) } }
 
   var explanation: String { observer?.explanation ?? "" }
   func end() -> Bool { observer?.end() ?? false }
+  /// It was over because its object had ended.
+  var endedByItself: Bool { observer?.endedByItself ?? false }
 
   private func tell(_ change: Observer.Change) {
     guard let patch, patch.isLive, let thread = hkt_thread() else { return }
@@ -99,6 +106,9 @@ enum ObserveAPI {
   private static let observe: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if let refusal = patch.refusal("an observation", callback.text(1) ?? "") { return callback.fail(refusal) }
+      if let path = callback.text(1), callback[2].tag == SHL_NIL, ObservationGuard.hit(path, ObservationGuard.unhandled, outcome: "nothing is observed", at: site(callback)) {
+        return callback.done()
+      }
       guard let path = callback.text(1), callback[2].tag == SHL_FUNCTION else {
         return callback.fail("'observe' takes an object or class, a property such as \"title\" or \"user.name\", and a function")
       }
@@ -128,11 +138,19 @@ enum ObserveAPI {
       var info = SHLFunctionInfo()
       let function = shl_arg_function_ref(callback.raw, 2, &info)
       guard function != 0 else { return callback.fail("out of memory") }
+      let observed = isStatic ? String(path.dropFirst(7)) : path
+      let key = ObserverKey(subject, observed, place: "\(patch.id) \(place(info))")
+      if let first = ObserverBook.shared.running(key)?.holder as? LuaObservation,
+        ObservationGuard.hit(path, ObservationGuard.doubled, outcome: "the first one goes on alone", at: site(callback))
+      {
+        shl_forget(patch.state, function)
+        return callback.done(shl_handle(patch.classes.observation, patch.number(first, in: \.observations), 0, 0))
+      }
       do throws(ObserveError) {
         // Looking the path and its writers up takes milliseconds, and is not the script's time.
         let found = callback.unlocked {
           Result { () throws(ObserveError) in
-            try LuaObservation(subject, isStatic ? String(path.dropFirst(7)) : path, function, of: patch)
+            try LuaObservation(subject, observed, function, key, of: patch)
           }
         }
         let made = try found.get()
@@ -150,10 +168,26 @@ enum ObserveAPI {
     patch.handle(callback[0].h.a, in: \.observations)
   }
 
+  private static func site(_ callback: LuaCallback) -> GuardSite.Sender {
+    let caller = callback.caller
+    return .script("\(caller.source):\(caller.line)")
+  }
+
+  /// Where the function is: a handler that makes one each time it runs makes the same one.
+  private static func place(_ info: SHLFunctionInfo) -> String {
+    let source = withUnsafePointer(to: info.source) { String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self)) }
+    return "\(source):\(info.line)-\(info.last_line)"
+  }
+
   /// `o:remove()`: true when it ran.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.done(shl_bool(observation(patch, callback)?.end() ?? false))
+      let observation = observation(patch, callback)
+      let hasEnded = observation?.end() ?? false
+      if !hasEnded, let observation, !observation.endedByItself {
+        _ = ObservationGuard.hit(observation.path, ObservationGuard.endedTwice, outcome: "nothing was ended", at: site(callback))
+      }
+      return callback.done(shl_bool(hasEnded))
     }
   }
 

@@ -1,4 +1,5 @@
 // Patch — one loaded script: its header, its environment, and all it installed.
+private import CCrash
 private import CLuaShim
 internal import HookRuntime
 internal import Journal
@@ -30,6 +31,8 @@ package final class Patch: Sendable {
 
   /// Runs the main chunk. When it fails, everything that it installed is taken out again.
   func run(_ source: [UInt8]) throws(PatchError) {
+    // What crashes while the text runs is the text's.
+    ccrash_note_call(ccrash_add_owner(id, id, CrashFile.Owner.loadPosition, fileName, 0))
     do throws(PatchError) { try environment.run(source) } catch {
       installation.remove()
       throw error

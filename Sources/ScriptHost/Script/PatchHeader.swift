@@ -58,6 +58,10 @@ package enum CanaryKind: String, Sendable, Equatable {
   case boot
   /// Its own tests are run, too.
   case test
+  /// Recorded calls are made without it and with it.
+  case replay
+  /// The program's own self-test is run: the program, with the arguments of `canary_arguments`.
+  case selfTest = "self-test"
 }
 
 /// What a patch says of itself. All of it is optional.
@@ -82,6 +86,10 @@ package struct PatchHeader: Sendable, Equatable {
   package var canaryLimit = 20
   /// The settings it has, with their defaults: an object; nil where it declares none.
   package var config: JSONValue?
+  /// Recorded calls may have other results with it.
+  package var canaryChanges = false
+  /// What the program's self-test is started with.
+  package var canaryArguments: [String] = []
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
 
@@ -121,7 +129,7 @@ package struct PatchHeader: Sendable, Equatable {
         expiresText = text
       case ("canary", .string(let text)):
         guard let known = CanaryKind(rawValue: text) else {
-          throw .header("\(fileName):\(line): 'canary' is \"boot\" or \"test\", found '\(EventText.printable(String(text.prefix(64))))'")
+          throw .header("\(fileName):\(line): 'canary' is \"boot\", \"test\", \"replay\" or \"self-test\", found '\(EventText.printable(String(text.prefix(64))))'")
         }
         canary = known
       case ("canary_limit", .number(let seconds)):
@@ -134,15 +142,26 @@ package struct PatchHeader: Sendable, Equatable {
           throw .header("\(fileName):\(line): the settings in 'config' are named, such as config = { digits = 2 }")
         }
         config = .object(fields.map { .init($0.0, $0.1.setting) })
+      case ("canary_changes", .boolean(let may)): canaryChanges = may
+      case ("canary_arguments", .table(let elements)):
+        canaryArguments = try elements.map { key, element, line throws(PatchError) in
+          guard key.isEmpty, case .string(let text) = element else {
+            throw .header("\(fileName):\(line): 'canary_arguments' is a list of texts, such as { \"--self-test\" }")
+          }
+          return text
+        }
       case ("permissions", _):
         throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default:
         guard let form = Self.forms[key] else {
-          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, config")
+          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, canary_changes, canary_arguments, config")
         }
         throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
+    }
+    if canary == .selfTest, canaryArguments.isEmpty {
+      throw .header("\(fileName): canary = \"self-test\" needs canary_arguments, what the program is started with to test itself, such as { \"--self-test\" }")
     }
   }
 
@@ -177,7 +196,8 @@ package struct PatchHeader: Sendable, Equatable {
     "id": "a text, such as \"rounding\"", "version": "a text, such as \"1.0.0\"", "api": "the number 1",
     "priority": "a whole number, such as 10", "target": "a table, such as { program = \"swift-format\" }",
     "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
-    "canary": "\"boot\" or \"test\"", "canary_limit": "a number of seconds, such as 20", "config": "a table of settings, such as { digits = 2 }",
+    "canary": "\"boot\", \"test\", \"replay\" or \"self-test\"", "canary_limit": "a number of seconds, such as 20", "config": "a table of settings, such as { digits = 2 }",
+    "canary_changes": "true or false", "canary_arguments": "a list of texts, such as { \"--self-test\" }",
   ]
 
   /// Ids appear in sentences, records and file names.

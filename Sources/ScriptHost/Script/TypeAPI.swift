@@ -20,7 +20,7 @@ enum TypeAPI {
         case .property(_, .success(let get), _, _):
           return CallInAPI.perform(get, on: UInt(bitPattern: type.pointer), callback, first: 2, patch)
         case .methods: return shl_return_method(callback.raw) == SHL_OK ? 0 : callback.fail("out of memory")
-        case .missing(let text): return callback.fail(text)
+        case .missing(let text): return MessageAPI.missing(text, type.type, isCall: false, patch, callback)
         case .field: return callback.fail("'\(callback.name ?? "?")' is a field of instances")
         }
       } catch { return CallInAPI.fail(error, callback) }
@@ -46,6 +46,7 @@ enum TypeAPI {
     withPatch(context, callback) { patch, callback in
       do throws(CallError) {
         let (member, type) = try member(patch, callback)
+        if case .missing(let text) = member { return MessageAPI.missing(text, type.type, isCall: true, patch, callback) }
         guard case .methods(let methods) = member else {
           return callback.fail("'\(callback.name ?? "?")' of \(CallCheck.name(type)) is no static method")
         }

@@ -124,6 +124,88 @@ LUA
 start untested
 says 'a header that asks for tests and has none' untested.err 'its header says canary = "test", and it has no test'
 
+# MARK: Recorded calls
+
+rm -rf state
+# calls NAME OPTION…: the program makes the calls that are recorded.
+calls() {
+  local name=$1
+  shift
+  capture "$name" timeout 60 "$scripthost" run --state state "$@" -- ./shop "mains.$name" calls
+}
+only same <<'LUA'
+patch { id = "same", canary = "replay" }
+method "Shop.half(_:)":before(function() end)
+LUA
+calls unrecorded -v --patches patches
+says 'replay: nothing was recorded: it goes live' unrecorded.err 'same.lua: loaded in a child of the program'
+calls recording --record-calls 'Shop.*(*)' --record-calls 'Shop.Desk.*(*)' --record-calls 'static Shop.Desk.*(*)'
+unchanged 'replay: the program is what it was while calls are recorded' unrecorded recording
+check "replay: calls are kept ($(grep -c '"call"' state/calls/*.calls))" [ "$(grep -c '"call"' state/calls/*.calls)" = 7 ]
+check 'replay: a call that is given an object is not' [ "$(grep -c 'pass(' state/calls/*.calls)" = 0 ]
+check 'replay: nobody else can read them' [ "$(stat -c %a state/calls/*.calls)" = 600 ]
+calls same -v --patches patches
+says 'replay: a patch that changes no result goes live' same.err 'same.lua: passed in a child of the program'
+check 'replay: main ran once' [ "$(mains same)" = 1 ]
+
+# changes NAME PATCH-LINE REASON: a patch that is quarantined.
+changes() {
+  only "$1" <<LUA
+patch { id = "$1", canary = "replay" }
+$2
+LUA
+  calls "$1" --patches patches
+  unchanged "replay: $1: the program runs without it" unrecorded "$1"
+  says "replay: $1: the reason" "$1.err" "$3"
+}
+changes result 'method "Shop.half(_:)":after(function(call) call.result = call.result + 1 end)' \
+  "result.lua: quarantined, a recorded call has another result: 'Shop.half(_:)' with [\"9\"] answers \"5\" with it, and answers \"4\" without"
+changes object 'method "Shop.Desk.total(_:coupon:tax:)":around(function(call) return call:original() + 1 end)' \
+  "object.lua: quarantined, a recorded call has another result: 'Shop.Desk.total(_:coupon:tax:)' with"
+changes argument 'method "Shop.half(_:)":before(function(call) call.args[1] = -1 end)' "argument.lua: quarantined, a recorded call has another result: 'Shop.half(_:)' with [\"9\"] traps"
+changes thrown 'method "static Shop.Desk.greet(_:)":around(function(call) return "hello" end)' "thrown.lua: quarantined, a recorded call has another result: 'static Shop.Desk.greet(_:)' with"
+changes ends 'method "Shop.half(_:)":before(function() swift.call("Shop.giveUp()") end)' "ends.lua: quarantined, a child of the program was ended by SIGABRT in a recorded call of 'Shop.half(_:)'"
+only loops <<'LUA'
+patch { id = "loops", canary = "replay", canary_limit = 2 }
+method "Shop.half(_:)":before(function() swift.call("Shop.sleepForEver()") end)
+LUA
+calls loops --patches patches
+says 'replay: a hang' loops.err "loops.lua: quarantined, a child of the program did not end within 2 s in a recorded call of 'Shop.half(_:)'"
+only meant <<'LUA'
+patch { id = "meant", canary = "replay", canary_changes = true }
+method "Shop.half(_:)":after(function(call) call.result = call.result + 1 end)
+LUA
+calls meant --patches patches
+says 'replay: a header may say that results change' meant.out '5 3'
+only counted <<'LUA'
+patch { id = "counted", canary = "replay" }
+method "Shop.Desk.ticket()":before(function() end)
+LUA
+calls counted --patches patches
+check 'replay: what differs from call to call is not compared' [ ! -s counted.err ]
+swiftc -O -module-name Shop -D other -g -o shop "$here/shop.swift" 2>swiftc || fail "shop.swift does not compile: $(head swiftc)"
+sed -i 's/ticket/total/; s/total()/total(_:coupon:tax:)/' patches/counted.lua
+calls rebuilt -v --patches patches
+says 'replay: calls of another build are not made' rebuilt.err 'counted.lua: loaded in a child of the program'
+
+# MARK: The self-test of the program
+
+only checked <<'LUA'
+patch { id = "checked", canary = "self-test", canary_arguments = { "log", "--check" } }
+method "Shop.half(_:)":before(function() end)
+LUA
+start checked -v
+says 'self-test: a patch with which it passes goes live' checked.err 'checked.lua: passed in a child of the program'
+sed -i 's/before.*/after(function(call) call.result = 7 end)/' patches/checked.lua
+start unchecked
+says 'self-test: one with which it fails does not' unchecked.err "checked.lua: quarantined, the program's self-test, started with 'log' '--check', ended with status 3"
+check 'self-test: the program itself ran once' [ "$(mains unchecked)" = 1 ]
+only without <<'LUA'
+patch { id = "without", canary = "self-test" }
+LUA
+start without
+says 'self-test: its arguments are asked for' without.err "canary = \"self-test\" needs canary_arguments"
+
 # MARK: Settings
 
 only plain <<'LUA'

@@ -86,7 +86,12 @@ public final class Till {
 
   /// The program's own calls. All are different: of those that only jump on, calls may go to what they jump to.
   @inline(never) public func price(_ how: String) -> Int { trap(how) &+ hidden(0) }
-  @inline(never) public func deep(_ how: String, _ n: Int) -> Int { n == 0 ? trap(how) : deep(how, n - 1) &+ 1 }
+  @inline(never) public func deep(_ how: String, _ n: Int) -> Int { down(how, n) ^ hidden(0) }
+  @inline(never) public func dive(_ how: String, _ n: Int) -> Int { down(how, n) &+ hidden(0) &* 2 }
+  /// A frame for each: what it does behind the call keeps the optimiser from making a loop of it.
+  @inline(never) func down(_ how: String, _ n: Int) -> Int { (n == 0 ? trap(how) : down(how, n - 1)) ^ hidden(0) }
+  /// No patch contains it.
+  @inline(never) public func plain(_ how: String) -> Int { trap(how) ^ hidden(0) ^ hidden(0) }
 }
 
 /// No word of it has the thread's id when it traps.
@@ -155,22 +160,38 @@ func work() {
     print("outer", Desk.till.outer("range"), Desk.till.outer("none"))
     print("count", Desk.till.count)
   case "deep": print(Desk.till.deep(how, 5000))
+  case "plain": print(Desk.till.plain(how))
   case "once": print(Desk.till.once())
   case "sorted": print(Desk.till.sorted())
-  case "many":
-    let ways = ["range", "nil", "inside"]
-    let times = Int(how) ?? 10000
-    var sum = 0
-    for i in 0..<100 { sum &+= Desk.till.price(ways[i % 3]) }
-    let before = memory()
-    for i in 0..<times { sum &+= Desk.till.price(ways[i % 3]) }
-    print("sum \(sum)")
-    fputs("grew by \((memory() - before)) KiB in \(times) traps\n", stderr)
   default: print(Desk.tick(0))
   }
 }
 
-if arguments.contains("other") { onThread { work() } } else { work() }
+/// Traps by the thousand: a third of them inside an access, some below deep recursion, some in tasks.
+@Sendable func trapOnce(_ i: Int) -> Int {
+  let ways = ["range", "nil", "inside"]
+  return i % 20 == 7 ? Desk.till.dive(ways[i % 3], 300) : Desk.till.price(ways[i % 3])
+}
+func many(_ times: Int) async {
+  var sum = 0
+  for i in 0..<100 { sum &+= trapOnce(i) }
+  let before = memory()
+  for i in 0..<times {
+    if i % 10 == 3 { sum &+= await Task.detached { trapOnce(i) }.value } else { sum &+= trapOnce(i) }
+  }
+  print("sum \(sum)")
+  fputs("grew by \((memory() - before)) KiB in \(times) traps\n", stderr)
+}
+
+if kind == "many" {
+  await many(Int(how) ?? 10000)
+} else if arguments.contains("task") {
+  await Task.detached { work() }.value
+} else if arguments.contains("other") {
+  onThread { work() }
+} else {
+  work()
+}
 // The program's own work, with what the trapped calls have touched.
 await useOthers()
 let fresh = Till()

@@ -61,6 +61,67 @@ says "kill -9: breadcrumbs survive" "$work/killed.show.out" 'ends: wait'
 capture "$work/json" "$scripthost" crashes --state "$state" --json show 1
 check "JSON is valid" python3 -c 'import json,sys; json.load(open(sys.argv[1]))["breadcrumbs"][0]' "$work/json.out"
 
+# MARK: Others who care for signals
+
+export SWIFT_BACKTRACE=enable=no
+cd "$work"
+swiftc -O -module-name beside -o beside "$here/beside.swift" || fail 'beside.swift does not compile'
+clang -shared -fPIC -o before.so "$here/before.c" || fail 'before.c does not compile'
+mkdir beside-patch
+printf 'patch { id = "beside" }\nmethod "beside.work(_:)":before(function() end)\n' >beside-patch/beside.lua
+# beside HOW [PRELOADED]: runs it alone and under the host; what the host's crash list says is in HOW.list.out.
+beside() {
+  rm -rf "$state"
+  LD_PRELOAD=${2:-} capture "$1-alone" timeout 30 ./beside "$1"
+  LD_PRELOAD=${2:-} capture "$1" timeout 30 "$scripthost" run --state "$state" --patches beside-patch -- ./beside "$1"
+  unchanged "$1: output and end are what they are without the host" "$1-alone" "$1"
+  capture "$1.list" "$scripthost" crashes --state "$state"
+}
+# reported HOW SIGNAL, unreported HOW: whether there is a report.
+reported() { says "$1: and there is a report" "$1.list.out" "$2"; }
+unreported() { check "$1: nobody says that it crashed" [ "$(grep -c 'SIG' "$1.list.out")" = 0 ]; }
+beside plain
+reported plain SIGSEGV
+beside plain "$work/before.so"
+says 'an owner before us: gets the signal' plain.out 'their handler'
+reported plain SIGSEGV
+beside after-chains
+says 'an owner after us that goes on to us' after-chains.out 'own handler'
+reported after-chains SIGSEGV
+beside after-alone
+says 'an owner after us that does not' after-alone.out 'own handler'
+beside blocked
+beside ignored
+beside fork
+says 'fork: the child crashes as it would' fork.out 'child ended by 11'
+unreported fork
+beside exec
+says 'exec: another program' exec.out 'another program'
+unreported exec
+beside altstack
+says 'a stack of its own stays' altstack.out 'own stack true'
+reported altstack SIGSEGV
+beside altstack-deep
+reported altstack-deep SIGSEGV
+beside raise
+reported raise SIGSEGV
+beside queued
+reported queued SIGABRT
+swiftc -O -sanitize=address -module-name beside -o beside "$here/beside.swift" || fail 'beside.swift does not compile with the address sanitizer'
+rm -rf "$state"
+capture asan-alone env "${asan[@]}" ./beside overflow
+capture asan env "${asan[@]}" "$scripthost" run --state "$state" --patches beside-patch -- ./beside overflow
+same 'the address sanitizer: the exit status is what it was' asan-alone.status asan.status
+says 'the address sanitizer: its report is there' asan.err 'heap-buffer-overflow'
+capture asan-null env "${asan[@]}" "$scripthost" run --state "$state" --patches beside-patch -- ./beside plain
+says 'the address sanitizer: of a wild pointer, too' asan-null.err 'ERROR: AddressSanitizer'
+
+# MARK: kill -9 while threads record
+
+swiftc -O -module-name recording -o recording "$here/recording.swift" || fail 'recording.swift does not compile'
+check "kill -9 at ${KILLS:-12} random moments: what was told is there, whole and in order" \
+  python3 "$here/killed.py" "$scripthost" "$work/recording" "$work/killed" "${SCRIPTHOST_SEED:-$RANDOM}" "${KILLS:-12}"
+
 # Swift's backtracer comes after us and prints as it does without us.
 rm -rf "$state"
 export SWIFT_BACKTRACE=enable=yes,color=no,output-to=stderr,interactive=no,timeout=0s

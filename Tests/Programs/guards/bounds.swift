@@ -21,7 +21,7 @@ struct Given {
 }
 
 /// What must hold of a case's argument.
-enum Kind { case element, position, range, set, newSet, two }
+enum Kind { case element, position, range, set, newSet, two, size }
 
 struct Case {
   let name: String
@@ -130,6 +130,46 @@ let cases: [Case] = [
   Case(name: "NSMutableAttributedString.deleteCharacters(in:)", kind: .range) {
     let a = mutableAttributed(); a.deleteCharacters(in: $0.range); return a.string
   },
+  Case(name: "NSAttributedString.attribute(_:at:longestEffectiveRange:in:)", kind: .range) {
+    attributed().attribute(key, at: 0, longestEffectiveRange: nil, in: $0.range) ?? "none"
+  },
+  Case(name: "NSAttributedString.attributes(at:longestEffectiveRange:in:)", kind: .element) {
+    attributed().attributes(at: $0.index, longestEffectiveRange: nil, in: NSRange(location: 0, length: size)).count
+  },
+  Case(name: "NSAttributedString.enumerateAttributes(in:)", kind: .range) { given in
+    var ranges: [NSRange] = []
+    attributed().enumerateAttributes(in: given.range) { _, range, _ in ranges.append(range) }
+    return ranges
+  },
+  Case(name: "NSAttributedString.enumerateAttribute(_:in:)", kind: .range) { given in
+    var ranges: [NSRange] = []
+    attributed().enumerateAttribute(key, in: given.range) { _, range, _ in ranges.append(range) }
+    return ranges
+  },
+  Case(name: "NSMutableAttributedString.addAttributes(_:range:)", kind: .range) {
+    let a = mutableAttributed(); a.addAttributes([key: 1], range: $0.range); return a.string
+  },
+  Case(name: "NSMutableAttributedString.removeAttribute(_:range:)", kind: .range) {
+    let a = mutableAttributed(); a.removeAttribute(key, range: $0.range); return a.string
+  },
+  // What can be wrong where nothing has an index: sizes, numbers of keys and objects, keys that are operators, costs.
+  Case(name: "NSDictionary.description(withLocale:indent:)", kind: .size) { NSDictionary(dictionary: ["a": 1]).description(withLocale: nil, indent: $0.index) },
+  Case(name: "NSDictionary.init(objects:forKeys:)", kind: .size) { given in
+    let keys = (0..<3).map { NSString(string: "k\($0)") }
+    return NSDictionary(objects: given.index < 0 ? [1] : [1, 2, 3], forKeys: keys).count
+  },
+  Case(name: "NSDictionary.value(forKey:)", kind: .size) { NSDictionary(dictionary: ["a": 1]).value(forKey: $0.index < 0 ? "@count" : "a") ?? "none" },
+  Case(name: "NSCache.setObject(_:forKey:cost:)", kind: .size) { given in
+    let cache = NSCache<NSString, NSString>()
+    cache.setObject("a", forKey: "a", cost: given.index < 0 ? .max : given.index)
+    cache.setObject("b", forKey: "b", cost: given.index < 0 ? .max : given.index)
+    return cache.object(forKey: "b") ?? "none"
+  },
+  Case(name: "NSMutableData.length =", kind: .size) { let a = mutableData(); a.length = $0.index; return a },
+  Case(name: "NSMutableData.increaseLength(by:)", kind: .size) { let a = mutableData(); a.increaseLength(by: $0.index); return a },
+  Case(name: "NSMutableData.init(length:)", kind: .size) { NSMutableData(length: $0.index) ?? NSMutableData() },
+  Case(name: "NSString.padding(toLength:)", kind: .size) { text().padding(toLength: $0.index, withPad: "x", startingAt: 0) },
+  Case(name: "NSString.padding(withPad:)", kind: .size) { text().padding(toLength: 20, withPad: $0.index < 0 ? "" : "x", startingAt: 0) },
   Case(name: "NSData.subdata(with:)", kind: .range) { data().subdata(with: $0.range) },
   Case(name: "NSData.getBytes(_:range:)", kind: .range) { given in
     var room = [UInt8](repeating: 0, count: 1000)
@@ -156,6 +196,7 @@ func good(_ kind: Kind, _ random: inout Random) -> Given {
   case .element: given.index = random.next(0...size - 1)
   case .position: given.index = random.next(0...size)
   case .two: (given.index, given.other) = (random.next(0...size - 1), random.next(0...size - 1))
+  case .size: given.index = random.next(0...20)
   case .range:
     let start = random.next(0...size)
     given.range = NSRange(location: start, length: random.next(0...size - start))
@@ -175,6 +216,7 @@ func bad(_ kind: Kind, _ random: inout Random) -> Given {
   case .element: given.index = random.next(0...3) == 0 ? size : beyond
   case .position: given.index = beyond
   case .two: (given.index, given.other) = random.next(0...1) == 0 ? (beyond, 0) : (1, beyond)
+  case .size: given.index = -1 - random.next(0...20)
   case .range:
     switch random.next(0...3) {
     case 0: given.range = NSRange(location: size - 2, length: random.next(3...20))

@@ -101,6 +101,152 @@ for way in O Onone; do
   done
 done
 
+# MARK: Messages by name
+
+# One step at each call: a look for what is not there takes its time, and each call of a handler has only so much.
+sends='
+local shown = print
+local steps = {
+  function(cart) shown("known", cart:total(0.5), swift.send(cart, "total(tax:)", 1)) end,
+  function(cart) shown("member", pcall(function() return cart:nothing(1, "x") end)) end,
+  function(cart) shown("send", pcall(swift.send, cart, "nothing(_:)", 1)) end,
+  function(cart) shown("static", pcall(swift.send, class "sends.Cart", "unmake(_:)", 1)) end,
+  function(cart) shown("static member", pcall(function() return class("sends.Cart"):nobody() end)) end,
+  function(_, _, null) shown("null text", pcall(function() return null:uppercased() end)) end,
+  function(_, _, null) shown("null count", pcall(swift.send, null, "count")) end,
+  function(_, _, null) shown("null length", pcall(function() return null:length() end)) end,
+  function(_, _, null) shown("null number", pcall(function() return null:doubleValue() end)) end,
+  function(_, _, null) shown("null array", pcall(function() return null:componentsJoined(",") end)) end,
+  function(_, _, null) shown("null index", pcall(function() return null:object(0) end)) end,
+  function(_, _, null) shown("null nothing", pcall(function() return null:nothing() end)) end,
+  function(_, _, null) shown("null own", pcall(function() return null:isEqual(nil) end)) end,
+  function(cart, store)
+    swift.forward(cart, store)
+    shown("forwarded", cart:locate("a"), swift.send(cart, "locate(_:)", "b"))
+    swift.forward(cart, nil)
+  end,
+  function(cart)
+    swift.forward(class "sends.Cart", function(self, selector) if selector == "guess" then return "guessed" end end)
+    shown("full", cart:guess(), pcall(swift.send, cart, "other()"))
+  end,
+}
+method "sends.tick(_:_:_:_:)":before(function(call, cart, store, null, number) if steps[number] then steps[number](cart, store, null) end end)'
+patches sends-contain "guard { \"unknown_selector\", \"null\", records = 1000 }$sends"
+patches sends-report "guard { \"unknown_selector\", \"null\", mode = \"report\", records = 1000 }$sends"
+patches sends-selector "guard { \"unknown_selector\", records = 1000 }$sends"
+patches sends-elsewhere "guard { \"unknown_selector\", \"null\", modules = { \"other.lua\" } }$sends"
+patches sends-quiet "guard { \"unknown_selector\", records = 2 } method \"sends.work(_:_:_:)\":before(function(call, cart) for i = 1, 500 do cart:nothing(i) end end)"
+patches sends-assert "guard { unknown_selector = \"assert\" } method \"sends.work(_:_:_:)\":before(function(call, cart) cart:nothing() end)"
+patches sends-off "$sends"
+for way in O Onone; do
+  swiftc "-$way" -module-name sends "$here/sends.swift" -o sends-$way || fail "sends.swift does not compile"
+  ./sends-$way >plain.out
+  run sends-$way sends-contain ./sends-$way
+  ended "$way: unknown selector: it ends well" sends-$way
+  same "$way: unknown selector: the program's work is the same" plain.out sends-$way.out
+  says "$way: resolve: a member that is there answers" sends-$way.err $'known\t15.0\t20.0'
+  says "$way: stub: a member nobody has answers nothing" sends-$way.err $'member\ttrue'
+  says "$way: stub: so does swift.send" sends-$way.err $'send\ttrue'
+  says "$way: stub: so does the class" sends-$way.err $'static\ttrue'
+  says "$way: stub: so does a member of the class" sends-$way.err $'static member\ttrue'
+  says "$way: forward: to another target" sends-$way.err $'forwarded\tshelf of a\tshelf of b'
+  says "$way: full forwarding: a function answers, or passes on to the stub" sends-$way.err $'full\tguessed\ttrue'
+  says "$way: type, selector and place are recorded" sends-$way.err "guard unknown_selector: 'sends.Cart.nothing': nothing of sends.Cart answers it"
+  says "$way: of the class, too" sends-$way.err "guard unknown_selector: 'static sends.Cart.unmake(_:)'"
+  says "$way: with file and line" sends-$way.err "(in 'sends-contain.lua:"
+  says "$way: null: \"\" is asked first" sends-$way.err $'null text\ttrue\t'
+  says "$way: null: a count" sends-$way.err $'null count\ttrue\t0'
+  says "$way: null: as a text of Foundation" sends-$way.err $'null length\ttrue\t0'
+  says "$way: null: as a number" sends-$way.err $'null number\ttrue\t0.0'
+  says "$way: null: as an array" sends-$way.err $'null array\ttrue\t'
+  says "$way: null: what would trap is not asked" sends-$way.err $'null index\ttrue'
+  says "$way: null: what none of them answers goes to the other guard" sends-$way.err $'null nothing\ttrue'
+  says "$way: null: recorded" sends-$way.err "guard null: 'Foundation.NSNull.count': a message to NSNull, which does not answer it"
+  check "$way: null: five answers of a stand-in ($(hits sends-$way null))" [ "$(hits sends-$way null)" = 5 ]
+  run sends-selector-$way sends-selector ./sends-$way
+  says "$way: without the guard for NSNull it is unknown" sends-selector-$way.err "guard unknown_selector: 'Foundation.NSNull.count'"
+done
+run sends-report sends-report ./sends-O
+says 'report: the error is what it was' sends-report.err $'send\tfalse\t'
+says 'report: and recorded' sends-report.err "the error was thrown"
+run sends-elsewhere sends-elsewhere ./sends-O
+says 'modules: sends of other scripts are left alone' sends-elsewhere.err $'send\tfalse\t'
+check 'modules: and not counted' [ "$(hits sends-elsewhere unknown_selector)" = 0 ]
+run sends-quiet sends-quiet ./sends-O
+ended 'records: 1500 sends' sends-quiet
+check "records: few are written ($(hits sends-quiet unknown_selector))" [ "$(hits sends-quiet unknown_selector)" -le 20 ]
+run sends-assert sends-assert ./sends-O
+check 'assert: the process is ended' [ "$(cat sends-assert.status)" = 134 ]
+run sends-off sends-off ./sends-O
+says 'off: an error, as ever' sends-off.err $'member\tfalse\t'
+says 'off: of swift.send, too' sends-off.err $'send\tfalse\t'
+
+# MARK: Observation
+
+observes='
+local first
+method "sends.work(_:_:_:)":before(function(call, cart)
+  local seen = observe(cart, "title", function(change) print("told", change.new) end)
+  local again = observe(cart, "lines", nil)
+  if first == nil then first = seen end
+end)
+method "sends.append(_:_:)":after(function(call, cart)
+  if #cart.lines == 3 then print("ends", first:remove(), first:remove()) end
+end)'
+patches observes-contain "guard { \"observation\" }$observes"
+patches observes-report "guard { \"observation\", mode = \"report\" }$observes"
+for way in O Onone; do
+  run observes-$way observes-contain ./sends-$way
+  ended "$way: observation: it ends well" observes-$way
+  check "$way: observation: each write is told once, whoever observes again" [ "$(grep -c 'told' observes-$way.err)" = 3 ]
+  says "$way: observation: the second is recorded" observes-$way.err "guard observation: 'title': the same observer observes the same property of it already"
+  says "$way: observation: a second removal answers false" observes-$way.err $'ends\ttrue\tfalse'
+  says "$way: observation: and is recorded" observes-$way.err "guard observation: 'title': it was ended before"
+  says "$way: observation: an observer without a handler is recorded" observes-$way.err "guard observation: 'lines': nothing handles the changes"
+done
+run observes-report observes-report ./sends-O
+says 'report: an observation that is doubled is told twice' observes-report.err 'guard observation'
+patches observes-plain 'method "sends.work(_:_:_:)":before(function(call, cart) observe(cart, "title", function(change) print("told", change.new) end) end)'
+run observes-plain observes-plain ./sends-O
+check 'off: each observation is told' [ "$(grep -c 'told' observes-plain.err)" = 6 ]
+
+# MARK: Programs nobody here wrote
+
+patches format 'guard { "containers", "unknown_selector", "null", "observation", records = 100,
+  zombies = { types = { "SwiftFormat.*", "SwiftSyntax.*" }, mode = "contain" },
+  main_thread = { methods = { "SwiftFormat.PrettyPrinter.*(*)" }, mode = "report" } }'
+# All but zombies where nothing of a type can be watched.
+files=$(find "$root/Sources" -name '*.swift' | LC_ALL=C sort | sed -n "1~${GUARD_FILES:-25}p")
+# shellcheck disable=SC2086
+capture format-alone swift-format format $files
+run format format "$(command -v swift-format)" format $files
+ended 'swift-format: it ends well' format
+check 'swift-format: the guards are on' [ "$(grep -c 'format.lua: loaded' format.err)" = 1 ]
+same "swift-format: with each guard on its output is what it was ($(wc -w <<<"$files") files)" format-alone.out format.out
+check 'swift-format: no hit' [ "$(grep -c '^scripthost: guard' format.err)" = 0 ]
+
+cat >in.plist <<'END'
+<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>a</key><array><string>b</string><integer>3</integer></array>
+<key>c</key><dict><key>d</key><data>AAEC</data></dict></dict></plist>
+END
+# Outside of the guard's layers, which therefore see what is changed: half of plutil's own calls get an index or a range that is wrong.
+patches plutil "guard { \"containers\", records = 100000 }
+math.randomseed(SEED)
+local function wrong() return ({ -1, 1000, 1 << 40, math.maxinteger })[math.random(4)] end
+method 'Foundation.NSMutableArray.subscript(_:).get':before(function(call) if math.random(2) == 1 then call.args[1] = wrong() end end)
+method 'Foundation.NSString.substring(with:)':before(function(call)
+  if math.random(2) == 1 then call.args[1] = swift.with(call.args[1], { location = wrong() }) end
+end)"
+for seed in 1 2 3; do
+  sed "s/SEED/$((${SCRIPTHOST_SEED:-$RANDOM} + seed))/" plutil/plutil.lua >seeded.lua
+  for verb in -p '-convert json -o -' '-convert xml1 -o -' '-convert binary1 -o -' -lint; do
+    # shellcheck disable=SC2086
+    run plutil seeded.lua plutil $verb in.plist
+    [ "$(cat plutil.status)" -le 128 ] || bad "plutil: random bad indices in its own calls: $(sed -n 's/^math.randomseed/seed /p' seeded.lua): plutil $verb died" "$(tail -n 3 plutil.err)"
+  done
+done
+check "plutil: random bad indices in its own calls: $(hits plutil containers) were caught" [ "$(hits plutil containers)" -gt 0 ]
+
 # MARK: Mistakes of patches, and the command
 
 # refused TEXT REASON
@@ -115,4 +261,5 @@ refused 'guard { zombies = { types = "objects.Nobody" } }' "no type 'objects.Nob
 refused 'guard { "main_thread" }' "needs 'methods'"
 refused 'guard { "containers", mode = "hide" }' "'mode' is one of"
 refused 'guard { "containers", speed = 3 }' "unknown field 'speed'"
+[ ! -x "$products/guard-cases" ] || check "guards from Swift code" "$products/guard-cases"
 finish

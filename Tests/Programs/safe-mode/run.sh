@@ -62,6 +62,24 @@ printf '%s\n' 'patch { id = "bad" }' >"$patches/bad.lua"
 format changed
 check "a changed patch is loaded again" [ ! -s "$work/changed.err" ]
 
+# A patch that crashes the program while it is loaded: its first start tells whose it was, and the second does without it.
+rm -rf "$state"
+mkdir "$work/two"
+cp "$patches/good.lua" "$work/two"
+printf 'patch { id = "worse" }\n-- The library ends a program that leaves a group it never entered.\nswift.new("Dispatch.DispatchGroup", "init()"):leave()\n' >"$work/two/worse.lua"
+format_two() { capture "$work/$1" "$scripthost" run --state "$state" --patches "$work/two" -- swift-format "$work/a.swift"; }
+format_two load
+check "a patch that crashes while it is loaded ends the program" [ "$(cat "$work/load.status")" -gt 128 ]
+capture "$work/list" "$scripthost" crashes --state "$state"
+says "and is attributed" "$work/list.out" 'in worse (worse.lua)'
+format_two load-again
+unchanged "the second start works as without patches" "$work/alone" "$work/load-again"
+says "it tells what is out, and why" "$work/load-again.err" "'worse.lua' is not loaded, it was at work in a crash"
+capture "$work/logs" "$scripthost" logs --state "$state"
+says "the other one is loaded" "$work/logs.out" 'prints'
+capture "$work/status" "$scripthost" safe-mode --state "$state"
+says "safe-mode says what happened" "$work/status.out" "worse.lua' is not loaded: it was at work in a crash"
+
 # A damaged state is one failed start: everything is loaded.
 for file in "$state"/boot/*.boot; do printf 'safe-mode 1\nfailures 7\n' >"$file"; done
 format damaged
@@ -70,6 +88,32 @@ check "and nothing is said" [ ! -s "$work/damaged.err" ]
 capture "$work/reset" "$scripthost" safe-mode --state "$state" reset
 ended "reset" "$work/reset"
 check "leaves no state" [ -z "$(ls "$state"/boot/*.boot 2>/dev/null)" ]
+
+# MARK: The watchdog
+
+mkdir "$work/watched"
+printf 'patch { id = "watched" }\nstalls { main = "100ms", end_after = "300ms" }\n' >"$work/watched/watched.lua"
+cat >"$work/hangs.swift" <<'SWIFT'
+import Foundation
+DispatchQueue.main.async { if CommandLine.arguments.count > 1 { sleep(60) } else { exit(0) } }
+RunLoop.main.run()
+SWIFT
+swiftc -O "$work/hangs.swift" -o "$work/hangs" || fail 'hangs.swift does not compile'
+hang() { capture "$work/$1" timeout 50 "$scripthost" run --state "$work/state-hangs" --patches "$work/watched" -- "$work/hangs" ${2:-}; }
+hang hang-1 now
+ended "a program that hangs is ended by the watchdog" "$work/hang-1" 134
+capture "$work/hangs.list" "$scripthost" crashes --state "$work/state-hangs"
+says "with a report" "$work/hangs.list.out" SIGABRT
+hang hang-2 now
+hang hang-3
+ended "it starts again" "$work/hang-3"
+says "an end by the watchdog is a failed start" "$work/hang-3.err" "'watched.lua' is not loaded, 2 starts failed one after another"
+
+# MARK: Random sequences of starts
+
+swiftc -O -parse-as-library -module-name boots "$here/boots.swift" -o "$work/boots" || fail 'boots.swift does not compile'
+check "${BOOT_SEQUENCES:-12} random sequences of starts end as the model says" \
+  python3 "$here/sequences.py" "$scripthost" "$work/boots" "$work/sequences" "${SCRIPTHOST_SEED:-$RANDOM}" "${BOOT_SEQUENCES:-12}"
 
 # MARK: Steps of a program that imports ScriptHost
 

@@ -11,7 +11,8 @@
 /// 2. to another object, when somebody names one: `Messages.forward(to:)`, then the receiver's own
 ///    `forwardingTarget(for:)`;
 /// 3. to whoever handles whole messages: `Messages.forward`, then the receiver's own `forward(_:)`;
-/// 4. to ``Messages/onUnknown(_:)``, and without that it throws ``CallError/noMember(selector:type:nearest:)``.
+/// 4. to ``Messages/onUnknown(_:)``, and to the guards `unknown_selector` and `null` where a patch or the program has switched them on;
+///    without these it throws ``CallError/noMember(selector:type:nearest:)``.
 ///
 /// Types are receivers like objects: static members and initialisers answer.
 public struct Message {
@@ -23,6 +24,8 @@ public struct Message {
   public let receiver: Any
   /// Objects it was passed on by, so that it does not go in circles.
   private(set) var passedOnBy: [AnyObject] = []
+  /// Where a script sent it, `cart.lua:7`; nil where Swift code did.
+  package var site: String?
 
   package init(_ selector: String, _ arguments: [Any?], to receiver: Any) {
     self.selector = selector
@@ -54,6 +57,7 @@ public struct Message {
 
   func passed(to other: Any) throws(CallError) -> Message {
     var next = Message(selector, arguments, to: other)
+    next.site = site
     next.passedOnBy = passedOnBy
     if let object = self.object { next.passedOnBy.append(object) }
     if let target = next.object, next.passedOnBy.contains(where: { $0 === target }) {

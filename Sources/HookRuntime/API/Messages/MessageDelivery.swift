@@ -26,6 +26,22 @@ extension Message {
     }
   }
 
+  /// What a member of another receiver answers to the message; nil where it has none that can be called so, or the call fails.
+  /// - Parameter mayCall: asked of the function before it is called.
+  package func answer(ofMemberOf other: Any, mayCall: (Callable) -> Bool) -> UnknownMessage? {
+    let message = Message(selector, arguments, to: other)
+    if let own = message.ofCollection { return (try? own.any()).map { .value($0) } }
+    // Most have nothing of that name, and looking for what is like it takes longer than the call.
+    let base = String(selector.prefix { $0 != "(" && $0 != "." })
+    let (type, isStatic) = message.type
+    guard CallableLookup.shared.member(base, of: type, isStatic: isStatic) != nil,
+      case .success(let found)? = try? message.member()
+    else { return nil }
+    if case .function(let callable, _) = found, !mayCall(callable) { return nil }
+    guard case .success(let result)? = try? message.perform(found) else { return nil }
+    return (try? result.any()).map { .value($0) }
+  }
+
   private func answer(missing: CallError) throws -> MessageResult {
     let handlers = MessageRegistry.shared.handlers(self)
     for name in names {

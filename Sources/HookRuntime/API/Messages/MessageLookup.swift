@@ -6,6 +6,8 @@ final class MessageLookup: @unchecked Sendable {
   static let shared = MessageLookup()
   private let lock = RecursiveLock()
   private var known: [Key: Found] = [:]
+  /// What was not there, with the count of changes of the images then: another image may bring it.
+  private var missing: [Key: (error: CallError, changes: UInt64)] = [:]
 
   private struct Key: Hashable {
     var type: Metadata
@@ -23,11 +25,23 @@ final class MessageLookup: @unchecked Sendable {
   func find(_ message: Message) throws(CallError) -> Found {
     let (type, isStatic) = message.type
     let key = Key(type: type, isStatic: isStatic, selector: message.selector, count: message.arguments.count)
-    if let found = lock.withLock({ known[key] }) { return found }
-    // What is not there may come with another image, so only what is found is remembered.
-    let found = try find(key)
-    lock.withLock { known[key] = found }
-    return found
+    let changes = LoadedImages.changeCount
+    let (found, absence) = lock.withLock { (known[key], missing[key]) }
+    if let found { return found }
+    if let absence, absence.changes == changes { throw absence.error }
+    do throws(CallError) {
+      let found = try find(key)
+      lock.withLock { known[key] = found }
+      return found
+    } catch {
+      if case .noMember = error {
+        lock.withLock {
+          if missing.count >= 1000 { missing = [:] }
+          missing[key] = (error, changes)
+        }
+      }
+      throw error
+    }
   }
 
   private func find(_ key: Key) throws(CallError) -> Found {

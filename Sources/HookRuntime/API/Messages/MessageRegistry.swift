@@ -84,13 +84,19 @@ final class MessageRegistry: @unchecked Sendable {
   }
 
   func setUnknown(_ answer: Unknown?) { lock.withLock { onUnknown = answer } }
+  private var guardAnswer: Unknown?
+  func setGuard(_ answer: @escaping Unknown) { lock.withLock { guardAnswer = answer } }
 
   /// What comes back where nobody answers.
   func unknown(_ message: Message, _ error: CallError) throws(CallError) -> MessageResult {
-    switch lock.withLock({ onUnknown })?(message, error) ?? .error {
-    case .error: throw error
-    case .neutral: return .neutral
-    case .value(let value): return .answered(value)
+    let asked: [Unknown] = lock.withLock { [onUnknown, guardAnswer].compactMap { $0 } }
+    for ask in asked {
+      switch ask(message, error) {
+      case .error: continue
+      case .neutral: return .neutral
+      case .value(let value): return .answered(value)
+      }
     }
+    throw error
   }
 }

@@ -88,6 +88,9 @@ extension Messages where Instance == Any {
   /// Says what becomes of messages nobody answers; nil lets them throw ``CallError/noMember(selector:type:nearest:)`` again.
   public static func onUnknown(_ answer: (@Sendable (Message, CallError) -> UnknownMessage)?) { MessageRegistry.shared.setUnknown(answer) }
 
+  /// Asked where nobody else answers, ``onUnknown(_:)`` included.
+  package static func setGuard(_ answer: @escaping @Sendable (Message, CallError) -> UnknownMessage) { MessageRegistry.shared.setGuard(answer) }
+
   /// Told of assignments to properties of a ``Dynamic`` that failed, which cannot throw. Without a listener they are written to the
   /// error output; nil goes back to that.
   public static func onFailedAssignment(_ listener: (@Sendable (_ property: String, any Error) -> Void)?) {

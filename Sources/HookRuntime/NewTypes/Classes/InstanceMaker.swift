@@ -58,6 +58,36 @@ package struct InstanceMaker: Sendable {
   }
 }
 
+extension InstanceMaker {
+  /// A new object of a class of the program, whose stored properties are given; the caller owns it.
+  /// - Parameter values: one for each of `Metadata.storedFields`, in their order; they are moved into the object.
+  /// - Returns: nil where the object holds more than its properties, or these cannot be told; the values are the caller's then.
+  package static func object(of type: Metadata, _ values: [OwnedValue]) -> UnsafeMutableRawPointer? {
+    guard isWhole(type), values.count == type.storedFields.count else { return nil }
+    let header = ClassHeader(type)
+    let object = allocateObject(type.pointer, header.instanceSize, header.alignmentMask)
+    for (field, value) in zip(type.storedFields, values) {
+      // `isWhole` found that each lies inside, as a value of its type.
+      (object + field.offset).copyMemory(from: value.memory, byteCount: value.info.size)
+      value.forget()
+    }
+    return object
+  }
+
+  /// Whether an object of the class is its stored properties and nothing else.
+  package static func isWhole(_ type: Metadata) -> Bool {
+    guard case .classType = type.kind else { return false }
+    var end = 16
+    for field in type.storedFields.sorted(by: { $0.offset < $1.offset }) {
+      guard field.reference == .value, let info = try? field.type.get() else { return false }
+      let start = (end + info.alignment - 1) / info.alignment * info.alignment
+      guard field.offset == start else { return false }
+      end = start + info.size
+    }
+    return type.instanceSize == end
+  }
+}
+
 extension RuntimeClass {
   /// What makes instances by an initialiser of the superclass, or of one it inherits.
   /// - Parameter name: `init(title:)`.

@@ -88,9 +88,12 @@ package enum BootGuard {
       guard file.program == program.description, !file.isAccounted, file.ending == .crashed || file.ending == .killed else { return nil }
       file.markAccounted()
       guard !file.isSettled else { return .good }
-      guard file.ending == .crashed, let report = CrashReport(file.report) else { return file.isBeforeMain ? .failed(suspect: nil) : nil }
+      guard file.ending == .crashed, let report = CrashReport(file.report) else {
+        return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source) : nil
+      }
       if report.monotonic > file.startedMonotonic + window { return .good }
-      return .failed(suspect: CrashText.suspects(file, report).first?.source)
+      let suspect = CrashText.suspects(file, report).first
+      return .failed(suspect: suspect?.source, inLoad: suspect != nil && suspect?.source == CrashText.loading(file)?.source)
     }
   }
 
@@ -115,7 +118,12 @@ package enum BootGuard {
   private static func tell(_ mode: SafeMode, _ plan: BootPlan, _ log: HostLog) {
     guard !plan.out.isEmpty else { return }
     let names = plan.out.map { String($0.path.split(separator: "/").last ?? "") }.sorted().joined(separator: "', '")
-    let why = mode.failures > 0 ? "\(mode.failures) starts failed one after another" : "it made starts fail"
+    let why =
+      switch mode.failures {
+      case 0: "it made starts fail"
+      case 1: "it was at work in a crash"
+      default: "\(mode.failures) starts failed one after another"
+      }
     log.say("safe mode: '\(names)' is not loaded, \(why); change the file or run scripthost safe-mode reset")
     log.append(.note, "safe mode") { $0.add("out", names) }
   }

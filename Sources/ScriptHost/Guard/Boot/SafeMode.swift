@@ -1,7 +1,7 @@
 // SafeMode — what is taken out after starts that failed, and how it comes back: a pure state machine.
 //
 //   failed starts   what happens at the next start
-//   1               nothing: it may have been chance
+//   1               nothing: it may have been chance; a patch that crashed while it was loaded is retired
 //   2               the suspected patch is retired, without a suspect the newest; registered caches are cleared
 //   3 and 4         no patch is loaded
 //   5               registered data is cleared, too
@@ -20,6 +20,9 @@ package struct PatchStamp: Hashable, Sendable {
     self.path = path
     self.changed = changed
   }
+
+  /// - Parameter source: a patch as positions and records name it.
+  func isOf(_ source: String) -> Bool { path == source || path.hasSuffix("/" + source) }
 }
 
 /// How a start ended.
@@ -27,7 +30,8 @@ package enum BootEnd: Equatable, Sendable {
   /// Long enough after the start, or as the program wanted.
   case good
   /// The file name of the patch at work in the crash, if one was.
-  case failed(suspect: String?)
+  /// - Parameter inLoad: it crashed while its text ran, which it will do again.
+  case failed(suspect: String?, inLoad: Bool = false)
 }
 
 /// What a start does.
@@ -51,6 +55,8 @@ package struct SafeMode: Equatable, Sendable {
   package var trial: PatchStamp?
   /// Of the last failed start.
   package var suspect: String?
+  /// The next plan retires it, however many starts failed. Never kept: ends and the plan belong to one change of the file.
+  private var condemned: String?
   /// The count of failed starts for which a patch was retired: starts whose end says nothing retire no second one.
   package var actedAt = 0
   /// Absolute paths that patches registered, to be cleared.
@@ -72,7 +78,7 @@ package struct SafeMode: Equatable, Sendable {
       actedAt = 0
       suspect = nil
       trial = nil
-    case .failed(let suspect):
+    case .failed(let suspect, let inLoad):
       if let tried = trial, suspect == nil || tried.path.hasSuffix("/" + suspect!) || tried.path == suspect! {
         // All others are known to be good.
         retired[tried] = .trial
@@ -82,6 +88,7 @@ package struct SafeMode: Equatable, Sendable {
       trial = nil
       failures += 1
       self.suspect = suspect ?? self.suspect
+      if inLoad { condemned = suspect }
     }
   }
 
@@ -92,6 +99,8 @@ package struct SafeMode: Equatable, Sendable {
     waiting.removeAll { !present.contains($0) }
     if failures > Self.clearsDataAt { giveUp() }
     var plan = BootPlan()
+    if let condemned, let found = patches.first(where: { $0.isOf(condemned) && !waiting.contains($0) }) { retired[found] = .suspect }
+    condemned = nil
     let loaded = patches.filter { retired[$0] == nil && !waiting.contains($0) }
     if failures >= Self.emptiesAt {
       waiting += loaded
@@ -109,7 +118,7 @@ package struct SafeMode: Equatable, Sendable {
   }
 
   private mutating func retire(among loaded: [PatchStamp]) {
-    if let suspect, let found = loaded.first(where: { $0.path == suspect || $0.path.hasSuffix("/" + suspect) }) {
+    if let suspect, let found = loaded.first(where: { $0.isOf(suspect) }) {
       retired[found] = .suspect
     } else if let newest = loaded.max(by: { ($0.changed, $0.path) < ($1.changed, $1.path) }) {
       retired[newest] = .newest

@@ -16,6 +16,7 @@ package final class Canary: Sendable {
   private let log: HostLog
   /// Where outcomes are kept; nil: for this process alone.
   private let place: RawPath?
+  private let state: RawPath?
   private let book: Mutex<CanaryBook>
 
   /// Nil in a process that itself only tries patches.
@@ -24,6 +25,7 @@ package final class Canary: Sendable {
     settings = context.settings
     program = context.program
     log = context.log
+    state = context.state
     place = context.state.map { CanaryBook.place(state: $0, program: context.program) }
     book = Mutex(CanaryBook())
   }
@@ -39,6 +41,8 @@ package final class Canary: Sendable {
     log.note("canary", "\(source.chunkName): \(trial)")
     switch trial {
     case .passed: note { $0.pass(digest, path: source.shownPath) }
+    // Calls may be recorded from now on.
+    case .untested where kind == .replay: break
     case .untested where source.header.canary == nil: note { $0.pass(digest, path: source.shownPath) }
     case .untested: throw .header("\(source.chunkName): its header says canary = \"test\", and it has no test; write one, or say canary = \"boot\"")
     case .refused(let why): throw .failed(why)
@@ -71,6 +75,7 @@ package final class Canary: Sendable {
     var bytes: [UInt8] = []
     func add(_ more: [UInt8]) { bytes += Array("\(more.count)\n".utf8) + more }
     add(Array(kind.rawValue.utf8))
+    if kind == .replay, let state { add(SummedFile.bytes(of: RecordedCalls.place(state: state, program: program)) ?? []) }
     add(Array((settings.text(.buildID) ?? "").utf8))
     for file in [program, settings.bytes(.boot).map { RawPath($0) }] {
       guard let status = file?.status() else { continue }

@@ -16,6 +16,21 @@ enum CanaryWords {
   static let failed = "failed"
   /// With the name of the test that begins.
   static let testing = "testing"
+  /// With the function of the recorded call that is made before the patch is loaded.
+  static let recalling = "recalling"
+  /// With the function of the recorded call that is made with the patch.
+  static let replaying = "replaying"
+  /// The last word, with the recorded call whose result changed.
+  static let changed = "changed"
+  /// The patch is there, and `main` begins: the program's self-test.
+  static let loaded = "loaded"
+
+  static func say(_ word: String, _ rest: String = "") {
+    let shown = String(rest.map { $0 == "\n" ? " " : $0 }.prefix(1000))
+    _ = withoutWriteSignals {
+      Array("\(word)\(shown.isEmpty ? "" : " " + shown)\n".utf8).withUnsafeBytes { write(Int32(HKT_CHILD_ANSWER), $0.baseAddress, $0.count) }
+    }
+  }
 }
 
 extension BootTask {
@@ -23,37 +38,39 @@ extension BootTask {
   static let canaryBegin = BootTask("canary begins", .scripts, priority: 110) { context in
     guard context.settings.has(.canaryChild) else { return .goOn }
     hkt_become_child()
-    say(CanaryWords.began)
+    CanaryWords.say(CanaryWords.began)
     return .goOn
   }
 
   /// In a child that tries a patch: says how it went, and ends the process.
   static let canary = BootTask("canary", .scripts, priority: -90) { context in
-    guard context.settings.has(.canaryChild), let patches = context.patches else { return .goOn }
+    guard let kind = context.settings.text(.canaryChild), let patches = context.patches else { return .goOn }
     // What waits for the program to be up has only this process.
     for phase in [PatchPhase.up, .idle] { patches.reached(phase) }
     if let problem = patches.list.compactMap({ $0.state == .loaded ? nil : $0.state.why }).first {
       end(CanaryWords.refused, problem)
     }
+    if kind == CanaryKind.selfTest.rawValue {
+      CanaryWords.say(CanaryWords.loaded)
+      return .goOn
+    }
+    if kind == CanaryKind.replay.rawValue {
+      let (count, change) = asProgram { CallReplay.compare { CanaryWords.say(CanaryWords.replaying, $0) } }
+      if let change { end(CanaryWords.changed, change) }
+      end(CanaryWords.passed, "\(count)")
+    }
     let tests = ScriptTests.all
     // As the program runs, not as the host.
     if let thread = hkt_thread(), !tests.isEmpty { hkt_host_end(thread) }
     for test in tests {
-      say(CanaryWords.testing, test.name)
+      CanaryWords.say(CanaryWords.testing, test.name)
       if let failure = ScriptTests.run(test).failure { end(CanaryWords.failed, "'\(test.name)': \(failure.message)") }
     }
     end(CanaryWords.passed, "\(tests.count)")
   }
 
-  private static func say(_ word: String, _ rest: String = "") {
-    let shown = String(rest.map { $0 == "\n" ? " " : $0 }.prefix(1000))
-    _ = withoutWriteSignals {
-      Array("\(word)\(shown.isEmpty ? "" : " " + shown)\n".utf8).withUnsafeBytes { write(Int32(HKT_CHILD_ANSWER), $0.baseAddress, $0.count) }
-    }
-  }
-
   private static func end(_ word: String, _ rest: String) -> Never {
-    say(word, rest)
+    CanaryWords.say(word, rest)
     _exit(0)
   }
 }

@@ -7,7 +7,7 @@ private import Synchronization
 /// How a trial ended.
 enum CanaryOutcome: Equatable, Sendable {
   case passed
-  /// It was loaded, and has no test.
+  /// It was loaded, and has no test; or nothing was recorded that could be called again.
   case untested
   /// It cannot be loaded here either: why, in a sentence.
   case refused(String)
@@ -63,7 +63,15 @@ struct CanaryTrial: Sendable {
     let words = last.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = words.dropFirst().first ?? ""
     switch words.first {
-    case CanaryWords.passed?: return kind == .test && rest == "0" ? .untested : .passed
+    case CanaryWords.passed?: return kind != .boot && rest == "0" ? .untested : .passed
+    case CanaryWords.changed? where source.header.canaryChanges: return .passed
+    case CanaryWords.changed?: return .failed("a recorded call has another result: \(rest)")
+    case CanaryWords.recalling?:
+      return .notStarted("a child of the program \(ending(end)) in a recorded call of '\(rest)', without the patch; record calls anew, or say canary = \"boot\"")
+    case CanaryWords.replaying?: return .failed("a child of the program \(ending(end)) in a recorded call of '\(rest)'\(lastWords(end))")
+    case CanaryWords.loaded?:
+      guard end.isLate || end.status != 0 else { return .passed }
+      return .failed("the program's self-test, started with \(source.header.canaryArguments.map { "'\($0)'" }.joined(separator: " ")), \(ending(end))\(lastWords(end))")
     case CanaryWords.refused?: return .refused(rest)
     case CanaryWords.failed?: return .failed("its test failed in a child of the program: \(rest)")
     case CanaryWords.testing?: return .failed("a child of the program \(ending(end)) in its test '\(rest)'\(lastWords(end))")
@@ -114,7 +122,8 @@ struct CanaryTrial: Sendable {
   }
 
   private func start() -> End {
-    let arguments = words(of: "/proc/self/cmdline")
+    var arguments = words(of: "/proc/self/cmdline")
+    if kind == .selfTest { arguments = arguments.prefix(1) + source.header.canaryArguments.map { Array($0.utf8) } }
     var result = End()
     var answer = [CChar](repeating: 0, count: 4096), said = [CChar](repeating: 0, count: 4096)
     withCStrings(arguments.isEmpty ? [Array("program".utf8)] : arguments) { arguments in
@@ -170,6 +179,7 @@ struct CanaryTrial: Sendable {
     }
     child.add(.patches, (source.directory ?? source.path).bytes)
     child.add(.canaryChild, kind.rawValue)
+    child.add(.control, "off")
     if needsDescriptor { child.add(.close, "\(HKT_CHILD_FILE)") }
     return child
   }

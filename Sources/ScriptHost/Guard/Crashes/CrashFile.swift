@@ -34,6 +34,10 @@ package struct CrashFile: Sendable {
     /// 0 where it is not known.
     package let line: Int32
 
+    /// The text of a patch, while it runs to make hooks and all else.
+    static let loadPosition = "load"
+    var isLoad: Bool { position == Self.loadPosition }
+
     /// File and line.
     package var place: String { line > 0 ? "\(source):\(line)" : source }
   }

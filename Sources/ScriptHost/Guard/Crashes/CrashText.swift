@@ -32,8 +32,19 @@ package enum CrashText {
   package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
     let calls = report.threads.first?.calls ?? []
     let onStack = (calls.filter(\.inHandler) + calls.filter { !$0.inHandler }).map(\.owner)
-    let newest = file.crumbs.last { $0.owner != nil && Int($0.thread) == report.thread }.flatMap(\.owner)
+    // A patch whose text ran before `main` has nothing to do with what happens later.
+    let newest = file.crumbs.last { Int($0.thread) == report.thread && (owner($0, file).map { file.isBeforeMain || !$0.isLoad } ?? false) }.flatMap(\.owner)
     return (onStack + (newest.map { [$0] } ?? [])).compactMap { file.owners.indices.contains($0) ? file.owners[$0] : nil }
+  }
+
+  private static func owner(_ crumb: CrashFile.Crumb, _ file: CrashFile) -> CrashFile.Owner? {
+    crumb.owner.flatMap { file.owners.indices.contains($0) ? file.owners[$0] : nil }
+  }
+
+  /// The patch whose text was running when the process ended before `main`.
+  static func loading(_ file: CrashFile) -> CrashFile.Owner? {
+    guard file.isBeforeMain else { return nil }
+    return file.crumbs.lazy.compactMap { owner($0, file) }.last { $0.isLoad }
   }
 
   /// All of it, for a person.
@@ -77,11 +88,23 @@ package enum CrashText {
     return lines
   }
 
-  /// One line each; what lies between a hooked function and its original, or a handler and what it calls, is one line together.
+  /// One line each; what lies between a hooked function and its original, or a handler and what it calls, is one line together, and so
+  /// are the calls of a function by itself, but for the innermost two.
   private static func frames(_ thread: CrashReport.Thread, _ symbols: inout CrashSymbols) -> [String] {
-    var lines: [String] = [], hosts = 0
+    var lines: [String] = [], hosts = 0, repeated = 0, last = ""
     for (index, frame) in thread.frames.enumerated() {
       let text = symbols.text(frame.address, isReturn: frame.how != "p")
+      // Image, function and distance; an address whose function is not known has no function.
+      let isNamed = text.contains("  ") && !text.hasPrefix("?")
+      let function = isNamed ? text.split(separator: " ", omittingEmptySubsequences: false).dropLast(2).joined(separator: " ") : ""
+      // Those of the host are counted together below.
+      repeated = isNamed && function == last && hosts == 0 ? repeated + 1 : 0
+      if repeated > 1 {
+        if repeated > 2 { lines.removeLast() }
+        lines.append("  \(index - repeated + 2)  \(repeated - 1) frame\(repeated == 2 ? "" : "s") of the same function")
+        continue
+      }
+      last = function
       let isHost = index > 0 && (text.hasPrefix("libScriptHostBoot.so") || text.hasPrefix("liblua"))
       if hosts > 0, !isHost { lines.append("  \(index - hosts)  \(hosts) frame\(hosts == 1 ? "" : "s") of ScriptHost and Lua") }
       hosts = isHost ? hosts + 1 : 0

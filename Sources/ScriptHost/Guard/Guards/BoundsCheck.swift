@@ -2,6 +2,7 @@
 //
 // Nothing here knows a function: what is found in the running program's own registry is judged by the words of Foundation's interface.
 // `Tests/Programs/guards` holds the verdicts against what the originals do.
+internal import CHookTrampoline
 internal import HookRuntime
 internal import SwiftMangling
 
@@ -26,6 +27,24 @@ enum BoundsCheck: Sendable {
   case enoughForIndices(objects: Int, indices: Int)
   /// 0...count - the number of indices that are taken out before
   case positionAmongOthers(Int, indices: Int)
+  /// A length or a number: 0 or more
+  case size(Int)
+  /// A text that is not empty
+  case someText(Int)
+  /// A key that is no operator: those begin with `@`, and nothing answers them.
+  case plainKey(Int)
+  /// What an object of a cache costs: with all others' an Int.
+  case cost(Int)
+  /// At least as many objects as there are keys for them
+  case object(Int, forEachOf: Int)
+
+  /// Whether it is held against the number of elements that the receiver has.
+  var needsCount: Bool {
+    switch self {
+    case .size, .someText, .plainKey, .cost, .object, .rangeOfArray, .elementOfText, .enough, .enoughForIndices: false
+    case .element, .position, .range, .indices, .newIndices, .positionAmongOthers: true
+    }
+  }
 
   /// What is to be checked of a function; empty where nothing is an index.
   static func all(of family: Family, _ plan: CallPlan) -> [BoundsCheck] {
@@ -50,9 +69,20 @@ enum BoundsCheck: Sendable {
         case ("from"?, "substring"), ("to"?, "substring"): found.append(.position(index))
         case ("length"?, "getBytes"): found.append(.position(index))
         case ("to"?, "moveObjects"): if let indices { found.append(.positionAmongOthers(index, indices: indices)) }
+        case ("indent"?, "description"), ("toLength"?, "padding"), ("by"?, "increaseLength"), ("length"?, "init"): found.append(.size(index))
+        case (_, "length") where declaration.kind == .setter: found.append(.size(index))
+        case ("cost"?, _): found.append(.cost(index))
         case ("startingAt"?, "padding"): if let text = first("Swift.String", besides: index) { found.append(.elementOfText(index, text: text)) }
         default: break
         }
+      case "Swift.String"?:
+        switch (label, declaration.name) {
+        case ("withPad"?, "padding"): found.append(.someText(index))
+        case ("forKey"?, "value"): found.append(.plainKey(index))
+        default: break
+        }
+      case "Swift.Array<Foundation.NSObject>"?:
+        if label == "forKeys", let objects { found.append(.object(objects, forEachOf: index)) }
       case "Foundation._NSRange"?:
         if label == "range", declaration.name == "replaceObjects", let objects {
           found.append(.rangeOfArray(index, array: objects))
@@ -87,7 +117,7 @@ enum BoundsCheck: Sendable {
 /// Reads what the checks ask for, call by call.
 struct BoundsReader {
   let view: CallView
-  /// Elements of the receiver.
+  /// Elements of the receiver; of no meaning to checks that do not need it.
   let count: Int
   let indexSet: IndexSetAccess?
 
@@ -133,7 +163,41 @@ struct BoundsReader {
     case .positionAmongOthers(let at, let set):
       guard let moved = indices(set), let found = read(at, Int.self) else { return nil }
       return position(found, max(0, count - moved.count))
+    case .size(let at): return read(at, Int.self).flatMap { $0 < 0 ? "\($0) is less than 0" : nil }
+    case .someText(let at): return read(at, String.self).flatMap { $0.isEmpty ? "the text to fill up with is empty" : nil }
+    case .plainKey(let at): return read(at, String.self).flatMap { $0.hasPrefix("@") ? "'\($0.prefix(40))' is an operator, which no key is" : nil }
+    case .cost(let at):
+      guard let cost = read(at, Int.self), let object = view.selfObject, let total = CacheTotal.read(object), sum(total, cost) == nil else { return nil }
+      return "a cost of \(cost) and the \(total) of the others are more than an Int"
+    case .object(let objects, let keys):
+      // Arrays of Any and of objects; only their counts are asked for.
+      guard let given = array(objects), let wanted = read(keys, [AnyObject].self)?.count, given < wanted else { return nil }
+      return "\(given) objects for \(wanted) keys"
     }
+  }
+
+  /// Makes an argument harmless where nothing can be answered in the place of a result.
+  /// - Returns: what was done; nil: nothing can be.
+  func correct(_ check: BoundsCheck, _ call: UnsafeMutablePointer<HKTCall>) -> String? {
+    switch check {
+    case .size(let at), .cost(let at):
+      guard let info = view.plan.arguments[at].info else { return nil }
+      replace(at, info, 0, call)
+      return "called with 0"
+    case .object(let objects, let keys):
+      guard let given = array(objects), let all = read(keys, [AnyObject].self), let info = view.plan.arguments[keys].info else { return nil }
+      // An array of objects has the same layout whatever their class.
+      replace(keys, info, Array(all.prefix(given)), call)
+      return "called with \(given) keys"
+    default: return nil
+    }
+  }
+
+  private func replace<T>(_ index: Int, _ info: TypeInfo, _ value: T, _ call: UnsafeMutablePointer<HKTCall>) {
+    let made = OwnedValue(uninitialized: info)
+    // Of the argument's layout, as `correct` chose it.
+    made.memory.initializeMemory(as: T.self, to: value)
+    ValueWriter(call).replace(index, of: view.plan, with: made)
   }
 
   private func element(_ index: Int, _ count: Int) -> String? {
@@ -151,6 +215,16 @@ struct BoundsReader {
     return overflow ? nil : sum
   }
   private func text(_ index: Int) -> String { index == .max ? "NSNotFound" : "\(index)" }
+}
+
+/// What the objects of an NSCache cost, all together.
+enum CacheTotal {
+  static func read(_ object: UnsafeRawPointer) -> Int? {
+    let type = Metadata(object.load(as: UnsafeRawPointer.self))
+    guard case .success(let field) = StoredField.find("_totalCost", in: type), field.info.name == "Swift.Int" else { return nil }
+    // The object lives: it is the receiver of a call.
+    return object.load(fromByteOffset: field.offset, as: Int.self)
+  }
 }
 
 /// Asks a set of indices for its ends, by its own members.

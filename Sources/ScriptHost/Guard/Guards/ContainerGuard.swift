@@ -36,25 +36,34 @@ enum ContainerGuard {
 
   private static func isMember(_ family: Family, of type: String) -> Bool {
     let declaration = family.declaration
-    guard declaration.contextKind == .classType, declaration.hasInstance, !declaration.isCoroutine, family.requirement == nil else { return false }
+    guard declaration.contextKind == .classType, declaration.hasInstance || isInit(declaration), !declaration.isCoroutine, family.requirement == nil
+    else { return false }
     return declaration.context.map { "\($0)" == "Foundation.\(type)" } ?? false
   }
+
+  private static func isInit(_ declaration: Declaration) -> Bool { declaration.kind == .`init` || declaration.kind == .allocatingInit }
 
   /// Nil where nothing is to be checked.
   private static func layer(_ image: ImageCatalog, _ family: Family, _ run: GuardRun) -> ContainerLayer? {
     guard let body = family.bodies.first else { return nil }
     switch family.declaration.kind {
-    case .`init`, .allocatingInit, .`deinit`, .deallocatingDeinit, .isolatedDeinit: return nil
+    case .`deinit`, .deallocatingDeinit, .isolatedDeinit: return nil
     default: break
     }
     let plan = image.plan(of: body, in: family)
-    let checks = BoundsCheck.all(of: family, plan)
-    guard !checks.isEmpty, case .object = plan.selfPlan, let context = family.declaration.context,
-      case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
-    else { return nil }
-    guard let length = length(type) else {
-      run.note("'\(family.selector)' is not watched: how many elements its objects have is not known")
-      return nil
+    let isInit = isInit(family.declaration)
+    let checks = BoundsCheck.all(of: family, plan).filter { !isInit || !$0.needsCount }
+    guard !checks.isEmpty else { return nil }
+    var elements: ElementCount?
+    if checks.contains(where: \.needsCount) {
+      guard case .object = plan.selfPlan, let context = family.declaration.context,
+        case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
+      else { return nil }
+      elements = ElementCount(of: type)
+      guard elements != nil else {
+        run.note("'\(family.selector)' is not watched: how many elements its objects have is not known")
+        return nil
+      }
     }
     var sets: IndexSetAccess?
     if let set = plan.arguments.lazy.compactMap(\.info).first(where: { $0.name.hasSuffix(".IndexSet") }) {
@@ -65,17 +74,33 @@ enum ContainerGuard {
       }
     }
     let answer = GuardAnswer(family, plan)
-    if answer == nil, run.settings.mode == .contain {
+    if answer == nil, !isInit, run.settings.mode == .contain {
       run.note("'\(family.selector)' is recorded only: nothing harmless can be returned in the place of its result")
     }
-    return ContainerLayer(run, family.selector, checks, type, length, sets, answer)
+    return ContainerLayer(run, family.selector, checks, elements, sets, answer)
   }
+}
 
-  /// What tells how many elements there are: texts and data have a length, everything else a count.
-  private static func length(_ type: TypeInfo) -> ComputedStep? {
+/// How many elements an object of one type has.
+struct ElementCount: Sendable {
+  private let type: TypeInfo
+  private let length: ComputedStep
+
+  /// Texts and data have a length, everything else a count; nil where neither can be asked for.
+  init?(of type: TypeInfo) {
     let name = type.name.hasSuffix("String") || type.name.hasSuffix("Data") ? "length" : "count"
     guard let found = try? ComputedStep(name, of: type, name), case .integer(64, _) = found.result.kind else { return nil }
-    return found
+    (self.type, length) = (type, found)
+  }
+
+  /// Nil where it does not tell.
+  func read(_ view: CallView) -> Int? {
+    guard var object = view.selfObject else { return nil }
+    var count: Int?
+    let trouble = withUnsafePointer(to: &object) {
+      length.call(on: UnsafeRawPointer($0), .passUnretained(type)) { result, _ in count = result.load(as: Int.self) }
+    }
+    return trouble == nil ? count : nil
   }
 }
 
@@ -85,17 +110,14 @@ final class ContainerLayer: @unchecked Sendable {
   private let run: GuardRun
   private let selector: String
   private let checks: [BoundsCheck]
-  private let type: TypeInfo
-  private let length: ComputedStep
+  /// Nil where no check asks for it.
+  private let elements: ElementCount?
   private let sets: IndexSetAccess?
   private let answer: GuardAnswer?
 
-  init(
-    _ run: GuardRun, _ selector: String, _ checks: [BoundsCheck], _ type: TypeInfo, _ length: ComputedStep, _ sets: IndexSetAccess?,
-    _ answer: GuardAnswer?
-  ) {
-    (self.run, self.selector, self.checks, self.type) = (run, selector, checks, type)
-    (self.length, self.sets, self.answer) = (length, sets, answer)
+  init(_ run: GuardRun, _ selector: String, _ checks: [BoundsCheck], _ elements: ElementCount?, _ sets: IndexSetAccess?, _ answer: GuardAnswer?) {
+    (self.run, self.selector, self.checks) = (run, selector, checks)
+    (self.elements, self.sets, self.answer) = (elements, sets, answer)
   }
 
   func spec() -> LayerSpec {
@@ -107,31 +129,29 @@ final class ContainerLayer: @unchecked Sendable {
 
   /// A method with an index is called: one beyond the end is caught.
   fileprivate func call(_ call: UnsafeMutablePointer<HKTCall>) {
-    guard run.isOn, let problem = problem(CallView(call)), run.includes(GuardSite.address(call)) else {
+    guard run.isOn, let reader = reader(CallView(call)), let (check, problem) = first(reader), run.includes(GuardSite.address(call)) else {
       hkt_call_proceed(call)
       return
     }
-    let isContained = run.settings.mode == .contain && answer != nil
-    let outcome = isContained ? answer!.description : "nothing was changed"
-    run.hit(selector, problem, outcome: outcome, address: GuardSite.address(call))
-    if isContained { answer!.put(call) } else { hkt_call_proceed(call) }
-  }
-
-  private func problem(_ view: CallView) -> String? {
-    guard let count = count(view) else { return nil }
-    let reader = BoundsReader(view: view, count: count, indexSet: sets)
-    for check in checks { if let problem = reader.problem(check) { return problem } }
-    return nil
-  }
-
-  /// Elements of the receiver; nil where it does not tell.
-  private func count(_ view: CallView) -> Int? {
-    guard var object = view.selfObject else { return nil }
-    var count: Int?
-    let trouble = withUnsafePointer(to: &object) {
-      length.call(on: UnsafeRawPointer($0), .passUnretained(type)) { result, _ in count = result.load(as: Int.self) }
+    let isContaining = run.settings.mode == .contain
+    if isContaining, let answer {
+      run.hit(selector, problem, outcome: answer.description, address: GuardSite.address(call))
+      return answer.put(call)
     }
-    return trouble == nil ? count : nil
+    let correction = isContaining ? reader.correct(check, call) : nil
+    run.hit(selector, problem, outcome: correction ?? "nothing was changed", address: GuardSite.address(call))
+    hkt_call_proceed(call)
+  }
+
+  /// Nil where the receiver does not tell how many elements it has.
+  private func reader(_ view: CallView) -> BoundsReader? {
+    guard let elements else { return BoundsReader(view: view, count: 0, indexSet: sets) }
+    return elements.read(view).map { BoundsReader(view: view, count: $0, indexSet: sets) }
+  }
+
+  private func first(_ reader: BoundsReader) -> (BoundsCheck, String)? {
+    for check in checks { if let problem = reader.problem(check) { return (check, problem) } }
+    return nil
   }
 }
 

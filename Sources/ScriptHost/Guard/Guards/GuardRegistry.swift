@@ -24,8 +24,8 @@ final class GuardRegistry: Sendable {
     // Those of scripts look for the guard themselves.
     case .timers: run.watches(1)
     case .notifications: try NotificationGuard.begin(run)
-    case .unknownSelector, .null, .observation:
-      throw GuardProblem("guard '\(run.guarded.rawValue)' does not exist yet")
+    case .unknownSelector, .null: try MessageGuard.begin(run)
+    case .observation: ObservationGuard.begin(run)
     }
   }
 
@@ -63,6 +63,12 @@ final class GuardRegistry: Sendable {
 
   /// The guard that decides where no hook does: the one that began last.
   func active(_ guarded: CrashGuard) -> GuardRun? { state.withLock { $0.runs.last { $0.guarded == guarded && $0.isOn } } }
+
+  /// That of those which look at what is asked for from there.
+  func active(_ guarded: CrashGuard, at site: GuardSite.Sender) -> GuardRun? {
+    let runs = state.withLock { $0.runs.filter { $0.guarded == guarded && $0.isOn } }
+    return runs.last { $0.includes(site) }
+  }
 
   func hits(_ guarded: CrashGuard) -> UInt64 {
     state.withLock { state in state.runs.reduce(state.former[guarded] ?? 0) { $1.guarded == guarded ? $0 + $1.hits : $0 } }

@@ -101,6 +101,21 @@ final class GuardRun: Sendable {
     return found
   }
 
+  /// Of what is asked for by name, where no hook is in between.
+  func includes(_ site: GuardSite.Sender) -> Bool {
+    switch site {
+    case .code(let address): includes(address())
+    case .script(let place): settings.modules.isEmpty || settings.modules.contains(String(place.prefix { $0 != ":" }))
+    }
+  }
+
+  func hit(_ selector: String, _ problem: String, outcome: String, at site: GuardSite.Sender) {
+    switch site {
+    case .code(let address): hit(selector, problem, outcome: outcome, address: address())
+    case .script(let place): hit(selector, problem, outcome: outcome, script: place)
+    }
+  }
+
   /// Counts a hit and records it, at most so often as the settings say.
   /// - Parameters:
   ///   - selector: the function, or the message.
@@ -146,6 +161,44 @@ final class GuardRun: Sendable {
 
 /// Where calls come from.
 enum GuardSite {
+  /// Who asks for something by name.
+  enum Sender {
+    /// Swift code; where its call returns to is looked for when it is asked.
+    case code(() -> UInt)
+    /// File and line.
+    case script(String)
+  }
+
+  /// - Parameter script: where a script asked; nil: Swift code did, on this thread.
+  static func of(_ script: String?) -> Sender {
+    if let script { return .script(script) }
+    var found: UInt?
+    return .code {
+      if let found { return found }
+      let address = caller()
+      found = address
+      return address
+    }
+  }
+
+  /// The innermost return address of this thread's stack that is in no code of the host; 0 where none is.
+  private static func caller() -> UInt {
+    // A function of the C library, of this type (execinfo.h).
+    typealias Backtrace = @convention(c) (UnsafeMutablePointer<UnsafeMutableRawPointer?>, Int32) -> Int32
+    guard let backtrace = dlsym(nil, "backtrace").map({ unsafeBitCast($0, to: Backtrace.self) }) else { return 0 }
+    return withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: 64) { frames in
+      let count = Int(backtrace(frames.baseAddress!, 64))
+      let addresses = (0..<max(0, count)).map { UInt(bitPattern: frames[$0]) }
+      let names = ThreadStacks.names(now: addresses)
+      // Thunks of the compiler name nobody.
+      let notMeant = ["HookRuntime.", "ScriptHost.", "libScriptHostBoot", "partial apply", "thunk"]
+      return zip(addresses, names).dropFirst().first { _, name in
+        let function = name.prefix { $0 != "(" }
+        return !notMeant.contains { function.contains($0) }
+      }?.0 ?? 0
+    }
+  }
+
   /// The function a call returns to.
   static func name(_ address: UInt) -> String {
     guard address != 0 else { return "" }

@@ -66,6 +66,8 @@ final class Quarantine: Sendable {
     let bytes: Int
     let type: String
     let number: UInt64
+    /// It has references that stand for releases too many.
+    let hasSpares: Bool
   }
   /// So many releases of an object that has ended do nothing.
   private static let spareReferences: UInt32 = 1000
@@ -117,7 +119,8 @@ final class Quarantine: Sendable {
   }
 
   /// It is over. The object is held by the reference that `begins` took.
-  func ends(_ object: UnsafeMutableRawPointer) {
+  /// - Parameter isFreed: its memory was given back. Where the caller does that, the runtime looks for references first.
+  func ends(_ object: UnsafeMutableRawPointer, isFreed: Bool) {
     let address = UInt(bitPattern: object)
     let old = state.withLock { state -> [Old] in
       guard let depth = state.ending[address] else { return [] }
@@ -129,9 +132,9 @@ final class Quarantine: Sendable {
       // Its memory is there, and its class is what it was.
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
       // Without these, a release too many would have the runtime end it a second time.
-      _ = retainMany(object, Self.spareReferences)
+      if isFreed { _ = retainMany(object, Self.spareReferences) }
       state.number += 1
-      state.ended[address] = Entry(bytes: type.instanceSize, type: type.name, number: state.number)
+      state.ended[address] = Entry(bytes: type.instanceSize, type: type.name, number: state.number, hasSpares: isFreed)
       state.order.append((address, state.number))
       state.bytes += type.instanceSize
       return Self.surplus(&state, objectLimit, byteLimit)
@@ -139,7 +142,7 @@ final class Quarantine: Sendable {
     free(old)
   }
 
-  private typealias Old = (address: UInt, type: String)
+  private typealias Old = (address: UInt, type: String, hasSpares: Bool)
 
   /// Takes out the oldest ones until the rest is within the limits; they are the caller's to free.
   private static func surplus(_ state: inout State, _ objects: Int, _ bytes: Int) -> [Old] {
@@ -150,7 +153,7 @@ final class Quarantine: Sendable {
       guard let entry = state.ended[address], entry.number == number else { continue }
       state.ended[address] = nil
       state.bytes -= entry.bytes
-      out.append((address, entry.type))
+      out.append((address, entry.type, entry.hasSpares))
     }
     if state.head > 1024, state.head * 2 > state.order.count {
       state.order.removeFirst(state.head)
@@ -166,7 +169,7 @@ final class Quarantine: Sendable {
       // Bits 33 to 62 count references; bit 63 says that they are counted elsewhere.
       let counters = object.load(fromByteOffset: 8, as: UInt64.self)
       let left = Int((counters << 1) >> 34)
-      if counters >> 63 == 0, left < Int(Self.spareReferences) { overReleased(old.type, Int(Self.spareReferences) - left) }
+      if old.hasSpares, counters >> 63 == 0, left < Int(Self.spareReferences) { overReleased(old.type, Int(Self.spareReferences) - left) }
       release(object)
     }
   }
@@ -183,7 +186,7 @@ final class Quarantine: Sendable {
   func empty() {
     free(state.withLock { state in
       defer { (state.ended, state.order, state.head, state.bytes) = ([:], [], 0, 0) }
-      return state.ended.map { ($0.key, $0.value.type) }
+      return state.ended.map { ($0.key, $0.value.type, $0.value.hasSpares) }
     })
   }
 
@@ -209,7 +212,7 @@ private final class EndingLayer: Sendable {
     guard let thread = call.pointee.thread,
       let object = UnsafeMutableRawPointer(bitPattern: UInt(call.pointee.frame.pointee.self_register))
     else { return }
-    if phase == HKT_EXIT { return quarantine.ends(object) }
+    if phase == HKT_EXIT { return quarantine.ends(object, isFreed: CallView(call).plan.freesSelf) }
     let address = UInt64(UInt(bitPattern: object))
     // What the compiler put into a frame goes with it.
     if address >= thread.pointee.stack_low, address < thread.pointee.stack_high { return }

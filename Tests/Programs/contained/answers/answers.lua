@@ -5,6 +5,7 @@ method "traps.Till.deep(_:_:)":contain(function(call, reason)
   print("reason", reason)
   return -2
 end)
+method "traps.Till.dive(_:_:)":contain { value = -4, limit = 0 }
 till:contain("sell(_:)", { throw = "sold out" })
 method "traps.Till.names(_:)":contain { value = { "nobody" } }
 method "traps.Till.note(_:)":contain {}

@@ -1,0 +1,2 @@
+patch { id = "beside" }
+method "static traps.Desk.tick(_:)":before(function(call) end)

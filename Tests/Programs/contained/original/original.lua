@@ -1,0 +1,2 @@
+patch { id = "original" }
+method "traps.Till.trap(_:)":around(function(call) return call:original() end)

@@ -1,0 +1,74 @@
+// Crashes beside others who care for signals: HOW tells who, and how the program ends.
+import Glibc
+
+let how = CommandLine.arguments[1]
+func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($0)) } }
+@inline(never) public func work(_ n: Int) -> Int { n &* 3 &+ Int(getppid() & 0) }
+@inline(never) func crash() { say("\(UnsafePointer<Int>(bitPattern: 8 &+ (work(0) & 0))!.pointee)") }
+@inline(never) func deep(_ n: Int) -> Int { n == 42 ? n : deep(n &+ 2 | 1) &+ work(n) }
+
+nonisolated(unsafe) var former = sigaction()
+func own(_ signal: Int32, chains: Bool) {
+  var action = sigaction()
+  action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_ONSTACK)
+  if chains {
+    action.__sigaction_handler.sa_sigaction = { number, info, context in
+      say("own handler")
+      // Without one before it, the end that there is without any.
+      if let before = former.__sigaction_handler.sa_sigaction { before(number, info, context) } else { _ = Glibc.signal(number, SIG_DFL) }
+    }
+  } else {
+    action.__sigaction_handler.sa_sigaction = { _, _, _ in
+      say("own handler")
+      _exit(7)
+    }
+  }
+  sigaction(signal, &action, &former)
+}
+
+_ = work(1)
+switch how {
+case "plain": crash()
+case "after-chains":
+  own(SIGSEGV, chains: true)
+  crash()
+case "after-alone":
+  own(SIGSEGV, chains: false)
+  crash()
+case "blocked":
+  var set = sigset_t()
+  sigfillset(&set)
+  pthread_sigmask(SIG_BLOCK, &set, nil)
+  crash()
+case "ignored":
+  signal(SIGSEGV, SIG_IGN)
+  crash()
+case "fork":
+  typealias Fork = @convention(c) () -> Int32
+  let child = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)()
+  if child == 0 { crash() }
+  var status: Int32 = 0
+  waitpid(child, &status, 0)
+  say("child ended by \(status & 0x7f)")
+case "exec":
+  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/echo"), strdup("another program"), nil]
+  execv("/bin/echo", &arguments)
+case "altstack", "altstack-deep":
+  let size = 64 << 10
+  var stack = stack_t(ss_sp: malloc(size), ss_flags: 0, ss_size: size)
+  sigaltstack(&stack, nil)
+  _ = work(2)
+  if how == "altstack-deep" { say("\(deep(work(1)))") }
+  var now = stack_t()
+  sigaltstack(nil, &now)
+  say("own stack \(now.ss_sp == stack.ss_sp)")
+  crash()
+case "raise": raise(SIGSEGV)
+case "queued": kill(getpid(), SIGABRT)
+case "overflow":
+  let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 8)
+  memory[8 + work(0)] = 1
+  say("\(memory[8 + work(0)])")
+default: say("nothing")
+}
+say("end")

@@ -1,0 +1,44 @@
+// Starts that end in every way, as BOOT_END says: while patches are loaded, in main, in a function that a patch hooks, after it was up.
+import Glibc
+
+let how = getenv("BOOT_END").map { String(cString: $0) } ?? "good"
+func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($0)) } }
+
+/// Called by the patch that is loaded first.
+@inline(never) public func atLoad() {
+  switch how {
+  case "kill-load": kill(getpid(), SIGKILL)
+  case "abort-load": abort()
+  default: break
+  }
+}
+@inline(never) public func loaded(_ name: String) { say("loaded \(name)") }
+/// A patch hooks it.
+@inline(never) public func hit() -> Int { UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee }
+/// A patch says behind it that the program is up.
+@inline(never) public func ready() { say("ready") }
+
+@main enum Boots {
+  static func main() {
+    say("main")
+    switch how {
+    case "code": exit(3)
+    case "segv": say("\(UnsafePointer<Int>(bitPattern: 16 &+ Int(getppid() & 0))!.pointee)")
+    case "abort": abort()
+    case "trap": fatalError("closed")
+    case "hit": say("\(hit())")
+    case "up-abort":
+      ready()
+      abort()
+    case "kill": kill(getpid(), SIGKILL)
+    case "term": kill(getpid(), SIGTERM)
+    case "wait":
+      // Until the input ends; the last line tells what becomes of it.
+      var last = ""
+      while let line = readLine() { last = line }
+      if last == "abort" { abort() }
+      if last == "kill" { kill(getpid(), SIGKILL) }
+    default: break
+    }
+  }
+}

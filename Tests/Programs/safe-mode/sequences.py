@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Random sequences of starts, held against a model of docs/safe-mode.md.
+
+    sequences.py SCRIPTHOST PROGRAM FOLDER SEED COUNT
+
+Each sequence begins with no state, and has up to 12 starts of PROGRAM (boots.swift) with three patches; between starts files are damaged or
+removed, patches are changed, and other processes of the program run. After each start what was loaded and what was cleared must be what the
+model says. Prints one line for each sequence that is wrong, with its steps, and a last line with what was drawn.
+"""
+import os, random, shutil, signal, subprocess, sys
+
+scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+NAMES = ["a", "b", "c"]
+CRASHES = ["segv", "abort", "trap", "hit"]
+ENDS = ["good", "code", "up-abort", "kill", "term", "kill-load", "abort-load"] + CRASHES * 2
+
+
+class Model:
+    """What the next start does, from the ends of those before it. Patches are (name, version)."""
+
+    def __init__(self):
+        self.forget(0)
+
+    def forget(self, failures):
+        self.failures, self.acted, self.suspect, self.trial, self.condemned = failures, 0, None, None, None
+        self.retired, self.waiting, self.registered = {}, [], False
+
+    @property
+    def calm(self):
+        return not self.failures and not self.retired and not self.waiting and not self.trial
+
+    def good(self):
+        self.failures, self.acted, self.suspect, self.trial = 0, 0, None, None
+
+    def failed(self, suspect, in_load=False):
+        if self.trial and suspect in (None, self.trial[0]):
+            # All others are known to be good: it stays out, and nothing is counted.
+            self.retired[self.trial] = "trial"
+            self.trial = None
+            return
+        self.trial = None
+        self.failures += 1
+        self.suspect = suspect or self.suspect
+        if in_load: self.condemned = suspect
+
+    def plan(self, patches):
+        """Which are loaded, and whether caches are cleared."""
+        self.retired = {patch: why for patch, why in self.retired.items() if patch in patches}
+        self.waiting = [patch for patch in self.waiting if patch in patches]
+        if self.failures > 5:
+            self.failures, self.acted, self.suspect, self.waiting = 0, 0, None, []
+            self.retired = {patch: why for patch, why in self.retired.items() if why == "suspect"}
+        # A patch that crashed while it was loaded does so again.
+        for patch in patches:
+            if patch[0] == self.condemned and patch not in self.waiting: self.retired[patch] = "suspect"
+        self.condemned = None
+        loaded = [patch for patch in patches if patch not in self.retired and patch not in self.waiting]
+        clears = False
+        if self.failures >= 3:
+            self.waiting += loaded
+            clears = True
+        elif self.failures == 2:
+            if self.acted != 2 and loaded:
+                blamed = [patch for patch in loaded if patch[0] == self.suspect]
+                # The newest is the one that was changed last.
+                self.retired[blamed[0] if blamed else max(loaded, key=lambda patch: (patch[1], patch[0]))] = "suspect" if blamed else "newest"
+            self.acted = 2
+            clears = True
+        elif self.failures == 0 and not self.trial and self.waiting:
+            self.trial = self.waiting.pop(0)
+        return [patch for patch in patches if patch not in self.retired and patch not in self.waiting], clears
+
+
+class Sequence:
+    def __init__(self, number):
+        self.number, self.random = number, random.Random(f"{seed} {number}")
+        self.home = os.path.join(folder, f"s{number}")
+        shutil.rmtree(self.home, ignore_errors=True)
+        for name in ("state", "patches", "cache"):
+            os.makedirs(os.path.join(self.home, name))
+        self.versions, self.clock = {}, 1_600_000_000
+        for name in NAMES:
+            self.write(name)
+        self.model, self.steps, self.problem = Model(), [], None
+        # Ends that no start has looked at yet, each with the number of its start: None says nothing.
+        self.ends, self.number_of_start = [], 0
+        self.others = []
+
+    def write(self, name):
+        """A patch file, newer than all others."""
+        self.clock += 10
+        self.versions[name] = self.clock
+        text = f'patch {{ id = "{name}" }}\nswift.call("boots.loaded(_:)", "{name}")\n'
+        if name == "a": text += 'swift.call("boots.atLoad()")\n'
+        if name == "b": text += f'boot.cache "{self.home}/cache"\n'
+        if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
+        path = os.path.join(self.home, "patches", name + ".lua")
+        with open(path, "w") as file: file.write(text)
+        os.utime(path, (self.clock, self.clock))
+
+    def start(self, how, limited=False):
+        environment = {**os.environ, "BOOT_END": how, "SWIFT_BACKTRACE": "enable=no"}
+        command = [scripthost, "run", "--no-control", "--state", self.home + "/state", "--patches", self.home + "/patches", "--", program]
+        if limited: command = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh"] + command
+        return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE if how == "wait" else subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def begin(self, saves=True):
+        """The model's side of a start: takes note of the ends, and plans."""
+        patches = [(name, self.versions[name]) for name in NAMES]
+        before = None if saves else dict(self.model.__dict__, retired=dict(self.model.retired), waiting=list(self.model.waiting))
+        self.number_of_start += 1
+        # In the order in which the processes began.
+        known = [end for _, end in sorted(self.ends, key=lambda each: each[0]) if end is not None]
+        if self.model.calm and not known:
+            if saves: self.ends = []
+            return patches, False, False
+        for end in known:
+            if end == "good": self.model.good()
+            elif end == "abort-load": self.model.failed("a", in_load=True)
+            else: self.model.failed(end or None)
+        if saves: self.ends = []
+        loaded, clears = self.model.plan(patches)
+        registered = self.model.registered
+        if before: self.model.__dict__.update(before)
+        return loaded, clears and registered, True
+
+    def note(self, start, end):
+        self.ends.append((start, end))
+
+    def ended(self, how, loaded, counts):
+        """What becomes of a start that ended so."""
+        start = self.number_of_start
+        names = [name for name, _ in loaded]
+        if how in ("kill-load", "abort-load") and "a" not in names: how = "good"
+        if how != "kill-load" and how != "abort-load" and "b" in names: self.model.registered = True
+        if how == "up-abort" and "c" not in names: how = "abort"
+        if how == "up-abort":
+            # The patch has said so in its time: that is noted at once, and by the next start, too.
+            if counts: self.model.good()
+            self.note(start, "good")
+        elif how in ("good", "code", "wait"):
+            if counts: self.model.good()
+        elif how == "hit": self.note(start, "c" if "c" in names else "")
+        elif how == "abort-load": self.note(start, how)
+        elif how == "kill-load": self.note(start, "a")
+        elif how in CRASHES: self.note(start, "")
+        else: self.note(start, None)
+
+    def one(self):
+        cache = os.path.join(self.home, "cache", "file")
+        with open(cache, "w"): pass
+        how = self.random.choice(ENDS)
+        limited = self.random.random() < 0.05
+        if limited and how not in ("good", "code"): how = "good"
+        loaded, clears, counts = self.begin(saves=not limited)
+        process = self.start(how, limited)
+        out, err = process.communicate(timeout=60)
+        self.steps.append(how + (" (no room)" if limited else ""))
+        # On a busy machine a patch that takes longer to load than it may is stopped, which shows nothing.
+        if "stopped: ran longer" in err: raise Stopped
+        found = [line[7:] for line in out.splitlines() if line.startswith("loaded ")]
+        expected = [name for name, _ in loaded]
+        if how in ("kill-load", "abort-load") and "a" in expected: expected = ["a"]
+        if found != expected: return f"loaded {found}, expected {expected}: {err.strip()[-300:]}"
+        if os.path.exists(cache) == clears: return f"cache {'kept' if clears else 'cleared'}, expected otherwise"
+        if not limited: self.ended(how, loaded, counts)
+
+    def between(self):
+        """What happens to files and other processes between two starts."""
+        what = self.random.random()
+        state = [os.path.join(self.home, "state/boot", name) for name in os.listdir(self.home + "/state/boot") if name.endswith(".boot")] \
+            if os.path.isdir(self.home + "/state/boot") else []
+        if what < 0.06 and state:
+            self.steps.append("damaged")
+            with open(state[0], "r+b") as file:
+                size = os.path.getsize(state[0])
+                file.truncate(self.random.randrange(size))
+            self.model.forget(1)
+        elif what < 0.10 and state:
+            self.steps.append("removed")
+            os.unlink(state[0])
+            self.model.forget(0)
+        elif what < 0.18:
+            name = self.random.choice(NAMES)
+            self.steps.append(f"changed {name}")
+            self.write(name)
+        elif what < 0.24:
+            # The clock goes back: all that was written so far is of the future.
+            self.steps.append("clock back")
+            for root, _, names in os.walk(self.home + "/state"):
+                for name in names: os.utime(os.path.join(root, name), (4_000_000_000, 4_000_000_000))
+        elif what < 0.32:
+            return self.together()
+
+    def together(self):
+        """Two processes at once: the first one began before the second, and ends after it."""
+        how = self.random.choice(["", "abort", "kill"])
+        self.steps.append(f"beside one that ends by {how or 'itself'}")
+        loaded, clears, counts = self.begin()
+        begun = self.number_of_start
+        first = self.start("wait")
+        lines = []
+        while True:
+            line = first.stdout.readline()
+            lines.append(line)
+            if line in ("main\n", ""): break
+        found = [line[7:].strip() for line in lines if line.startswith("loaded ")]
+        expected = [name for name, _ in loaded]
+        if "b" in expected: self.model.registered = True
+        problem = None if found == expected else f"the first loaded {found}, expected {expected}"
+        problem = problem or self.one()
+        first.communicate(how + "\n" if how else None, timeout=60)
+        if how == "abort": self.note(begun, "")
+        elif how == "kill": self.note(begun, None)
+        elif counts: self.model.good()
+        return problem
+
+    def run(self):
+        try: return self.all()
+        except Stopped: stopped.append(self.number)
+
+    def all(self):
+        for _ in range(self.random.randint(3, 12)):
+            problem = self.one() or self.between()
+            if problem: return problem
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+class Stopped(Exception): pass
+
+
+stopped = []
+starts = wrong = 0
+for number in range(count):
+    sequence = Sequence(number)
+    problem = sequence.run()
+    starts += len(sequence.steps)
+    if problem:
+        wrong += 1
+        print(f"sequence {number} of seed {seed}: {', '.join(sequence.steps)}: {problem}")
+print(f"{count} sequences of seed {seed}, {starts} steps, {wrong} wrong" + (f", {len(stopped)} left early on a busy machine" if stopped else ""))
+sys.exit(1 if wrong else 0)
