@@ -93,6 +93,9 @@ let package = Package(
     .executableTarget(
       name: "call-plans", dependencies: ["HookRuntime", "SwiftMangling"], path: "Tests/Fixtures/call-plans",
       swiftSettings: swift),
+    // Empty unless scripts/fuzz builds it.
+    .executableTarget(
+      name: "fuzz-cases", dependencies: ["ScriptHost", "HookRuntime", "Journal", "LuaSyntax"], path: "Tests/Support/FuzzCases", swiftSettings: swift),
     .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "LuaBridge"], swiftSettings: swift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
     .testTarget(

@@ -32,6 +32,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <x86intrin.h>
 
@@ -69,6 +70,48 @@ void hkt_set_passive(bool value) {
 }
 bool hkt_is_passive(void) { return atomic_load_explicit(&hkt_process_is, memory_order_relaxed) & HKT_PROCESS_PASSIVE; }
 
+// MARK: Measuring handlers
+
+HKTMeter *hkt_meter_new(void) { return calloc(1, sizeof(HKTMeter)); }
+void hkt_meter_free(HKTMeter *meter) { free(meter); }
+uint64_t hkt_meter_ticks(HKTMeter *meter) { return atomic_load_explicit(&meter->ticks, memory_order_relaxed); }
+uint64_t hkt_meter_longest(HKTMeter *meter) { return atomic_load_explicit(&meter->longest, memory_order_relaxed); }
+void hkt_meter_runs(HKTMeter *meter, uint64_t *runs) {
+  for (uint32_t i = 0; i < HKT_METER_BUCKETS; i++) runs[i] = atomic_load_explicit(&meter->runs[i], memory_order_relaxed);
+}
+
+uint32_t hkt_meter_bucket(uint64_t ticks) {
+  enum { FIRST = 2 * 5, LAST = 63 };
+  if (ticks < 32) return 0;
+  uint32_t power = 63 - (uint32_t)__builtin_clzll(ticks);
+  uint32_t bucket = 2 * power + (uint32_t)(ticks >> (power - 1) & 1) - FIRST;
+  return bucket > LAST ? LAST : bucket;
+}
+
+uint64_t hkt_meter_bucket_start(uint32_t bucket) {
+  if (bucket == 0) return 0;
+  uint32_t power = bucket / 2 + 5;
+  return (UINT64_C(1) << power) + (bucket % 2 ? UINT64_C(1) << (power - 1) : 0);
+}
+
+/// Runs the layer's function and notes its own time. The program's, where it went on, is not the handler's.
+static __attribute__((noinline)) HKTOutcome run_measured(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
+  HKTThread *t = call->thread;
+  uint64_t outer = t->onward_ticks;
+  t->onward_ticks = 0;
+  uint64_t began = hkt_ticks();
+  HKTOutcome outcome = layer->function(call, layer->context, phase);
+  uint64_t all = hkt_ticks_since(began), onward = t->onward_ticks;
+  t->onward_ticks = outer;
+  uint64_t own = all > onward ? all - onward : 0;
+  HKTMeter *meter = layer->meter;
+  atomic_fetch_add_explicit(&meter->ticks, own, memory_order_relaxed);
+  atomic_fetch_add_explicit(&meter->runs[hkt_meter_bucket(own)], 1, memory_order_relaxed);
+  uint64_t longest = atomic_load_explicit(&meter->longest, memory_order_relaxed);
+  while (own > longest && !atomic_compare_exchange_weak_explicit(&meter->longest, &longest, own, memory_order_relaxed, memory_order_relaxed)) {}
+  return outcome;
+}
+
 // MARK: Running a call
 
 static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
@@ -78,7 +121,8 @@ static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *cal
   uint32_t at_work = t->at_work;
   t->at_work = at_work + 1;
   t->host += is_host_work;
-  HKTOutcome outcome = layer->function(call, layer->context, phase);
+  HKTOutcome outcome =
+      __builtin_expect(layer->meter != NULL, 0) ? run_measured(call, layer, phase) : layer->function(call, layer->context, phase);
   t->host -= is_host_work;
   t->at_work = at_work;
   t->top = call;
@@ -162,11 +206,14 @@ static void run_from(HKTCall *call, uint32_t index) {
 
 void hkt_call_proceed(HKTCall *call) {
   uint32_t at_work = call->thread->at_work;
+  bool is_measured = call->layers->layer[call->index].meter != NULL;
+  uint64_t began = is_measured ? hkt_ticks() : 0;
   hkt_clear_state(call, HKT_CALL_IN_HANDLER);
   call->thread->at_work = at_work - 1;
   if (call->index + 1 == call->layers->count) run_original(call);
   else run_from(call, call->index + 1);
   call->thread->at_work = at_work;
+  if (__builtin_expect(is_measured, 0)) call->thread->onward_ticks += hkt_ticks_since(began);
   hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
 }
 

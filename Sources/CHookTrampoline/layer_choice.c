@@ -3,6 +3,7 @@
 #include "layer_sets.h"
 
 #include <stdatomic.h>
+#include <x86intrin.h>
 
 // MARK: Conditions
 
@@ -71,11 +72,20 @@ void hkt_layer_state_end(HKTLayerState *state) {
   }
 }
 
+/// One of so many, by chance: turns would fall in step with what the program repeats.
+static bool is_chosen(uint32_t one_in) {
+  uint64_t z = __rdtsc() + 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return (z ^ z >> 31) % one_in == 0;
+}
+
 bool hkt_passes_conditions(HKTCall *call, HKTLayer *layer) {
   const HKTBodyRecord *body = call->body;
   if (layer->route && layer->route != body->route && !is_on_the_way(layer->route, body)) return false;
   if (layer->filter == HKT_FILTER_CLASS && !is_of_class(body, hkt_self_of(body, call->frame), layer->filter_value)) return false;
   if (layer->filter == HKT_FILTER_IMPORTER && !(body->importer & layer->filter_value)) return false;
+  if (layer->one_in > 1 && !is_chosen(layer->one_in)) return false;
   HKTLayerState *state = layer->state;
   if (!state) return true;
   if (atomic_load_explicit(&state->once, memory_order_relaxed) != HKT_ONCE_NOT && !spend(state, call)) return false;

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(HKTLayer) == 48, "HookRuntime/Dispatch writes layers");
+_Static_assert(sizeof(HKTLayer) == 64, "HookRuntime/Dispatch writes layers");
 
 pthread_mutex_t hkt_retire_lock = PTHREAD_MUTEX_INITIALIZER;
 static HKTKept *retired;
@@ -28,11 +28,13 @@ HKTLayers *hkt_layers_new(uint32_t count) {
 }
 
 void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) {
-  layer.is_conditional = layer.filter || layer.route || layer.state;
+  layer.is_conditional = layer.filter || layer.route || layer.state || layer.one_in > 1;
   layers->layer[index] = layer;
   layers->phases |= layer.phases;
   if (layer.order & HKT_ORDER_OBJECT) layers->objects++;
-  layers->is_single = layers->count == 1 && (layer.phases & (HKT_ON_ENTER | HKT_ON_AROUND | HKT_ON_EXIT)) == HKT_ON_ENTER;
+  // What is measured goes the way that measures.
+  layers->is_single =
+      layers->count == 1 && (layer.phases & (HKT_ON_ENTER | HKT_ON_AROUND | HKT_ON_EXIT)) == HKT_ON_ENTER && !layer.meter;
 }
 
 void hkt_layers_mute(HKTLayers *layers, uint64_t order) {

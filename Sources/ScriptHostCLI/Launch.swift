@@ -126,6 +126,13 @@ struct Launch {
     if arguments.has("--follow-children") { settings.add(.follow) }
   }
 
+  /// Reads the policy that the command line names, so that a wrong one starts nothing.
+  mutating func addPolicy(_ arguments: Arguments) throws(Failure) {
+    guard let path = arguments.path("--policy")?.absolute() else { return }
+    _ = try PolicyFile.read(path)
+    settings.add(.policy, path.bytes)
+  }
+
   private func eventsDestination(_ value: [UInt8]) throws(Failure) -> [UInt8] {
     guard value.starts(with: "fd:".utf8) else { return RawPath(value).absolute().bytes }
     let text = String(decoding: value.dropFirst(3), as: UTF8.self)

@@ -121,6 +121,19 @@ struct JournalView {
     return 0
   }
 
+  /// The last records of one process, as `events` prints them.
+  static func lines(of pid: pid_t, state: RawPath?, last count: Int, isJSON: Bool) -> [String] {
+    guard let state else { return [] }
+    var found: [Line] = []
+    for path in JournalFile.list(in: StateDirectory.journal(in: state)) {
+      guard var reader = try? JournalFileReader(path) else { continue }
+      let source = EventText.Source(reader.session)
+      guard source.pid == pid, source.bootID == currentBootID() else { continue }
+      found += reader.next(isFinal: false).map { ($0, source) }
+    }
+    return found.sorted(by: isEarlier).suffix(count).map { isJSON ? EventText.json($0.record, $0.source) : EventText.text($0.record, $0.source) }
+  }
+
   private typealias Line = (record: JournalRecord, source: EventText.Source)
 
   private static func isEarlier(_ a: Line, _ b: Line) -> Bool {

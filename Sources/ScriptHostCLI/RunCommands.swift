@@ -28,7 +28,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -66,6 +66,15 @@ extension Subcommand {
         long: "record-calls", value: "GLOB", repeats: true,
         help:
           "Keeps, in the state directory, what functions that match are called with, up to 16 different calls of each: patches whose headers say canary = \"replay\" are tried with them. The arguments are kept as they are."),
+      Option(
+        long: "policy", value: "FILE",
+        help: "Lets patches touch and do only what FILE allows: see docs/policy.md. A policy that cannot be read is an error, and nothing is started.", completion: .file),
+      Option(
+        long: "max-share", value: "PERCENT",
+        help: "Hooks whose handlers take more than this share of the process's time, such as 5%, are switched off; rules are made rarer. Headers may name shares of their own (max_share, over_share)."),
+      Option(
+        long: "hold",
+        help: "Waits before the program's main function until a console (:go) or a control request (go) lets it run; without a client, for 30 seconds."),
       Option(long: "no-control", help: "The process does not listen; it cannot be controlled from outside."),
     ] + launchOptions,
     operands: .program,
@@ -85,6 +94,13 @@ extension Subcommand {
       launch.settings.add(.config, file.bytes)
     }
     for pattern in arguments.all("--record-calls") { launch.settings.add(.recordCalls, pattern) }
+    try launch.addPolicy(arguments)
+    if let share = arguments.text("--max-share") {
+      guard ShareRule.share(share) != nil else {
+        throw Failure.usage("'--max-share' needs a percentage above 0 and at most 100, such as 5%; found '\(EventText.printable(share))'")
+      }
+      launch.settings.add(.maxShare, share)
+    }
     if arguments.has("--network") { launch.settings.add(.network) }
     if let rate = try arguments.number("--profile", in: 1...1000) { launch.settings.add(.profile, "\(rate)") }
     for preset in presets(arguments) { launch.settings.add(.patches, try Presets.find(preset).bytes) }
@@ -97,6 +113,12 @@ extension Subcommand {
       launch.settings.add(.watch)
     }
     if arguments.has("--no-control") || getenv("SCRIPTHOST_CONTROL").map({ String(cString: $0) }) == "off" { launch.settings.add(.control, "off") }
+    if arguments.has("--hold") {
+      guard launch.settings.text(.control) != "off" else {
+        throw Failure.usage("run: '--hold' waits for a control request, which a process that does not listen never gets; leave one of both out")
+      }
+      launch.settings.add(.hold)
+    }
     try launch.exec()
   }
 

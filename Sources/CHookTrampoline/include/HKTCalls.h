@@ -74,6 +74,25 @@ uint64_t hkt_layer_calls(HKTLayerState *state);
 /// Before the state's memory goes: no call uses it any more.
 void hkt_layer_state_end(HKTLayerState *state);
 
+/// How long the handlers of one layer took, while somebody measures it: their own time, without what they let the call go on to.
+typedef struct HKTMeter {
+  _Atomic(uint64_t) ticks;
+  _Atomic(uint64_t) longest;  // in ticks
+  _Atomic(uint64_t) runs[64];  // by hkt_meter_bucket of their time
+} HKTMeter;
+enum { HKT_METER_BUCKETS = 64 };
+/// NULL: no memory.
+HKTMeter *hkt_meter_new(void);
+/// When no call can use it any more.
+void hkt_meter_free(HKTMeter *meter);
+uint64_t hkt_meter_ticks(HKTMeter *meter);
+uint64_t hkt_meter_longest(HKTMeter *meter);
+void hkt_meter_runs(HKTMeter *meter, uint64_t *runs);
+/// Two buckets for each power of two, from 32 ticks on.
+uint32_t hkt_meter_bucket(uint64_t ticks);
+/// The least number of ticks that belongs to a bucket.
+uint64_t hkt_meter_bucket_start(uint32_t bucket);
+
 /// A layer's place in the nest: greater is further out. The top bit is set for layers of one object.
 static const uint64_t HKT_ORDER_OBJECT = 1ull << 63;
 
@@ -82,12 +101,14 @@ typedef struct HKTLayer {
   void *context;
   uint32_t phases;
   uint8_t is_host_work;    // hooked functions the handler calls pass through unseen
-  uint8_t is_conditional;  // one of the next three says more than nothing; set by hkt_layers_set
+  uint8_t is_conditional;  // filter, route, state or one_in says more than nothing; set by hkt_layers_set
   uint8_t filter;          // HKTFilter
   uint8_t route;           // HKTRoute: 0 any, otherwise the call must have arrived at a site of that kind
   HKTLayerState *state;    // NULL: its calls are the selector's
   uint64_t filter_value;
   uint64_t order;
+  HKTMeter *meter;         // NULL: nobody measures it
+  uint32_t one_in;         // it takes part in one of so many calls, by chance; 0 and 1: in all
 } HKTLayer;
 
 /// Something calls in flight may read: retired when it is unpublished, freed by hkt_reclaim when the last call left it.
@@ -104,7 +125,7 @@ typedef struct HKTLayers {
   uint32_t count;
   uint32_t phases;   // all layers' phases, or-ed
   uint32_t objects;  // how many of them, the first ones, are for one object
-  uint32_t is_single;  // one layer, which is over before the original; set by hkt_layers_set
+  uint32_t is_single;  // one layer, which is over before the original and not measured; set by hkt_layers_set
   HKTLayer layer[];
 } HKTLayers;
 
@@ -252,6 +273,7 @@ typedef struct HKTThread {
   uint64_t deferred_end;
   uint64_t handler;        // names the innermost handler of HookRuntime/API at work here, 0 for none; owned by it
   uint64_t handlers;       // how many there were
+  uint64_t onward_ticks;   // what measured handlers at work here let the program take, by going on
   uint64_t host_ticks;     // what ScriptHost spent here while the program waited: analysis at first calls, and what layers add
   _Atomic(void *) hazard[64];
   HKTCall *holder[64];        // the calls whose slots those are; NULL before they begin

@@ -86,6 +86,8 @@ extension HookEngine {
   private func set(_ isEnabled: Bool, _ token: HookToken) -> Bool {
     guard let hook = hooks[token.id], !isOver(hook) else { return false }
     if hook.layer.isEnabled == isEnabled { return true }
+    // Who switches it on lets it begin anew.
+    if isEnabled { (hook.layer.oneIn, hook.layer.limitation) = (1, nil) }
     guard hook.family.publish(hook.family.sets.set(isEnabled, hook.layer)) else {
       _ = hook.family.sets.set(!isEnabled, hook.layer)
       return false
@@ -168,7 +170,7 @@ extension HookEngine {
     }
   }
 
-  private func info(_ hook: InstalledHook) -> HookInfo {
+  func info(_ hook: InstalledHook) -> HookInfo {
     let spec = hook.layer.spec
     let scope: HookInfo.Scope
     switch hook.layer.scope {
@@ -182,7 +184,7 @@ extension HookEngine {
       token: hook.layer.token, owner: spec.owner, group: spec.group, phases: spec.phases, scope: scope, backEnd: hook.layer.backEnd,
       whyNotEntry: hook.layer.instead?.description, mayMiss: hook.layer.diversion?.mayMiss ?? [],
       priority: spec.priority, isOnce: spec.isOnce, isEnabled: hook.layer.isEnabled, calls: calls(hook),
-      isChangedElsewhere: !changes(hook).isEmpty)
+      isChangedElsewhere: !changes(hook).isEmpty, oneIn: Int(hook.layer.oneIn), limitation: hook.layer.limitation)
   }
 
   func calls(_ hook: InstalledHook) -> UInt64 {

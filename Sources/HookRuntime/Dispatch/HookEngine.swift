@@ -34,6 +34,14 @@ public final class HookEngine: @unchecked Sendable {
   /// Where they are.
   var objectFamilies: [ObjectIdentifier: HookedFamily] = [:]
   var objectsAfterSweep = 0
+  /// Asked of each hook, under the lock: why the owner may not have one on that function; nil: all may.
+  private var rule: (@Sendable (_ owner: String, Family) -> String?)?
+  package var policy: (@Sendable (_ owner: String, Family) -> String?)? {
+    get { lock.withLock { rule } }
+    set { lock.withLock { rule = newValue } }
+  }
+  /// Whose handlers' time is measured.
+  var measuring = Measuring()
   /// Installed hooks that take part in one call.
   var onceHooks: Set<HookToken> = []
   /// What closures on words of tables are checked with.
@@ -211,12 +219,14 @@ public final class HookEngine: @unchecked Sendable {
     let candidate = Candidate(
       request: index, hooked: place.hooked, detour: place.detour,
       layer: LayerLifetime(spec, countsCalls: place.detour?.countsCalls ?? false))
-    if let reason = place.hooked.refusal(of: spec) {
+    if let reason = place.hooked.refusal(of: spec) ?? policyRefusal(spec, request.family) {
       drop(candidate)
       return .failure(reason)
     }
     return .success(candidate)
   }
+
+  private func policyRefusal(_ spec: LayerSpec, _ family: Family) -> HookRefusal? { rule?(spec.owner, family).map { .policy($0) } }
 
   /// Where a request's calls can be diverted: by the back end that was asked for; otherwise by the entries, or by what reaches
   /// most of those that are possible.
@@ -271,7 +281,7 @@ public final class HookEngine: @unchecked Sendable {
     case .failure(let reason): return .failure(reason)
     }
     guard let spec = request.layer.map({ $0(request.family) }) ?? layer(request.family) else { return .success(nil) }
-    var reason = hooked.refusal(of: spec)
+    var reason = hooked.refusal(of: spec) ?? policyRefusal(spec, request.family)
     if reason == nil {
       switch hooked.importDiversion(request.family, for: spec) {
       case .success(let diversion):
@@ -355,6 +365,7 @@ public final class HookEngine: @unchecked Sendable {
       nextToken += 1
       let sequence = hooked.hasSiblings ? places.take(hooked, token) : nil
       let layer = InstalledLayer(lifetime, by: candidates[index].detour, token: token, sequence: sequence)
+      layer.isMeasured = measuring.includes(lifetime.spec)
       layers.append(layer)
       changes.append(hooked.sets.insert(layer).first(in: round, of: hooked))
     }

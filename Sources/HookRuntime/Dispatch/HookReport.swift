@@ -81,6 +81,10 @@ public struct HookInfo: Sendable {
   public let calls: UInt64
   /// What it diverts was changed by someone else since: calls may no longer come.
   public let isChangedElsewhere: Bool
+  /// It takes part in one of so many calls, by chance: 1, unless its time was limited.
+  package let oneIn: Int
+  /// Why it is off, or takes part in some calls only, where the host decided that.
+  package let limitation: String?
 
   public enum Scope: Equatable, Sendable {
     case type
@@ -118,6 +122,7 @@ extension HookInfo: CustomStringConvertible {
     parts.append("priority \(priority)")
     if isOnce { parts.append("once") }
     if !isEnabled { parts.append("disabled") }
+    if let limitation { parts.append(limitation) }
     if isChangedElsewhere { parts.append("changed by someone else") }
     parts.append("\(calls) call\(calls == 1 ? "" : "s")")
     return parts.joined(separator: ", ")

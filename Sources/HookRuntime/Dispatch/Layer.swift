@@ -27,6 +27,8 @@ package struct LayerSpec {
   package var startsDisabled: Bool
   /// It neither allocates memory nor waits for a lock, also not in the Swift runtime: it may stand before `malloc`.
   package var isSafeInAllocator = false
+  /// What its handler knows of its own runs; nil: nothing.
+  package var facts: (any LayerFacts)?
   /// Called once when no call in flight can use the layer any more, on any thread.
   package var release: (@Sendable (UnsafeMutableRawPointer?) -> Void)?
   /// The layer may return with a result or error of its own, or needs to see them.
@@ -35,7 +37,7 @@ package struct LayerSpec {
   package init(
     function: @escaping HKTLayerFunction, context: UnsafeMutableRawPointer?, phases: UInt32, priority: Int = 0,
     isHostWork: Bool = true, canWait: Bool = false, readsValues: Bool = true, owner: String, group: String? = nil, isOnce: Bool = false,
-    startsDisabled: Bool = false, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
+    startsDisabled: Bool = false, facts: (any LayerFacts)? = nil, release: (@Sendable (UnsafeMutableRawPointer?) -> Void)? = nil
   ) {
     self.function = function
     self.context = context
@@ -48,14 +50,15 @@ package struct LayerSpec {
     self.group = group
     self.isOnce = isOnce
     self.startsDisabled = startsDisabled
+    self.facts = facts
     self.release = release
   }
 }
 
 /// Keeps a layer's context alive: one reference while installed, one for every published set that holds it.
 final class LayerLifetime: @unchecked Sendable {
-  // `spec` and `state` never change, what `state` points at is atomic; the release closure runs in deinit, when the last set
-  // is gone.
+  // `spec` and `state` never change, `meter` is guarded by the engine's lock, what both point at is atomic; the release closure runs in
+  // deinit, when the last set is gone.
   let spec: LayerSpec
   /// What calls note of a layer that does not see all of its selector's calls; nil for others.
   let state: UnsafeMutablePointer<HKTLayerState>?
@@ -67,7 +70,17 @@ final class LayerLifetime: @unchecked Sendable {
     let once = !spec.isOnce ? HKT_ONCE_NOT : spec.isSafeInAllocator ? HKT_ONCE_QUIET : HKT_ONCE_ARMED
     if let state { hkt_layer_state_init(state, UInt32(once)) }
   }
+  /// Made when somebody measures it for the first time, and kept.
+  private(set) var meter: UnsafeMutablePointer<HKTMeter>?
+
+  /// Under the engine's lock. Nil when memory ran out.
+  func makeMeter() -> UnsafeMutablePointer<HKTMeter>? {
+    meter = meter ?? hkt_meter_new()
+    return meter
+  }
+
   deinit {
+    if let meter { hkt_meter_free(meter) }
     if let state {
       hkt_layer_state_end(state)
       state.deallocate()
@@ -118,6 +131,12 @@ final class InstalledLayer {
   var isEnabled: Bool
   /// There was no memory for a set with it.
   var isLeftOut = false
+  /// The time of its handlers is measured.
+  var isMeasured = false
+  /// It takes part in one of so many calls.
+  var oneIn: UInt32 = 1
+  /// Why it is off, or takes part in some calls only, where the host decided that.
+  var limitation: String?
 
   var spec: LayerSpec { lifetime.spec }
   var scope: LayerScope { detour?.scope ?? .type }
@@ -155,7 +174,8 @@ final class InstalledLayer {
     return HKTLayer(
       function: lifetime.spec.function, context: lifetime.spec.context, phases: lifetime.spec.phases,
       is_host_work: lifetime.spec.isHostWork ? 1 : 0, is_conditional: 0, filter: filter.rawValue,
-      route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue)
+      route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue,
+      meter: isMeasured ? lifetime.makeMeter() : nil, one_in: oneIn)
   }
 }
 

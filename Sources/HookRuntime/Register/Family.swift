@@ -345,6 +345,8 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case otherPrototype(String)
   /// It appeared after the hook was asked for, and the handler is not for it; a sentence.
   case unfit(String)
+  /// Who asks for it may not; a sentence.
+  case policy(String)
 
   /// A stable word for tables and filters.
   package var code: String {
@@ -369,6 +371,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
     case .beforeOnly: "before-only"
     case .otherPrototype: "other-prototype"
     case .unfit: "unfit"
+    case .policy: "policy"
     }
   }
 }
@@ -402,7 +405,7 @@ extension HookRefusal: CustomStringConvertible {
       "another copy of ScriptHost, in \(image), hooks functions of this process; use that one, or start the program without it"
     case .imageGone(let path): "its library \(path) was closed"
     case .forked(let reason): "hooks cannot be changed in this forked process: \(reason)"
-    case .notHookable(let why), .unfit(let why): why
+    case .notHookable(let why), .unfit(let why), .policy(let why): why
     case .allocation:
       "it allocates memory, and so do handlers; only Swift and C layers that say they never allocate or wait may stand before it"
     case .beforeOnly(let why): "only 'before' can be hooked: \(why)"

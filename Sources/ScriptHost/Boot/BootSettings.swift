@@ -78,6 +78,13 @@ extension BootSettings.Key {
   /// Present when requests over the network are recorded.
   package static let network = Self("network")
 
+  /// Present when the program waits before its `main` until it is let go.
+  package static let hold = Self("hold")
+  /// The policy file.
+  package static let policy = Self("policy")
+  /// How much of the process's time a hook may take, such as "5%", where headers name nothing.
+  package static let maxShare = Self("max-share")
+
   /// Options of `trace`, opaque here: "trace.match", "trace.depth" and so on.
   package static func trace(_ option: String) -> Self { Self("trace." + option) }
   /// Present when the program is to be judged and ended before its `main` (`scripthost coverage`).

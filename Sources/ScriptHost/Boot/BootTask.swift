@@ -81,7 +81,7 @@ enum BootTasks {
     .survey, .crashFile, .journal, .index, .privacy, .metrics, .guards,
     .canaryBegin, .callReplay, .wantTests, .callRecorder, .patches, .tests, .canary,
     .trace,
-    .stalls, .profile, .network, .control, .startup, .bootLoaded,
+    .stalls, .profile, .network, .control, .startup, .bootLoaded, .hold,
   ]
 
   /// As they run.

@@ -43,7 +43,9 @@ extension BootTask {
 
   static let journal = BootTask("journal", .records, priority: 90) { context in
     let settings = context.settings
-    let wantsRecords = !settings.has(.canaryChild) && (settings.has(.patches) || settings.has(.events) || settings.has(.stalls) || settings.has(.profile) || settings.has(.network))
+    let isAsked = settings.has(.patches) || settings.has(.events) || settings.has(.stalls) || settings.has(.profile) || settings.has(.network)
+      || settings.has(.policy) || settings.has(.hold) || settings.has(.watch)
+    let wantsRecords = isAsked && !settings.has(.canaryChild)
     var problems: [String] = []
     if wantsRecords {
       let identity = JournalIdentity(
@@ -65,8 +67,15 @@ extension BootTask {
 
   static let patches = BootTask("patches", .scripts) { context in
     let log = context.log
-    let patches = PatchRegistry(log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "",
-      config: context.settings.bytes(.config).map { RawPath($0) }, canary: Canary(context))
+    let policy: Policy?
+    do throws(PatchError) { policy = try context.settings.bytes(.policy).map { path throws(PatchError) in try Policy(reading: RawPath(path)) } } catch {
+      log.say("\(error.description); no patch is loaded")
+      return .goOn
+    }
+    let patches = PatchRegistry(
+      log: log, program: context.programName, buildID: context.settings.text(.buildID) ?? "", config: context.settings.bytes(.config).map { RawPath($0) },
+      canary: Canary(context), policy: policy,
+      share: context.settings.text(.maxShare).flatMap(ShareRule.share))
     // Of a process that only tries patches nothing is counted or left out.
     PresetFile.look(beside: context.settings.bytes(.boot).map { RawPath($0) })
     PresetShelf.shared.ask { [weak patches] in patches?.isLoaded($0) ?? false }

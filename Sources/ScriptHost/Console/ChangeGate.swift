@@ -1,6 +1,6 @@
 // ChangeGate — what a session of the console may change in the program, and the record of what it did.
 //
-// A patch has no gate. Every function of a script that changes the program, or runs code of it, asks `Environment.refusal` first.
+// A patch has no gate; where there is a policy it has rights (PatchRights). Every function of a script that changes the program, or runs code of it, asks `Environment.refusal` first.
 internal import Journal
 private import Synchronization
 
@@ -34,10 +34,19 @@ final class ChangeGate: Sendable {
 }
 
 extension Environment {
-  /// Why the script may not do this; nil for patches always. What is done is in the journal then.
+  /// Why the script may not do this; nil for patches without a policy always. What a session does is in the journal then.
   @inline(__always)
-  func refusal(_ act: StaticString, _ subject: @autoclosure () -> String = "") -> String? {
-    guard let gate else { return nil }
-    return gate.refusal("\(act)", subject())
+  func refusal(_ act: StaticString, _ subject: @autoclosure () -> String = "", of type: @autoclosure () -> String? = nil) -> String? {
+    if gate == nil, rights == nil { return nil }
+    return refusal("\(act)", subject(), type())
+  }
+
+  @inline(never)
+  private func refusal(_ act: String, _ subject: String, _ type: String?) -> String? {
+    if let rights {
+      if let why = Capability(act: act).flatMap({ rights.refusal($0) }) { return "\(act) is refused: \(why)" }
+      if act == "a call", let why = rights.refusal(selector: subject, of: type) { return why }
+    }
+    return gate?.refusal(act, subject)
   }
 }

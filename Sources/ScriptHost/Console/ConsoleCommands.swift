@@ -10,6 +10,7 @@ enum ConsoleCommands {
     case "types": types(argument)
     case "methods": methods(argument)
     case "hooks": hooks()
+    case "heap": heap(argument)
     default: nil
     }
   }
@@ -30,6 +31,15 @@ enum ConsoleCommands {
   private static func hooks() -> [String] {
     let found = HookEngine.shared.list().map(\.description)
     return found.isEmpty ? ["no hooks"] : cut(found, "")
+  }
+
+  private static func heap(_ name: String) -> [String] {
+    guard !name.isEmpty else { return [":heap takes the name of a class, such as Shop.Cart"] }
+    guard let type = TypeCatalog.shared.descriptor(name)?.metadata() else {
+      return [SelectorLookup.typeProblem(name) ?? "type '\(name)' is generic; its type arguments are not in its name"]
+    }
+    guard case .classType = type.kind else { return ["'\(name)' is no class: values of it have no place of their own on the heap"] }
+    return HeapCount.lines(of: type, name)
   }
 
   private static func cut(_ lines: [String], _ none: String) -> [String] {

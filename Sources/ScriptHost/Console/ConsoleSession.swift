@@ -44,11 +44,15 @@ package final class ConsoleSession: @unchecked Sendable {
   /// - Parameters:
   ///   - mayWrite: hooks, calls and writes are allowed, and recorded.
   ///   - output: gets what is printed while no snippet runs.
-  package init(mayWrite: Bool, log: HostLog, output: @escaping @Sendable (String) -> Void) throws(PatchError) {
+  ///   - policy: what it may touch and do; nil: everything.
+  package init(
+    mayWrite: Bool, log: HostLog, policy: Policy? = nil, output: @escaping @Sendable (String) -> Void
+  ) throws(PatchError) {
     number = Self.count.add(1, ordering: .relaxed).newValue
     self.mayWrite = mayWrite
     let id = "console-\(number)"
-    environment = try Environment(id: id, fileName: "console", log: log)
+    environment = try Environment(
+      id: id, fileName: "console", log: log, rights: policy.map { PatchRights($0, id: id, asked: nil) })
     gate = ChangeGate(allows: mayWrite, session: id, log: log)
     environment.gate = gate
     try environment.makeConfig()

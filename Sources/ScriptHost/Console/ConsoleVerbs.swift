@@ -36,7 +36,7 @@ extension ControlVerbs {
     ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program; lasts as long as the request is open", on: .worker) { call in
       ConsoleSessions.sweep()
       do throws(PatchError) {
-        let session = try ConsoleSession(mayWrite: call.request["write"]?.bool ?? false, log: call.host.log) { text in
+        let session = try ConsoleSession(mayWrite: call.request["write"]?.bool ?? false, log: call.host.log, policy: call.host.patches.policy) { text in
           call.send([.init("print", .string(text))])
         }
         ConsoleSessions.add(session, call)
@@ -59,10 +59,10 @@ extension ControlVerbs {
         }
       }
     },
-    ControlVerb("console.command", "types, methods or hooks, with 'argument'") { call in
+    ControlVerb("console.command", "types, methods, hooks or heap, with 'argument'") { call in
       withSession(call) { session in
         session.command(call.text("command") ?? "", call.text("argument") ?? "") { lines in
-          guard let lines else { return call.fail("no such command of the console; there are types, methods and hooks") }
+          guard let lines else { return call.fail("no such command of the console; there are types, methods, hooks and heap") }
           call.answer([.init("lines", .array(lines.map { .string($0) }))])
         }
       }

@@ -15,6 +15,7 @@ final class ControlServer: @unchecked Sendable {
   private let directories: [RawPath]
   private let watch: PatchWatch?
   private let phases: PatchPhases
+  private let shares: ShareLimit
   private var listener: Int32 = -1
   private var clients: [ControlClient] = []
 
@@ -30,6 +31,7 @@ final class ControlServer: @unchecked Sendable {
     worker = ControlWorker()
     watch = watches ? PatchWatch(host.patches, worker) : nil
     phases = PatchPhases(host.patches, worker, started: host.started)
+    shares = ShareLimit(host.patches, worker)
   }
 
   /// Starts both threads. Called before `main`, on the main thread.
@@ -118,7 +120,7 @@ final class ControlServer: @unchecked Sendable {
     let isBusy = clients.contains { $0.openCalls > 0 }
     turnsWithWork = isBusy ? turnsWithWork + 1 : 0
     var pause: Int32 = isBusy ? (turnsWithWork < 200 ? Self.pauses.soon : Self.pauses.later) : clients.isEmpty ? -1 : 1000
-    for wait in [watch?.wait, phases.wait] { if let wait { pause = pause < 0 ? wait : min(pause, wait) } }
+    for wait in [watch?.wait, phases.wait, shares.wait] { if let wait { pause = pause < 0 ? wait : min(pause, wait) } }
     guard poll(&polled, nfds_t(polled.count), pause) >= 0 || errno == EINTR else {
       // Nothing but a lack of memory is left; a moment later there may be some.
       usleep(100_000)
@@ -126,13 +128,15 @@ final class ControlServer: @unchecked Sendable {
     }
     let now = clockNanoseconds(CLOCK_MONOTONIC)
     for (client, events) in zip(clients, polled[first...].map(\.revents)) { serve(client, events, now) }
+    if !clients.isEmpty { StartHold.note(now) }
     clients.removeAll { client in
       guard client.isDone else { return false }
       client.end()
       return true
     }
     watch?.look(now)
-    phases.look(now)
+    if !StartHold.isHeld { phases.look(now) }
+    shares.look(now)
     if listener >= 0, polled[0].revents != 0 { takeClients(now) }
   }
 
@@ -228,7 +232,7 @@ extension BootTask {
     let settings = context.settings
     let isOff = settings.text(.control) == "off"
     guard !settings.has(.trace), let patches = context.patches else { return .goOn }
-    let isNeeded = settings.has(.watch) || patches.nextExpiry != nil || patches.waiting(for: .up) || patches.waiting(for: .idle)
+    let isNeeded = settings.has(.watch) || patches.nextExpiry != nil || patches.hasShares || patches.waiting(for: .up) || patches.waiting(for: .idle)
     guard !isOff || isNeeded else { return .goOn }
     let host = ControlHost(
       patches: patches, log: context.log, program: context.program, buildID: settings.text(.buildID) ?? "",

@@ -29,7 +29,7 @@ package struct ControlVerb: Sendable {
 
 /// All verbs there are. A family is a file of its own with a static list.
 package enum ControlVerbs {
-  static let all: [ControlVerb] = status + patches + hooks + costs + guards + console
+  static let all: [ControlVerb] = status + patches + hooks + top + costs + hold + guards + console
 
   static func find(_ name: String) -> ControlVerb? { byName[name] }
   private static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }

@@ -85,6 +85,7 @@ enum PatchVerbs {
       "scope": .string(info.scope.description), "back_end": .string(info.backEnd.rawValue), "why_not_entry": JSONValue(info.whyNotEntry),
       "may_miss": .array(info.mayMiss.map { .string($0) }), "priority": JSONValue(info.priority), "calls": JSONValue(info.calls),
       "once": .bool(info.isOnce), "enabled": .bool(info.isEnabled), "changed_elsewhere": .bool(info.isChangedElsewhere),
+      "one_in": JSONValue(info.oneIn), "limited": JSONValue(info.limitation),
     ]
   }
 }

@@ -17,6 +17,7 @@ extension ControlVerbs {
       call.answer([
         .init("protocol", 1), .init("pid", JSONValue(getpid())), .init("program", .string(host.program.description)),
         .init("build", .string(host.buildID)),
+        .init("held", .bool(StartHold.isHeld)),
         .init("uptime_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC) &- host.started)),
         .init("patches", JSONValue(states.count)),
         .init("loaded", JSONValue(states.count { $0 == "loaded" })), .init("disabled", JSONValue(states.count { $0 == "disabled" })),

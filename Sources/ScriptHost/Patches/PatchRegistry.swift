@@ -84,6 +84,10 @@ package final class PatchRegistry: Sendable {
   private let canary: Canary?
   /// Settings of patches by their ids.
   private let config: RawPath?
+  /// What patches may do: nil where nobody limits them.
+  package let policy: Policy?
+  /// The share of patches whose headers name none.
+  private let share: Double?
   private let entries = Mutex<[Entry]>([])
   /// What the start was given.
   private let roots = Mutex<[RawPath]>([])
@@ -94,7 +98,14 @@ package final class PatchRegistry: Sendable {
   ///   - buildID: of the program, in lower-case hexadecimal; empty when it is not known.
   ///   - config: a file with settings of patches by their ids; read at each load.
   ///   - canary: tries patches before they go live; nil: nobody does.
-  package init(log: HostLog, program: String, buildID: String = "", config: RawPath? = nil, canary: Canary? = nil) {
+  ///   - policy: what patches may do; nil: everything.
+  ///   - share: of the process's time, for each hook of patches whose headers name none.
+  package init(
+    log: HostLog, program: String, buildID: String = "", config: RawPath? = nil, canary: Canary? = nil, policy: Policy? = nil,
+    share: Double? = nil
+  ) {
+    self.policy = policy
+    self.share = share
     self.log = log
     self.program = program
     self.buildID = buildID
@@ -192,11 +203,28 @@ package final class PatchRegistry: Sendable {
     }
   }
 
+  private func rights(_ source: PatchSource) -> PatchRights? { policy.map { PatchRights($0, id: source.id, asked: source.header.permissions) } }
+
+  /// How much of the process's time hooks of patches may take, by the patches' ids; those that may take any are not there.
+  var shares: [String: ShareRule] {
+    var found: [String: ShareRule] = [:]
+    for entry in entries.withLock({ $0 }) where entry.patch != nil {
+      let bound = entry.patch?.environment.rights?.budgets.share
+      guard let own = [entry.header.maxShare ?? share, bound].compactMap({ $0 }).min() else { continue }
+      found[entry.id] = ShareRule(share: own, consequence: entry.header.overShare)
+    }
+    return found
+  }
+  /// Some patch has a share.
+  var hasShares: Bool {
+    entries.withLock { $0.contains { $0.patch != nil && ($0.header.maxShare ?? share ?? $0.patch?.environment.rights?.budgets.share) != nil } }
+  }
+
   private func start(_ source: PatchSource, _ begin: UInt64) throws(PatchError) {
     try canary?.check(source)
     // A patch that came first may use it as a preset.
     let used = PresetShelf.shared.patch(source.id)
-    let patch = try Patch(source, log: log, staged: used != nil, config: config)
+    let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source))
     try patch.run(source.source)
     if let used { take(patch, from: used) }
     enter(patch, source, begin)
@@ -311,7 +339,7 @@ package final class PatchRegistry: Sendable {
       try canary?.check(source)
       let former = find(known ?? source.id)
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
-      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config)
+      let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source))
       try patch.run(source.source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.
@@ -448,6 +476,9 @@ package final class PatchRegistry: Sendable {
     }
     if let time = header.expires, time <= Int64(clamping: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) {
       throw .expired("\(source.fileName): it expired on \(header.expiresText); not loaded")
+    }
+    if let policy, let why = PatchRights(policy, id: source.id, asked: header.permissions).refusalToLoad {
+      throw .denied("\(source.fileName): \(why); not loaded")
     }
     for selector in header.selectors {
       if case .failure(let problem) = SelectorLookup.resolve(selector) {

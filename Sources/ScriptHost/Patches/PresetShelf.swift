@@ -33,21 +33,23 @@ final class PresetShelf: Sendable {
         environment.log.note("preset", "\(environment.fileName): '\(id)' is loaded as a patch already")
         return nil
       }
-      do throws(PatchError) { try load(source, for: user, log: environment.log) } catch { return error }
+      do throws(PatchError) { try load(source, for: user, policy: environment.policy, log: environment.log) } catch { return error }
       return nil
     }
     if let problem { throw problem }
     environment.installation.add { [weak self] in self?.release(id, user) }
   }
 
-  private func load(_ source: PatchSource, for user: ObjectIdentifier, log: HostLog) throws(PatchError) {
+  private func load(_ source: PatchSource, for user: ObjectIdentifier, policy: Policy?, log: HostLog) throws(PatchError) {
     let known = held.withLock { $0[source.id] }
     if let known, known.source.source == source.source {
       held.withLock { _ = $0[source.id]?.users.insert(user) }
       return
     }
     // Another text of it takes the place of the one before, in one step.
-    let patch = try Patch(source, log: log, staged: true)
+    let rights = policy.map { PatchRights($0, id: source.id, asked: source.header.permissions) }
+    if let why = rights?.refusalToLoad { throw .denied("\(source.fileName): \(why); not loaded") }
+    let patch = try Patch(source, log: log, staged: true, rights: rights)
     try patch.run(source.source)
     patch.installation.goLive(replacing: known?.patch.installation)
     held.withLock { $0[source.id] = Held(patch: patch, source: source, users: (known?.users ?? []).union([user])) }

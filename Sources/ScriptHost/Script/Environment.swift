@@ -30,6 +30,12 @@ package final class Environment: @unchecked Sendable {
   private let hasConfig = Atomic<Bool>(false)
   /// Of a session of the console: what it may change. Set before any script runs.
   var gate: ChangeGate?
+  /// What it may touch and do under a policy; nil: everything.
+  let rights: PatchRights?
+  var policy: Policy? { rights?.policy }
+
+  /// Values whose names say that they are secrets are recorded as they are: the policy grants that, and the patch asks for it.
+  let recordsSecrets: Bool
 
   private var openState: LuaState?
   var lua: LuaState { openState! }  // closed by deinit only
@@ -93,10 +99,11 @@ package final class Environment: @unchecked Sendable {
   ///   - folder: where its file is; nil: it has none.
   ///   - settings: what the global `config` has.
   ///   - staged: what is installed takes effect when the installation goes live.
+  ///   - rights: under a policy.
   package init(
     id: String, fileName: String, priority: Int = 0, hasHeader: Bool = false, directory: RawPath? = nil, folder: RawPath? = nil,
     settings: PatchSettings = PatchSettings(), log: HostLog,
-    staged: Bool = false
+    staged: Bool = false, rights: PatchRights? = nil
   ) throws(PatchError) {
     self.id = id
     self.fileName = fileName
@@ -107,11 +114,24 @@ package final class Environment: @unchecked Sendable {
     self.settings = settings
     self.log = log
     installation = Installation(staged: staged)
+    self.rights = rights
+    recordsSecrets = rights?.grantsSecrets ?? false
     let lua: LuaState
-    do throws(LuaFailure) { lua = try LuaState() } catch { throw .noLua(error.message) }
+    var limits = SHLLimits()
+    if let budgets = rights?.budgets {
+      // 0 is the host's own, which is never more.
+      limits.memory = min(budgets.memory ?? 0, 16 << 20)
+      limits.call_instructions = min(budgets.instructions ?? 0, 10_000_000)
+      limits.call_ns = min(budgets.time ?? 0, 100_000_000)
+    }
+    do throws(LuaFailure) { lua = try LuaState(limits: limits) } catch { throw .noLua(error.message) }
     openState = lua
     state = lua.raw
     Self.ids.withLock { [key = ObjectIdentifier(self)] in $0[key] = id }
+    if let rights {
+      HookRights.set(rights, of: id)
+      callIns.refusal = { rights.refusal(selector: "\($0).\($1)", of: $0) }
+    }
     installation.add { [weak self] in self?.dropHandles() }
     try PatchAPI.register(self)
   }

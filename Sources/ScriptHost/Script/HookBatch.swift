@@ -74,7 +74,7 @@ final class HookBatch: Sendable {
     return LayerSpec(
       function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
       priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
-      isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled
+      isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled, facts: hook
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
   }
 
@@ -82,7 +82,7 @@ final class HookBatch: Sendable {
     LayerSpec(
       function: containLayer, context: Unmanaged.passRetained(ContainLayer(hook, limit: limit)).toOpaque(), phases: hook.phases,
       priority: options.priority, readsValues: true, owner: patch.id, group: options.group, isOnce: options.isOnce,
-      startsDisabled: patch.installation.startsDisabled
+      startsDisabled: patch.installation.startsDisabled, facts: hook
     ) { Unmanaged<ContainLayer>.fromOpaque($0!).release() }
   }
 

@@ -8,7 +8,7 @@ internal import SwiftMangling
 internal import Synchronization
 
 /// One handler on one selector. Made by a patch, called from any thread.
-final class LuaHook: @unchecked Sendable {
+final class LuaHook: LayerFacts, @unchecked Sendable {
   // Everything is set before the hook is installed, but for the breaker and the class cache, which are atomic or idempotent.
   enum Position: String { case before, around, after, contain }
 
@@ -37,6 +37,8 @@ final class LuaHook: @unchecked Sendable {
   let failureAnswer: FailureAnswer
   private let throwsWhenBusy: Bool
   let breaker = Breaker()
+  private let failed = Atomic<UInt64>(0)
+  private let passed = Atomic<UInt64>(0)
   let cost = RuleCost()
   /// Names the handler in the crash file; 0 where there is none.
   private let crashOwner: UInt32
@@ -89,6 +91,11 @@ final class LuaHook: @unchecked Sendable {
       "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
     )
   }
+
+  // What lists tell of it.
+  var title: String { "\(source):\(line)" }
+  var failures: UInt64 { failed.load(ordering: .relaxed) }
+  var skipped: UInt64 { passed.load(ordering: .relaxed) }
 
   /// Calls note when they began, for `call.duration_ns`.
   var isTimed: Bool { position != .before && patch.namesDuration }
@@ -326,6 +333,7 @@ final class LuaHook: @unchecked Sendable {
     defer { if let error = invocation.error { shl_error_free(patch.state, error) } }
     if status == SHL_BUSY || status == SHL_STACK_LOW || status == SHL_TOO_DEEP {
       let why = String(cString: shl_status_text(status))
+      passed.add(1, ordering: .relaxed)
       patch.skipped(selector, why)
       if throwsWhenBusy, let thrown = answer(.error, script, "\(source):\(line): the handler did not run: \(why)") { return thrown }
       return abandon(script)
@@ -377,6 +385,7 @@ final class LuaHook: @unchecked Sendable {
   ) -> HKTOutcome {
     let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? failureAnswer.told : "the call throws"
     let told = hasPosition ? text : "\(source):\(line): \(text)"
+    failed.add(1, ordering: .relaxed)
     patch.failed(selector, position.rawValue, told, instead: instead)
     let opens =
       switch blame {

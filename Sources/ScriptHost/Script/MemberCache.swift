@@ -64,6 +64,9 @@ final class MemberCache {
     }
   }
 
+  /// Why a member of a type, both by name, may not be read or used; nil: all may. Set before any script runs.
+  var refusal: ((_ type: String, _ member: String) -> String?)?
+
   /// `found` keeps the members.
   private let recent = RecentNames<Unmanaged<Found>>(count: 256)
   private var found: [Key: Found] = [:]
@@ -92,6 +95,8 @@ final class MemberCache {
     let member: Found
     if let known = found[key] {
       member = known
+    } else if let why = refusal?(CallCheck.name(type), LuaWord.swiftName(key.name)) {
+      return Found(.missing(why), of: type)
     } else {
       member = try away(callback) { Found(Self.find(key.name, type, isStatic), of: type) }
     }

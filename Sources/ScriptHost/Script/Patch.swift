@@ -13,15 +13,16 @@ package final class Patch: Sendable {
 
   /// - Parameters:
   ///   - staged: what it installs takes effect with `goLive`.
+  ///   - rights: under a policy.
   ///   - config: the file of settings that the start was given.
-  init(_ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil) throws(PatchError) {
+  init(_ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil, rights: PatchRights? = nil) throws(PatchError) {
     path = source.path.description
     header = source.header
     environment = try Environment(
       id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
       directory: source.directory, folder: source.path.parent,
       settings: PatchSettings(members: try PatchConfig.settings(of: source, chosen: config), isDeclared: source.header.config != nil), log: log,
-      staged: staged)
+      staged: staged, rights: rights)
   }
 
   package var id: String { environment.id }
@@ -77,6 +78,8 @@ package enum PatchError: Error, Sendable {
   case otherTarget(String)
   case expired(String)
   case quarantined(String)
+  /// The policy does not let it load.
+  case denied(String)
 }
 
 extension PatchError: CustomStringConvertible {
@@ -89,6 +92,7 @@ extension PatchError: CustomStringConvertible {
     case .otherTarget(let text): text
     case .expired(let text): text
     case .quarantined(let text): text
+    case .denied(let text): text
     }
   }
 }

@@ -125,14 +125,24 @@ enum PatchAPI {
     ("log.debug", { logLine("debug", $0, $1) }), ("log.info", { logLine("info", $0, $1) }),
     ("log.warn", { logLine("warn", $0, $1) }), ("log.error", { logLine("error", $0, $1) }),
     ("swift.closure", ClosureAPI.closure),
-    ("scripthost.up", { withPatch($0, $1) { _, callback in BootGuard.up(); return callback.done() } }),
+    ("scripthost.up", up),
     ("boot.task", StartTaskAPI.task),
     ("boot.cache", { registerPath($0, $1, isData: false) }), ("boot.data", { registerPath($0, $1, isData: true) }),
   ]
 
+  /// `scripthost.up()`: the program says that its start is over.
+  private static let up: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("the word that the program is up") { return callback.fail(refusal) }
+      BootGuard.up()
+      return callback.done()
+    }
+  }
+
   /// `boot.cache(path)`, `boot.data(path)`: what safe mode may clear.
   private static func registerPath(_ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?, isData: Bool) -> Int32 {
-    withPatch(context, callback) { _, callback in
+    withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a path for safe mode") { return callback.fail(refusal) }
       guard let path = callback.text(0), path.hasPrefix("/"), !path.contains("\n"), !path.hasSuffix("/") else {
         return callback.fail("'boot.\(isData ? "data" : "cache")' takes the absolute path of a file or directory, without a '/' at its end")
       }
@@ -252,7 +262,7 @@ enum PatchAPI {
       patch.log.log(level: level, patch: patch.id, message: message, source: source, line: line) { writer in
         guard fields.tag == SHL_TABLE else { return }
         callback.forEach(in: fields) { key, value in
-          if let name = key.text { add(value, FieldName(given: name), &writer) }
+          if let name = key.text { add(value, patch.recordsSecrets ? FieldName(name, masked: false) : FieldName(given: name), &writer) }
           return true
         }
       }

@@ -90,6 +90,12 @@ package struct PatchHeader: Sendable, Equatable {
   package var canaryChanges = false
   /// What the program's self-test is started with.
   package var canaryArguments: [String] = []
+  /// What it may do beside hooking, where a policy restricts that.
+  package var permissions: [Capability] = []
+  /// How much of the process's time each of its hooks may take; nil: as the start's settings say.
+  package var maxShare: Double?
+  /// What is done about a hook that takes more; nil: rules are sampled, handlers are switched off.
+  package var overShare: ShareRule.Consequence?
   /// Whether the file begins with a header, even an empty one.
   package var isWritten = false
 
@@ -150,12 +156,21 @@ package struct PatchHeader: Sendable, Equatable {
           }
           return text
         }
-      case ("permissions", _):
-        throw .header("\(fileName):\(line): '\(key)' is not supported yet; leave it out")
+      case ("permissions", .table(let words)): permissions = try Self.capabilities(words, "permissions", fileName)
+      case ("max_share", .string(let text)):
+        guard let share = ShareRule.share(text) else {
+          throw .header("\(fileName):\(line): 'max_share' is a percentage of the process's time, such as \"5%\", found '\(EventText.printable(String(text.prefix(64))))'")
+        }
+        maxShare = share
+      case ("over_share", .string(let text)):
+        guard let known = ShareRule.Consequence(rawValue: text) else {
+          throw .header("\(fileName):\(line): 'over_share' is \"off\" or \"sample\", found '\(EventText.printable(String(text.prefix(64))))'")
+        }
+        overShare = known
       case ("", _): throw .header("\(fileName):\(line): the fields of patch are named, such as id = \"rounding\"")
       default:
         guard let form = Self.forms[key] else {
-          throw .header("\(fileName):\(line): unknown field '\(key)' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, canary_changes, canary_arguments, config")
+          throw .header("\(fileName):\(line): unknown field '\(key.prefix(64))' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, canary_changes, canary_arguments, config, permissions, max_share, over_share")
         }
         throw .header("\(fileName):\(line): '\(key)' is \(form), found \(value.spelled)")
       }
@@ -187,8 +202,24 @@ package struct PatchHeader: Sendable, Equatable {
     case ("program", _): throw .header("\(place): 'target.program' is a text, such as \"swift-format\", found \(wanted.spelled)")
     case ("swift", _): throw .header("\(place): 'target.swift' is a text, such as \"6.3\", found \(wanted.spelled)")
     case ("build_ids", _), ("selectors", _): throw .header("\(place): 'target.\(name)' is a list of texts, found \(wanted.spelled)")
-    default: throw .header("\(place): unknown target field '\(name)'; known are 'program', 'build_ids', 'swift', 'selectors'")
+    default: throw .header("\(place): unknown target field '\(name.prefix(64))'; known are 'program', 'build_ids', 'swift', 'selectors'")
     }
+  }
+
+  /// Words of a list of permissions; each is known and stands there once.
+  static func capabilities(_ words: [(String, LiteralReader.Literal, Int)], _ field: String, _ fileName: String) throws(PatchError) -> [Capability] {
+    var found: [Capability] = []
+    for (name, word, line) in words {
+      guard name.isEmpty, case .string(let text) = word else {
+        throw .header("\(fileName):\(line): '\(field)' is a list of words, such as { \"call\" }")
+      }
+      guard let known = Capability(rawValue: text) else {
+        throw .header(
+          "\(fileName):\(line): unknown word '\(EventText.printable(String(text.prefix(64))))' in \(field); known are \(Capability.words.joined(separator: ", "))")
+      }
+      if !found.contains(known) { found.append(known) }
+    }
+    return found
   }
 
   /// What each field is.
@@ -198,6 +229,7 @@ package struct PatchHeader: Sendable, Equatable {
     "phase": "\"boot\", \"up\" or \"idle\"", "expires": "a text, such as \"2027-01-31\"",
     "canary": "\"boot\", \"test\", \"replay\" or \"self-test\"", "canary_limit": "a number of seconds, such as 20", "config": "a table of settings, such as { digits = 2 }",
     "canary_changes": "true or false", "canary_arguments": "a list of texts, such as { \"--self-test\" }",
+    "permissions": "a list of words, such as { \"call\" }", "max_share": "a text, such as \"5%\"", "over_share": "\"off\" or \"sample\"",
   ]
 
   /// Ids appear in sentences, records and file names.
@@ -248,14 +280,22 @@ struct LiteralReader {
 
   private let bytes: [UInt8]
   private let fileName: String
+  /// The word that the literals belong to: `patch` or `policy`.
+  private let keyword: String
+  private let deepest: Int
   /// Tables around the current place. Bounded: the reader runs on the program's stack.
   private var depth = 0
   private var position = 0
   private var line = 1
 
-  init(source: [UInt8], fileName: String) {
+  /// - Parameters:
+  ///   - keyword: the word that the literals belong to, for messages.
+  ///   - depth: how deep tables may nest.
+  init(source: [UInt8], fileName: String, of keyword: String = "patch", depth: Int = 4) {
     bytes = source
     self.fileName = fileName
+    self.keyword = keyword
+    deepest = depth
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     if peek == UInt8(ascii: "#") { skipLine() }
   }
@@ -317,11 +357,20 @@ struct LiteralReader {
   mutating func takeTable() throws(PatchError) -> Literal? {
     skipSpace()
     if peek == UInt8(ascii: "(") { position += 1; skipSpace() }
-    guard peek == UInt8(ascii: "{") else { throw problem("expected a table after 'patch'") }
+    guard peek == UInt8(ascii: "{") else { throw problem("expected a table after '\(keyword)'") }
     return try literal()
   }
 
-  private func problem(_ text: String) -> PatchError { .header("\(fileName):\(line): \(text); the patch header holds literals only") }
+  /// Nothing follows but blanks and comments, and the parenthesis of `policy ({ … })`.
+  mutating func expectEnd() throws(PatchError) {
+    skipSpace()
+    if peek == UInt8(ascii: ")") { position += 1; skipSpace() }
+    if peek != nil { throw .header("\(fileName):\(line): something follows the table of '\(keyword)'; a \(keyword) is one table") }
+  }
+
+  private func problem(_ text: String) -> PatchError {
+    .header("\(fileName):\(line): \(text); \(keyword == "patch" ? "the patch header" : "a \(keyword)") holds literals only")
+  }
 
   private static func isNumberByte(_ byte: UInt8) -> Bool {
     (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: ".")
@@ -329,7 +378,7 @@ struct LiteralReader {
 
   private mutating func literal() throws(PatchError) -> Literal {
     skipSpace()
-    guard let byte = peek else { throw problem("the file ends inside the patch header") }
+    guard let byte = peek else { throw problem("the file ends inside \(keyword == "patch" ? "the patch header" : "the \(keyword)")") }
     switch byte {
     case UInt8(ascii: "{"): return try table()
     case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(try quoted(byte))
@@ -345,8 +394,8 @@ struct LiteralReader {
       switch name() {
       case "true": return .boolean(true)
       case "false": return .boolean(false)
-      case let word?: throw problem("'\(word)' is not a literal")
-      case nil: throw problem("unexpected '\(String(decoding: [byte], as: UTF8.self))'")
+      case let word?: throw problem("'\(word.prefix(64))' is not a literal")
+      case nil: throw problem("unexpected '\(EventText.printable(String(decoding: [byte], as: UTF8.self)))'")
       }
     }
   }
@@ -355,7 +404,7 @@ struct LiteralReader {
     position += 1
     depth += 1
     defer { depth -= 1 }
-    guard depth <= 4 else { throw problem("tables nest more than 4 deep") }
+    guard depth <= deepest else { throw problem("tables nest more than \(deepest) deep") }
     var fields: [(String, Literal, Int)] = []
     while true {
       skipSpace()
@@ -366,7 +415,7 @@ struct LiteralReader {
         skipSpace()
         if peek == UInt8(ascii: "=") {
           position += 1
-          if fields.contains(where: { $0.0 == key }) { throw problem("'\(key)' is given twice") }
+          if fields.contains(where: { $0.0 == key }) { throw problem("'\(key.prefix(64))' is given twice") }
           fields.append((key, try literal(), startLine))
         } else {
           position = start
@@ -377,7 +426,7 @@ struct LiteralReader {
       }
       skipSpace()
       guard fields.count <= 64 else { throw problem("more than 64 fields") }
-      guard let next = peek else { throw problem("the file ends inside the patch header") }
+      guard let next = peek else { throw problem("the file ends inside \(keyword == "patch" ? "the patch header" : "the \(keyword)")") }
       if next == UInt8(ascii: ",") || next == UInt8(ascii: ";") {
         position += 1
       } else if next != UInt8(ascii: "}") {

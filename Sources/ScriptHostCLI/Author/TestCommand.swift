@@ -6,11 +6,14 @@ internal import ScriptHost
 extension Subcommand {
   static let test = Subcommand(
     name: "test", summary: "run a patch's own tests in a process of the program",
-    synopsis: "[--json] PATCH PROGRAM [ARGUMENT…]",
+    synopsis: "[--json] [--policy FILE] PATCH PROGRAM [ARGUMENT…]",
     description: [
       "Starts PROGRAM under ScriptHost, loads PATCH, runs its tests and ends the process before its main function: test \"name\" (function(t) … end). Functions that a test calls are hooked as in the running program. t.expect, t.equal, t.fails, t.hooked, t.call and t.stub are described in docs/checking.md.",
     ],
-    options: [Option(long: "json", help: "Prints one JSON object per test.")],
+    options: [
+      Option(long: "json", help: "Prints one JSON object per test."),
+      Option(long: "policy", value: "FILE", help: "The patch may touch and do only what FILE allows, as under run --policy.", completion: .file),
+    ],
     operands: .several(2...256, "a PATCH and a PROGRAM", .file),
     exitStatuses: [
       ExitStatus(code: "0", meaning: "all tests passed"), ExitStatus(code: "1", meaning: "a test failed, or the patch was refused"),
@@ -27,6 +30,7 @@ extension Subcommand {
     arguments.program = Array(arguments.operands.dropFirst())
     var launch = try Launch(arguments)
     launch.settings.add(.patches, patch.bytes)
+    try launch.addPolicy(arguments)
     launch.settings.add(.test, arguments.has("--json") ? "json" : "text")
     launch.settings.add(.verbose)
     try launch.exec()

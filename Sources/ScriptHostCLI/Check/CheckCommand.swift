@@ -6,7 +6,7 @@ internal import ScriptHost
 extension Subcommand {
   static let check = Subcommand(
     name: "check", summary: "check patches against a program without running it",
-    synopsis: "[--json] [--strict] PATCH… [PROGRAM]",
+    synopsis: "[--json] [--strict] [--policy FILE] PATCH… [PROGRAM]",
     description: [
       "Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read FILE:LINE:COLUMN: MESSAGE, as editors understand them.",
       "Files that end in .lua are patches, a directory means the patches in it; the last word, if it is neither, is the program. Without PROGRAM only the text is checked.",
@@ -14,6 +14,8 @@ extension Subcommand {
     options: [
       Option(long: "json", help: "Prints one JSON object per message."),
       Option(long: "strict", help: "Warnings, such as unused names, count as mistakes."),
+      Option(
+        long: "policy", value: "FILE", help: "Also checks what patches touch and ask for against this policy: see docs/policy.md.", completion: .file),
       Option(
         long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory),
     ],
@@ -37,6 +39,7 @@ extension Subcommand {
       operands.removeLast()
       program = try ProgramView(last, debugDirectories: arguments.all("--debug-dir").map { String(decoding: $0, as: UTF8.self) })
     }
+    let policy: Policy? = if let path = arguments.path("--policy") { try PolicyFile.read(path) } else { nil }
     var mistakes = 0
     var count = 0
     var paths: [RawPath] = []
@@ -45,7 +48,7 @@ extension Subcommand {
       let shown = EventText.printable(path.description)
       let name = String(decoding: path.lastComponent, as: UTF8.self)
       count += 1
-      for finding in PatchCheck.findings(try PatchFile.read(path), fileName: name, program: program) {
+      for finding in PatchCheck.findings(try PatchFile.read(path), fileName: name, program: program, policy: policy) {
         if finding.severity == .error || arguments.has("--strict") { mistakes += 1 }
         Output.line(arguments.has("--json") ? finding.json(shown) : finding.line(shown))
       }

@@ -51,9 +51,11 @@ extension PatchCheck {
   private mutating func check(_ value: Expression, _ function: Expression, _ arguments: [Expression]) {
     // `track "name" { … }`: what is called is the result of a call.
     if case .call(let inner, let outer) = function.kind, case .function(let entry) = meanings.of(inner), entry.kind == .statement {
+      checkCapability(entry.fullName, inner.range)
       return checkStatement(entry, outer.first, arguments.first)
     }
     guard case .function(let entry) = meanings.of(function) else { return }
+    checkCapability(entry.fullName, function.range)
     checkArity(entry, entry.fullName, arguments, function.range)
     checkOptions(entry, entry.fullName, arguments)
     guard let first = arguments.first, let text = first.text, let binding else { return }
@@ -127,7 +129,9 @@ extension PatchCheck {
     guard let binding else { return }
     switch binding.resolve(selector) {
     case .failure(let problem): error(range, problem.text)
-    case .success(let bound): if counts, let family = bound.only { checkCount(arguments, family, range) }
+    case .success(let bound):
+      checkPolicy(bound, range)
+      if counts, let family = bound.only { checkCount(arguments, family, range) }
     }
   }
 
@@ -205,6 +209,7 @@ extension PatchCheck {
       error(on.range, problem.text)
     case .success(let bound):
       if let why = binding.whyNotHookable(bound) { error(on.range, why) }
+      checkPolicy(bound, on.range)
       guard case .table(let paths)? = field("fields")?.kind else { return }
       let check = CapturePathCheck(program: binding.program)
       for path in paths {
@@ -260,6 +265,7 @@ extension PatchCheck {
 
   private mutating func checkHook(_ position: Identifier, _ bound: BoundSelector?, _ handler: Expression?) {
     if let bound, let why = binding?.whyNotHookable(bound) { error(position.range, why) }
+    checkPolicy(bound, position.range)
     guard let handler else { return }
     switch handler.kind {
     case .table where position.text == "contain": break

@@ -2,24 +2,30 @@
 internal import HookRuntime
 internal import LuaSyntax
 internal import ScriptHost
+internal import SwiftMangling
 
 struct PatchCheck {
   let source: SourceText
   let fileName: String
   let program: ProgramView?
   let binding: SelectorBinding?
+  let policy: Policy?
+  /// What the patch may touch and do under the policy; nil: everything, or its header is wrong.
+  private(set) var rights: PatchRights?
   var meanings: Meanings
   private(set) var findings: [CheckMessage] = []
   /// Classes that `class.define` makes in this file.
   private(set) var made: Set<String> = []
 
   /// Checks a whole file.
-  /// - Parameter program: nil: nothing is bound.
+  /// - Parameters:
+  ///   - program: nil: nothing is bound.
+  ///   - policy: nil: nothing is denied.
   /// - Returns: findings in the order of their places.
-  static func findings(_ bytes: [UInt8], fileName: String, program: ProgramView?) -> [CheckMessage] {
+  static func findings(_ bytes: [UInt8], fileName: String, program: ProgramView?, policy: Policy? = nil) -> [CheckMessage] {
     let source = SourceText(bytes)
     let script = Script(source)
-    var check = PatchCheck(source, fileName, Names(script.block), program)
+    var check = PatchCheck(source, fileName, Names(script.block), program, policy)
     if let problem = script.problem {
       check.error(problem.range, problem.message)
       return check.findings
@@ -35,7 +41,8 @@ struct PatchCheck {
     return check.findings.sorted { $0.position < $1.position }
   }
 
-  private init(_ source: SourceText, _ fileName: String, _ names: Names, _ program: ProgramView?) {
+  private init(_ source: SourceText, _ fileName: String, _ names: Names, _ program: ProgramView?, _ policy: Policy?) {
+    self.policy = policy
     self.source = source
     self.fileName = fileName
     self.program = program
@@ -54,6 +61,7 @@ struct PatchCheck {
   private mutating func checkHeader() {
     do throws(PatchError) {
       let header = try PatchHeader(source: source.bytes, fileName: fileName)
+      checkPolicy(header)
       if let wanted = header.program, let program, wanted != program.name {
         error(literal(wanted) ?? 0..<0, "made for program '\(wanted)', this is '\(program.name)'; correct target or check it against the other")
       }
@@ -63,6 +71,33 @@ struct PatchCheck {
       let column = line == 0 ? 1 : 1 + (sourceLine(line)?.prefix { $0.isBlankCharacter }.count ?? 0)
       findings.append(CheckMessage(severity: .error, position: SourcePosition(line: max(line, 1), column: column), message: text))
     }
+  }
+
+  private mutating func checkPolicy(_ header: PatchHeader) {
+    guard let policy else { return }
+    let rights = PatchRights(policy, id: header.id ?? fileName, asked: header.permissions)
+    self.rights = rights
+    if let why = rights.refusalToLoad {
+      let place = Lexer.tokens(source).first { source[$0.range] == "permissions" }?.range
+      error(place ?? 0..<0, why)
+    }
+  }
+
+  /// A function that the patch uses needs what the policy does not grant, or the patch did not ask for.
+  mutating func checkCapability(_ function: String, _ range: Range<Int>) {
+    guard let rights, let capability = Capability(function: function), let why = rights.refusal(capability) else { return }
+    error(range, "'\(function)' is refused: \(why)")
+  }
+
+  /// The policy denies what a selector means; of a glob, everything.
+  mutating func checkPolicy(_ bound: BoundSelector?, _ range: Range<Int>) {
+    guard let rights, let bound else { return }
+    var first: String?
+    for (_, family) in bound.found {
+      guard let why = rights.refusal(selector: family.selector, of: family.declaration.context?.description) else { return }
+      first = first ?? why
+    }
+    if let first { error(range, first) }
   }
 
   private static func position(in sentence: String, of file: String) -> (Int, String) {

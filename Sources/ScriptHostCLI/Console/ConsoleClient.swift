@@ -3,6 +3,7 @@ internal import Glibc
 internal import Journal
 internal import LuaSyntax
 internal import ScriptHost
+private import Synchronization
 
 final class ConsoleClient {
   /// Kept open as long as the session: its end ends that.
@@ -10,11 +11,14 @@ final class ConsoleClient {
   private let connection: ControlConnection
   private let session: Int64
   private let isJSON: Bool
+  /// Where the journal of the process may be.
+  private let state: RawPath?
   /// Snippets that changed the program, for :save.
   private var changes: [String] = []
   private var failed = false
 
-  init(_ process: HostedProcess, write: Bool, isJSON: Bool) throws(Failure) {
+  init(_ process: HostedProcess, write: Bool, isJSON: Bool, state: RawPath?) throws(Failure) {
+    self.state = state
     standing = try ControlConnection(process)
     connection = try ControlConnection(process)
     self.isJSON = isJSON
@@ -52,11 +56,13 @@ final class ConsoleClient {
   // MARK: Interactive
 
   /// Reads and runs until the end; answers the exit status.
-  func run(_ history: ConsoleHistory) throws(Failure) -> Int32 {
+  /// - Parameter output: what the program writes, where this terminal shows it.
+  func run(_ history: ConsoleHistory, beside output: ProgramOutput? = nil) throws(Failure) -> Int32 {
     let interrupter = try Interrupter(standing.process, session)
     defer { interrupter.end() }
     let editor = LineEditor(history: history.load())
     editor.entered = { history.add($0) }
+    editor.beside = output
     editor.complete = { [self] text in
       guard let answer = try? ask("console.complete", [.init("text", .string(text))]) else { return ([], 0) }
       return (answer["words"]?.elements?.compactMap(\.text) ?? [], Int(clamping: answer["start"]?.int ?? 0))
@@ -69,11 +75,13 @@ final class ConsoleClient {
       case .line(let line):
         if snippet.isEmpty, line.hasPrefix(":") {
           if try !command(line) { return 0 }
+          output?.show()
           continue
         }
         snippet += (snippet.isEmpty ? "" : "\n") + line
         if Self.needsMore(snippet) { continue }
         try evaluate(snippet)
+        output?.show()
         snippet = ""
       }
     }
@@ -118,7 +126,9 @@ final class ConsoleClient {
     :explain SELECTOR how far a hook reaches            :hooks            hooks that are installed
     :patches          patches and their states          :page [N]         the last value from element N on
     :trace SELECTOR   print each call (with --write)    :untrace          end that
-    :track SELECTOR   record each call (with --write)   :save FILE        what changed the program, as a patch
+    :track SELECTOR   record each call (with --write)   :events [N]       the last N records of the process
+    :heap TYPE        live objects of a class           :save FILE        what changed the program, as a patch
+    :go               let a held program run            :top              what hooks take of its time
     :help             this                              :quit             end the session
     Everything else is Lua. The last values are _, _1, _2 and _3. Tab completes, Ctrl-C stops a snippet.
     """
@@ -130,7 +140,14 @@ final class ConsoleClient {
     switch words.first ?? "" {
     case "quit", "q", "exit": return false
     case "help", "": Output.line(Self.help)
-    case "types", "methods", "hooks":
+    case "go":
+      do throws(Failure) { _ = try connection.ask("go") } catch { Output.line(error.sentence) }
+    case "top":
+      let before = try connection.ask("top")
+      usleep(1_000_000)
+      for line in TopInterval(before, try connection.ask("top")).lines(try connection.ask("status"), patchesOnly: false) { Output.line(line) }
+    case "events": showEvents(argument)
+    case "types", "methods", "hooks", "heap":
       let answer = try ask("console.command", [.init("command", .string(words[0])), .init("argument", .string(argument))])
       if isJSON { Output.line(answer.withoutEnvelope.line) } else { for line in answer["lines"]?.elements ?? [] { Output.line(line.text ?? "") } }
     case "patches": for patch in try connection.ask("patches")["patches"]?.elements ?? [] { Output.line(patch.line) }
@@ -145,6 +162,14 @@ final class ConsoleClient {
     }
     Output.flush()
     return true
+  }
+
+  /// The last records of the process.
+  private func showEvents(_ argument: String) {
+    guard let count = argument.isEmpty ? 20 : Int(argument), (1...10_000).contains(count) else { return Output.line(":events takes a number, 1 to 10000") }
+    let lines = JournalView.lines(of: standing.process.pid, state: state, last: count, isJSON: isJSON)
+    for line in lines { Output.line(line) }
+    if lines.isEmpty { Output.line("nothing of this process is recorded in the state directory; --state names another") }
   }
 
   private static func quoted(_ text: String) -> String {
@@ -168,8 +193,14 @@ final class ConsoleClient {
 }
 
 /// Has Ctrl-C stop the snippet: a thread of the command takes the signal and asks by a connection of its own.
-private final class Interrupter: @unchecked Sendable {
+final class Interrupter: @unchecked Sendable {
   // The connection belongs to the thread.
+  /// Who gets what comes after the session: 0, nobody.
+  private static let heir = Atomic<Int32>(0)
+
+  /// From now on Ctrl-C is for the process.
+  static func forward(to process: pid_t) { heir.store(process, ordering: .relaxed) }
+
   private let connection: ControlConnection
   private let session: Int64
 
@@ -196,6 +227,11 @@ private final class Interrupter: @unchecked Sendable {
     while true {
       var signal: Int32 = 0
       sigwait(&set, &signal)
+      let heir = Self.heir.load(ordering: .relaxed)
+      if heir != 0 {
+        kill(heir, SIGINT)
+        continue
+      }
       _ = try? connection.ask("console.interrupt", [.init("session", .int(session))])
     }
   }
@@ -221,16 +257,8 @@ extension Subcommand {
     seeAlso: ["ps", "status", "run"]
   ) { arguments in
     let process = try HostedProcess.find(arguments.operand(0), state: arguments.controlState).process
-    let client = try ConsoleClient(process, write: arguments.has("--write"), isJSON: arguments.has("--json"))
+    let client = try ConsoleClient(process, write: arguments.has("--write"), isJSON: arguments.has("--json"), state: arguments.controlState)
     if isatty(STDIN_FILENO) == 1 { return try client.run(ConsoleHistory(state: arguments.controlState)) }
-    var input: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(STDIN_FILENO, &buffer, buffer.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      input += buffer[..<count]
-    }
-    return try client.runPiped(String(decoding: input, as: UTF8.self))
+    return try client.runPiped(StandardInput.all())
   }
 }

@@ -20,6 +20,8 @@ final class LineEditor {
   /// Asked for the text before the cursor; answers words and where the word begins, in bytes.
   var complete: (String) -> (words: [String], start: Int) = { _ in ([], 0) }
 
+  /// What else is written on the terminal, above the line that is edited.
+  var beside: ProgramOutput?
   /// Told each line that went into the history.
   var entered: (String) -> Void = { _ in }
 
@@ -183,6 +185,15 @@ final class LineEditor {
     if !pending.isEmpty { return pending.removeFirst() }
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
+      if let beside {
+        var polled = [pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0), pollfd(fd: beside.wakes, events: Int16(POLLIN), revents: 0)]
+        guard poll(&polled, 2, -1) > 0 else { continue }
+        if polled[1].revents != 0, let text = beside.take() {
+          put("\r\u{1B}[K" + text.replacing("\n", with: "\r\n") + (text.hasSuffix("\n") ? "" : "\r\n"))
+          draw()
+        }
+        if polled[0].revents == 0 { continue }
+      }
       let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return nil }

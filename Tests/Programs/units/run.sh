@@ -6,8 +6,12 @@ export PYTHONPATH=$here:$PYTHONPATH
 
 cd "$work"
 swiftc -O -module-name Server -o server "$here/server.swift"
-# More steps and reloads are for scripts/soak: SCRIPTHOST_UNITS_STEPS, SCRIPTHOST_UNITS_RELOADS.
+# More of all of it is for scripts/soak.
 judged '' python3 "$here/units.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261123}" "${SCRIPTHOST_UNITS_STEPS:-150}" "${SCRIPTHOST_UNITS_RELOADS:-2000}"
+judged '' python3 "$here/sequences.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261125}" "${SCRIPTHOST_UNITS_SEQUENCES:-8}"
 judged '' python3 "$here/abuse.py" "$scripthost" "$work/server" "$work"
+judged '' python3 "$here/garbage.py" "$scripthost" "$work/server" "$work" "${SCRIPTHOST_UNITS_SEED:-20261125}" "${SCRIPTHOST_UNITS_GARBAGE:-4}"
 judged '' python3 "$here/living.py" "$scripthost" "$work/server" "$work"
+judged '' python3 "$here/top.py" "$scripthost" "$work/server" "$work"
+judged '' python3 "$here/policy.py" "$scripthost" "$work/server" "$work"
 finish

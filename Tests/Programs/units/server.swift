@@ -23,6 +23,11 @@ public final class Cart {
   @inline(never) @_optimize(none) public func add(_ n: Int) { items &+= n }
 }
 
+public struct Safe {
+  public init() {}
+  @inline(never) @_optimize(none) public func open(_ n: Int) -> Int { n ^ 1 }
+}
+
 let low = Atomic<Int>(.min), high = Atomic<Int>(.max)
 let calls = Atomic<Int>(0), wrong = Atomic<Int>(0), firstWrong = Atomic<Int>(0)
 let sink = Atomic<Int>(0)
@@ -30,6 +35,7 @@ let sink = Atomic<Int>(0)
 func work() {
   let cart = Cart()
   let shop = Shop()
+  let safe = Safe()
   var n = 0
   while true {
     n &+= 1
@@ -37,7 +43,7 @@ func work() {
     let answer = shop.answer(n)
     let isSame = least == low.load(ordering: .sequentiallyConsistent) && most == high.load(ordering: .sequentiallyConsistent)
     if isSame, answer < least || answer >= most, wrong.add(1, ordering: .relaxed).oldValue == 0 { firstWrong.store(answer, ordering: .relaxed) }
-    cart.add(shop.price(n))
+    cart.add(shop.price(safe.open(n)))
     let text = shop.name(n)
     let more = shop.stock(text.utf8.count) ? Int(shop.tax(2)) : 0
     sink.store(more, ordering: .relaxed)

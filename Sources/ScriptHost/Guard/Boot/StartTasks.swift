@@ -74,6 +74,7 @@ enum StartTaskAPI {
   static let task: SHLFunction = { context, callback in withPatch(context, callback) { task($0, $1) } }
 
   private static func task(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    if let refusal = patch.refusal("a start task", callback[0].tag == SHL_TABLE ? "boot.task" : "") { return callback.fail(refusal) }
     guard callback[0].tag == SHL_TABLE else { return callback.fail("'boot.task' takes a table, got \(ValueBridge.describe(callback[0]))") }
     var name = "", phase = PatchPhase.boot, priority = 0, failures = 0
     var function: SHLRef = 0

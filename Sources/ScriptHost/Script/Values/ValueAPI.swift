@@ -120,6 +120,9 @@ enum ValueAPI {
     let found: StoredField?
     if let name = callback.name {
       found = fields.first { $0.name == name } ?? (name.hasSuffix("_") ? fields.first { $0.name == name.dropLast() } : nil)
+      if let rights = patch.rights, let found, let why = rights.refusal(selector: "\(borrowed.info.name).\(found.name)", of: borrowed.info.name) {
+        return callback.fail(why)
+      }
     } else if case .tuple = borrowed.info.kind, callback[1].tag == SHL_INT {
       let position = callback[1].i
       found = position >= 1 && position <= Int64(fields.count) ? fields[Int(position) - 1] : nil

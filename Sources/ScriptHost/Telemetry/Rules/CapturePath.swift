@@ -19,13 +19,14 @@ final class CapturePath: Sendable {
   private let start: TypeInfo?
 
   /// Reads a path; each of its steps is checked against the types that the selector declares.
-  init(_ text: String, for family: Family) throws(RuleProblem) {
+  /// - Parameter rights: what the rule's patch may touch; nil: everything.
+  init(_ text: String, for family: Family, rights: PatchRights? = nil) throws(RuleProblem) {
     self.text = text
     var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if parts.contains("") { throw RuleProblem("'\(text)' has an empty step") }
     root = try Self.root(&parts, text, family)
     start = Self.type(of: root, family)
-    steps = try PathSteps(parts[...], from: start, path: text)
+    steps = try PathSteps(parts[...], from: start, path: text, rights: rights)
   }
 
   /// Takes the parts that name the root.

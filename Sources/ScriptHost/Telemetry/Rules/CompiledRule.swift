@@ -112,7 +112,9 @@ final class CompiledRule: @unchecked Sendable {
   let needsExit: Bool
   let needsTime: Bool
   let selector: String
-  let printer = ValuePrinter(isSecret: { Masking.isSecret($0) })
+  /// What the rule's patch may touch; nil: everything.
+  let rights: PatchRights?
+  let printer: ValuePrinter
   private let condition: Condition?
   private let oncePath: CapturePath?
   private let oncePer: RuleDefinition.OncePer?
@@ -121,27 +123,34 @@ final class CompiledRule: @unchecked Sendable {
   private let receiver: ReceiverCheck?
 
   /// Checks the rule against the function; the sentence names what is wrong.
-  init(_ definition: RuleDefinition, _ gate: RuleGate, _ cost: RuleCost, for family: Family) throws(RuleProblem) {
+  /// - Parameters:
+  ///   - rights: what the rule's patch may touch; nil: everything.
+  ///   - showsSecrets: secrets are recorded as they are.
+  init(
+    _ definition: RuleDefinition, _ gate: RuleGate, _ cost: RuleCost, for family: Family, rights: PatchRights? = nil, showsSecrets: Bool = false
+  ) throws(RuleProblem) {
     self.gate = gate
     self.cost = cost
+    self.rights = rights
     selector = family.selector
     oncePer = definition.oncePer
-    let given = try Self.paths(definition.fields, family)
-    let inherited = try Self.paths(definition.context, family)
+    let given = try Self.paths(definition.fields, family, rights)
+    let inherited = try Self.paths(definition.context, family, rights)
     if let late = zip(definition.context, inherited).first(where: { $1.needsExit }) {
       throw RuleProblem("context '\(late.0.name)': '\(late.0.path)' is known when the call is over; what runs below it needs it before")
     }
-    condition = try definition.condition.map { text throws(RuleProblem) in try Condition(text, for: family) }
-    if case .path(let path)? = definition.oncePer { oncePath = try CapturePath(path, for: family) } else { oncePath = nil }
-    same = definition.same.isEmpty ? nil : try ExchangeKey(definition.same, "same", for: family)
+    condition = try definition.condition.map { text throws(RuleProblem) in try Condition(text, for: family, rights: rights) }
+    if case .path(let path)? = definition.oncePer { oncePath = try CapturePath(path, for: family, rights: rights) } else { oncePath = nil }
+    same = definition.same.isEmpty ? nil : try ExchangeKey(definition.same, "same", for: family, rights: rights)
     let paths = given + inherited + (oncePath.map { [$0] } ?? [])
     needsExit = definition.atExit || paths.contains(where: \.needsExit) || condition?.needsExit == true
     needsTime = paths.contains { $0.root == .duration } || condition?.needsTime == true
     // What changes with every call comes last: equal records are told by what comes before.
     let order = given.indices.sorted { (given[$0].root == .duration ? 1 : 0, $0) < (given[$1].root == .duration ? 1 : 0, $1) }
     let all = definition.dedupe == nil ? Array(given.indices) : order
-    fields = Self.keep(all.map { (definition.fields[$0], given[$0]) })
-    context = Self.keep(zip(definition.context, inherited).map { ($0, $1) })
+    fields = Self.keep(all.map { (definition.fields[$0], given[$0]) }, showsSecrets)
+    context = Self.keep(zip(definition.context, inherited).map { ($0, $1) }, showsSecrets)
+    printer = ValuePrinter(isSecret: { !showsSecrets && Masking.isSecret($0) })
     receiver = ReceiverCheck(whereSharedBy: family)
   }
 
@@ -151,10 +160,10 @@ final class CompiledRule: @unchecked Sendable {
     context.deallocate()
   }
 
-  private static func paths(_ fields: [RuleDefinition.Field], _ family: Family) throws(RuleProblem) -> [CapturePath] {
+  private static func paths(_ fields: [RuleDefinition.Field], _ family: Family, _ rights: PatchRights?) throws(RuleProblem) -> [CapturePath] {
     var paths: [CapturePath] = []
     for field in fields {
-      do throws(RuleProblem) { paths.append(try CapturePath(field.path, for: family)) } catch {
+      do throws(RuleProblem) { paths.append(try CapturePath(field.path, for: family, rights: rights)) } catch {
         throw RuleProblem("field '\(field.name)': \(error.text)")
       }
     }
@@ -162,7 +171,7 @@ final class CompiledRule: @unchecked Sendable {
   }
 
   /// The fields in memory of their own, without those that are dropped; the rule frees it.
-  private static func keep(_ fields: [(RuleDefinition.Field, CapturePath)]) -> UnsafeMutableBufferPointer<CapturedField> {
+  private static func keep(_ fields: [(RuleDefinition.Field, CapturePath)], _ showsSecrets: Bool) -> UnsafeMutableBufferPointer<CapturedField> {
     let kept = fields.filter { $0.0.privacy != .drop }
     let memory = UnsafeMutableBufferPointer<CapturedField>.allocate(capacity: kept.count)
     for (index, (field, path)) in kept.enumerated() {
@@ -172,7 +181,7 @@ final class CompiledRule: @unchecked Sendable {
         case .mask: FieldName(field.name, masked: true)
         case .hash: FieldName(field.name, masked: false)
         // A secret stays one under another name.
-        default: FieldName(field.name, masked: Masking.isSecret(field.name) || Masking.isSecret(field.path))
+        default: FieldName(field.name, masked: !showsSecrets && (Masking.isSecret(field.name) || Masking.isSecret(field.path)))
         }
       memory.initializeElement(
         at: index,

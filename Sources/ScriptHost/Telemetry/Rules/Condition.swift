@@ -29,8 +29,8 @@ final class Condition: @unchecked Sendable {
   let needsTime: Bool
 
   /// Compiles a condition for the function: every path is checked, and what it is compared with.
-  init(_ text: String, for family: Family) throws(RuleProblem) {
-    var compiler = Compiler(family: family)
+  init(_ text: String, for family: Family, rights: PatchRights? = nil) throws(RuleProblem) {
+    var compiler = Compiler(family: family, rights: rights)
     root = try compiler.node(ConditionText(reading: text))
     let memory = UnsafeMutableBufferPointer<Node>.allocate(capacity: compiler.nodes.count)
     _ = memory.initialize(from: compiler.nodes)
@@ -41,6 +41,7 @@ final class Condition: @unchecked Sendable {
 
   private struct Compiler {
     let family: Family
+    let rights: PatchRights?
     var nodes: [Node] = []
     var paths: [CapturePath] = []
 
@@ -80,7 +81,7 @@ final class Condition: @unchecked Sendable {
     private mutating func path(_ text: String) throws(RuleProblem) -> CapturePath {
       if let known = paths.first(where: { $0.text == text }) { return known }
       do throws(RuleProblem) {
-        let made = try CapturePath(text, for: family)
+        let made = try CapturePath(text, for: family, rights: rights)
         paths.append(made)
         return made
       } catch { throw RuleProblem("'where': \(error.text)") }

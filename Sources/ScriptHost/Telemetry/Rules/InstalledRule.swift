@@ -9,6 +9,7 @@ final class InstalledRule: Sendable {
   let definition: RuleDefinition
   let gate: RuleGate
   let cost = RuleCost()
+  let facts: RuleFacts
   /// Calls that came to it by no hook: through proxies of delegates.
   let seen = Atomic<UInt64>(0)
   /// Asked by what is no hook.
@@ -29,6 +30,7 @@ final class InstalledRule: Sendable {
   init(_ definition: RuleDefinition) {
     self.definition = definition
     gate = RuleGate(definition)
+    facts = RuleFacts(title: definition.title, gate: gate)
   }
 
   /// Takes note of hooks that were installed.
@@ -99,6 +101,22 @@ final class InstalledRule: Sendable {
       byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
       costNanoseconds: cost.nanoseconds)
   }
+}
+
+/// What lists tell of a rule's hooks; the same for all of them.
+final class RuleFacts: LayerFacts {
+  let title: String
+  private let gate: RuleGate
+
+  init(title: String, gate: RuleGate) {
+    self.title = title
+    self.gate = gate
+  }
+
+  /// No script runs, and what cannot be read is recorded as such.
+  var failures: UInt64 { 0 }
+  /// Left out by `sample` and `rate`.
+  var skipped: UInt64 { gate.bySample.load(ordering: .relaxed) + gate.byRate.load(ordering: .relaxed) }
 }
 
 /// From a definition to hooks, all or nothing for a selector that is spelled out.
@@ -182,8 +200,9 @@ enum RuleInstaller {
   private static func layer(
     _ rule: InstalledRule, _ definition: RuleDefinition, _ family: Family, _ patch: Environment, _ make: Maker
   ) throws(RuleProblem) -> LayerSpec {
-    var spec = try make(try CompiledRule(definition, rule.gate, rule.cost, for: family), family)
+    var spec = try make(try CompiledRule(definition, rule.gate, rule.cost, for: family, rights: patch.rights, showsSecrets: patch.recordsSecrets), family)
     spec.startsDisabled = patch.installation.startsDisabled
+    spec.facts = rule.facts
     // A crash report names the rule of each call it was in.
     ccrash_own(spec.context, ccrash_add_owner(patch.id, family.selector, rule.definition.verb, patch.fileName, 0))
     return spec

@@ -38,13 +38,13 @@ final class PathSteps: @unchecked Sendable {
 
   /// Works out what names mean.
   /// - Parameters: what the first name is asked of, nil when each call tells; `path`, for messages.
-  init(_ names: ArraySlice<String>, from start: TypeInfo?, path: String) throws(RuleProblem) {
+  init(_ names: ArraySlice<String>, from start: TypeInfo?, path: String, rights: PatchRights? = nil) throws(RuleProblem) {
     var made: [PathStep] = []
     var type = start
     if let early = names.dropLast().first(where: { $0 == Self.typeStep }) {
       throw RuleProblem("'\(path)': '\(early)' is the name of a type, and the last step of a path")
     }
-    for name in names { type = try Self.append(name, to: type, path, &made) }
+    for name in names { type = try Self.append(name, to: type, path, rights, &made) }
     let memory = UnsafeMutableBufferPointer<PathStep>.allocate(capacity: made.count)
     _ = memory.initialize(from: made)
     steps = UnsafeBufferPointer(memory)
@@ -58,7 +58,9 @@ final class PathSteps: @unchecked Sendable {
   private static func keep<T: AnyObject>(_ object: T) -> Unmanaged<T> { .passRetained(object) }
 
   /// Appends the steps for one name; answers the type they lead to.
-  private static func append(_ name: String, to start: TypeInfo?, _ path: String, _ steps: inout [PathStep]) throws(RuleProblem) -> TypeInfo? {
+  private static func append(
+    _ name: String, to start: TypeInfo?, _ path: String, _ rights: PatchRights?, _ steps: inout [PathStep]
+  ) throws(RuleProblem) -> TypeInfo? {
     var type = start
     while case .optional(let payload)? = type?.kind {
       steps.append(.unwrap(keep(type!), payload: keep(payload)))
@@ -70,13 +72,19 @@ final class PathSteps: @unchecked Sendable {
       return text
     }
     guard let type else {
-      steps.append(.byName(keep(NamedStep(name, path))))
+      steps.append(.byName(keep(NamedStep(name, path, rights))))
       return nil
     }
     if case .existential = type.kind {
       steps.append(.open(keep(type)))
-      steps.append(.byName(keep(NamedStep(name, path))))
+      steps.append(.byName(keep(NamedStep(name, path, rights))))
       return nil
+    }
+    if let rights {
+      let isComputed = name.hasSuffix("()")
+      let member = isComputed ? String(name.dropLast(2)) : name
+      let why = rights.refusal(selector: "\(type.name).\(member)", of: type.name) ?? (isComputed ? rights.refusal(.call) : nil)
+      if let why { throw RuleProblem("'\(path)': \(why)") }
     }
     if name.hasSuffix("()") {
       let step = try ComputedStep(String(name.dropLast(2)), of: type, path)
@@ -172,6 +180,7 @@ final class NamedStep: @unchecked Sendable {
   // `known` is atomic, and what it leads to is immutable and never freed.
   private let name: String
   private let path: String
+  private let rights: PatchRights?
   private let known = Atomic<UInt>(0)
   private let count = Atomic<Int>(0)
   /// Types that are remembered; of more, each value is looked up anew.
@@ -189,7 +198,8 @@ final class NamedStep: @unchecked Sendable {
     }
   }
 
-  init(_ name: String, _ path: String) {
+  init(_ name: String, _ path: String, _ rights: PatchRights?) {
+    self.rights = rights
     self.name = name
     self.path = path
   }
@@ -208,7 +218,7 @@ final class NamedStep: @unchecked Sendable {
 
   private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Unmanaged<Answer> {
     let found: Result<PathSteps, RuleProblem>
-    do throws(RuleProblem) { found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path)) } catch { found = .failure(error) }
+    do throws(RuleProblem) { found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights)) } catch { found = .failure(error) }
     let next = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
     let answer = Unmanaged.passRetained(Answer(type, found, next: next))
     // Another thread may have been first: then this one is used once. Neither is freed: others may be reading.

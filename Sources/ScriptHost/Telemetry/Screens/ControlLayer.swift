@@ -63,8 +63,8 @@ final class ControlLayer: @unchecked Sendable {
   private init(_ control: ControlDefinition, _ rule: CompiledRule, _ family: Family, _ chain: UInt, _ taps: TapWatch?, log: HostLog)
     throws(RuleProblem)
   {
-    func path(_ text: String) throws(RuleProblem) -> CapturePath? { text.isEmpty ? nil : try CapturePath(text, for: family) }
-    action = try CapturePath(control.action, for: family)
+    func path(_ text: String) throws(RuleProblem) -> CapturePath? { text.isEmpty ? nil : try CapturePath(text, for: family, rights: rule.rights) }
+    action = try CapturePath(control.action, for: family, rights: rule.rights)
     target = try path(control.target)
     frame = try path(control.frame)
     let late = [action, target, frame].compactMap { $0 }.first(where: \.needsExit)

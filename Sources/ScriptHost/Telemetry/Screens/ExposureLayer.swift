@@ -152,9 +152,9 @@ final class ExposureLayer: @unchecked Sendable {
   private let log: HostLog
 
   private init(_ exposure: ExposureDefinition, _ rule: CompiledRule, _ family: Family, _ views: Exposures, log: HostLog) throws(RuleProblem) {
-    frame = try CapturePath(exposure.frame, for: family)
-    within = exposure.within.isEmpty ? nil : try CapturePath(exposure.within, for: family)
-    key = try ExchangeKey([exposure.key.isEmpty ? "self" : exposure.key], for: family)
+    frame = try CapturePath(exposure.frame, for: family, rights: rule.rights)
+    within = exposure.within.isEmpty ? nil : try CapturePath(exposure.within, for: family, rights: rule.rights)
+    key = try ExchangeKey([exposure.key.isEmpty ? "self" : exposure.key], for: family, rights: rule.rights)
     name = FieldName(exposure.name, masked: false).borrowedForEver()
     declared = family.declaration.context.map { "\($0)" } ?? exposure.base
     self.rule = rule

@@ -65,16 +65,16 @@ enum ScreenTitle: Sendable {
   case text(SpanName)
 
   /// Checks the paths in the text.
-  init(_ text: String, for family: Family) throws(RuleProblem) {
+  init(_ text: String, for family: Family, rights: PatchRights?) throws(RuleProblem) {
     if text.isEmpty {
       self = .type
     } else if text.hasPrefix("self.") || text.hasPrefix("args.") {
-      let path = try CapturePath(text, for: family)
+      let path = try CapturePath(text, for: family, rights: rights)
       if path.needsExit { throw RuleProblem("'name': '\(text)' is known when the call is over") }
       if Masking.isSecret(text) { throw RuleProblem("'name': '\(text)' is a secret; a screen is not named by one") }
       self = .path(path)
     } else {
-      self = .text(try SpanName(text, for: family))
+      self = .text(try SpanName(text, for: family, rights: rights))
     }
   }
 

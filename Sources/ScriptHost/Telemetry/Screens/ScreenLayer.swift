@@ -21,7 +21,7 @@ final class ScreenLayer: @unchecked Sendable {
     throws(RuleProblem)
   {
     self.role = role
-    title = role == .disappear ? .type : try ScreenTitle(screen.name, for: family)
+    title = role == .disappear ? .type : try ScreenTitle(screen.name, for: family, rights: rule.rights)
     self.rule = rule
     self.board = board
     self.log = log

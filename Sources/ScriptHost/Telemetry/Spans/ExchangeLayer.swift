@@ -92,12 +92,13 @@ final class ExchangeKey: Sendable {
   /// - Parameters:
   ///   - texts: a path each, or several with `??` between them.
   ///   - field: what messages call it.
-  init(_ texts: [String], _ field: String = "key", for family: Family) throws(RuleProblem) {
+  ///   - rights: what the rule's patch may touch; nil: everything.
+  init(_ texts: [String], _ field: String = "key", for family: Family, rights: PatchRights?) throws(RuleProblem) {
     var parts: [Part] = []
     for text in texts {
       var paths: [CapturePath?] = []
       for name in text.split(separator: "??").map({ $0.split(separator: " ").joined(separator: " ") }) {
-        let path = name == "self" ? nil : try CapturePath(name, for: family)
+        let path = name == "self" ? nil : try CapturePath(name, for: family, rights: rights)
         if path?.needsExit == true { throw RuleProblem("'\(field)': '\(name)' is known when the call is over") }
         paths.append(path)
       }
@@ -159,7 +160,7 @@ final class ExchangeLayer: @unchecked Sendable {
       throw RuleProblem("'attributes' of a span that ends elsewhere are read when it begins; what the answer has goes into 'ends'")
     }
     let maker = try SpanMaker(span, rule, family, log: patch.log)
-    let layer = ExchangeLayer(maker, try ExchangeKey(span.key, for: family), open)
+    let layer = ExchangeLayer(maker, try ExchangeKey(span.key, for: family, rights: rule.rights), open)
     return LayerSpec(
       function: exchangeLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id
     ) { Unmanaged<ExchangeLayer>.fromOpaque($0!).release() }
@@ -207,11 +208,11 @@ final class ExchangeEndLayer: @unchecked Sendable {
   static func spec(
     key: [String], failure: String?, cancels: String?, _ open: OpenExchanges, _ rule: CompiledRule, _ family: Family, _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
-    let condition = try failure.map { text throws(RuleProblem) in try Condition(text, for: family) }
+    let condition = try failure.map { text throws(RuleProblem) in try Condition(text, for: family, rights: rule.rights) }
     if rule.asksAtExit || rule.needsExit || condition?.needsExit == true {
       throw RuleProblem("what ends a span is asked when the call begins; result, error and duration are not known then")
     }
-    let layer = ExchangeEndLayer(rule, condition, try ExchangeKey(key, for: family), open, cancels: cancels)
+    let layer = ExchangeEndLayer(rule, condition, try ExchangeKey(key, for: family, rights: rule.rights), open, cancels: cancels)
     return LayerSpec(
       function: exchangeEndLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER), owner: patch.id
     ) { Unmanaged<ExchangeEndLayer>.fromOpaque($0!).release() }

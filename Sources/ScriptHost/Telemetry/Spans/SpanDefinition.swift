@@ -66,13 +66,13 @@ struct SpanName: Sendable {
   let parts: [Part]
 
   /// Reads the text; paths are checked, and have to be known when the call begins.
-  init(_ text: String, for family: Family) throws(RuleProblem) {
+  init(_ text: String, for family: Family, rights: PatchRights?) throws(RuleProblem) {
     var parts: [Part] = []
     var rest = text[...]
     while let open = rest.firstIndex(of: "{") {
       guard let close = rest[open...].firstIndex(of: "}") else { throw RuleProblem("'name': a '{' in '\(text)' has no '}'") }
       if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
-      let path = try CapturePath(String(rest[rest.index(after: open)..<close]), for: family)
+      let path = try CapturePath(String(rest[rest.index(after: open)..<close]), for: family, rights: rights)
       if path.needsExit { throw RuleProblem("'name': '\(path.text)' is known when the call is over; a span is named when it begins") }
       parts.append(.path(path))
       rest = rest[rest.index(after: close)...]

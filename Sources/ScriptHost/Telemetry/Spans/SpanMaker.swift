@@ -15,9 +15,9 @@ final class SpanMaker: @unchecked Sendable {
 
   init(_ span: SpanDefinition, _ rule: CompiledRule, _ family: Family, log: HostLog) throws(RuleProblem) {
     if rule.asksAtExit { throw RuleProblem("'where' of a span is asked when it begins; result, error and duration are not known then") }
-    let given = try SpanName(span.name, for: family)
+    let given = try SpanName(span.name, for: family, rights: rule.rights)
     parent = try span.parent.map { path throws(RuleProblem) in
-      let made = try CapturePath(path, for: family)
+      let made = try CapturePath(path, for: family, rights: rule.rights)
       if made.needsExit { throw RuleProblem("'parent': '\(path)' is known when the call is over; a span's place is asked when it begins") }
       return made
     }

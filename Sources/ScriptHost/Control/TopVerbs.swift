@@ -1,0 +1,65 @@
+// TopVerbs — what hooks and patches take of the program's time.
+private import Glibc
+internal import HookRuntime
+internal import Journal
+
+extension ControlVerbs {
+  static let top = [
+    ControlVerb(
+      "top", "what each hook and patch took so far; measures handlers for 'hold_ms' from now, answers at most 'limit' hooks", on: .worker
+    ) { call in
+      let hold = max(0, min(call.request["hold_ms"]?.int ?? 10_000, 600_000))
+      let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
+      Measurement.ask(hold: UInt64(hold) * 1_000_000)
+      let figures = HookEngine.shared.figures()
+      let most = figures.sorted { ($0.time, $0.info.calls) > ($1.time, $1.info.calls) }.prefix(limit)
+      call.answer([
+        .init("now_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC))), .init("cpu_ns", JSONValue(clockNanoseconds(CLOCK_PROCESS_CPUTIME_ID))),
+        .init("count", JSONValue(figures.count)), .init("hooks", .array(most.map(TopVerbs.json))),
+        .init("patches", .array(TopVerbs.patches(figures, call.host.patches.list))),
+      ])
+    }
+  ]
+}
+
+private enum TopVerbs {
+  static func json(_ each: HookFigures) -> JSONValue {
+    [
+      "hook": JSONValue(each.info.token.id), "selector": .string(each.info.selector), "position": .string(each.info.position),
+      "patch": .string(each.info.owner), "title": JSONValue(each.facts?.title), "enabled": .bool(each.info.isEnabled),
+      "one_in": JSONValue(each.info.oneIn), "limited": JSONValue(each.info.limitation), "calls": JSONValue(each.info.calls),
+      "runs": JSONValue(each.runs), "time_ns": JSONValue(each.time), "longest_ns": JSONValue(each.longest),
+      "p50_ns": each.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.percentile(0.99).map { JSONValue($0) } ?? .null,
+      "failures": JSONValue(each.facts?.failures ?? 0), "skipped": JSONValue(each.facts?.skipped ?? 0),
+    ]
+  }
+
+  /// Sums of all hooks of each patch, and of owners that are no patches.
+  static func patches(_ figures: [HookFigures], _ list: [PatchInfo]) -> [JSONValue] {
+    struct Sum { var hooks = 0, calls: UInt64 = 0, time: UInt64 = 0, failures: UInt64 = 0, skipped: UInt64 = 0 }
+    var sums: [String: Sum] = [:]
+    // Hooks of one rule share what they tell of it.
+    var counted: Set<ObjectIdentifier> = []
+    for each in figures {
+      var sum = sums[each.info.owner] ?? Sum()
+      sum.hooks += 1
+      sum.calls += each.info.calls
+      sum.time += each.time
+      if let facts = each.facts, counted.insert(ObjectIdentifier(facts)).inserted {
+        sum.failures += facts.failures
+        sum.skipped += facts.skipped
+      }
+      sums[each.info.owner] = sum
+    }
+    func json(_ id: String, _ info: PatchInfo?) -> JSONValue {
+      let sum = sums[id] ?? Sum()
+      return [
+        "id": .string(id), "state": JSONValue(info?.state.word), "hooks": JSONValue(sum.hooks), "calls": JSONValue(sum.calls),
+        "time_ns": JSONValue(sum.time), "failures": JSONValue(sum.failures), "skipped": JSONValue(sum.skipped),
+        "memory": info.map { JSONValue($0.memory) } ?? .null,
+      ]
+    }
+    let known = Set(list.map(\.id))
+    return list.map { json($0.id, $0) } + sums.keys.filter { !known.contains($0) }.sorted().map { json($0, nil) }
+  }
+}

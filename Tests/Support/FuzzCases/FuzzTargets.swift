@@ -1,0 +1,1 @@
+../../ScriptHostTests/Fuzz/FuzzTargets.swift
