@@ -31,6 +31,9 @@ int ccrash_forbid(void *page, size_t size) {
 
 void ccrash_set_recovery(CCrashRecovery asked) { atomic_store(&recovery, asked); }
 
+static _Atomic(CCrashMender) mender;
+void ccrash_set_mender(CCrashMender asked) { atomic_store(&mender, asked); }
+
 static const char *(*_Atomic refusal)(void);
 void ccrash_set_refusal(const char *(*function)(void)) { atomic_store(&refusal, function); }
 const char *ccrash_refusal(void) {
@@ -78,6 +81,12 @@ static bool ends_after(int signal) { return is_plain(&before[signal], SIG_DFL) |
 static void on_signal(int signal, siginfo_t *info, void *context) {
   int saved = errno;
   if (ccrash_answer(signal, info, context)) {
+    errno = saved;
+    return;
+  }
+  CCrashMender mends = atomic_load(&mender);
+  // A file that was cut short: the instruction finds other memory there now.
+  if (signal == SIGBUS && info->si_code > 0 && mends && mends((uint64_t)info->si_addr)) {
     errno = saved;
     return;
   }

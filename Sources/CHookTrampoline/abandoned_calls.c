@@ -7,8 +7,10 @@
 // What a thread counts is put right by calls that go on, too: each leaves top, slots and `at_work` as it found them.
 #include "abandoned_calls.h"
 
+#include "stack_room.h"
+
 static bool is_on_stack(const HKTThread *t, const void *place) {
-  return (uint64_t)place >= t->stack_low && (uint64_t)place < t->stack_high;
+  return hkt_is_on_stack(t, (uint64_t)place);
 }
 
 static bool is_gone(const HKTThread *t, const HKTCall *call, const void *layers, const HKTFrame *frame) {

@@ -14,6 +14,7 @@
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"
+#include "stack_room.h"
 #include "trampoline_offsets.h"
 
 #include <stdatomic.h>
@@ -77,7 +78,9 @@ static void keep_stack(HKTAsyncCall *r, HKTThread *t) {
   if (r->frame.stack == r->stack) return;
   uint64_t bytes = r->stack_bytes, from = (uint64_t)r->frame.stack;
   // The size may be an upper bound: nothing is read beyond the stack.
-  if (from >= t->stack_low && from < t->stack_high && bytes > t->stack_high - from) bytes = t->stack_high - from;
+  uint64_t low, high;
+  hkt_stack_bounds(t, from, &low, &high);
+  if (from >= low && from < high && bytes > high - from) bytes = high - from;
   memcpy(r->stack, r->frame.stack, bytes);
   r->frame.stack = r->stack;
 }

@@ -29,6 +29,7 @@
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"
+#include "stack_room.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -50,8 +51,9 @@ static void (*release_deferred)(HKTThread *, uint64_t);
 void hkt_set_release_deferred(void (*release)(HKTThread *, uint64_t)) { release_deferred = release; }
 
 __attribute__((noinline)) void hkt_end_deferred(HKTThread *t, uint64_t stack) {
-  bool is_own = stack == UINT64_MAX || (stack >= t->stack_low && stack < t->stack_high);
-  if (!is_own || !t->deferred || !release_deferred || t->host) return;
+  bool is_own = stack == UINT64_MAX || hkt_is_on_stack(t, stack);
+  // What ends may have a deinit: none runs in a signal handler.
+  if (!is_own || (t->interrupts && stack != UINT64_MAX) || !t->deferred || !release_deferred || t->host) return;
   int saved_errno = *t->errno_place;
   t->host++;
   release_deferred(t, stack);
@@ -155,10 +157,13 @@ static size_t stack_bytes_of(const HKTCall *call) {
   const uint64_t *stack = call->frame->stack;
   uint64_t from = (uint64_t)stack, rbp = stack[-2];  // the trampoline has pushed it
   // Where a stack ends that is not the thread's own is not known: reading too far is worse there than an unlikely frame pointer.
-  if (from < t->stack_low || from >= t->stack_high) return hkt_argument_bytes(stack, from + body->stack_bytes, UINT64_MAX, rbp, 0);
-  size_t bytes = hkt_argument_bytes(stack, t->stack_high, t->stack_high, rbp, body->stack_bytes);
+  if (!hkt_is_on_stack(t, from)) return hkt_argument_bytes(stack, from + body->stack_bytes, UINT64_MAX, rbp, 0);
+  uint64_t here = (uint64_t)__builtin_frame_address(0), low, high;
+  hkt_stack_bounds(t, from, &low, &high);
+  size_t bytes = hkt_argument_bytes(stack, high, t->stack_high, rbp, body->stack_bytes);
   // A frame of that size is no list of arguments; the copy must not consume the stack.
-  uint64_t room = (uint64_t)__builtin_frame_address(0) - t->stack_low;
+  hkt_stack_bounds(t, here, &low, &high);
+  uint64_t room = here - low;
   return bytes > body->stack_bytes && bytes + HEADROOM > room ? body->stack_bytes : bytes;
 }
 
@@ -419,8 +424,16 @@ static bool passes_through(const HKTThread *t) {
   return !t || t->host || hkt_is_passive();
 }
 
+/// A signal handler's call can be delivered: all that is made at first calls is there, and the layers are of those that take no memory.
+static bool may_interrupt(const HKTThread *t, const HKTBodyRecord *body, const HKTLayers *layers) {
+  if (!t->local || !__atomic_load_n(&body->plan, __ATOMIC_ACQUIRE)) return false;
+  for (uint32_t i = 0; i < layers->count; i++)
+    if (!(layers->layer[i].phases & HKT_INTERRUPTS)) return false;
+  return true;
+}
+
 // Calls at bodies of which there is more to ask, and in processes and threads where there is.
-__attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site) {
+static __attribute__((noinline)) HKTAction dispatch_asking(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_thread_here();
   if (passes_through(t)) return HKT_CONTINUE;
   note_depth(t, frame);
@@ -434,6 +447,11 @@ __attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite
 
   uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_call_layers(t, body, frame);
+  if (layers && __builtin_expect(t->interrupts, 0) && !may_interrupt(t, body, layers)) {
+    hkt_release_layers(t, layers, slot);
+    hkt_count_in_signal();
+    return HKT_CONTINUE;
+  }
   if (!layers) { hkt_release_layers(t, NULL, slot); return HKT_CONTINUE; }
   // A replacement that was loaded later hands its calls on armed: what handlers call must not take that.
   if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
@@ -443,10 +461,27 @@ __attribute__((noinline)) HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
+/// A call that finds little room on its stack, or runs in a signal handler.
+static __attribute__((noinline)) HKTAction dispatch_narrow(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *)) {
+  switch (hkt_find_room(t)) {
+    case HKT_ROOM_HERE: return run(frame, site);
+    case HKT_ROOM_SPARE: return hkt_run_on_spare(t, frame, site, run);
+    case HKT_ROOM_NONE: break;
+  }
+  hkt_count_in_signal();
+  return HKT_CONTINUE;
+}
+
+HKTAction hkt_dispatch_asking(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread_here();
+  if (passes_through(t)) return HKT_CONTINUE;
+  return hkt_is_narrow(t) ? dispatch_narrow(t, frame, site, dispatch_asking) : dispatch_asking(frame, site);
+}
+
 /// Calls of which nothing is to be asked but who takes part.
 static __attribute__((noinline)) HKTAction dispatch_layered(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
   uint32_t slot = t->protected_count;
-  if (slot >= HKT_HAZARDS || t->at_work || hkt_has_left(t, frame)) return hkt_dispatch_asking(frame, site);
+  if (slot >= HKT_HAZARDS || t->at_work || hkt_has_left(t, frame)) return dispatch_asking(frame, site);
   HKTLayers *layers = hkt_protect_in_slot(t, body, slot, false);
   if (!layers) { hkt_release_slot(t, slot); return HKT_CONTINUE; }
   return deliver(t, frame, site, body, layers, NULL);
@@ -454,7 +489,7 @@ static __attribute__((noinline)) HKTAction dispatch_layered(HKTFrame *frame, HKT
 
 /// Dispatches a call in which one layer takes part that is over before the original.
 static inline __attribute__((always_inline)) HKTAction dispatch_single(HKTFrame *frame, HKTSite *site, HKTThread *t, HKTBodyRecord *body) {
-  if (t->at_work || hkt_has_left(t, frame)) return hkt_dispatch_asking(frame, site);
+  if (t->at_work || hkt_has_left(t, frame)) return dispatch_asking(frame, site);
   t->at_work = 1;
   t->outermost_frame = frame;
   atomic_signal_fence(memory_order_seq_cst);
@@ -462,7 +497,7 @@ static inline __attribute__((always_inline)) HKTAction dispatch_single(HKTFrame 
   if (layers && layers->is_single) return deliver_single(t, frame, site, body, layers, HKT_OUTERMOST);
   // There is another set by now, or none.
   leave_outermost(t);
-  return layers ? hkt_dispatch_asking(frame, site) : HKT_CONTINUE;
+  return layers ? dispatch_asking(frame, site) : HKT_CONTINUE;
 }
 
 HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
@@ -470,23 +505,31 @@ HKTAction hkt_dispatch(HKTFrame *frame, HKTSite *site) {
   HKTThread *t = hkt_this_thread;
   if (!t) return hkt_dispatch_asking(frame, site);
   if (t->host) return HKT_CONTINUE;
+  if (hkt_is_narrow(t)) return dispatch_narrow(t, frame, site, dispatch_asking);
   note_depth(t, frame);
   HKTBodyRecord *body = record_of(site);
   uint32_t flags = __atomic_load_n(&body->flags, __ATOMIC_ACQUIRE);
   bool is_plain = (flags & (ASKED | HKT_BODY_HAS_PLAN)) == HKT_BODY_HAS_PLAN;
-  if (!is_plain || atomic_load_explicit(&hkt_process_is, memory_order_relaxed)) return hkt_dispatch_asking(frame, site);
+  if (!is_plain || atomic_load_explicit(&hkt_process_is, memory_order_relaxed)) return dispatch_asking(frame, site);
   return flags & HKT_BODY_IS_LAYERED ? dispatch_layered(frame, site, t, body) : dispatch_single(frame, site, t, body);
 }
 
-HKTAction hkt_synthesized_method(HKTFrame *frame, HKTSite *site) {
-  HKTThread *t = hkt_thread();
-  if (!t) return HKT_CONTINUE;
+static HKTAction synthesized_method(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_this_thread;
   HKTBodyRecord *body = record_of(site);
   hkt_drop_left(t, frame);
   uint32_t slot = t->protected_count;
   HKTLayers *layers = hkt_protect_layers(t, body);
   if (!layers) { hkt_release_layers(t, NULL, slot); return HKT_CONTINUE; }
   return deliver(t, frame, site, body, layers, NULL);
+}
+
+HKTAction hkt_synthesized_method(HKTFrame *frame, HKTSite *site) {
+  HKTThread *t = hkt_thread();
+  if (!t) return HKT_CONTINUE;
+  if (!hkt_is_narrow(t)) return synthesized_method(frame, site);
+  // There is nothing else that answers it: without more room it runs here.
+  return hkt_find_room(t) == HKT_ROOM_SPARE ? hkt_run_on_spare(t, frame, site, synthesized_method) : synthesized_method(frame, site);
 }
 
 // MARK: For async.c

@@ -6,6 +6,7 @@
 #include "contain.h"
 
 #include "HKTPeek.h"
+#include "stack_room.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -227,8 +228,10 @@ static const char *judge_instruction(int signal, const siginfo_t *info, uint64_t
 static bool is_overflow(const HKTThread *t, const siginfo_t *info, uint64_t stack) {
   enum { NEAR = 64 << 10 };
   uint64_t address = (uint64_t)info->si_addr;
-  if (stack >= t->stack_low && stack - t->stack_low < NEAR) return true;
-  return address < t->stack_low + 4096 && address + (1 << 20) > t->stack_low;
+  uint64_t low, high;
+  hkt_stack_bounds(t, stack, &low, &high);
+  if (stack >= low && stack - low < NEAR) return true;
+  return address < low + 4096 && address + (1 << 20) > low;
 }
 
 const char *hkt_judge(int signal, const siginfo_t *info, const void *opaque, const HKTLanding *landing, HKTTrap *trap) {

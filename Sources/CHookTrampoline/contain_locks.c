@@ -12,6 +12,7 @@
 #include "contain.h"
 
 #include "HKTPeek.h"
+#include "stack_room.h"
 
 #include <string.h>
 #include <ucontext.h>
@@ -39,7 +40,7 @@ static bool is_word_lock(uint32_t word, uint32_t thread) {
 
 static bool is_pointer(const HKTThread *t, uint64_t word) {
   if (word < 0x10000 || word >= UINT64_C(0x7ffffffff000) || word % 4 != 0) return false;
-  return word < t->stack_low || word >= t->stack_high;
+  return !hkt_is_on_stack(t, word);
 }
 
 /// What can be read from there on, at most `room` bytes.

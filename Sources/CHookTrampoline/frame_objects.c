@@ -6,6 +6,7 @@
 // for async functions, in the task's own memory. That of other tasks is not known; what lies there is no block of its own.
 #define _GNU_SOURCE 1
 #include "HKTRuntime.h"
+#include "stack_room.h"
 #include "thread_records.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <unwind.h>
 
 _Bool hkt_proxies_stand;
 
@@ -86,10 +88,26 @@ static bool starts_block(uint64_t object) {
 bool hkt_lies_in_frame(const void *object) {
   uint64_t address = (uint64_t)object;
   HKTThread *self = hkt_thread();
-  if (self && address >= (uint64_t)__builtin_frame_address(0) && address < self->stack_high) return true;
+  if (self && hkt_is_on_stack(self, address)) return true;
   if (hkt_lies_on_stack(address) || lies_in_task(address)) return true;
   if (__sanitizer_get_ownership) return !__sanitizer_get_ownership(object);
   return malloc_is_known() && !starts_block(address);
+}
+
+typedef struct Addresses { uint64_t *list; size_t room, count; } Addresses;
+
+static _Unwind_Reason_Code note_address(struct _Unwind_Context *context, void *opaque) {
+  Addresses *all = opaque;
+  uint64_t address = _Unwind_GetIP(context);
+  if (!address || all->count == all->room) return _URC_END_OF_STACK;
+  all->list[all->count++] = address;
+  return _URC_NO_REASON;
+}
+
+size_t hkt_return_addresses(uint64_t *addresses, size_t room) {
+  Addresses all = {addresses, room, 0};
+  _Unwind_Backtrace(note_address, &all);
+  return all.count;
 }
 
 /// Metadata of a class, or of a box or a closure's context, as far as its words tell: kind, size and alignment of instances, and
@@ -109,11 +127,15 @@ static bool is_heap_metadata(uint64_t metadata) {
 const void *hkt_frame_object_among(const void *words, size_t count) {
   HKTThread *self = hkt_thread();
   if (!self) return NULL;
-  uint64_t low = (uint64_t)__builtin_frame_address(0);
+  // What is in use of the stack this runs on, and of the one it came from.
+  uint64_t low = (uint64_t)__builtin_frame_address(0), first, high;
+  hkt_stack_bounds(self, low, &first, &high);
+  uint64_t outer = high == self->stack_high ? high : self->spare_entered;
   for (size_t i = 0; i < count; i++) {
     uint64_t word = ((const uint64_t *)words)[i];
     // No sum: a number such as -16 is a word, too.
-    if (word < low || word > self->stack_high - 16 || word % 8) continue;
+    bool is_inside = (word >= low && word <= high - 16) || (word >= outer && word <= self->stack_high - 16);
+    if (!is_inside || word % 8) continue;
     // Anything may point at the stack: an object has metadata and counts.
     uint64_t metadata = ((const uint64_t *)word)[0], counts = ((const uint64_t *)word)[1];
     uint32_t unowned = (uint32_t)counts >> 1, strong = counts >> 33;

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "signal_frames.h"
 
+#include "thread_records.h"
+
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -29,6 +31,8 @@ typedef struct Span {
 /// The part of the stack around `sp` that is in use.
 static Span stack_from(uint64_t sp) {
   sp &= ~7ull;
+  const HKTThread *t = hkt_this_thread;
+  if (t && sp - t->spare_low < t->spare_high - t->spare_low) return (Span){sp, t->spare_high, true};
   stack_t alternate;
   if (sigaltstack(NULL, &alternate) == 0 && !(alternate.ss_flags & SS_DISABLE)) {
     uint64_t base = (uint64_t)alternate.ss_sp, end = base + alternate.ss_size;
@@ -70,15 +74,23 @@ static bool read_context(uint64_t frame, ucontext_t *copy) {
          (copy->uc_mcontext.gregs[REG_CSGSFS] & 0xffff) == USER_CODE_SEGMENT;
 }
 
+static uint64_t next_frame(uint64_t sp, uint64_t restorer, ucontext_t *copy);
+
+/// On a spare stack there is none further up: the thread came there from its own.
+static uint64_t next_on_own(Span span, uint64_t restorer, ucontext_t *copy) {
+  const HKTThread *t = hkt_this_thread;
+  return t && t->spare_high && span.end == t->spare_high ? next_frame(t->spare_entered, restorer, copy) : 0;
+}
+
 /// The nearest signal frame at or above `sp`, 0 when there is none.
 static uint64_t next_frame(uint64_t sp, uint64_t restorer, ucontext_t *copy) {
   Span span = stack_from(sp);
   for (uint64_t at = span.start; at < span.end; at += 8) {
     at = span.known ? find_word(at, span.end, restorer) : find_word_carefully(at, span.end, restorer);
-    if (!at) return 0;
+    if (!at) break;
     if (read_context(at, copy)) return at;
   }
-  return 0;
+  return next_on_own(span, restorer, copy);
 }
 
 void hkt_each_outer_context(ucontext_t *context, void (*visit)(ucontext_t *)) {

@@ -3,6 +3,7 @@
 #include "thread_records.h"
 
 #include "calls_internal.h"
+#include "stack_room.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -27,6 +28,7 @@ static void end(HKTThread *t) {
 static void thread_ended(void *record) {
   hkt_end_deferred(record, UINT64_MAX);
   hkt_this_thread = NULL;
+  hkt_room_end(record);
   end(record);
 }
 
@@ -57,6 +59,10 @@ static void read_stack_bounds(HKTThread *t) {
 
 __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   int saved_errno = errno;
+  if (hkt_interrupts()) {
+    hkt_count_in_signal();
+    return NULL;
+  }
   hkt_threads_prepare();
   HKTThread *t = NULL;
   for (HKTThread *each = atomic_load(&hkt_all_threads); each; each = each->next) {
@@ -84,6 +90,7 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   t->host = 1;  // reading the stack bounds may call hooked C functions
   hkt_this_thread = t;
   read_stack_bounds(t);
+  hkt_room_begin(t);
   t->host = 0;
   pthread_setspecific(thread_key, t);
   errno = saved_errno;
@@ -95,7 +102,7 @@ HKTThread *hkt_thread_if_known(void) { return hkt_this_thread; }
 
 bool hkt_lies_on_stack(uint64_t address) {
   for (HKTThread *t = atomic_load(&hkt_all_threads); t; t = t->next)
-    if (address >= t->stack_low && address < t->stack_high && atomic_load(&t->in_use)) return true;
+    if (hkt_is_on_stack(t, address) && atomic_load(&t->in_use)) return true;
   return false;
 }
 

@@ -32,9 +32,10 @@ _Noreturn SHL_NOINLINE void shl_kill(lua_State *L, SHLStatus why) {
 
 /// Collects everything; kills if the state is still over its limit.
 static void look_at_memory(lua_State *L, SHLState *S) {
-  if (SHL_READ(S->used) > S->limits.memory) {
+  size_t outside = SHL_READ(S->outside);
+  if (SHL_READ(S->used) + outside > S->limits.memory) {
     lua_gc(L, LUA_GCCOLLECT);
-    size_t used = SHL_READ(S->used);
+    size_t used = SHL_READ(S->used) + SHL_READ(S->outside);
     if (used > S->limits.memory) shl_kill(L, SHL_KILLED_MEMORY);
     // Start the next collection before the limit, not at twice the use.
     int pause = (int)(S->limits.memory / 100 * 95 / (used / 100 + 1));
@@ -114,6 +115,25 @@ static void mark_killed(SHLState *S, SHLRun *run, SHLStatus why) {
   if (run->kill) return;
   run->kill = why;
   if (S) SHL_WRITE(S->kills, SHL_READ(S->kills) + 1);
+}
+
+void shl_gave(SHLState *S, uint64_t bytes) {
+  enum { TIMES = 4 };
+  SHLRun *run = S->run, *root = run->root;
+  if (run == &S->idle_run || !root) return;
+  root->given += bytes;
+  if (root->given <= TIMES * (uint64_t)S->limits.memory || run->kill) return;
+  // All that is inside the outermost call ends, and it gives no more.
+  mark_killed(S, run, SHL_KILLED_MEMORY);
+  run->inherited = run != root;
+  root->gave_too_much = true;
+}
+
+void shl_overdue(SHLCallback *cb) {
+  SHLState *S = cb->scope.state;
+  if (S->run == &S->idle_run || S->run->kill || S->run->script_ns < 0) return;
+  S->run->cap = SHL_CAP_ELAPSED;
+  mark_killed(S, S->run, SHL_KILLED_TIME);
 }
 
 SHL_NOINLINE void shl_look(SHLState *S, SHLRun *run) {

@@ -144,8 +144,21 @@ bool shl_caller(SHLCallback *cb, char *source, size_t capacity, int32_t *line) {
 bool shl_handle_set(SHLCallback *cb, int32_t i, uint64_t a, uint64_t b, uint64_t c) {
   if (i < 0 || i >= cb->argc || lua_type(cb->scope.L, i + 1) != LUA_TUSERDATA) return false;
   SHLHandle *h = lua_touserdata(cb->scope.L, i + 1);
+  if (!a) shl_lighten(cb->scope.state, h);
   h->a = a, h->b = b, h->c = c;
   return true;
+}
+
+void shl_weigh(SHLScope *scope, const SHLValue *value, uint64_t bytes) {
+  if (value->tag != SHL_OTHER || lua_type(scope->L, value->slot) != LUA_TUSERDATA) return;
+  SHLHandle *h = lua_touserdata(scope->L, value->slot);
+  uint64_t weight = (bytes + WEIGHT - 1) / WEIGHT;
+  // What it weighed before, it keeps: it was somebody else's meanwhile, or has grown.
+  if (weight > UINT32_MAX) weight = UINT32_MAX;
+  if (weight <= h->weight) return;
+  uint64_t more = (weight - h->weight) * WEIGHT;
+  h->weight = (uint32_t)weight;
+  shl_outside(scope->state, (int64_t)more);
 }
 
 SHLRef shl_arg_function_ref(SHLCallback *cb, int32_t i, SHLFunctionInfo *info) {
@@ -500,8 +513,9 @@ static int light_text(lua_State *L) {
 /// __gc, run by the collector with hooks off: only queues. The queue is host memory, so nothing here can raise.
 int shl_collect_handle(lua_State *L) {
   SHLState *S = shl_state_of(L);
-  const SHLHandle *h = lua_touserdata(L, 1);
+  SHLHandle *h = lua_touserdata(L, 1);
   if (!h) return 0;
+  shl_lighten(S, h);
   if (S->release_count == S->release_capacity) {
     int32_t capacity = S->release_capacity ? 2 * S->release_capacity : 32;
     SHLRelease *grown = realloc(S->releases, (size_t)capacity * sizeof *grown);

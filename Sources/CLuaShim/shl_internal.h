@@ -85,8 +85,10 @@ typedef struct SHLRun {
   struct SHLRun *root;      // the outermost
   int64_t granted;          // `left` at the start
   uint32_t nested;          // of a root: entries below it
+  uint64_t given;           // of a root: bytes that functions it called may have kept
   uint8_t cap;              // SHLCap: which limit of time was passed
   bool inherited;           // what stopped it is the outermost's budget
+  bool gave_too_much;       // of a root: `given` was passed
   bool is_free;             // away in the original
   uint32_t away_depth;      // of the lock, while it is given back
   lua_State *L;             // the pooled coroutine
@@ -146,7 +148,9 @@ typedef struct SHLRelease { uint32_t cls; uint64_t a, b, c; } SHLRelease;
 typedef struct SHLPending { struct SHLPending *next; SHLRef ref; } SHLPending;
 
 /// Payload of a handle's userdata. The only full userdata a script can hold.
-typedef struct SHLHandle { uint64_t a, b, c; uint32_t cls; uint32_t reserved; } SHLHandle;
+/// - weight: what goes with it outside of Lua, in units of WEIGHT bytes; part of `outside`.
+typedef struct SHLHandle { uint64_t a, b, c; uint32_t cls; uint32_t weight; } SHLHandle;
+enum { WEIGHT = 64 };
 
 /// A short string that came twice in a row, in the place that its bytes choose. Kept by `ref`, so that `bytes` stay.
 typedef struct SHLText { uint64_t mark; const char *bytes; size_t length; SHLRef ref; } SHLText;
@@ -166,6 +170,7 @@ struct SHLState {
   // memory
   _Atomic size_t used;
   _Atomic size_t peak;
+  _Atomic size_t outside;       // what the program keeps because the script does
   _Atomic uint64_t allocations;
   _Atomic int64_t fail_at;
   int32_t large_blocks, huge_blocks;
@@ -239,6 +244,12 @@ static inline bool shl_lock(SHLState *S, int64_t wait_ns) { return shl_lock_take
 static inline __attribute__((always_inline)) void shl_unlock(SHLState *S) { shl_lock_give(&S->lock); }
 
 // ---- shl_memory.c
+/// [-0, +0, -] What the handle weighed is gone, or somebody else's.
+static inline void shl_lighten(SHLState *S, SHLHandle *h) {
+  if (SHL_LIKELY(!h->weight)) return;
+  atomic_fetch_sub_explicit(&S->outside, (size_t)h->weight * WEIGHT, memory_order_relaxed);
+  h->weight = 0;
+}
 void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize);
 bool shl_reserve(SHLState *S);
 

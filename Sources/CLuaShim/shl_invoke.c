@@ -100,6 +100,7 @@ static const char *const phrases[] = {
     [SHL_BAD_ARGUMENT] = "a value cannot be passed",
     [SHL_WAITING] = "waits",
     [SHL_SLOW_PATH] = "left to the slow path",
+    [SHL_STOPPING] = "the handler that called it is being stopped",
 };
 const char *shl_status_text(SHLStatus status) {
   return (size_t)status < sizeof phrases / sizeof *phrases ? phrases[status] : "unknown status";
@@ -158,6 +159,8 @@ SHLError *shl_error_make(SHLState *S, lua_State *L, SHLStatus status, int index)
       int64_t limit = run->cap == SHL_CAP_NATIVE ? whose->native_ns : run->cap == SHL_CAP_ELAPSED ? whose->elapsed_ns : whose->script_ns;
       snprintf(e->message, sizeof e->message, forms[run->cap], place, run->inherited ? "the handler that called it " : "", (long long)(limit / 1000000));
     }
+    else if (status == SHL_KILLED_MEMORY && whose->gave_too_much)
+      snprintf(e->message, sizeof e->message, "%sstopped: the functions it called were given more than %zu KiB to keep", place, 4 * S->limits.memory >> 10);
     else if (status == SHL_KILLED_MEMORY)
       snprintf(e->message, sizeof e->message, "%sstopped: uses more than %zu KiB of memory", place, S->limits.memory >> 10);
     else snprintf(e->message, sizeof e->message, "%s%s", place, detail);
@@ -243,7 +246,7 @@ int shl_protect(lua_State *L, lua_CFunction body, void *ud, int nargs, int nresu
 // ---------------------------------------------------------------- entering and leaving
 
 static SHL_NOINLINE bool stack_low(SHLThread *t, uintptr_t sp, size_t needed) {
-  if (!t->stack_size) shl_thread_lookup(t);
+  shl_thread_lookup(t);
   return sp - t->stack_low < needed || sp - t->stack_low >= t->stack_size;
 }
 
@@ -266,6 +269,8 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   uintptr_t sp = (uintptr_t)__builtin_frame_address(0), room = sp - t->stack_low;
   if ((room < S->limits.stack_bytes || room >= t->stack_size) && stack_low(t, sp, S->limits.stack_bytes)) return SHL_STACK_LOW;
   if (t->reentry >= S->limits.reentry) return SHL_TOO_DEEP;
+  // What is stopped unwinds through functions of the program, which call on: each handler they began would run for a while.
+  if (SHL_UNLIKELY(t->run != NULL) && (t->run->kill || t->run->root->kill)) return SHL_STOPPING;
   if (!shl_lock(S, b && b->lock_ns ? b->lock_ns : S->limits.lock_ns)) return shl_is_poisoned(S) ? SHL_POISONED : SHL_BUSY;
   if (SHL_READ(S->lock.poisoned)) {
     shl_unlock(S);
@@ -314,6 +319,8 @@ static inline __attribute__((always_inline)) SHLStatus enter(SHLState *S, const 
   run->up = t->run;
   run->inherited = run->is_free = false;
   run->nested = 0;
+  run->given = 0;
+  run->gave_too_much = false;
   t->run = run;
   if (SHL_UNLIKELY(run->up != NULL)) shl_inherit(S, run);
   S->run = run;

@@ -49,7 +49,7 @@ static inline bool must_fail(SHLState *S, void *ptr, size_t osize, size_t nsize,
     S->refused = S->refused_string || refused_hash(ptr, osize, nsize);
     if (S->refused) return true;
   }
-  if (SHL_UNLIKELY(now > S->limits.memory)) {
+  if (SHL_UNLIKELY(now + SHL_READ(S->outside) > S->limits.memory)) {
     if (now > 4 * S->limits.memory + (1 << 20) && !unfailing) {
       S->hit_hard = true;
       S->refused = false;
@@ -89,6 +89,12 @@ void *shl_allocate(void *ud, void *ptr, size_t osize, size_t nsize) {
   }
   SHL_WRITE(S->used, now);
   return block;
+}
+
+void shl_outside(SHLState *S, int64_t bytes) {
+  atomic_fetch_add_explicit(&S->outside, (size_t)bytes, memory_order_relaxed);
+  // Without the lock somebody else may be inside: what runs next looks.
+  if (bytes > 0 && SHL_READ(S->used) + SHL_READ(S->outside) > S->limits.memory && shl_lock_is_mine(&S->lock) && !S->over) passed_limit(S);
 }
 
 /// [-0, +0, -] Blocks put aside so that the next few small objects can be made without a protected call.

@@ -124,7 +124,7 @@ bool shl_is_poisoned(const SHLState *S) { return SHL_READ(((SHLState *)(uintptr_
 SHLStatistics shl_statistics(const SHLState *state) {
   SHLState *S = (SHLState *)(uintptr_t)state;  // atomic loads want a mutable object
   return (SHLStatistics){
-      .memory = SHL_READ(S->used),
+      .memory = SHL_READ(S->used) + SHL_READ(S->outside),
       .memory_peak = SHL_READ(S->peak),
       .allocations = SHL_READ(S->allocations),
       .invocations = SHL_READ(S->invocations),

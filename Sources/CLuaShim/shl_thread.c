@@ -40,8 +40,14 @@ SHL_NOINLINE void shl_thread_name(SHLThread *t) {
   t->id = atomic_fetch_add(&last, 1) + 1;
 }
 
-/// Looks up where this thread's stack ends. Once per thread.
+static bool (*stack_around)(uintptr_t, uintptr_t *, size_t *);
+void shl_set_stack_around(bool (*function)(uintptr_t, uintptr_t *, size_t *)) { __atomic_store_n(&stack_around, function, __ATOMIC_RELEASE); }
+
+/// Looks up where the stack ends that this thread is on: its own, but where the host knows of another one.
 SHL_NOINLINE void shl_thread_lookup(SHLThread *t) {
+  bool (*known)(uintptr_t, uintptr_t *, size_t *) = __atomic_load_n(&stack_around, __ATOMIC_ACQUIRE);
+  if (known && known((uintptr_t)__builtin_frame_address(0), &t->stack_low, &t->stack_size)) return;
+  if (t->stack_size) return;
   int saved = errno;
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {

@@ -10,11 +10,12 @@
 // large pieces, and one fault maps a whole piece. A segment that would be removed
 // is used again under another name, with all its pages (JournalSegment).
 internal import Glibc
+private import Synchronization
 
 /// Mapped memory; valid as long as the object lives.
 // Unchecked: the constants are safe, `file` is only touched under the journal's lock, and the
 // memory follows the rules of Journal.
-final class JournalMapping: @unchecked Sendable {
+package final class JournalMapping: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   /// Bytes mapped.
   let size: Int
@@ -29,7 +30,23 @@ final class JournalMapping: @unchecked Sendable {
     (base, inode) = if let file { try Self.map(file, size, fileSystem) } else { try Self.map(size) }
   }
 
-  deinit { munmap(base, size) }
+  deinit {
+    if file != nil { Self.watchers.withLock { $0 }?.forget(base) }
+    munmap(base, size)
+  }
+
+  /// Who is told of files that are mapped: a file may be cut short by somebody else, and writing to it is a fault then.
+  package final class Watcher: Sendable {
+    let note: @Sendable (UnsafeRawPointer, Int) -> Void
+    let forget: @Sendable (UnsafeRawPointer) -> Void
+    package init(note: @escaping @Sendable (UnsafeRawPointer, Int) -> Void, forget: @escaping @Sendable (UnsafeRawPointer) -> Void) {
+      self.note = note
+      self.forget = forget
+    }
+  }
+  private static let watchers = Mutex<Watcher?>(nil)
+  /// Before the first journal is opened.
+  package static func watch(_ watcher: Watcher) { watchers.withLock { $0 = watcher } }
 
   /// Memory of that many bytes, page by page, and where it begins in the file.
   private static func map(_ size: Int) throws(JournalSegmentError) -> (UnsafeMutableRawPointer, UInt64) {
@@ -61,6 +78,7 @@ final class JournalMapping: @unchecked Sendable {
       _ = file.withCString { unlink($0) }
       throw JournalSegmentError(code: code)
     }
+    watchers.withLock { $0 }?.note(memory, size)
     return (memory, UInt64(status.st_ino))
   }
 

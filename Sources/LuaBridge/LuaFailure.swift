@@ -90,7 +90,7 @@ extension LuaFailure.Reason {
     case SHL_NO_MEMORY: self = .noMemory
     case SHL_BUSY: self = .busy
     case SHL_STACK_LOW: self = .stackLow
-    case SHL_TOO_DEEP: self = .tooDeep
+    case SHL_TOO_DEEP, SHL_STOPPING: self = .tooDeep
     case SHL_POISONED: self = .poisoned
     case SHL_BAD_ARGUMENT: self = .badArgument
     default: self = .script

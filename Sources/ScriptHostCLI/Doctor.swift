@@ -70,6 +70,12 @@ enum Doctor {
         : .note("symbols", "stripped: types are found, methods only by dynamic symbols; keep symbols, or install a debug file"),
       .ok("runtime", "dynamic, matches: \(check.runtime)"),
     ]
+      + (facts.sanitizer == "address"
+        ? [
+          .note(
+            "sanitizer",
+            "built with -sanitize=address: start it with ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_sigtrap=0, or it takes what ScriptHost does for errors")
+        ] : [])
   }
 
   /// Facts of the system.

@@ -34,6 +34,15 @@ struct ImageFacts {
   var hasSwiftSections: Bool { file.sections.contains { $0.name.hasPrefix("swift5_") && $0.size > 0 } }
   /// Whether it has a symbol table beyond the dynamic one.
   var hasSymbols: Bool { file.section(named: ".symtab") != nil }
+  /// The sanitizer it was built with: `thread` or `address`.
+  var sanitizer: String? {
+    let names = file.section(named: ".dynstr").flatMap { file.bytes(of: $0) } ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    func has(_ name: StaticString) -> Bool {
+      let count = name.utf8CodeUnitCount
+      return names.split(separator: 0).contains { $0.count == count && memcmp($0.base.baseAddress! + $0.startIndex, name.utf8Start, count) == 0 }
+    }
+    return has("__tsan_init") ? "thread" : has("__asan_init") ? "address" : nil
+  }
   /// DT_RUNPATH, or DT_RPATH where there is no other.
   var runPath: [String] { file.runPath?.split(separator: ":").map(String.init) ?? [] }
 }
@@ -53,6 +62,10 @@ struct LaunchCheck {
     runtime = try Self.findRuntime(program, facts)
     runtimeBuildID = ImageFacts(path: runtime)?.buildID
     try checkCompiler()
+    if facts.sanitizer == "thread" {
+      throw .refused(
+        "'\(program.shown)' is built with -sanitize=thread, which takes what ScriptHost does to its code for an error of the program; build it without")
+    }
   }
 
   private static func readFacts(_ program: ProgramFile) throws(Failure) -> ImageFacts {

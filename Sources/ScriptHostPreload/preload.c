@@ -33,6 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "program_signals.h"
+
 #define EXPORTED __attribute__((visibility("default")))
 
 typedef int (*Main)(int argc, char **argv, char **envp);
@@ -188,6 +190,7 @@ static void adopt(char **envp) {
     munmap(memory, 2 * size);
     return;
   }
+  program_signals_begin();
   const char *descriptor = setting("close");
   if (descriptor) close(atoi(descriptor));
   if (follow) return;
@@ -208,6 +211,7 @@ __attribute__((constructor)) static void first(int argc, char **argv, char **env
   int saved = errno;
   struct timespec now;
   if (clock_gettime(CLOCK_MONOTONIC, &now) == 0) scripthost_loader_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  program_signals_prepare();
   adopt(envp);
   errno = saved;
 }

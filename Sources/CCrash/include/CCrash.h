@@ -29,6 +29,10 @@ void ccrash_install(void);
 /// Sets who is asked first; NULL for nobody. Any thread.
 void ccrash_set_recovery(CCrashRecovery recovery);
 
+/// Sets who is asked before of a SIGBUS: true, where what lies at the address can be read and written now. Any thread.
+typedef bool (*CCrashMender)(uint64_t address);
+void ccrash_set_mender(CCrashMender mender);
+
 /// Sets who tells why the recovery let the fault pass, for the report; it answers NULL for nothing to tell. Runs in the signal handler,
 /// behind the recovery.
 void ccrash_set_refusal(const char *(*refusal)(void));

@@ -91,6 +91,7 @@ void hkt_x87_give(const HKTFrame *frame);
 void hkt_trampoline(void);
 
 #include "HKTCalls.h"
+#include "HKTWaiting.h"
 #include "HKTClosures.h"
 #include "HKTProcess.h"
 #include "HKTAccess.h"

@@ -20,8 +20,9 @@ typedef enum HKTPhase : uint32_t {
   HKT_DROP = 4,    // the call goes on without it: forget what was kept
 } HKTPhase;
 
-/// Which phases a layer takes part in, and what it needs: HKT_TIMED has calls note when they began.
-enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4, HKT_TIMED = 8 };
+/// Which phases a layer takes part in, and what it needs: HKT_TIMED has calls note when they began. HKT_INTERRUPTS: it takes no memory
+/// and waits for no lock, and may run in a signal handler.
+enum { HKT_ON_ENTER = 1, HKT_ON_AROUND = 2, HKT_ON_EXIT = 4, HKT_TIMED = 8, HKT_INTERRUPTS = 16 };
 
 typedef enum HKTOutcome : int32_t {
   HKT_HANDLED = 0,
@@ -263,7 +264,13 @@ typedef struct HKTThread {
   uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t protected_count;
   int *errno_place;        // this thread's errno: asking for it is a call
-  uint64_t stack_low, stack_high;
+  // Where there is room for a call's work on the stack that the thread is on. See stack_room.h, by which the rest of these go, too.
+  uint64_t roomy_low, roomy_size;
+  uint64_t stack_low, stack_high;  // of its own stack
+  uint64_t spare_low, spare_high;  // of the one for calls that find too little there, below it; 0: it has none
+  uint64_t spare_entered;          // where on its own stack it went over to the spare one last
+  uint32_t interrupts;             // > 0: a signal handler runs, as of the latest call that asked
+  bool has_no_spare;               // there was no memory for one
   /// The call of a forwarding body that was left by a jump, until its clone is entered.
   struct { const HKTBodyRecord *from; uint64_t stack, return_address, time; } forwarded;
   void *local;             // owned by the layer functions' module
@@ -294,7 +301,7 @@ static inline uint32_t hkt_call_depth(const HKTCall *call) {
   return depth;
 }
 
-/// This thread's record, made on first use; NULL only when memory runs out.
+/// This thread's record, made on first use; NULL when memory runs out, and in a signal handler of a thread that has none yet.
 HKTThread *hkt_thread(void);
 /// Same, without making one.
 HKTThread *hkt_thread_if_known(void);
@@ -415,6 +422,23 @@ int32_t hkt_calls_of_thread(int32_t tid, uint64_t *pairs, int32_t room);
 
 /// After fork, in the child: every hooked function passes through until asked otherwise.
 void hkt_set_passive(bool passive);
+
+// MARK: Signal handlers and small stacks
+
+/// Says how to learn whether a signal handler of the program runs on this thread, below whose frame `stack` lies: the address of that
+/// frame, or 0. Async-signal-safe. Set once at start; without it none is known.
+void hkt_set_signal_frame(uint64_t (*function)(uint64_t stack));
+/// A signal handler of the program runs on this thread.
+bool hkt_interrupts(void);
+/// Called when one begins.
+void hkt_signal_begins(void);
+/// Calls that passed through, because they came in a signal handler where their hooks cannot run.
+uint64_t hkt_calls_in_signals(void);
+/// Counts one of them.
+void hkt_count_in_signal(void);
+
+/// The stack that the address is on, of this thread's two. False: neither, or the thread has no record.
+bool hkt_stack_around(uintptr_t address, uintptr_t *low, size_t *size);
 
 #include "HKTAsync.h"
 

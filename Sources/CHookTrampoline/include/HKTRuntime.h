@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /// The object's deinit runs or ran (its memory is still there).
 extern bool swift_isDeallocating(const void *object);
@@ -34,6 +35,9 @@ static inline bool hkt_is_in_frame(const void *object) {
   // Objects that live for ever have all bits set.
   return unowned >= 2 && unowned < 0x7fffffff && hkt_lies_in_frame(object);
 }
+
+/// Return addresses on this thread's stack, innermost first; answers how many, `room` at most.
+size_t hkt_return_addresses(uint64_t *addresses, size_t room);
 
 typedef struct HKTBox { void *object; void *value; } HKTBox;
 extern HKTBox swift_allocBox(const void *type) __attribute__((swiftcall));

@@ -46,6 +46,7 @@ typedef enum SHLStatus {
   SHL_BAD_ARGUMENT,         ///< our caller's mistake: a value that cannot be pushed, a stale reference
   SHL_WAITING,              ///< the call stopped in the middle, see shl_start
   SHL_SLOW_PATH,            ///< no failure: shl_invoke_places leaves the call to shl_invoke; nothing ran
+  SHL_STOPPING,             ///< what called it on this thread is being stopped; nothing ran
 } SHLStatus;
 
 // ---------------------------------------------------------------- values
@@ -365,6 +366,12 @@ SHLUnlocked shl_unlock_original(SHLScope *scope);
 /// [-0, +0, -] For functions of the host that may have taken long: looks at the clock, and has the call stopped when its time is over.
 void shl_spent(SHLCallback *cb);
 
+/// Says how to learn of stacks that a thread has beside its own: the bounds of the one that an address is on; false for none. Once, at start.
+void shl_set_stack_around(bool (*function)(uintptr_t address, uintptr_t *low, size_t *size));
+
+/// [-0, +0, -] A function of the host has waited longer than a handler may, whoever measured it: has the call stopped when the function returns.
+void shl_overdue(SHLCallback *cb);
+
 /// How many calls into states are under way on this thread. May be asked in signal handlers.
 uint64_t shl_calls_under_way(void);
 
@@ -474,6 +481,14 @@ SHLStatus shl_method(SHLState *state, uint32_t cls, const char *name, SHLFunctio
 SHLStatus shl_member(SHLState *state, uint32_t cls, const char *name, int32_t id);
 /// [-0, +0, -] A constant such as `swift.null`: equal to itself only, `tostring` gives `shown`. `name` NULL: no global.
 SHLStatus shl_constant(SHLState *state, int64_t id, const char *name, const char *shown);
+
+/// [-0, +0, -] Says that bytes outside of Lua go with a handle that shl_handle_make made: they count for the state's limit of memory until it is
+/// collected, or its words are cleared. Needs scope.
+void shl_weigh(SHLScope *scope, const SHLValue *value, uint64_t bytes);
+/// [-0, +0, -] The script keeps so many bytes more outside of Lua, or fewer. Any thread.
+void shl_outside(SHLState *state, int64_t bytes);
+/// [-0, +0, -] A function of the program was given bytes that it may keep: in one outermost call four times the limit at most. In a callback.
+void shl_gave(SHLState *state, uint64_t bytes);
 
 /// A call token: zero allocation in Lua. Valid until shl_call_end, whatever scripts keep of it. 0 when memory ran out.
 /// Take and end tokens outside scopes (they take the lock) or inside one.

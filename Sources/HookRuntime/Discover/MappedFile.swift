@@ -1,10 +1,11 @@
+private import CHookTrampoline
 import Glibc
 import Synchronization
 
 /// A file mapped read-only, for as long as this object lives or for ever.
 ///
-/// The mapping follows the file: if another process truncates it meanwhile, reading past the new end raises SIGBUS.
-/// Programs and libraries are replaced by rename, which leaves a mapping intact; that is what we rely on.
+/// The mapping follows the file: if another process truncates it meanwhile, reading past the new end raises SIGBUS, and finds zeros where
+/// somebody answers that (hkt_mend_mapping). Programs and libraries are replaced by rename, which leaves a mapping intact.
 final class MappedFile: @unchecked Sendable {  // the mapping is read-only and unmapped in deinit only
   let view: ByteView
   let status: stat
@@ -92,12 +93,14 @@ final class MappedFile: @unchecked Sendable {  // the mapping is read-only and u
     let mapped = mmap(place, size, PROT_READ, MAP_PRIVATE | (populate ? MAP_POPULATE : 0), descriptor, 0)
     guard let mapped, mapped != MAP_FAILED else { throw .map(errno) }
     view = ByteView(base: mapped, count: size)
+    hkt_note_mapping(mapped, size, false)
     if populate { Self.populated.withLock { $0[UInt(bitPattern: mapped)] = size } }
   }
 
   deinit {
     guard view.count > 0 else { return }
     Self.populated.withLock { _ = $0.removeValue(forKey: UInt(bitPattern: view.base)) }
+    hkt_forget_mapping(view.base)
     munmap(UnsafeMutableRawPointer(mutating: view.base), view.count)
   }
 }

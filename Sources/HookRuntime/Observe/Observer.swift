@@ -107,6 +107,9 @@ package final class Observer: @unchecked Sendable {
     }
   }
 
+  /// What is written without being told, in words.
+  package var misses: [String] { state.withLock { Array($0.unseen.uniqued()) } }
+
   package var isOver: Bool { state.withLock { $0.isOver } }
   /// It was over because its object or its guardian had ended.
   package var endedByItself: Bool { state.withLock { $0.endedByItself } || (hasFirst && first == nil) || (hasGuardian && guardian == nil) }

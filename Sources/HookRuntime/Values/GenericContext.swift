@@ -32,7 +32,9 @@ package struct GenericContext: Sendable {
 
   /// - Parameter base: the counts, in the middle of the generic header.
   init?(countsAt base: UnsafeRawPointer) {
+    guard Checked.isReadable(base, 8) else { return nil }
     func count(_ i: Int) -> Int { Int(base.load(fromByteOffset: 2 * i, as: UInt16.self)) }
+    guard Checked.isReadable(base, 8 + (count(0) + 3) / 4 * 4 + 12 * count(1)) else { return nil }
     keyArguments = count(2)
     for index in 0..<count(0) {
       let byte = base.load(fromByteOffset: 8 + index, as: UInt8.self)
@@ -60,7 +62,8 @@ extension GenericContext.Requirement {
       let distance = record.load(fromByteOffset: 8, as: Int32.self)
       guard distance & 2 == 0 else { return nil }
       let target = record + 8 + Int(distance & ~3)
-      kind = .conformance(ProtocolDescriptor(distance & 1 == 0 ? target : target.load(as: UnsafeRawPointer.self)))
+      guard let descriptor = distance & 1 == 0 ? target : Checked.word(target), Checked.isContext(descriptor) else { return nil }
+      kind = .conformance(ProtocolDescriptor(descriptor))
     case 1: kind = .sameType(MangledBytes(relative(8)))
     case 2: kind = .superclass(MangledBytes(relative(8)))
     case 0x1F: kind = .classLayout
@@ -77,7 +80,7 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
 
   /// Follows a relative reference at an offset of the descriptor.
   private func relative(_ offset: Int) -> UnsafeRawPointer { pointer + offset + Int(pointer.load(fromByteOffset: offset, as: Int32.self)) }
-  package var name: String { String(cString: relative(8).assumingMemoryBound(to: CChar.self)) }
+  package var name: String { Checked.text(relative(8)) ?? "?" }
 
   /// Only classes conform. Bit 16 of a protocol's flags is set where they need not.
   package var isClassBound: Bool { pointer.load(as: UInt32.self) & 0x1_0000 == 0 }
@@ -85,7 +88,8 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
   private var requirementsInSignature: Int { Int(pointer.load(fromByteOffset: 12, as: UInt32.self)) }
   /// What the protocol asks of `Self` and its associated types.
   package var signature: [GenericContext.Requirement] {
-    (0..<requirementsInSignature).compactMap { GenericContext.Requirement(pointer + 24 + 12 * $0) }
+    guard Checked.isReadable(pointer + 24, 12 * requirementsInSignature) else { return [] }
+    return (0..<requirementsInSignature).compactMap { GenericContext.Requirement(pointer + 24 + 12 * $0) }
   }
   /// The protocol's requirement records (8 bytes each): base protocols, associated types, methods.
   var requirements: UnsafeRawPointer { pointer + 24 + 12 * requirementsInSignature }
@@ -96,7 +100,7 @@ package struct ProtocolDescriptor: Hashable, @unchecked Sendable {
   package func associatedType(_ name: String) -> (record: UnsafeRawPointer, base: UnsafeRawPointer)? {
     let distance = pointer.load(fromByteOffset: 20, as: Int32.self)
     guard distance != 0 else { return nil }
-    let names = String(cString: relative(20).assumingMemoryBound(to: CChar.self)).split(separator: " ")
+    guard let names = Checked.text(relative(20))?.split(separator: " "), Checked.isReadable(requirements, 8 * requirementCount) else { return nil }
     guard let index = names.firstIndex(where: { $0 == name }) else { return nil }
     var seen = 0
     for i in 0..<requirementCount {

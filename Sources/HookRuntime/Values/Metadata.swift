@@ -2,7 +2,45 @@
 //
 // Layouts: swift/ABI/Metadata.h and MetadataValues.h of the Swift 6.3 runtime. Nothing here runs code of the
 // program except metadata accessors, which are only called for types a signature names (never while scanning).
+//
+// What is followed from a descriptor on is looked at before it is read (`Checked`): an image may be damaged where the program itself never looks.
+private import CHookTrampoline
 private import Glibc
+
+/// Reads that do not trust the addresses they are given.
+enum Checked {
+  /// So many records in one list are believed.
+  static let mostRecords = 1 << 16
+  /// Names are shorter.
+  static let longestName = 1 << 16
+  /// Contexts nest less deep.
+  static let deepestContext = 64
+
+  static func isReadable(_ pointer: UnsafeRawPointer, _ count: Int) -> Bool { count >= 0 && hkt_is_readable(pointer, count) }
+  static func word(_ pointer: UnsafeRawPointer) -> UnsafeRawPointer? {
+    isReadable(pointer, 8) ? pointer.loadUnaligned(as: UnsafeRawPointer?.self) : nil
+  }
+  /// The bytes of a text that ends with a zero; nil where it does not end.
+  static func text(_ pointer: UnsafeRawPointer) -> String? {
+    let count = hkt_readable_bytes(pointer, longestName)
+    let bytes = UnsafeRawBufferPointer(start: pointer, count: count)
+    guard let end = bytes.firstIndex(of: 0) else { return nil }
+    return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
+  }
+  /// The relative address at `offset` from `base`; nil for none.
+  static func relative(_ base: UnsafeRawPointer, _ offset: Int) -> UnsafeRawPointer? {
+    guard isReadable(base + offset, 4) else { return nil }
+    let distance = (base + offset).loadUnaligned(as: Int32.self)
+    return distance == 0 ? nil : base + offset + Int(distance)
+  }
+  /// A context descriptor begins there: of a module, extension, anonymous context, protocol, opaque type, or nominal type.
+  static func isContext(_ pointer: UnsafeRawPointer) -> Bool {
+    guard UInt(bitPattern: pointer) % 4 == 0, isReadable(pointer, 8) else { return false }
+    let flags = pointer.load(as: UInt32.self), kind = flags & 0x1F
+    // Bits 8 to 15, once a version, are zero.
+    return (kind <= 4 || (16...18).contains(kind)) && flags & 0xFF00 == 0
+  }
+}
 
 /// A pointer to type metadata. The runtime never frees metadata, so it is valid for ever.
 package struct Metadata: Hashable, @unchecked Sendable {
@@ -242,8 +280,7 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
 
   /// Follows a relative reference of the descriptor; nil for none.
   private func relative(_ offset: Int) -> UnsafeRawPointer? {
-    let distance = pointer.load(fromByteOffset: offset, as: Int32.self)
-    return distance == 0 ? nil : pointer + offset + Int(distance)
+    Checked.relative(pointer, offset)
   }
 
   /// The metadata accessor.
@@ -253,6 +290,8 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
   /// Calls the metadata accessor of a non-generic type (blocking until the metadata is complete).
   package func metadata() -> Metadata? {
     guard !isGeneric, let accessor = relative(12) else { return nil }
+    // Of types made here the accessor lies in no image either.
+    guard hkt_is_image_code(accessor) || !hkt_is_image_memory(pointer) else { return nil }
     // Accessors of non-generic types take the request word in rdi and return {metadata, state} in rax and rdx;
     // the C convention agrees on both registers that are looked at.
     return Metadata(unsafeBitCast(accessor, to: Accessor.self)(0))
@@ -277,7 +316,7 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
   /// Words from the metadata to the immediate members of a class with a resilient superclass; known once it was used.
   private var resilientMembersOffset: Int? {
     // The runtime's StoredClassMetadataBounds: the offset in bytes, 0 until computed.
-    guard let bytes = relative(24)?.load(as: Int.self), bytes != 0 else { return nil }
+    guard let bounds = relative(24), let bytes = Checked.word(bounds).map({ Int(bitPattern: $0) }), bytes != 0 else { return nil }
     return bytes / 8
   }
 
@@ -294,10 +333,10 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
 
   /// The field descriptor's records: cases of an enum, stored properties of a struct or class.
   package var fields: [Field] {
-    guard let fields = relative(16) else { return [] }
+    guard let fields = relative(16), Checked.isReadable(fields, 16) else { return [] }
     let recordSize = Int(fields.load(fromByteOffset: 10, as: UInt16.self))
     let count = Int(fields.load(fromByteOffset: 12, as: UInt32.self))
-    guard recordSize == 12 else { return [] }
+    guard recordSize == 12, count <= Checked.mostRecords, Checked.isReadable(fields + 16, 12 * count) else { return [] }
     return (0..<count).map { Field(fields + 16 + 12 * $0) }
   }
 
@@ -308,7 +347,7 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
     package var isVar: Bool { record.load(as: UInt32.self) & 2 != 0 }
     package var name: String {
       let distance = record.load(fromByteOffset: 8, as: Int32.self)
-      return String(cString: (record + 8 + Int(distance)).assumingMemoryBound(to: CChar.self))
+      return Checked.text(record + 8 + Int(distance)) ?? "?"
     }
     /// The mangled type name, nil for a case without payload.
     package var typeName: MangledBytes? {
@@ -330,15 +369,39 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
   }
   package func dropLast(_ n: Int) -> MangledBytes { MangledBytes(pointer: pointer, count: max(0, count - n)) }
 
+  /// Empty where the name does not end, or refers to what cannot be what it says.
   package init(_ pointer: UnsafeRawPointer) {
     self.pointer = pointer
+    let end = hkt_readable_bytes(pointer, Checked.longestName)
     var i = 0
-    while true {
+    while i < end {
       let byte = pointer.load(fromByteOffset: i, as: UInt8.self)
-      if byte == 0 { break }
-      if byte <= 0x17 { i += 5 } else if byte <= 0x1F { i += 9 } else { i += 1 }
+      if byte == 0 {
+        count = i
+        return
+      }
+      if byte <= 0x17 {
+        guard i + 5 <= end, Self.isSound(byte, pointer + i + 1) else { break }
+        i += 5
+      } else if byte <= 0x1F {
+        i += 9
+      } else {
+        i += 1
+      }
     }
-    count = i
+    count = 0
+  }
+
+  /// What a reference of that kind leads to can be what it must be.
+  private static func isSound(_ control: UInt8, _ place: UnsafeRawPointer) -> Bool {
+    let target = place + Int(place.loadUnaligned(as: Int32.self))
+    switch control {
+    case 1: return Checked.isContext(target)
+    case 2: return Checked.word(target).map(Checked.isContext) ?? false
+    // A function that finds the type.
+    case 9: return hkt_is_image_code(target)
+    default: return Checked.isReadable(target, 4)
+    }
   }
 
   package func hasSuffix(_ suffix: StaticString) -> Bool {
@@ -396,7 +459,8 @@ package struct MangledBytes: Hashable, @unchecked Sendable {
 
   /// The metadata the runtime finds for this name in the context of `owner`.
   package func resolve(in owner: Metadata) -> Metadata? {
-    Metadata.named(pointer, count, context: owner.descriptor?.pointer, arguments: owner.genericArguments)
+    guard count > 0 else { return nil }
+    return Metadata.named(pointer, count, context: owner.descriptor?.pointer, arguments: owner.genericArguments)
   }
 }
 
@@ -441,7 +505,7 @@ extension TypeDescriptor {
 
   /// What comes after the fixed part of a class descriptor and before its tables; nil where it has a form not read here.
   private var tables: UnsafeRawPointer? {
-    guard isClass else { return nil }
+    guard isClass, Checked.isReadable(pointer, 72) else { return nil }
     var at = pointer + 44
     if isGeneric {
       // Instantiation cache and pattern, then counts of parameters, requirements, key arguments, and flags.
@@ -462,28 +526,35 @@ extension TypeDescriptor {
   /// Where the immediate members of a class with a superclass of unknown size begin, in words; 0 for other classes.
   private var firstMember: Int? {
     guard classFlags & 1 << 13 != 0 else { return 0 }
-    let distance = Int((pointer + 24).load(as: Int32.self))
     // Stored class metadata bounds: byte offset of the immediate members first; 0 until the class is in use.
-    let bytes = (pointer + 24 + distance).load(as: Int.self)
-    return bytes == 0 ? nil : bytes / 8
+    guard let bounds = relative(24), let bytes = Checked.word(bounds).map({ Int(bitPattern: $0) }) else { return nil }
+    return bytes / 8
   }
 
   var virtualTable: VirtualTable? {
-    guard classFlags & 1 << 15 != 0, let header = tables, let first = firstMember else { return nil }
-    return VirtualTable(header: header, offset: first + Int(header.load(as: UInt32.self)))
+    guard classFlags & 1 << 15 != 0, let header = tables, let first = firstMember, Checked.isReadable(header, 8) else { return nil }
+    let table = VirtualTable(header: header, offset: first + Int(header.load(as: UInt32.self)))
+    guard table.count <= Checked.mostRecords, Checked.isReadable(table.entry(0), 8 * table.count) else { return nil }
+    return table
   }
 
   /// The override descriptors: a count, then relative references to class, entry (both may be indirect) and implementation.
   var overrides: [Override] {
     guard classFlags & 1 << 14 != 0, var at = tables else { return [] }
-    if classFlags & 1 << 15 != 0 { at = VirtualTable(header: at, offset: 0).end }
+    if classFlags & 1 << 15 != 0 {
+      guard let table = virtualTable ?? (Checked.isReadable(at, 8) ? VirtualTable(header: at, offset: 0) : nil), table.count <= Checked.mostRecords
+      else { return [] }
+      at = table.end
+    }
     func target(_ place: UnsafeRawPointer) -> UnsafeRawPointer? {
       let distance = place.load(as: Int32.self)
       guard distance != 0 else { return nil }
       let target = place + Int(distance & ~1)
-      return distance & 1 == 0 ? target : target.load(as: UnsafeRawPointer?.self)
+      return distance & 1 == 0 ? target : Checked.word(target)
     }
+    guard Checked.isReadable(at, 4) else { return [] }
     let count = Int(at.load(as: UInt32.self))
+    guard count <= Checked.mostRecords, Checked.isReadable(at + 4, 12 * count) else { return [] }
     return (0..<count).compactMap { index in
       let place = at + 4 + 12 * index
       guard let introducer = target(place), let entry = target(place + 4) else { return nil }

@@ -13,12 +13,16 @@ extension MangledBytes {
     let address: UnsafeRawPointer
     switch control {
     case 1: address = target
-    case 2: address = target.load(as: UnsafeRawPointer.self)
+    case 2:
+      guard let pointed = Checked.word(target) else { return nil }
+      address = pointed
     default: return nil
     }
     var path: [(kind: NominalKind, address: UInt)] = []
     var each: UnsafeRawPointer? = address
-    while let context = each {
+    var depth = 0
+    while let context = each, depth < Checked.deepestContext, Checked.isContext(context) {
+      depth += 1
       let kind: NominalKind? =
         switch context.load(as: UInt32.self) & 0x1F {
         case 3: .protocolType
@@ -39,7 +43,9 @@ extension TypeDescriptor {
   package var genericLevels: [Int] {
     var totals: [Int] = []
     var each: UnsafeRawPointer? = pointer
-    while let context = each {
+    var depth = 0
+    while let context = each, depth < Checked.deepestContext, Checked.isContext(context) {
+      depth += 1
       let flags = context.load(as: UInt32.self)
       if flags & 0x80 != 0, let counts = Self.genericCounts(of: context, kind: flags & 0x1F) {
         totals.insert(Int(counts.load(as: UInt16.self)), at: 0)
@@ -59,11 +65,11 @@ extension TypeDescriptor {
   /// The next context outwards; of an extension the type it extends.
   fileprivate static func enclosingType(of context: UnsafeRawPointer) -> UnsafeRawPointer? {
     guard context.load(as: UInt32.self) & 0x1F == 1 else { return parent(of: context) }
-    let name = context + 8 + Int(context.load(fromByteOffset: 8, as: Int32.self))
+    guard let name = Checked.relative(context, 8), Checked.isReadable(name, 5) else { return nil }
     let target = name + 1 + Int((name + 1).loadUnaligned(as: Int32.self))
     switch name.load(as: UInt8.self) {
     case 1: return target
-    case 2: return target.load(as: UnsafeRawPointer.self)
+    case 2: return Checked.word(target)
     default: return nil
     }
   }
@@ -71,7 +77,9 @@ extension TypeDescriptor {
   /// The type with that descriptor, or one around it, is private to a file or declared in a function: other types may have its name.
   package static func isInAnonymousContext(_ descriptor: UnsafeRawPointer) -> Bool {
     var each: UnsafeRawPointer? = descriptor
-    while let context = each {
+    var depth = 0
+    while let context = each, depth < Checked.deepestContext, Checked.isContext(context) {
+      depth += 1
       if context.load(as: UInt32.self) & 0x1F == 2 { return true }
       each = parent(of: context)
     }
@@ -83,7 +91,7 @@ extension TypeDescriptor {
     let distance = context.load(fromByteOffset: 4, as: Int32.self)
     guard distance != 0 else { return nil }
     let target = context + 4 + Int(distance & ~1)
-    return distance & 1 == 0 ? target : target.load(as: UnsafeRawPointer.self)
+    return distance & 1 == 0 ? target : Checked.word(target)
   }
 
   /// Where the counts of the generic header are: behind the fixed part, for types behind cache and pattern too.

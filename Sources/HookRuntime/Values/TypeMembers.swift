@@ -113,9 +113,10 @@ extension Metadata {
 
   private var ownStoredFields: [StoredField] {
     guard let descriptor, let vector = descriptor.fieldOffsetVector else { return [] }
-    let base = pointer + 8 * vector
+    let base = pointer + 8 * vector, fields = descriptor.fields
+    guard Checked.isReadable(base, (descriptor.isClass ? 8 : 4) * fields.count) else { return [] }
     // Classes keep field offsets as words, structs as 32-bit numbers.
-    return descriptor.fields.enumerated().map { index, record in
+    return fields.enumerated().map { index, record in
       let offset =
         descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
       return StoredField(record, offset: offset, owner: self)

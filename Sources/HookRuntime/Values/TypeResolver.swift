@@ -66,6 +66,25 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
+  /// The type of a value that lies in memory: how it travels need not be known.
+  package func inMemory(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
+    let known = general(of: metadata)
+    guard case .failure(.evolving) = known else { return known }
+    return lock.withLock {
+      if let made = inMemoryAlone[metadata] { return .success(made) }
+      let kind: ValueKind
+      switch metadata.kind {
+      case .structure: kind = .structure
+      case .enumeration: kind = .enumeration
+      default: return known
+      }
+      // As one that everybody passes by address.
+      let made = TypeInfo(metadata: metadata, kind: kind, scalars: nil, form: .general)
+      inMemoryAlone[metadata] = made
+      return .success(made)
+    }
+  }
+
   /// Of Optionals and tuples with metatypes.
   private func generalLayout(_ metadata: Metadata) throws(TypeProblem) -> Layout {
     guard case .optional = metadata.kind else {
@@ -177,6 +196,7 @@ package final class TypeResolver: @unchecked Sendable {
   }
 
   private var withoutBits: [Metadata: TypeInfo] = [:]
+  private var inMemoryAlone: [Metadata: TypeInfo] = [:]
   /// A metatype as code passes it where the declaration spells it: its only value needs no bits, whatever metadata says.
   func metatypeWithoutBits(_ syntax: TypeSyntax) -> TypeInfo? {
     lock.withLock {

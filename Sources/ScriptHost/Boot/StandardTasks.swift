@@ -19,6 +19,9 @@ extension BootTask {
   }
 
   static let crashSignals = BootTask("crash signals", .guards, priority: 90) { _ in
+    ProgramSignals.watch()
+    ccrash_set_mender(hkt_mend_mapping)
+    JournalMapping.watch(JournalMapping.Watcher(note: { hkt_note_mapping($0, $1, true) }, forget: { hkt_forget_mapping($0) }))
     ccrash_install()
     hkt_contain_prepare(shl_calls_under_way)
     ccrash_set_recovery(hkt_recover)
@@ -28,6 +31,7 @@ extension BootTask {
 
   static let engine = BootTask("engine", .guards, priority: 80) { _ in
     CallContext.installReleaseHandler()
+    shl_set_stack_around(hkt_stack_around)
     TypeResolver.shared.findDescriptor = { TypeCatalog.shared.descriptor($0.description) }
     pthread_atfork(nil, nil) { hkt_set_passive(true) }
     return .goOn
@@ -93,6 +97,8 @@ extension BootTask {
         log.note("foreign calls", "\(calls) calls that share the code of '\(selector)' were of other types and passed through")
       }
       for patch in patches.patches { patch.tellUncalled() }
+      ProgramSignals.tellPassed(log)
+      if hkt_mended_mappings() > 0 { log.say("a file of the state directory or an image was cut short while it was in use: what it held is lost, records among them") }
       log.finish()
     }
     return .goOn

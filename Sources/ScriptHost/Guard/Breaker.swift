@@ -2,17 +2,32 @@
 private import CHookTrampoline
 private import Synchronization
 
-/// Opens after `limit` failures within the window, for good.
+/// Opens after `limit` failures within the window, for good, and with it those that stand for parts of the same handler's work.
 final class Breaker: Sendable {
-  let limit = 5
+  let limit: Int
   let windowSeconds: UInt64 = 60
   private let opened = Atomic<Bool>(false)
   private let failures = Mutex<[UInt64]>([])
+  private let parts = Mutex<[Breaker]>([])
+
+  init(limit: Int = 5) { self.limit = limit }
+
+  /// A breaker that opens with this one, too.
+  func part() -> Breaker {
+    let part = Breaker()
+    parts.withLock { $0.append(part) }
+    if isOpen { _ = part.open() }
+    return part
+  }
 
   var isOpen: Bool { opened.load(ordering: .relaxed) }
 
   /// Opens at once: for a handler that took so much of the program's time that it must not do so again. True when this opened it.
-  func open() -> Bool { !opened.exchange(true, ordering: .relaxed) }
+  func open() -> Bool {
+    guard !opened.exchange(true, ordering: .relaxed) else { return false }
+    for part in parts.withLock({ $0 }) { _ = part.open() }
+    return true
+  }
 
   /// True when this failure opened it.
   /// - Parameter now: when it failed, in nanoseconds by CLOCK_MONOTONIC. Threads that fail at the same time come here in any order.
@@ -24,6 +39,6 @@ final class Breaker: Sendable {
       times.append(now)
       return times.count >= limit
     }
-    return isFull && !opened.exchange(true, ordering: .relaxed)
+    return isFull && open()
   }
 }

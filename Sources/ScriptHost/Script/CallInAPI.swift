@@ -46,6 +46,10 @@ enum CallInAPI {
       let block = memory.baseAddress!
       let watch = StackPromoted.Watch(isObject ? receiver : 0)
       if let problem = store(given, callable, block, first: first, patch, callback) { return problem }
+      var passed = GivenMemory()
+      for index in 0..<given where Self.mayBeLong(callback[first + index]) && !callable.arguments[index].isInout {
+        passed.note(block + callable.arguments[index].offset, callable.arguments[index].info)
+      }
       defer { watch?.end(callable.selector, patch) }
       if callable.isOnValue, let problem = copySelf(value, callable, block, callback) { return problem }
       // What does not fit in two words gets a home of its own, which the script's handle takes over.
@@ -55,18 +59,28 @@ enum CallInAPI {
       let result: UnsafeMutableRawPointer? = home?.memory ?? block + callable.blockBytes
       // The method may let go of the last other reference to its own self.
       let kept = isObject ? UnsafeRawPointer(bitPattern: receiver).map { Unmanaged<AnyObject>.fromOpaque($0).retain() } : nil
+      let waiting = WaitingCalls.begin(callable, patch)
       let unlocked = shl_unlock_all(callback.scope)
       var error: UInt = 0
       let trap = Containment.catching { error = callable.run(block, receiver: receiver, entry: bound.entry, result: result, trap: $0) }
+      let isOverdue = WaitingCalls.end(waiting)
       if kept != nil { ProgramCall.release(receiver) }
       if callable.mayLeaveSelf { patch.log.leftSelf(patch: patch.id, selector: callable.selector) }
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
+      passed.end(patch)
+      if isOverdue, patch.didLoad { shl_overdue(callback.raw) }
       if let trap {
         home?.forget()
         return callback.fail(patch.trapped(trap, in: callable))
       }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }
+  }
+
+  /// The value may be a text or a list that is worth a look when the call is over.
+  @inline(__always)
+  private static func mayBeLong(_ value: SHLValue) -> Bool {
+    value.tag == SHL_STRING ? value.s.n >= 256 : value.tag == SHL_TABLE || value.tag == SHL_HANDLE || value.tag == SHL_OTHER
   }
 
   /// Performs a call once the types of the arguments have told what the function is generic over.

@@ -49,6 +49,8 @@ package final class Environment: @unchecked Sendable {
   let callIns = MemberCache()
   /// Fields of structs and tuples that were read, by TypeInfo.
   let fields = RecentNames<ValueField>(count: 64)
+  /// What the program keeps of what the script gave it.
+  var givenAway = GivenAway()
   /// What the script said `swift.allow_leak` of.
   var leftCopies = LeftCopies()
   /// Selectors that `method` and `class` resolved, by handle number.
@@ -237,6 +239,7 @@ package final class Environment: @unchecked Sendable {
   func number(of selector: ResolvedSelector) -> Int {
     if let known = selectorNumbers[selector.text], selectors[known].isLike(selector) { return known }
     selectors.append(selector)
+    shl_outside(state, HeldMemory.ofSelector + Int64(selector.text.utf8.count))
     selectorNumbers[selector.text] = selectors.count - 1
     return selectors.count - 1
   }
@@ -268,6 +271,16 @@ package final class Environment: @unchecked Sendable {
       fields.add("patch", id)
       fields.add("selector", selector)
       fields.add("position", position)
+      fields.add("failures", Int64(failures))
+      fields.add("seconds", seconds)
+    }
+  }
+  /// A handler of several functions failed too often on all of them together.
+  func disabled(handler line: Int32, failures: Int, seconds: UInt64) {
+    log.say("\(fileName):\(line): this handler failed \(failures) times in \(seconds) s, on several functions, and is switched off on all; they run on as without it")
+    log.append(.failure, "handler switched off") { fields in
+      fields.add("patch", id)
+      fields.add("source", "\(fileName):\(line)")
       fields.add("failures", Int64(failures))
       fields.add("seconds", seconds)
     }

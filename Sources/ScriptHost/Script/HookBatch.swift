@@ -29,6 +29,9 @@ final class HandlerFunction: Sendable {
     self.info = info
   }
 
+  /// One function that fails in a handler of many is that function's failure; many of them are the handler's.
+  let breaker = Breaker(limit: 25)
+
   deinit { shl_forget(patch.state, ref) }
 }
 
@@ -62,7 +65,10 @@ final class HookBatch: Sendable {
     self.options = options
     self.selector = selector
     self.scope = scope
+    shl_outside(handler.patch.state, HeldMemory.ofBatch)
   }
+
+  deinit { shl_outside(handler.patch.state, -HeldMemory.ofBatch) }
 
   private var patch: Environment { handler.patch }
 

@@ -36,7 +36,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let answers: FailureAnswers?
   let failureAnswer: FailureAnswer
   private let throwsWhenBusy: Bool
-  let breaker = Breaker()
+  let breaker: Breaker
   private let failed = Atomic<UInt64>(0)
   private let passed = Atomic<UInt64>(0)
   let cost = RuleCost()
@@ -68,6 +68,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     self.position = position
     isAround = position == .around || position == .contain
     self.handler = handler
+    breaker = handler.breaker.part()
     function = handler.ref
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
@@ -82,7 +83,10 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
     ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
+    shl_outside(patch.state, HeldMemory.ofHook)
   }
+
+  deinit { shl_outside(patch.state, -HeldMemory.ofHook) }
 
   /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
   func tellOfPrivate() {
@@ -331,7 +335,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   private func failed(_ script: UnsafeMutablePointer<ScriptCall>, _ status: SHLStatus, _ invocation: inout SHLInvocation) -> HKTOutcome {
     defer { if let error = invocation.error { shl_error_free(patch.state, error) } }
-    if status == SHL_BUSY || status == SHL_STACK_LOW || status == SHL_TOO_DEEP {
+    if status == SHL_BUSY || status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_STOPPING {
       let why = String(cString: shl_status_text(status))
       passed.add(1, ordering: .relaxed)
       patch.skipped(selector, why)
@@ -387,6 +391,11 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     let told = hasPosition ? text : "\(source):\(line): \(text)"
     failed.add(1, ordering: .relaxed)
     patch.failed(selector, position.rawValue, told, instead: instead)
+    // With all that the handler is on, once it failed so often on several.
+    if blame == .counted, handler.breaker.recordFailure() {
+      patch.disabled(handler: line, failures: handler.breaker.limit, seconds: handler.breaker.windowSeconds)
+      return answer(failureAnswer, script, told) ?? abandon(script)
+    }
     let opens =
       switch blame {
       case .counted: breaker.recordFailure()

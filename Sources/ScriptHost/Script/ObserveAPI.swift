@@ -5,6 +5,7 @@
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 internal import LuaBridge
 
 /// One `observe`: its Lua function, and how often that failed.
@@ -23,15 +24,21 @@ final class LuaObservation: @unchecked Sendable {
     self.patch = patch
     self.function = function
     self.path = path
+    shl_outside(patch.state, HeldMemory.ofObservation)
     let observer = try Observer(subject, path, owner: patch.id) { [weak self] change in self?.tell(change) }
     self.observer = observer
     observer.holder = self
     ObserverBook.shared.add(observer, key)
   }
 
-  deinit { if let patch { shl_forget(patch.state, function) } }
+  deinit {
+    guard let patch else { return }
+    shl_forget(patch.state, function)
+    shl_outside(patch.state, -HeldMemory.ofObservation)
+  }
 
   var explanation: String { observer?.explanation ?? "" }
+  var misses: [String] { observer?.misses ?? [] }
   func end() -> Bool { observer?.end() ?? false }
   /// It was over because its object had ended.
   var endedByItself: Bool { observer?.endedByItself ?? false }
@@ -154,6 +161,9 @@ enum ObserveAPI {
           }
         }
         let made = try found.get()
+        for missed in made.misses where patch.tellsDoubt(of: "\(path): \(missed)") {
+          patch.log.note("observed in part", "\(patch.fileName): the observation of '\(path)' may miss \(missed)")
+        }
         let number = patch.number(made, in: \.observations)
         patch.installation.add { [weak made] in _ = made?.end() }
         return callback.done(shl_handle(patch.classes.observation, number, 0, 0))

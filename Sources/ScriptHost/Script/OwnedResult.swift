@@ -37,8 +37,10 @@ struct OwnedResult {
     if Self.isScalar(kind) { return Self.giveScalar(memory, kind, callback) }
     let borrowed = BorrowedValue(root: .memory(UInt(bitPattern: memory)), info: info, serial: 0)
     withUnsafeTemporaryAllocation(of: (UInt64, UInt64).self, capacity: 1) {
+      // Before there is a handle: what it alone keeps is the result's alone now.
+      let bytes = HeldMemory.bytes(in: memory, info)
       // Bytes are copied at once; handles own a copy or a reference.
-      callback.give(bridge.lua(memory, info, borrowed: borrowed, scratch: $0.baseAddress!))
+      give(bridge.lua(memory, info, borrowed: borrowed, scratch: $0.baseAddress!), weighing: bytes)
     }
     guard !info.isTrivial else { return }
     ProgramCall.asProgram { info.metadata.destroy(memory) }
@@ -46,9 +48,20 @@ struct OwnedResult {
 
   /// Gives a value with a home of its own.
   func give(_ value: OwnedValue) {
-    if isHandle(value.info) { return callback.give(bridge.own(value)) }
+    if isHandle(value.info) {
+      let bytes = HeldMemory.bytes(in: value.memory, value.info) + value.info.size
+      return give(bridge.own(value), weighing: bytes)
+    }
     give(value.memory, value.info, .none)
     value.forget()
+  }
+
+  private func give(_ value: SHLValue, weighing bytes: Int) {
+    guard bytes >= HeldMemory.least, value.tag == SHL_HANDLE || value.tag == SHL_OTHER else { return callback.give(value) }
+    var made = value
+    if value.tag == SHL_HANDLE, !shl_handle_make(callback.scope, value, &made) { return callback.give(value) }
+    HeldMemory.weigh(made, bytes, callback.scope)
+    callback.give(made)
   }
 
   /// Scripts see the value as a handle to it, so that the home can become the handle's.

@@ -1,6 +1,15 @@
 import Glibc
 
+public final class Box {
+  public var text: String
+  @inline(never) public init(text: String) { self.text = text }
+}
+
 open class Service {
+  public var texts: [String] = []
+  @inline(never) open func keep(_ text: String) { texts.append(text) }
+  @inline(never) open func look(_ text: String) -> Int { text.utf8.count }
+  @inline(never) open func list(_ n: Int) -> [Int] { Array(repeating: n, count: n) }
   public var name = "service"
   public var me: Service?
   public init() {}
@@ -34,6 +43,12 @@ case "async": print("later", await service.later(4))
 case "many": print("many", Many().m0())
 case "deep": print("deep", service.deep(42))
 case "long": print("long", service.long())
+case "many_times":
+  for n in 0..<200 { _ = service.work(n) }
+  print("many_times 200")
+case "each":
+  let many = Many()
+  print("each", (0..<40).reduce(0) { $0 &+ [many.m0, many.m1, many.m2, many.m3, many.m4, many.m5, many.m6, many.m7][$1 % 8]() })
 case "often": print("often", (0..<5_000).reduce(0) { $0 &+ service.work($1) })
 default: print("work", service.work(1))
 }

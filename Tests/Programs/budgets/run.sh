@@ -35,6 +35,42 @@ check 'a name of 4 MB is refused' [ "$(cat run.out)" = 'work 8' ]
 patched path "$around local s = call.self; s.me = s; print(select(2, pcall(observe, s, ('me.'):rep(20000) .. 'name', print))) end)"
 check 'a path of 20,000 steps is refused' [ "$(cat run.out)" = 'work 8' ]
 
+# What stops one that is stopped: each of its calls would begin handlers anew.
+stopped again 'method "Held.Service.deep(_:)":around(function(call, n) while true do call.self:deep(2) end end)' deep 'deep 42' 'stopped: '
+
+# MARK: What waits
+
+stopped sleeps "$around call.self:slow(60000) end)" '' 'work 8' "has not returned for 2 s, and the program waits"
+says 'a sleep is woken, and its handler stopped' run.err 'sleeps.lua:2: stopped: waited longer than 2000 ms'
+printf 'patch { id = "reads" }\n%s swift.call("Swift.readLine(strippingNewline:)", true) end)\n' "$around" >reads.lua
+mkfifo input
+exec 4<>input
+timeout 5 "$scripthost" run --state state --patches reads.lua -- ./held <input >run.out 2>run.err || true
+exec 4>&-
+says 'reading from a terminal is told' run.err "'Swift.readLine(strippingNewline:)' has not returned for 2 s"
+
+# MARK: What Swift keeps
+
+kept() {
+  patched "$1" "local text, kept = ('x'):rep(1000000), {}
+$around $2 end)" often
+  check "$1: the program ends as without it" [ "$(cat run.out)" = 'often 12532500' ]
+  says "$1: it is told" run.err "$3"
+}
+kept objects 'kept[#kept + 1] = swift.new("Held.Box", "init(text:)", text)' 'uses more than 16384 KiB of memory'
+kept lists 'kept[#kept + 1] = call.self:list(100000)' 'uses more than 16384 KiB of memory'
+kept given 'call.self:keep(text)' 'uses more than 16384 KiB of memory'
+kept pieces 'for i = 1, 1e9 do call.self:keep(("y"):rep(3000)) end' 'stopped: '
+patched let_go "local text = ('x'):rep(1000000)
+$around local b = swift.new('Held.Box', 'init(text:)', text) call.self:look(text) end)" many_times
+check 'what is let go of does not count' [ "$(cat run.out)" = 'many_times 200' ]
+check 'and nothing is said of it' [ ! -s run.err ]
+
+# MARK: Breakers
+
+patched glob 'method "Held.Many.m*()":before(function() error("no") end)' each
+check 'a handler that fails on many functions is switched off on all' [ "$(grep -c 'this handler failed 25 times' run.err)" -eq 1 ]
+
 # MARK: What an honest handler may
 
 patched original 'method "Held.Service.long()":around(function(call) return call:original() + 100 end)

@@ -40,11 +40,15 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     patchID = patch.id
     fileName = patch.fileName
     log = patch.log
+    shl_outside(patch.state, HeldMemory.ofClosure)
   }
 
   deinit {
     // Without a patch there is no state, and the function went with it.
-    if let patch { shl_forget(patch.state, function) }
+    if let patch {
+      shl_forget(patch.state, function)
+      shl_outside(patch.state, -HeldMemory.ofClosure)
+    }
     if case .value(let value) = fallback { value.destroy() }
   }
 
@@ -137,7 +141,7 @@ final class LuaClosure: ClosureBody, @unchecked Sendable {
     _ patch: Environment
   ) -> String? {
     defer { if let error { shl_error_free(patch.state, error) } }
-    if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_POISONED || status == SHL_NO_MEMORY {
+    if status == SHL_STACK_LOW || status == SHL_TOO_DEEP || status == SHL_STOPPING || status == SHL_POISONED || status == SHL_NO_MEMORY {
       patch.skipped(name, String(cString: shl_status_text(status)))
       return String(cString: shl_status_text(status))
     }

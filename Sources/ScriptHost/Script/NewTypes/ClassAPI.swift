@@ -190,6 +190,8 @@ enum ClassAPI {
     case .success(let type):
       patch.installation.add { [weak patch] in if let patch { type.withdraw(by: patch) } }
       patch.classNames.append(type.name)
+      // Its metadata stays for ever.
+      shl_outside(patch.state, HeldMemory.ofClass)
       return callback.done(shl_handle(patch.classes.type, UInt64(patch.classNames.count - 1), 0, 0))
     }
   }

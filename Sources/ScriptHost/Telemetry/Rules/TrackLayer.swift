@@ -25,6 +25,7 @@ final class TrackLayer: @unchecked Sendable {
     if lends { ThreadScopes.use() }
     let phases =
       (lends || !rule.needsExit ? HKT_ON_ENTER : 0) | (lends || rule.needsExit ? HKT_ON_EXIT : 0) | (rule.needsTime ? HKT_TIMED : 0)
+      | (lends ? 0 : HKT_INTERRUPTS)
     return LayerSpec(function: trackLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(phases), owner: patch.id) {
       Unmanaged<TrackLayer>.fromOpaque($0!).release()
     }

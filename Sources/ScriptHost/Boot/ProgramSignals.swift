@@ -1,0 +1,30 @@
+// ProgramSignals — the program's signal handlers, in which no script can run: they came between any two instructions, and what is locked
+// then stays locked.
+//
+// The preload stub stands before the C library's `sigaction`, and knows when a handler that the program installed runs. Without the stub (the
+// library in a program of its own) none is known.
+private import CHookTrampoline
+private import Glibc
+private import Journal
+
+enum ProgramSignals {
+  private typealias Frame = @convention(c) (UInt64) -> UInt64
+  private typealias Watch = @convention(c) (@convention(c) () -> Void) -> Void
+
+  /// Has calls ask whether a signal handler runs.
+  static func watch() {
+    guard let frame = dlsym(nil, "scripthost_signal_frame"), let watch = dlsym(nil, "scripthost_watch_signals") else { return }
+    // The stub's functions have these types (ScriptHostPreload/program_signals.c).
+    hkt_set_signal_frame(unsafeBitCast(frame, to: Frame.self))
+    unsafeBitCast(watch, to: Watch.self)(hkt_signal_begins)
+  }
+
+  /// Says how many calls came where no hook of theirs could run.
+  static func tellPassed(_ log: HostLog) {
+    let count = hkt_calls_in_signals()
+    guard count > 0 else { return }
+    log.note(
+      "signal handlers",
+      "\(count) call\(count == 1 ? "" : "s") of hooked functions came in signal handlers, where scripts cannot run, and passed through")
+  }
+}
