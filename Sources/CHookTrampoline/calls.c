@@ -26,6 +26,7 @@
 #include "call_counts.h"
 #include "calls_internal.h"
 #include "forwarded_calls.h"
+#include "spare_stack.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"
@@ -287,13 +288,14 @@ bool hkt_record_plan(HKTBodyRecord *record, void *plan, uint32_t stack_bytes, ui
   return is_first;
 }
 
+static void run_planner(void *record) { __atomic_load_n(&planner, __ATOMIC_ACQUIRE)(record); }
+
 __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t, HKTBodyRecord *body) {
-  void (*make)(HKTBodyRecord *) = __atomic_load_n(&planner, __ATOMIC_ACQUIRE);
-  if (!make) return;
+  if (!__atomic_load_n(&planner, __ATOMIC_ACQUIRE)) return;
   int saved_errno = *t->errno_place;
   uint64_t began = hkt_ticks();
   t->host++;
-  make(body);
+  hkt_with_room(t, run_planner, body);
   t->host--;
   t->host_ticks += hkt_ticks_since(began);
   *t->errno_place = saved_errno;

@@ -79,10 +79,15 @@ final class HookBatch: Sendable {
     if position == .contain { return containing(hook) }
     return LayerSpec(
       function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
-      priority: options.priority, canWait: hook.mayWait, readsValues: hook.readsValues, owner: patch.id, group: options.group,
+      priority: options.priority, canWait: hook.mayWait, readsValues: readsValues(hook), owner: patch.id, group: options.group,
       isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled, facts: hook
     ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
   }
+
+  /// How the function is called is found out now, not at its first call, where that may wait on an event loop: but for the many that a
+  /// pattern matches and that are never called.
+  private func readsValues(_ hook: LuaHook) -> Bool { hook.readsValues || hook.takesCall && selector.families.count <= Self.few }
+  private static let few = 256
 
   private func containing(_ hook: LuaHook) -> LayerSpec {
     LayerSpec(
