@@ -39,7 +39,7 @@ package struct StoredField: Sendable {
     case .elementInForm(let metadata, .general): TypeResolver.shared.general(of: metadata)
     case .elementInForm(let metadata, let form): TypeResolver.shared.type(of: metadata).map { TypeResolver.shared.type($0, in: form) }
     case .none: .failure(.layout(name))
-    case .record(let bytes): TypeResolver.shared.type(ofField: reference == .value ? bytes : bytes.dropLast(2), in: owner)
+    case .record(let bytes): TypeResolver.shared.type(lyingInField: reference == .value ? bytes : bytes.dropLast(2), of: owner)
     }
   }
 
@@ -84,7 +84,7 @@ package struct EnumCase: Sendable {
   package var payloadType: Result<TypeInfo, TypeProblem>? {
     guard hasPayload else { return nil }
     guard let bytes else { return .failure(.layout(name)) }
-    return TypeResolver.shared.type(ofField: bytes, in: owner)
+    return TypeResolver.shared.type(lyingInField: bytes, of: owner)
   }
   /// nil for a case without payload, and where the type is not known.
   package var payload: TypeInfo? { try? payloadType?.get() }
@@ -173,7 +173,7 @@ extension TypeInfo {
     case .error:
       guard let box = memory.loadUnaligned(as: UnsafeRawPointer?.self) else { return nil }
       // The runtime's SwiftError: object header, type, conformance, then the value at its alignment.
-      guard case .success(let type) = TypeResolver.shared.type(of: Metadata(box.load(fromByteOffset: 16, as: UnsafeRawPointer.self))) else {
+      guard case .success(let type) = TypeResolver.shared.general(of: Metadata(box.load(fromByteOffset: 16, as: UnsafeRawPointer.self))) else {
         return nil
       }
       return (box + (32 + type.alignment - 1) / type.alignment * type.alignment, type)

@@ -56,7 +56,12 @@ package final class TypeResolver: @unchecked Sendable {
     lock.withLock {
       let key = FormKey(metadata: metadata, form: .general)
       if let known = otherForms[key] { return .success(known) }
-      if !metadata.mentionsOneMetatype || metadata.isMetatype { return info(for: metadata).map(general) }
+      if !metadata.mentionsOneMetatype || metadata.isMetatype {
+        let found = info(for: metadata).map(general)
+        guard case .failure(.evolving) = found, let made = inMemory(metadata) else { return found }
+        otherForms[key] = made
+        return .success(made)
+      }
       do throws(TypeProblem) {
         let layout = try generalLayout(metadata)
         let made = TypeInfo(metadata: metadata, kind: layout.kind, scalars: layout.scalars, form: .general)
@@ -66,22 +71,16 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
-  /// The type of a value that lies in memory: how it travels need not be known.
-  package func inMemory(of metadata: Metadata) -> Result<TypeInfo, TypeProblem> {
-    let known = general(of: metadata)
-    guard case .failure(.evolving) = known else { return known }
-    return lock.withLock {
-      if let made = inMemoryAlone[metadata] { return .success(made) }
-      let kind: ValueKind
-      switch metadata.kind {
-      case .structure: kind = .structure
-      case .enumeration: kind = .enumeration
-      default: return known
-      }
-      // As one that everybody passes by address.
-      let made = TypeInfo(metadata: metadata, kind: kind, scalars: nil, form: .general)
-      inMemoryAlone[metadata] = made
-      return .success(made)
+  /// Of types of modules built for evolution only how functions pass them is not known: a generic place is memory, where the type's own
+  /// metadata tells all.
+  private func inMemory(_ metadata: Metadata) -> TypeInfo? {
+    switch metadata.kind {
+    case .structure: return TypeInfo(metadata: metadata, kind: .structure, scalars: nil, form: .general)
+    case .enumeration: return TypeInfo(metadata: metadata, kind: .enumeration, scalars: nil, form: .general)
+    case .optional:
+      guard let payload = metadata.genericArgumentMetadata.first ?? nil, case .success(let info) = general(of: payload) else { return nil }
+      return TypeInfo(metadata: metadata, kind: .optional(info), scalars: nil, form: .general)
+    default: return nil
     }
   }
 
@@ -146,6 +145,13 @@ package final class TypeResolver: @unchecked Sendable {
     }
   }
 
+  /// As above, of a value that is looked at where it lies: how functions would pass it may be unknown.
+  package func type(lyingInField name: MangledBytes, of owner: Metadata) -> Result<TypeInfo, TypeProblem> {
+    let found = type(ofField: name, in: owner)
+    guard case .failure(.evolving) = found, let metadata = name.resolve(in: owner) else { return found }
+    return general(of: metadata)
+  }
+
   private func fieldType(_ name: MangledBytes, in owner: Metadata) -> Result<TypeInfo, TypeProblem> {
     guard let metadata = name.resolve(in: owner) else { return .failure(.unresolved(name.text)) }
     // Of a non-copyable type, fields record a function that knows it, which tells nobody but newer runtimes.
@@ -196,7 +202,6 @@ package final class TypeResolver: @unchecked Sendable {
   }
 
   private var withoutBits: [Metadata: TypeInfo] = [:]
-  private var inMemoryAlone: [Metadata: TypeInfo] = [:]
   /// A metatype as code passes it where the declaration spells it: its only value needs no bits, whatever metadata says.
   func metatypeWithoutBits(_ syntax: TypeSyntax) -> TypeInfo? {
     lock.withLock {

@@ -90,7 +90,7 @@ class CollectionType: @unchecked Sendable {
     }
     guard let arguments = info.metadata.genericArguments else { return nil }
     let first = Metadata(arguments.load(as: UnsafeRawPointer.self))
-    guard first.isCopyable, case .success(let element) = TypeResolver.shared.inMemory(of: first) else { return nil }
+    guard first.isCopyable, case .success(let element) = TypeResolver.shared.general(of: first) else { return nil }
     switch form {
     case .array, .contiguousArray, .arraySlice:
       func open<T>(_: T.Type) -> CollectionType {
@@ -106,7 +106,7 @@ class CollectionType: @unchecked Sendable {
       return (first.type as? any Hashable.Type).map { open($0) }
     case .dictionary:
       let second = Metadata(arguments.load(fromByteOffset: 8, as: UnsafeRawPointer.self))
-      guard second.isCopyable, case .success(let value) = TypeResolver.shared.inMemory(of: second) else { return nil }
+      guard second.isCopyable, case .success(let value) = TypeResolver.shared.general(of: second) else { return nil }
       func open<K: Hashable>(_: K.Type) -> CollectionType {
         func open<V>(_: V.Type) -> CollectionType { DictionaryType<K, V>(element: value, key: element) }
         return _openExistential(second.type, do: open)
