@@ -290,11 +290,12 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "swift", "case", .function, "swift.case(value: any, ...: any) -> any",
-      "The name of an enum value's case; or, of a case's name and its payload, what a parameter of an enum type is made from.",
+      "The name of an enum value's case; or, of a case's name and its payload, what a parameter of an enum type is made from; with the type's name before it, a value of that type, which an Any takes.",
       example: """
         local cart = class "Shop.Cart":make()
         print(swift.case(cart.status))
         cart.status = swift.case("closed", "sold")
+        cart.status = swift.case("Shop.Status.closed", "sold")
         """),
     ScriptEntry("swift", "data", .function, "swift.data(bytes: string) -> any", "The bytes of a text, for parameters of type Data and [UInt8]."),
     ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool."),

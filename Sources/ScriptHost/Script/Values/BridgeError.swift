@@ -13,6 +13,8 @@ indirect enum BridgeError: Error, Equatable {
   case notReplaceable(type: String)
   /// Such a value is received and passed on, never made from a script's parts, for this reason.
   case notMadeHere(type: String, why: String)
+  /// An Any holds a value of this type, which its readers cast it to; why the script's value is none.
+  case held(type: String, BridgeError)
   /// Part of a table: `[3]`, `.name`.
   case inside(path: String, BridgeError)
   case missingField(String, type: String)
@@ -52,6 +54,9 @@ indirect enum BridgeError: Error, Equatable {
     case .notReplaceable(let type):
       "the '\(type)' of this body cannot be replaced: it is <optimized out>, not decoded, or somebody else's; see explain"
     case .notMadeHere(let type, let why): "values of type '\(type)' cannot be made in a script: \(why)"
+    case .held(let type, let problem):
+      "this Any holds a value of type \(type), and those who read it cast it to that: \(problem.description); "
+        + "a handle of another type is taken as it is: of an enum, swift.case(\"Type.case\", …) makes one"
     case .inside(let path, .inside(let inner, let problem)): BridgeError.inside(path: path + inner, problem).description
     case .inside(let path, let problem): "\(path): \(problem.description)"
     case .missingField(let name, let type): "field '\(name)' of \(type) is missing"

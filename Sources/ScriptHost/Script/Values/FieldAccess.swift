@@ -78,7 +78,7 @@ enum FieldAccess {
       guard case .success(let info) = field.type else { throw .fieldFixed(field.name, type: owner, why: "its type is not known") }
       guard info.metadata.isCopyable else { throw .notCopyable(type: info.name) }
       let made = OwnedValue(uninitialized: info)
-      do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory) } catch {
+      do throws(BridgeError) { try bridge.store(value, as: info, at: made.memory, inPlaceOf: UnsafeRawPointer(memory)) } catch {
         made.forget()
         throw error
       }

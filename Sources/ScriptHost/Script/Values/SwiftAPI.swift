@@ -26,7 +26,8 @@ enum SwiftAPI {
     }
   }
 
-  /// `swift.case(e)`: the case's name. `swift.case("name", payload, …)`: what a parameter of an enum type is made from.
+  /// `swift.case(e)`: the case's name. `swift.case("name", payload, …)`: what a parameter of an enum type is made from; with the type's
+  /// name before it, "Shop.Status.closed", a value of it.
   private static let makeCase: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       if let borrowed = patch.classes.borrowedValue(callback[0]) {
@@ -38,15 +39,52 @@ enum SwiftAPI {
         return callback.fail(
           "'swift.case' takes an enum value, or the name of a case and its payload, got \(ValueBridge.describe(callback[0]))")
       }
-      if callback.count == 1 { return callback.done(callback[0]) }
-      let made = shl_table_new(callback.scope, 0, 1)
-      var payload = given(1, callback)
-      if callback.count > 2 {
-        payload = shl_table_new(callback.scope, Int32(callback.count - 1), 0)
-        for index in 1..<callback.count { _ = shl_table_set_at(callback.scope, payload, Int64(index), given(index, callback)) }
+      let text = callback.text(0) ?? ""
+      let dot = text.lastIndex(of: ".")
+      if dot == nil, callback.count == 1 { return callback.done(callback[0]) }
+      guard let dot else { return described(callback[0], callback).map { callback.done($0) } ?? callback.fail("out of memory") }
+      guard let type = enumeration(String(text[..<dot])) else {
+        return callback.fail("'swift.case': the program has no enum '\(text[..<dot])' that is not generic")
       }
-      return shl_table_set(callback.scope, made, callback[0], payload) == SHL_OK ? callback.done(made) : callback.fail("out of memory")
+      var name = String(text[text.index(after: dot)...])
+      return name.withUTF8 { name in
+        name.withMemoryRebound(to: CChar.self) { value(of: type, shl_string($0.baseAddress, $0.count), patch, callback) }
+      }
     }
+  }
+
+  private static func enumeration(_ name: String) -> TypeInfo? {
+    guard let metadata = TypeCatalog.shared.descriptor(name)?.metadata(), case .success(let info) = TypeResolver.shared.general(of: metadata),
+      case .enumeration = info.kind
+    else { return nil }
+    return info
+  }
+
+  /// A value of the enum, from the name of its case and the payload that `swift.case` was given.
+  private static func value(of type: TypeInfo, _ name: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    var source = name
+    if callback.count > 1 {
+      guard let table = described(name, callback) else { return callback.fail("out of memory") }
+      source = table
+    }
+    let bridge = ValueBridge(running: patch, callback.scope)
+    let made = OwnedValue(uninitialized: type)
+    do throws(BridgeError) { try bridge.store(source, as: type, at: made.memory) } catch {
+      made.forget()
+      return callback.fail("'swift.case': \(error.description)")
+    }
+    return callback.done(bridge.own(made))
+  }
+
+  /// `{ name = payload }`, which a parameter of an enum type is made from; nil when memory runs out.
+  private static func described(_ name: SHLValue, _ callback: LuaCallback) -> SHLValue? {
+    let made = shl_table_new(callback.scope, 0, 1)
+    var payload = given(1, callback)
+    if callback.count > 2 {
+      payload = shl_table_new(callback.scope, Int32(callback.count - 1), 0)
+      for index in 1..<callback.count { _ = shl_table_set_at(callback.scope, payload, Int64(index), given(index, callback)) }
+    }
+    return shl_table_set(callback.scope, made, name, payload) == SHL_OK ? made : nil
   }
 
   /// An argument for a table, where nil would be a hole.

@@ -18,6 +18,8 @@ enum ValueAPI {
     switch value.h.a {
     case CallValues.optimizedOutMark: return "<optimized out>: this body was compiled without that value"
     case CallValues.consumedMark: return "the original consumed this; read it in 'before' or before call:original()"
+    case CallValues.perhapsConsumedMark:
+      return "the original may have consumed this, its code does not tell; read it in 'before' or before call:original()"
     case CallValues.releasedMark: return "this value was let go with swift.release"
     case CallValues.inFrameMark: return "this value lies in the frame of a function, where the optimiser put it; only its call can lend it"
     default: return "this value cannot be decoded here; see explain"
@@ -479,6 +481,7 @@ enum ValueAPI {
         switch receiver.h.a {
         case CallValues.optimizedOutMark: return callback.done("<optimized out>")
         case CallValues.consumedMark: return callback.done("<consumed>")
+        case CallValues.perhapsConsumedMark: return callback.done("<perhaps consumed>")
         case CallValues.releasedMark: return callback.done("<released>")
         case CallValues.inFrameMark: return callback.done("<in a frame>")
         default: return callback.done("<not decoded>")

@@ -72,6 +72,35 @@ extension ValueBridge {
     }
   }
 
+  /// As `store`. Where an Any holds a value of one of the program's types, its readers cast it to that: a plain value becomes one of that
+  /// type, or is refused. A handle says its type itself.
+  /// - Parameter held: where the Any is that is replaced; nil where none is known.
+  func store(_ value: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, inPlaceOf held: UnsafeRawPointer?) throws(BridgeError) {
+    guard info.isAny, let held, let (_, type) = info.openExistential(held), Self.isCast(value, type) else {
+      return try store(value, as: info, at: memory)
+    }
+    let made = OwnedValue(uninitialized: type)
+    do throws(BridgeError) { try nested().store(value, as: type, at: made.memory) } catch {
+      made.forget()
+      throw .held(type: type.name, error)
+    }
+    memory.initializeMemory(as: Any.self, to: Self.load(UnsafeRawPointer(made.memory), type))
+    made.destroy()
+  }
+
+  /// The natural type of the value is not what readers of an Any with a value of this type expect.
+  private static func isCast(_ value: SHLValue, _ type: TypeInfo) -> Bool {
+    switch (value.tag, type.kind) {
+    case (SHL_INT, .integer), (SHL_NUMBER, .integer), (SHL_INT, .float), (SHL_NUMBER, .float): true
+    case (SHL_INT, .enumeration), (SHL_NUMBER, .enumeration), (SHL_STRING, .enumeration), (SHL_BOOL, .enumeration), (SHL_TABLE, .enumeration): true
+    // A collection, and what bridges to numbers and texts, may become another.
+    case (SHL_INT, .structure), (SHL_NUMBER, .structure), (SHL_STRING, .structure), (SHL_BOOL, .structure), (SHL_TABLE, .structure):
+      CollectionType.of(type) == nil && StandardType.of(type) == nil
+    case (SHL_TABLE, .object), (SHL_TABLE, .tuple), (SHL_TABLE, .closure), (SHL_TABLE, .metatype), (SHL_TABLE, .opaque): true
+    default: false
+    }
+  }
+
   /// The Swift value that a script's value is by itself.
   func any(_ value: SHLValue) throws(BridgeError) -> Any {
     switch value.tag {
