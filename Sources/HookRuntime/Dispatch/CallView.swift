@@ -18,9 +18,11 @@ package struct CallView {
   // HookedBody retained the plan for ever when it filled in the record.
   @inline(__always)
   private var unmanagedPlan: Unmanaged<CallPlan> { Unmanaged.fromOpaque(call.pointee.body.pointee.plan) }
+  /// It may end on another thread. Of a selector's bodies some may be async: the witness of an async requirement is, whose method is not.
+  package var isAsync: Bool { call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 }
   /// Hooked calls around this one on the thread; around an async call, in its task.
   package var depth: Int {
-    Int(call.pointee.site.pointee.flags & UInt64(HKT_SITE_ASYNC) != 0 ? hkt_async_depth(call) : hkt_call_depth(call))
+    Int(isAsync ? hkt_async_depth(call) : hkt_call_depth(call))
   }
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
   /// errno of the program: as the caller left it; once the original ran, as that did.

@@ -192,9 +192,9 @@ extension HookedFamily {
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
       if family.declaration.isCoroutine { return .aroundCoroutine }
-      if !spec.canWait, family.declaration.isAsync { return .cannotWait }
+      if !spec.canWait, family.hasAsyncBodies { return .cannotWait }
     }
-    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.declaration.isAsync,
+    if spec.needsResult || spec.phases & UInt32(HKT_ON_AROUND) != 0, family.hasAsyncBodies,
       family.declaration.returnsExtendedFloat
     {
       return .resultNotObservable("an async function passes a Float80 on the stack")

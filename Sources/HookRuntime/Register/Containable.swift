@@ -6,7 +6,7 @@ extension ImageCatalog {
   package func whyNotContained(_ family: Family) -> String? {
     if family.imported != nil { return "is a C function, which may hold locks when it faults" }
     let declaration = family.declaration
-    if declaration.functionType.isAsync { return "is async: its calls end on another stack than they begin, where nothing can be landed at" }
+    if family.hasAsyncBodies { return "is async: its calls end on another stack than they begin, where nothing can be landed at" }
     if declaration.isCoroutine { return "is a coroutine accessor, whose access its caller ends; contain the function around the access" }
     switch declaration.kind {
     case .`deinit`, .deallocatingDeinit, .isolatedDeinit: return "ends an object, which a trap leaves neither alive nor ended"

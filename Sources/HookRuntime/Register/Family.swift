@@ -283,6 +283,8 @@ package struct Family: Sendable {
     _read { yield told.value.declaration }
     set { change { $0.declaration = newValue } }
   }
+  /// Some of its bodies are async, as the witness of an async requirement is whose method is not.
+  package var hasAsyncBodies: Bool { declaration.isAsync || bodies.contains(where: \.isAsync) }
   /// The protocol's requirement that it was asked for as one of.
   package var requirement: Declaration? {
     get { required?.value }

@@ -46,6 +46,8 @@ extension ImageCatalog {
       else { return nil }
       declaration.kind = kind
       declaration.wrappedKind = nil
+      // The method that carries an async requirement out may not be async itself: the record is the witness's own.
+      declaration.isAsyncAccessor = kind == .getter && asyncEntries.record(at: symbol.address) != nil
       guard kind.isSourceFunction || kind.isHookableAccessor, isWanted(declaration) else { return nil }
       let next = symbols.nextSymbolAddress(after: symbol.address) ?? symbol.address + UInt64(symbol.size)
       return Witness(

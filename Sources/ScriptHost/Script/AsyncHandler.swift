@@ -145,5 +145,5 @@ extension LuaHook {
 let asyncLuaLayer: HKTLayerFunction = { call, context, phase in
   guard let call, let context else { return HKT_HANDLED }
   // The context is the hook that the patch retained for this layer.
-  return Unmanaged<LuaHook>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.runAsync(call, phase) }
+  return Unmanaged<LuaHook>.fromOpaque(context)._withUnsafeGuaranteedRef { CallView(call).isAsync ? $0.runAsync(call, phase) : $0.run(call, phase) }
 }

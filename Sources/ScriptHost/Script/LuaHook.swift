@@ -73,6 +73,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     wanted = info.variadic ? Int.max : max(0, Int(info.parameters) - 1)
     selector = family.selector
     declaration = family.declaration
+    mayWait = position == .around && family.hasAsyncBodies
     line = info.line
     source = patch.fileName
     waitsForever = options.waitsWhenBusy
@@ -116,8 +117,11 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// It says beforehand that it will read arguments, or will certainly see a result.
   var readsValues: Bool { position != .before || wanted > 0 }
 
-  /// The handler runs around an async function.
-  var mayWait: Bool { position == .around && declaration.functionType.isAsync }
+  /// The handler may ask the call for its values.
+  var takesCall: Bool { handler.info.variadic || handler.info.parameters > 0 }
+
+  /// The handler runs around calls that are async, or some of which are.
+  let mayWait: Bool
 
   // MARK: One call
 

@@ -10,8 +10,8 @@ final class TraceTarget: @unchecked Sendable {
   /// `PrettyPrinter.printToken` — the name up to the labels.
   let title: String
   let suffix: String
-  /// Its calls end on another thread than they began, maybe.
-  let isAsync: Bool
+  /// Some of its calls end on another thread than they began, maybe.
+  let hasAsyncCalls: Bool
   /// Where other types' calls may arrive, too; nil where the code is the selector's alone.
   let receiver: ReceiverCheck?
   let calls = Atomic<UInt64>(0)
@@ -25,7 +25,7 @@ final class TraceTarget: @unchecked Sendable {
     self.tracer = tracer
     self.family = family
     let declaration = family.declaration
-    isAsync = declaration.functionType.isAsync || declaration.isAsyncAccessor
+    hasAsyncCalls = family.hasAsyncBodies
     receiver = image.flatMap { ReceiverCheck(whereSharedBy: family, in: $0) }
     var title = declaration.isStatic ? "static " : ""
     if family.imported != nil { title += "C." }

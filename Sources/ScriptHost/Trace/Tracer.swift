@@ -38,12 +38,12 @@ package final class Tracer: @unchecked Sendable {
     let found = try matches()
     let images = Dictionary(found.map { ($0.1.imagePath, $0.0) }) { first, _ in first }
     // Of a few, how they are called is found out before the program begins; of many, most are never called.
-    let readsValues = !settings.summaryOnly || found.count <= Self.plannedAtOnce
+    let readsValues = found.count <= Self.plannedAtOnce
     let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1) }) { family in
       let target = TraceTarget(tracer: self, family: family, in: images[family.imagePath])
       targets.append(target)
       // A call of an async function ends on another thread than it began: it notes its own time.
-      let phases = family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (target.isAsync ? HKT_TIMED : 0)
+      let phases = family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (target.hasAsyncCalls ? HKT_TIMED : 0)
       return LayerSpec(
         function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
         phases: UInt32(phases), readsValues: readsValues, owner: "trace"
@@ -103,7 +103,7 @@ package final class Tracer: @unchecked Sendable {
     let isNoted = TraceThread.hostWork { _ in
       if target.receiver?.passesBy(view) == true { return false }
       target.calls.wrappingAdd(1, ordering: .relaxed)
-      if target.isAsync {
+      if view.isAsync {
         beginAsync(target, view)
         return false
       }
@@ -160,7 +160,7 @@ package final class Tracer: @unchecked Sendable {
 
   fileprivate func exit(_ target: TraceTarget, _ view: CallView) {
     TraceThread.hostWork { now in
-      if target.isAsync { return endAsync(target, view) }
+      if view.isAsync { return endAsync(target, view) }
       threads.withCurrent { end(target, view, &$0, at: now) }
     }
   }

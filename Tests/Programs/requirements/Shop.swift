@@ -90,6 +90,19 @@ public struct Journal: Sink {
 nonisolated(unsafe) public var marks: [String] = []  // of the main task alone
 @inline(never) public func mark(_ text: String) { marks.append(text) }
 
+/// Async requirements that members carry out which are not: with optimisation the witnesses, which are async, are copies of them.
+public protocol Watcher {
+  var watched: [Int] { get async }
+  func look(_ n: Int) async -> Int
+}
+public final class Sentry: Watcher {
+  public init() {}
+  public var watched: [Int] { [1, 2] }
+  public func look(_ n: Int) -> Int { n &* 11 }
+}
+@inline(never) public func watch(_ w: any Watcher) async -> Int { await w.watched.count }
+@inline(never) public func look(_ w: any Watcher) async -> Int { await w.look(2) }
+
 /// A generic requirement: a witness takes what conforms, and the table, behind what the method is generic over.
 public protocol Maker { func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T }
 public protocol Tooled { func make<T: Numbered>(_ type: T.Type, _ n: Int) -> T }

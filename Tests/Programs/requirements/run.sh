@@ -10,6 +10,8 @@ for level in -Onone -O -Osize; do
   capture run timeout 60 "$scripthost" run -v --state state --patches "$here/patch.lua" -- ./program
   ended "$level: the program ends well" run
   sed -n 's/.*: \(@ .*\)/\1/p' run.err >said
+  capture traced timeout 60 "$scripthost" trace --state state -o trace.lines -e 'Shop.**' -- ./program
+  ended "$level: and with every value shown" traced
   same "$level: one event for each call, of the method that was called" "$here/expected" said
 done
 finish
