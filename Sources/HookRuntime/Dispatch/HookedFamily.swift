@@ -5,6 +5,7 @@
 internal import CHookTrampoline
 private import Glibc
 internal import SwiftMangling
+private import Synchronization
 
 /// One diverted body, or one word that leads to it.
 final class HookedBody: @unchecked Sendable {
@@ -19,6 +20,8 @@ final class HookedBody: @unchecked Sendable {
   let isAsync: Bool
   /// All records of the site; nil where this body's is the only one.
   fileprivate(set) var neighbours: Neighbours?
+  /// What its code shows of self, 0 until it was asked.
+  private let selfAfterCall = Atomic<UInt8>(0)
   /// Most bodies are never asked for it.
   private(set) lazy var handOver = HandOver(body)
   /// It may get one from another thread at any time.
@@ -61,6 +64,23 @@ final class HookedBody: @unchecked Sendable {
       record.pointee.guard_count = UInt32(guards.count)
     }
     KeptRecord.setBody(of: record, self)
+  }
+
+  /// What becomes of the struct or enum that it is called on, where names leave that open. Several threads may find the same.
+  func selfAfterCall(by plan: CallPlan) -> SelfAfterCall {
+    if let known = SelfAfterCall(rawValue: selfAfterCall.load(ordering: .relaxed)) { return known }
+    HostTime.begin()
+    defer { HostTime.end() }
+    var found = SelfAfterCall.untold
+    if case .value(let value) = family.image.selfPlan(of: body, by: plan) {
+      switch value.access {
+      case .borrowed, .inPlace: found = .left
+      case .owned: found = .gone
+      case .unknown: break
+      }
+    }
+    selfAfterCall.store(found.rawValue, ordering: .relaxed)
+    return found
   }
 
   func give(_ plan: CallPlan) {
@@ -265,4 +285,26 @@ final class HookedFamily {
   }
 
   private func plan(_ body: HookedBody) { body.give(image.plan(of: body.body, in: family, guardedBy: body.thunk)) }
+}
+
+/// What has become of the struct or enum that a method ran on.
+package enum SelfAfterCall: UInt8 {
+  /// It is as the method left it.
+  case left = 1
+  /// The method used it up.
+  case gone
+  /// One of the two.
+  case untold
+}
+
+extension CallView {
+  /// - Parameter self: as the plan of this call has it.
+  package func selfAfterCall(_ value: ValueSelfPlan) -> SelfAfterCall {
+    if value.info?.isTrivial ?? false { return .left }
+    switch value.access {
+    case .borrowed, .inPlace: return .left
+    case .owned: return .gone
+    case .unknown: return withPlan { KeptRecord.body(of: call.pointee.body).selfAfterCall(by: $0) }
+    }
+  }
 }

@@ -107,6 +107,12 @@ enum CallAPI {
     case .none: return callback.done(shl_nil())
     case .value(let plan):
       guard let info = plan.info else { break }
+      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
+      switch script.pointee.selfAfterCall(plan) {
+      case .left: break
+      case .gone: return callback.done(shl_handle(bridge.classes.value, CallValues.consumedMark, 0, 0))
+      case .untold: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
+      }
       let borrowed = BorrowedValue(root: .selfValue, info: info, serial: bridge.serial)
       let isFixed = plan.access == .borrowed || plan.access == .owned
       if plan.location.isWhole {
@@ -121,7 +127,6 @@ enum CallAPI {
         let (a, b, c) = borrowed.words()
         return callback.done(shl_handle(bridge.classes.value, a, b, c))
       }
-      if plan.location == .optimizedOut { return callback.done(shl_handle(bridge.classes.value, CallValues.optimizedOutMark, 0, 0)) }
     default: break
     }
     return callback.done(shl_handle(bridge.classes.value, CallValues.notDecodedMark, 0, 0))

@@ -116,6 +116,8 @@ enum CallValues {
   static let releasedMark: UInt64 = 4
   /// It lies in a frame, and the handle would be the script's own.
   static let inFrameMark: UInt64 = 5
+  /// Whether the original consumed it, its code does not tell.
+  static let perhapsConsumedMark: UInt64 = 6
 
   @inline(__always)
   static func result(_ script: Call, _ bridge: ValueBridge, _ scratch: Scratch) -> SHLValue {
@@ -201,6 +203,8 @@ enum CallValues {
       } else if case .cString = info.kind, value.tag == SHL_STRING {
         let text = try cText(value)
         made.memory.storeBytes(of: writer.text(text) ?? CText.forever(text), as: UInt.self)
+      } else if info.isAny {
+        try storeAny(value, info, made.memory, .argument(index), script, bridge)
       } else {
         try bridge.store(value, as: info, at: made.memory)
       }
@@ -221,6 +225,17 @@ enum CallValues {
     case .lost(let reach): .lost("argument \(index + 1) " + reach.reason(selector: script.pointee.hook?.selector ?? "the closure"))
     case .lent: .notConvertible(type: "\(argument.info?.name ?? "?") (borrowed by a coroutine or async function)")
     }
+  }
+
+  /// What the call has there now tells what its readers expect.
+  private static func storeAny(
+    _ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer, _ root: BorrowedValue.Root, _ script: Call, _ bridge: ValueBridge
+  ) throws(BridgeError) {
+    let now = BorrowedValue(root: root, info: info, serial: bridge.serial)
+    let stored: Result<Void, BridgeError>? = script.pointee.withMemory(of: now) { held in
+      do throws(BridgeError) { return .success(try bridge.store(value, as: info, at: memory, inPlaceOf: held)) } catch { return .failure(error) }
+    }
+    if let stored { try stored.get() } else { try bridge.store(value, as: info, at: memory) }
   }
 
   /// The value is the one that came with the call, bit by bit: nothing gets further than it would.
@@ -341,6 +356,8 @@ enum CallValues {
       } else if case .cString = info.kind, value.tag == SHL_STRING {
         // The caller may keep it for ever.
         made.memory.storeBytes(of: CText.forever(try cText(value)), as: UInt.self)
+      } else if info.isAny {
+        try storeAny(value, info, made.memory, .result(script.pointee.changes.resultNumber), script, bridge)
       } else {
         try bridge.store(value, as: info, at: made.memory)
       }

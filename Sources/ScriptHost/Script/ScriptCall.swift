@@ -109,6 +109,13 @@ struct ScriptCall {
     }
   }
 
+  /// Whether the struct or enum that the call is on is still there.
+  func selfAfterCall(_ plan: ValueSelfPlan) -> SelfAfterCall {
+    guard hasRun || didTrap else { return .left }
+    // A trap may have left it half given away.
+    return didTrap && plan.access == .unknown && !(plan.info?.isTrivial ?? false) ? .untold : view.selfAfterCall(plan)
+  }
+
   /// Gives `body` the memory of a borrowed value, as it is now.
   func withMemory<R>(of borrowed: BorrowedValue, _ body: (UnsafeRawPointer) -> R) -> R? {
     switch borrowed.root {
@@ -123,9 +130,7 @@ struct ScriptCall {
     case .selfValue:
       guard case .value(let plan) = plan.selfPlan else { return nil }
       // The callee ended what it owned, or may have.
-      if plan.access == .owned || plan.access == .unknown, !(plan.info?.isTrivial ?? false), hasRun || didTrap {
-        return nil
-      }
+      if selfAfterCall(plan) != .left { return nil }
       return read(plan.location, plan.info, borrowed, body)
     case .result(let run):
       if run != changes.resultNumber { return changes.formerResult(run).map { body($0 + borrowed.offset) } }

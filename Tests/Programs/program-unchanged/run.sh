@@ -19,7 +19,8 @@ for level in -Onone -O; do
   grep -ao '@ .*' run.err >said || true
   for method in Ticket.tear Ticket.look Bundle.tear Bundle.look; do
     says "$level: $method may end self, so it runs once" said "$method() again: '"
-    says "$level: and self is not read afterwards" said "$method() self: <not decoded>"
+    check "$level: $method: self is read afterwards only where its code leaves it" \
+      bash -c "grep -aF '$method() self: ' said | grep -avE 'self: <(not decoded|consumed|perhaps consumed)>|look\(\) self: [A-Z]' | (! grep .)"
   done
   says "$level: a getter's typed error is seen" said 'balance error: <not decoded> result: nil kept'
   says "$level: and raised where it is called" said 'send: false CallError.refused'

@@ -17,3 +17,14 @@ public struct Grown: Sendable {
 }
 @inline(never) public func sized(_ grown: Grown, _ n: Int) async throws -> Int { grown.text.utf8.count + n }
 @inline(never) public func made(_ n: Int) async throws -> Grown? { n > 100 ? nil : Grown("made") }
+/// Nobody but this library knows how such values are passed; where they lie, their own types tell.
+public struct Label: Hashable, Sendable {
+  public var name: String
+  public init(_ name: String) { self.name = name }
+}
+public final class Shelf {
+  public var list = [Grown("first"), Grown("second")], table = [Label("a"): Grown("tabled")], labels: Set<Label> = [Label("b")]
+  public var single = Grown("single"), perhaps: Grown? = Grown("perhaps"), anything: Any = Grown("anything")
+  public init() {}
+  @inline(never) public func look(_ n: Int) -> Int { n + list.count }
+}

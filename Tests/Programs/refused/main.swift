@@ -29,6 +29,18 @@ struct Odd: Error { var text: String, number: Int, half: Int16, flag: Bool }
   return n
 }
 
+public enum Payment: Equatable { case cash, card(number: String, Int) }
+/// Casts what it is given to the type that its callers give.
+@inline(never) @_optimize(none) func pay(_ given: Any) -> String { "\(given as! Payment)" }
+@inline(never) @_optimize(none) func show(_ given: Any) -> String { "\(given)" }
+public struct Order {
+  public var id = 1, title = "order", lines = ["tea"], extra: Any = Payment.cash
+  @inline(never) public func total(_ n: Int) -> Int { n + id + lines.count }
+}
+print(Shelf().look(1), Order().total(2))
+for given in [Payment.cash, .card(number: "1", 2), .cash] { print(pay(given)) }
+print(show(5), show("text"))
+
 for n in 1...3 {
   print(Animal(n).id > 0, Dog(n).extra, Dog(checked: n)?.extra ?? "nil", Dog(checked: -n) == nil)
   let dog = Dog(n)

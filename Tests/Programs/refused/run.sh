@@ -2,7 +2,8 @@
 # Tests/Programs/refused/run.sh: what a script puts, keeps or throws and cannot be is refused, and the program prints what it prints alone.
 #
 # Objects of a superclass where Self is returned or a subclass's initialiser goes on; errors of async functions of a library built for
-# evolution, whose stack is not known; generic types that cannot be copied; very deep values; values of an odd size.
+# evolution, whose stack is not known; generic types that cannot be copied; very deep values; values of an odd size; plain values for an
+# Any that holds an enum. What can be read is: values of a library built for evolution where they lie, self after a call that leaves it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
 cd "$work"
 mkdir patches && cp "$here/patch.lua" patches
@@ -21,6 +22,14 @@ for level in -Onone -O; do
   done
   for what in mutex guarded; do
     check "$level: $what is refused" sh -c "grep -q '\"message\":\"$what: ' events && ! grep -q '\"message\":\"$what: taken' events"
+  done
+  says "$level: collections of a library built for evolution are read" events '"message":"evolving: 2 second 1 1 single perhaps anything"'
+  says "$level: self is read after the call" events '"message":"order: 1 order 1"'
+  for what in table number text; do
+    check "$level: a $what where an Any holds an enum is refused" grep -q "\"message\":\"any $what: .*this Any holds a value of type Case.Payment" events
+  done
+  for what in 'paid: cash' 'paid: card(number: \"9\", 9)' 'paid: card(number: \"8\", 8)' 'shown: [\"a\", \"list\"]'; do
+    says "$level: $what" events "\"message\":\"$what\""
   done
   rm -rf events state
 done

@@ -26,6 +26,7 @@ final class CapturePath: Sendable {
     if parts.contains("") { throw RuleProblem("'\(text)' has an empty step") }
     root = try Self.root(&parts, text, family)
     start = Self.type(of: root, family)
+    if start == nil, let name = parts.first { try Self.checkGeneric(name, root, family, text) }
     steps = try PathSteps(parts[...], from: start, path: text, rights: rights)
   }
 
@@ -62,18 +63,30 @@ final class CapturePath: Sendable {
 
   /// The declared type of the path's root; nil where only a call tells.
   private static func type(of root: Root, _ family: Family) -> TypeInfo? {
-    let declaration = family.declaration
-    let syntax: TypeSyntax
+    syntax(of: root, family.declaration).flatMap { try? TypeResolver.shared.type($0).get() }
+  }
+
+  private static func syntax(of root: Root, _ declaration: Declaration) -> TypeSyntax? {
     switch root {
     case .selfValue:
       guard let context = declaration.context, let kind = declaration.contextKind, kind != .protocolType else { return nil }
       // Of a class, an instance knows more than the declaration: a subclass's fields are not there for all.
-      syntax = .nominal(context, kind: kind, arguments: [])
-    case .argument(let index): syntax = declaration.functionType.parameters[index].type
-    case .result: syntax = declaration.functionType.result
+      return .nominal(context, kind: kind, arguments: [])
+    case .argument(let index): return declaration.functionType.parameters[index].type
+    case .result: return declaration.functionType.result
     case .error, .errno, .duration: return nil
     }
-    return try? TypeResolver.shared.type(syntax).get()
+  }
+
+  /// Which fields or cases a generic struct or enum has does not depend on what it is generic over.
+  private static func checkGeneric(_ name: String, _ root: Root, _ family: Family, _ path: String) throws(RuleProblem) {
+    guard !name.hasSuffix("()"), case .nominal(let type, let kind, _)? = syntax(of: root, family.declaration),
+      kind == .structure || kind == .enumeration, type.module != "Swift",
+      let descriptor = TypeCatalog.shared.descriptor(type.description), descriptor.isGeneric
+    else { return }
+    let known = descriptor.fields.map(\.name)
+    if known.contains(name) { return }
+    throw RuleProblem(PathSteps.missing(name, kind == .structure ? "stored field" : "case", type.description, known, path))
   }
 
   var needsExit: Bool {
@@ -135,7 +148,7 @@ final class CapturePath: Sendable {
     }
     switch view.plan.selfPlan {
     case .value(let plan):
-      if atExit, plan.access == .owned { return body(.missing("consumed")) }
+      if atExit, view.selfAfterCall(plan) == .gone { return body(.missing("consumed")) }
       value(plan.location, plan.info, view, isResult: false, body)
     case .metatype(let place):
       guard let word = UnsafeRawPointer(bitPattern: UInt(view.reader.argumentWord(place))),

@@ -155,7 +155,7 @@ final class PathSteps: @unchecked Sendable {
   }
 
   /// One sentence that names the nearest, or all there are when none is near.
-  private static func missing(_ name: String, _ what: String, _ owner: String, _ known: [String], _ path: String) -> String {
+  static func missing(_ name: String, _ what: String, _ owner: String, _ known: [String], _ path: String) -> String {
     let advice =
       if let nearest = RuleNames.nearest(to: name, known) { "; did you mean '\(nearest)'?" } else if known.isEmpty { "" } else {
         "; it has \(known.prefix(12).joined(separator: ", "))"
