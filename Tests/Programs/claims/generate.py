@@ -16,7 +16,7 @@ BODIES = ["return n &+ {k}", "return n &* {k} &+ n", "var s = n; for i in 0..<({
 class Module:
     def __init__(self, random, name, names, isLibrary):
         self.random, self.name, self.names, self.isLibrary = random, name, names, isLibrary
-        self.lines, self.calls = [], []
+        self.lines, self.calls, self.awaited = [], [], []
 
     def new(self, owner, prefix="fn"):
         """A number for a function, and its name."""
@@ -106,10 +106,93 @@ public final class {second}: {protocol} {{ public init() {{}}; {self.random.choi
         self.lines.append(f"{self.random.choice(INLINES)}{access}func {name}(_ n: Int, _ f: (Int) -> Int) -> Int {{ mark({n}); return f(n) &+ f(n &+ 1) }}")
         self.call(f"{name}(x) {{ $0 &* 3 }}", bool(access))
 
+    def opaque(self):
+        n, name = self.new("")
+        access = self.access()
+        self.lines.append(f"{self.random.choice(INLINES)}{access}func {name}(_ n: Int) -> some BinaryInteger {{ func f() -> Int {{ {self.body(n)} }}; return f() }}")
+        self.call(f"Int({name}(x))", bool(access))
+
+    def pack(self):
+        n, name = self.new("")
+        access = self.access()
+        self.lines.append(f"{self.random.choice(INLINES[:5])}{access}func {name}<each T: BinaryInteger>(_ t: repeat each T) -> Int {{ mark({n}); var s = 0; for v in repeat each t {{ s &+= Int(v) }}; return s }}")
+        for text in (f"{name}(x)", f"{name}(x, UInt8(x & 7), Int16(x))"): self.call(text, bool(access))
+
+    def selfResult(self):
+        base, heir = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
+        n, name = self.new(base)
+        m, static = self.new(base)
+        self.lines.append(f"""open class {base} {{ var k: Int; public required init(k: Int) {{ self.k = k }}
+  {self.random.choice(INLINES[:5])}public func {name}(_ n: Int) -> Self {{ mark({n}); k &+= n; return self }}
+  {self.random.choice(INLINES[:5])}public class func {static}(_ n: Int) -> Self {{ mark({m}); return Self(k: n) }}
+  @inline(never) public var value: Int {{ k }} }}
+public final class {heir}: {base} {{}}""")
+        for text in (f"{base}(k: x).{name}(1).value", f"{heir}(k: x).{name}(2).value", f"{heir}.{static}(x).value"): self.call(text)
+
+    def initialisers(self):
+        """What an heir's initialiser calls by super.init, designated and convenience."""
+        base, heir = "B%d" % (len(self.names) + 1), "H%d" % (len(self.names) + 1)
+        n = len(self.names) + 1
+        self.names[n] = (base, "init")
+        self.lines.append(f"""open class {base} {{ public var k: Int
+  {self.random.choice(INLINES[:5])}public init(_ n: Int) {{ k = n; mark({n}) }} }}
+public final class {heir}: {base} {{ let more: Int; {self.random.choice(INLINES[:5])}public override init(_ n: Int) {{ more = n & 3; super.init(n &+ 1) }} }}""")
+        for text in (f"{base}(x).k", f"{heir}(x).k"): self.call(text)
+
+    def noncopyable(self):
+        owner = "N%d" % (len(self.names) + 1)
+        n, name = self.new(owner)
+        m, consumer = self.new(owner)
+        self.lines.append(f"""public struct {owner}<T>: ~Copyable {{ public var v: T; public let k: Int; public init(_ v: T, _ k: Int) {{ self.v = v; self.k = k }}
+  {self.random.choice(INLINES)}public func {name}(_ x: Int) -> Int {{ let n = k &+ x; {self.body(n)} }}
+  {self.random.choice(INLINES)}public consuming func {consumer}() -> Int {{ let n = k; {self.body(m)} }}
+  deinit {{ if k == -5 {{ mark(0) }} }} }}""")
+        for text in (f"{owner}(x, x).{name}(1)", f"{owner}(\"a\", x).{consumer}()"): self.call(text)
+
+    def constrained(self):
+        owner = "C%d" % (len(self.names) + 1)
+        n, name = self.new(owner)
+        m, other = self.new(owner)
+        i = self.random.choice
+        self.lines.append(f"""public struct {owner}<T> {{ public var v: T; public init(_ v: T) {{ self.v = v }} }}
+extension {owner} where T == Int {{ {i(INLINES)}public func {name}() -> Int {{ let n = v; {self.body(n)} }} }}
+extension {owner} where T: BinaryInteger {{ {i(INLINES)}public func {other}() -> Int {{ let n = Int(v); {self.body(m)} }} }}""")
+        for text in (f"{owner}(x).{name}()", f"{owner}(x).{other}()", f"{owner}(UInt16(x & 255)).{other}()"): self.call(text)
+
+    def typedThrowing(self):
+        n, name = self.new("")
+        access = self.access()
+        self.lines.append(f"public enum F{n}: Error {{ case low(Int) }}\n{self.random.choice(INLINES)}{access}func {name}(_ n: Int) throws(F{n}) -> Int {{ mark({n}); if n & 3 == 3 {{ throw .low(n) }}; return n }}")
+        self.call(f"((try? {name}(x)) ?? 0)", bool(access))
+
+    def asynchronous(self):
+        n, name = self.new("")
+        access = self.access()
+        wait = self.random.choice(["await Task.yield(); ", ""])
+        self.lines.append(f"{self.random.choice(INLINES)}{access}func {name}(_ n: Int) async -> Int {{ {wait}{self.body(n)} }}")
+        self.awaited.append((f"await {name}(x)", bool(access)))
+
+    def asyncRequirement(self):
+        protocol, first, second = ("%s%d" % (c, len(self.names) + 1) for c in "PXY")
+        n = len(self.names) + 1
+        name = "fn%d" % n
+        self.names[n] = (first, name)
+        m = len(self.names) + 1
+        self.names[m] = (second, name)
+        g, getter = self.new(second)
+        i = self.random.choice
+        # What carries the requirement out is async itself, or is not.
+        self.lines.append(f"""public protocol {protocol} {{ func {name}(_ n: Int) async -> Int; var {getter}: Int {{ get async }} }}
+public struct {first}: {protocol} {{ public init() {{}}; public var {getter}: Int {{ 1 }}; {i(INLINES[:5])}public func {name}(_ n: Int) async -> Int {{ {self.body(n)} }} }}
+public final class {second}: {protocol} {{ public init() {{}}; {i(INLINES[:5])}public var {getter}: Int {{ let n = 3; {self.body(g)} }}; {i(INLINES[:5])}public func {name}(_ n: Int) -> Int {{ {self.body(m)} }} }}
+@inline(never) public func any{n}(_ x: Int) -> any {protocol} {{ x & 1 == 0 ? {first}() : {second}() }}""")
+        for text in (f"await any{n}(x).{name}(x)", f"await any{n}(1).{getter}", f"await {first}().{name}(x)", f"{second}().{name}(x)"): self.awaited.append((text, True))
+
     def make(self, functions):
         first = len(self.names)
         while len(self.names) - first < functions:
-            self.random.choice([self.free, self.free, self.generic, self.structure, self.classes, self.requirement, self.throwing, self.closure])()
+            self.random.choice([self.free, self.free, self.generic, self.structure, self.classes, self.requirement, self.throwing, self.closure, self.opaque,
+                                self.pack, self.selfResult, self.initialisers, self.noncopyable, self.constrained, self.typedThrowing, self.asynchronous, self.asyncRequirement])()
 
 
 def program(random):
@@ -119,11 +202,14 @@ def program(random):
     main.make(10)
     inside = "\n".join(f"  s &+= {text}" for text, _ in library.calls)
     library.lines.append(f"@inline(never) public func drive(_ x: Int) -> Int {{ var s = 0\n{inside}\n  return s }}")
+    waits = "\n".join(f"  s &+= {text}" for text, _ in library.awaited)
+    library.lines.append(f"@inline(never) public func driveAsync(_ x: Int) async -> Int {{ var s = 0\n{waits}\n  return s }}")
     calls = [text for text, _ in main.calls] + [text for text, isPublic in library.calls if isPublic]
+    calls += [text for text, _ in main.awaited] + [text for text, isPublic in library.awaited if isPublic]
     random.shuffle(calls)
     half = len(main.lines) // 2
     body = "\n".join(f"    s &+= {text}" for text in calls)
-    start = f"@main struct Main {{ static func main() {{\n  var s = 0\n  for x in 0..<CommandLine.arguments.count + 4 {{ s &+= drive(x)\n{body}\n  }}\n  tell(); print(s) }} }}"
+    start = f"@main struct Main {{ static func main() async {{\n  var s = 0\n  for x in 0..<CommandLine.arguments.count + 4 {{ s &+= drive(x); s &+= await driveAsync(x)\n{body}\n  }}\n  tell(); print(s) }} }}"
     return {"Counter.swift": COUNTER, "Lib.swift": "import Counter\n" + "\n".join(library.lines),
             "other.swift": "import Counter\nimport Lib\n" + "\n".join(main.lines[:half]),
             "Case.swift": "import Counter\nimport Lib\n" + "\n".join(main.lines[half:] + [start])}, names
