@@ -17,8 +17,9 @@ static bool has_room(const HKTThread *t) {
 void hkt_with_room(const HKTThread *t, void (*body)(void *), void *context) {
   if (__builtin_expect(has_room(t), 1)) return body(context);
   size_t guard = (size_t)sysconf(_SC_PAGESIZE);
-  char *memory = mmap(NULL, SPARE + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  bool is_made = memory != MAP_FAILED && mprotect(memory + guard, SPARE, PROT_READ | PROT_WRITE) == 0;
+  char *memory = mmap(NULL, SPARE + guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  // The page below faults where the work needs still more.
+  bool is_made = memory != MAP_FAILED && mmap(memory, guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == memory;
   // Without memory for it the work has what is left.
   is_made ? hkt_run_on_stack(body, context, memory + guard + SPARE) : body(context);
   if (memory != MAP_FAILED) munmap(memory, SPARE + guard);

@@ -129,10 +129,8 @@ final class Merges {
   /// The one function that it calls or jumps to, those aside that count references.
   private func onlyTarget(_ address: UInt64, size: Int) -> UInt64? {
     guard let bytes = file.bytes(at: address, count: size)?.baseAddress else { return nil }
-    var exits = [HKTExit](repeating: HKTExit(), count: 16)
-    let count = hkt_find_exits(bytes.assumingMemoryBound(to: UInt8.self), UInt64(size), address, &exits, exits.count)
-    guard count <= exits.count else { return nil }
-    let others = exits.prefix(count).map(\.target).filter { target in
+    guard let exits = CodeExits.find(bytes, size: UInt64(size), address: address, most: 16) else { return nil }
+    let others = exits.map(\.target).filter { target in
       guard let name = reader.importStub(at: target) else { return true }
       return !Flows.takeOneObject.contains(String(decoding: name, as: UTF8.self)) && !name.elementsEqual("__stack_chk_fail".utf8)
     }

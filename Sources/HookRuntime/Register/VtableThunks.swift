@@ -55,11 +55,8 @@ extension ImageCatalog {
 
   private func callsBody(_ symbol: ImageSymbol, of family: Family) -> Bool {
     guard let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress else { return true }
-    var exits = [HKTExit](repeating: HKTExit(), count: 64)
-    let count = hkt_find_exits(
-      code.assumingMemoryBound(to: UInt8.self), UInt64(symbol.size), symbol.address + bias, &exits, exits.count)
     let bodies = Set(family.bodies.map(\.address))
-    return count <= exits.count && exits[..<count].contains { bodies.contains($0.target) }
+    return CodeExits.find(code, size: UInt64(symbol.size), address: symbol.address + bias, most: 64)?.contains { bodies.contains($0.target) } ?? false
   }
 }
 

@@ -52,10 +52,8 @@ extension ImageCatalog {
     let base = family.bodies[0]
     let clones = Set(family.bodies.lazy.filter { $0.form == .genericClone }.map(\.address))
     guard let code = file.bytes(at: base.address - bias, count: base.size)?.baseAddress else { return }
-    var exits = [HKTExit](repeating: HKTExit(), count: Self.mostExits)
-    let count = hkt_find_exits(code.assumingMemoryBound(to: UInt8.self), UInt64(base.size), base.address, &exits, exits.count)
-    guard count <= exits.count else { return }
-    family.bodies[0].way.handsOnTo += exits[..<count].lazy.filter { $0.is_jump && clones.contains($0.target) }.map(\.target)
+    guard let exits = CodeExits.find(code, size: UInt64(base.size), address: base.address, most: Self.mostExits) else { return }
+    family.bodies[0].way.handsOnTo += exits.lazy.filter { $0.is_jump && clones.contains($0.target) }.map(\.target)
   }
 
   private static let mostJumps = 4

@@ -104,11 +104,9 @@ extension Witness {
     }
   }
 
-  /// Where its code calls and jumps to, 0 for what is not known; none where these are too many.
+  /// Where its code calls and jumps to, 0 for what is not known; none where these are too many, and where its bytes are no code.
   func exits(_ code: UnsafeRawPointer) -> [UInt64] {
-    var exits = [HKTExit](repeating: HKTExit(), count: Self.mostExits)
-    let count = hkt_find_exits(code.assumingMemoryBound(to: UInt8.self), UInt64(size), address, &exits, exits.count)
-    return count <= exits.count ? exits[..<count].map(\.target) : []
+    CodeExits.find(code, size: UInt64(size), address: address, most: Self.mostExits)?.map(\.target) ?? []
   }
 
   private static let mostExits = 64

@@ -136,7 +136,7 @@ patch { id = "a", priority = "high" }
 > header-priority-huge.lua:1: '99999999999999999999999999' is no whole number within 64 bits
 patch { id = "a", priority = 99999999999999999999999999 }
 === header-priority-fraction
-> header-priority-fraction.lua:1: '1.5' is no whole number
+> header-priority-fraction.lua:1: 'priority' is a whole number, such as 10, found the number 1.5
 patch { id = "a", priority = 1.5 }
 === header-api
 > header-api.lua:1: this host knows api 1, the patch asks for 2

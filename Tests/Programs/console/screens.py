@@ -55,6 +55,11 @@ def capture(name, what):
         print(f"<!-- {name} -->\n```\n{found}```")
         return
     match = re.search(rf"<!-- {re.escape(name)} -->\n```\n(.*?)```", page, re.S)
+    # The screen may be in the middle of being drawn.
+    end = time.monotonic() + LIMIT
+    while match and match.group(1) != found and time.monotonic() < end:
+        time.sleep(0.05)
+        found = shown().rstrip() + "\n"
     check(f"the page shows the same: {name}", match is not None and match.group(1) == found, match and match.group(1), found)
 
 
@@ -94,10 +99,13 @@ text("n > 1000")
 keys("Enter")
 capture("Ctrl-C", r"stopped[^>]*> n > 1000\s+true")
 clear()
+# What is typed before the line editor reads is shown by the terminal itself.
 text("function twice(n)")
 keys("Enter")
+see(r"\n\. *\n")
 text("return 2 * n end")
 keys("Enter")
+see(r"end\n> *\n")
 text("twice(21)")
 keys("Enter")
 capture("lines that go on", r"42")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Files that are damaged end no command and no program: images with any bytes changed, images whose types and debug information are, what the state
-# directory holds, and files that are cut short while they are in use. SEED chooses what is damaged.
+# directory holds, and files that are cut short while they are in use. SCRIPTHOST_SEED chooses what is damaged.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
-seed=${SEED:-$((RANDOM % 1000))}
+seed=${SCRIPTHOST_SEED:-$((RANDOM % 1000))}
 printf 'seed %s\n' "$seed"
 cd "$work"
 swiftc -O -g -module-name Shop "$here/Shop.swift" -o shop

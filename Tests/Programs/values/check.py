@@ -13,7 +13,7 @@ from model import said
 
 
 # What the host says of a run in which nothing is wrong.
-HOST_SAYS = re.compile(r"bodies of '.*' are hooked|loaded, \d+ hooks?|\(in \w+ '|\d+ old values? ")
+HOST_SAYS = re.compile(r"is also hooked by|bodies of '.*' are hooked|loaded, \d+ hooks?|\(in \w+ '|\d+ old values? ")
 # Old values of variables that callers may end themselves; no value here has more objects.
 LEFT, MOST_OBJECTS = re.compile(r"(\d+) old values? of variables that handlers changed may be left behind"), 8
 

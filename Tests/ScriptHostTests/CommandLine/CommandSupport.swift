@@ -7,7 +7,7 @@ import Testing
 /// Where things are.
 enum Place {
   /// The package.
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
   /// The directory of the tests' own build, with the command in it.

@@ -62,9 +62,7 @@ extension ImageCatalog {
     guard let symbol = symbols.symbols(at: address - bias).first(where: { $0.size > 0 }),
       let code = file.bytes(at: symbol.address, count: Int(symbol.size))?.baseAddress
     else { return nil }
-    var found = [HKTExit](repeating: HKTExit(), count: 64)
-    let count = hkt_find_exits(code.assumingMemoryBound(to: UInt8.self), UInt64(symbol.size), address, &found, found.count)
-    return count > found.count ? nil : found[..<count].map { UInt($0.target) }
+    return CodeExits.find(code, size: UInt64(symbol.size), address: address, most: 64)?.map { UInt($0.target) }
   }
 
   /// The name of the function that the code at an address of this process imports.
