@@ -94,22 +94,6 @@ bool hkt_lies_in_frame(const void *object) {
   return malloc_is_known() && !starts_block(address);
 }
 
-typedef struct Addresses { uint64_t *list; size_t room, count; } Addresses;
-
-static _Unwind_Reason_Code note_address(struct _Unwind_Context *context, void *opaque) {
-  Addresses *all = opaque;
-  uint64_t address = _Unwind_GetIP(context);
-  if (!address || all->count == all->room) return _URC_END_OF_STACK;
-  all->list[all->count++] = address;
-  return _URC_NO_REASON;
-}
-
-size_t hkt_return_addresses(uint64_t *addresses, size_t room) {
-  Addresses all = {addresses, room, 0};
-  _Unwind_Backtrace(note_address, &all);
-  return all.count;
-}
-
 /// Metadata of a class, or of a box or a closure's context, as far as its words tell: kind, size and alignment of instances, and
 /// that what it refers to is there. (Swift's TargetHeapMetadata and TargetClassMetadata without Objective-C.)
 static bool is_heap_metadata(uint64_t metadata) {

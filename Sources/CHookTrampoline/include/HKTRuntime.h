@@ -36,9 +36,6 @@ static inline bool hkt_is_in_frame(const void *object) {
   return unowned >= 2 && unowned < 0x7fffffff && hkt_lies_in_frame(object);
 }
 
-/// Return addresses on this thread's stack, innermost first; answers how many, `room` at most.
-size_t hkt_return_addresses(uint64_t *addresses, size_t room);
-
 typedef struct HKTBox { void *object; void *value; } HKTBox;
 extern HKTBox swift_allocBox(const void *type) __attribute__((swiftcall));
 extern void swift_deallocBox(void *object);

@@ -25,7 +25,6 @@ package final class ImageCatalog: @unchecked Sendable {
   private(set) lazy var merges = Merges(file, symbols, bias: bias, isLoaded: isLoaded)
   lazy var flows = Flows(file, symbols, bias: bias, records: { [unowned self] in metadataSymbols })
   private(set) lazy var entrances = Entrances(file, symbols)
-  private(set) lazy var unseenFrees = ImageUnseenFrees(file, symbols)
   /// What was found out of families, by their keys, with the number of bodies they had; modules that the debug information describes.
   /// Behind `lock`.
   var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]

@@ -71,7 +71,7 @@ private struct Search {
 
   func find(object address: UInt) -> String? {
     guard let object = UnsafeRawPointer(bitPattern: address) else { return nil }
-    if hkt_is_in_frame(object) || UnseenFrees.threaten(object) { return isLent(address) ? nil : Instance.typeName(object) }
+    if hkt_is_in_frame(object) { return isLent(address) ? nil : Instance.typeName(object) }
     // Where its fields are, whatever they are; the object's own two words are none of them.
     let fields = max(0, min(Instance.type(object).instanceSize / 8 - 2, mostWords))
     return hkt_frame_object_among(object + 16, fields).flatMap { isLent(address) ? nil : Instance.typeName($0) }
