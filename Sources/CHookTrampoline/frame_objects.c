@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <unwind.h>
 
 _Bool hkt_proxies_stand;
 
