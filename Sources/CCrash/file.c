@@ -78,6 +78,11 @@ int ccrash_open(const char *path, const char *program, const char *build_id, con
   return 0;
 }
 
+const void *ccrash_memory(size_t *size) {
+  *size = sizeof(CCrashFile);
+  return atomic_load(&ccrash_file);
+}
+
 void ccrash_end(void) {
   CCrashFile *file = atomic_load(&ccrash_file);
   if (!file || file->process != getpid()) return;

@@ -46,6 +46,8 @@ bool ccrash_arm_thread(void);
 /// Makes the file (it must not be there yet), allocates all of it and maps it. 0 or an errno; then nothing is written anywhere.
 /// Once per process, before other threads use the library. A forked child writes no more to it.
 int ccrash_open(const char *path, const char *program, const char *build_id, const char *boot_id, int32_t arguments);
+/// Where the file is mapped, and how many bytes; NULL where there is none. Any thread.
+const void *ccrash_memory(size_t *size);
 /// The process ends as it wanted: the file says so and is removed.
 void ccrash_end(void);
 /// The start was good: a crash from now on is none of a start's. Any thread.

@@ -22,6 +22,9 @@ extension BootTask {
       context.log.note("crash file", "no crash report can be written in '\(directory)': \(systemMessage(code)); the program runs without one")
       return .goOn
     }
+    // One that is cut short is no reason for a crash: the program goes on without reports.
+    var size = 0
+    if let memory = ccrash_memory(&size) { hkt_note_mapping(memory, size, true) }
     ccrash_set_calls_of(hkt_calls_of_thread)
     context.atEnd { ccrash_end() }
     return .goOn
