@@ -9,8 +9,8 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
   let symbols: ByteView
   let strings: ByteView
   let count: Int
-  /// Which section numbers hold code.
-  private let executable: [Bool]
+  /// Where code lies, by section number; empty of sections that hold none.
+  private let code: [Range<UInt64>]
 
   /// An ELF64 symbol entry.
   struct Entry: BitwiseCopyable {
@@ -46,7 +46,10 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
     self.symbols = symbols
     strings = ByteView(base: text.base, count: end + 1)
     count = min(symbols.count / Self.entrySize, RawSymbols.maximumCount)
-    executable = file.sections.map(\.isExecutable)
+    code = file.sections.map { section in
+      let (end, overflows) = section.address.addingReportingOverflow(section.size)
+      return section.isExecutable && !overflows ? section.address..<end : 0..<0
+    }
   }
 
   /// The number of entries a `SymbolReference` can tell apart.
@@ -62,12 +65,12 @@ struct RawSymbols: @unchecked Sendable {  // read-only memory of a mapped file
     symbols.base.loadUnaligned(fromByteOffset: index * Self.entrySize, as: Entry.self)
   }
 
-  /// Whether the entry is code: a function or a named label in an executable section.
+  /// Whether the entry is code: a function or a named label in an executable section, and within it: files may be damaged.
   @inline(__always)
   func isCode(_ entry: Entry) -> Bool {
     guard entry.isFunction || (entry.isLabel && entry.name != 0) else { return false }
-    guard Int(entry.section) < executable.count, entry.name < strings.count else { return false }
-    return entry.section != 0 && executable[Int(entry.section)]
+    guard Int(entry.section) < code.count, entry.name < strings.count else { return false }
+    return entry.section != 0 && code[Int(entry.section)].contains(entry.value)
   }
 
   /// The NUL-terminated name of an entry for which `isCode` holds.
