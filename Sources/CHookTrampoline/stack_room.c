@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 enum { PAGE = 4096, LEAST = 2 << 20, USUAL = 16 << 20, KEPT = 1 << 20, TIMES = 64, LEAST_IN_SIGNALS = 64 << 10 };
-static const uint64_t MOST = UINT64_C(1) << 30;
+static const uint64_t MOST = UINT64_C(1) << 30, FAR = UINT64_C(64) << 20, FURTHEST = 64 * FAR;
 
 /// stack_room_x86_64.S
 HKT_HIDDEN HKTAction hkt_call_on_stack(HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *), uint64_t top);
@@ -55,6 +55,23 @@ void hkt_room_end(HKTThread *t) {
   if (low) munmap((void *)(low - PAGE), high - low + PAGE);
 }
 
+static char *reserve_at(uint64_t place, uint64_t size) {
+  return mmap((void *)(place & ~(uint64_t)(PAGE - 1)), size, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+}
+
+/// `size` bytes of memory below the address `high`, or MAP_FAILED. Where the system's choice lies above it, places further and further
+/// down are asked for: threads that begin together, with stacks beside each other, ask for the same ones.
+static char *reserve_below(uint64_t high, uint64_t size) {
+  char *low = reserve_at(0, size);
+  for (uint64_t distance = FAR; low != MAP_FAILED && (uint64_t)low >= high; distance += FAR) {
+    munmap(low, size);
+    if (distance > FURTHEST || high < size + distance) return MAP_FAILED;
+    low = reserve_at(high - size - distance, size);
+  }
+  return low;
+}
+
 /// Memory below the thread's own stack, with a page under it that nobody can touch.
 static bool make(HKTThread *t) {
   if (t->spare_low) return true;
@@ -64,17 +81,10 @@ static bool make(HKTThread *t) {
   if (size < USUAL) size = USUAL;
   for (; !t->spare_low && size >= LEAST; size /= 2) {
     size &= ~(uint64_t)(PAGE - 1);
-    char *low = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    char *low = reserve_below(t->stack_low, size + PAGE);
     if (low == MAP_FAILED) continue;
-    if ((uint64_t)low >= t->stack_low) {
-      // There was a gap above: ask for the place itself.
-      munmap(low, size + PAGE);
-      void *wanted = (void *)((t->stack_low - size - (64 << 20)) & ~(uint64_t)(PAGE - 1));
-      low = mmap(wanted, size + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-      if (low == MAP_FAILED) continue;
-    }
     void *guard = mmap(low, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    if (guard == MAP_FAILED || (uint64_t)low >= t->stack_low) {
+    if (guard == MAP_FAILED) {
       munmap(low, size + PAGE);
       continue;
     }

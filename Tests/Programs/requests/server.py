@@ -32,8 +32,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"x" * 1000)
             self.wfile.flush()
             time.sleep(int(parts[2]) / 1000)
-            self.wfile.write(b"y" * 1000)
+            # Before it is written: the client may have it before this thread goes on.
             done = time.monotonic_ns()
+            self.wfile.write(b"y" * 1000)
         else:
             self.send_error(404)
         with lock, open(sys.argv[1], "a") as seen:
