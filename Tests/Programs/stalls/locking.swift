@@ -3,13 +3,15 @@ import Glibc
 import Synchronization
 
 nonisolated(unsafe) var held = 0
+let isHeld = Atomic(false)
 // Something is done behind the wait, so that it is a call and no jump.
 @inline(never) func holdTheTill(_ time: UInt32) {
+  isHeld.store(true, ordering: .sequentiallyConsistent)
   usleep(time * 1000)
   held += 1
 }
 @inline(never) func price(_ item: Int) -> Int {
-  usleep(item == 7 ? 60_000 : 200)
+  usleep(item == 7 ? 600_000 : 200)
   return item * 2
 }
 enum Trouble: Error { case late }
@@ -45,20 +47,20 @@ switch CommandLine.arguments.dropFirst().first ?? "" {
 case "mutex":
   let holder = thread { _ in
     pthread_mutex_lock(plain.lock)
-    holdTheTill(600)
+    holdTheTill(1000)
     pthread_mutex_unlock(plain.lock)
     return nil
   }
-  usleep(100_000)
+  while !isHeld.load(ordering: .sequentiallyConsistent) { usleep(1000) }
   plain.waitForTheTill()
   pthread_join(holder, nil)
   for _ in 0..<1000 { plain.waitForTheTill() }
 case "Mutex":
   let holder = thread { _ in
-    modern.withLock { _ in holdTheTill(600) }
+    modern.withLock { _ in holdTheTill(1000) }
     return nil
   }
-  usleep(100_000)
+  while !isHeld.load(ordering: .sequentiallyConsistent) { usleep(1000) }
   waitForTheBook()
   pthread_join(holder, nil)
   for _ in 0..<1000 { waitForTheBook() }

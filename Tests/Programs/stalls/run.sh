@@ -65,7 +65,7 @@ stalls { locks = "200ms" }
 LUA
 cat >patches/slow.lua <<'LUA'
 patch { id = "slow", version = "1.0.0", api = 1 }
-slow { on = "locking.price(_:)", budget = "40ms", fields = { item = "args.1" } }
+slow { on = "locking.price(_:)", budget = "400ms", fields = { item = "args.1" } }
 slow { on = "locking.deliver(_:)", budget = "20ms", where = "error ~= nil", fields = { error = "error" } }
 slow { on = "C.usleep", budget = "25ms", fields = { asked = "args.1" }, rate = "2/min" }
 LUA
@@ -87,7 +87,7 @@ for level in -Onone -O; do
   unchanged "$level: budgets leave the program as it was" alone slow
   grep -a '"kind":"stall"' "slow$level.events" >"slow$level.stalls" || true
   check "$level: the one call over its budget is recorded" [ "$(grep -c '"name":"slow: locking.price(_:)"' "slow$level.stalls")" -eq 1 ]
-  says "$level: with what the rule reads of it" "slow$level.stalls" '"budget_ns":40000000,"item":7'
+  says "$level: with what the rule reads of it" "slow$level.stalls" '"budget_ns":400000000,"item":7'
   check "$level: of those that fail, the one that failed" [ "$(grep -c '"name":"slow: locking.deliver(_:)"' "slow$level.stalls")" -eq 1 ]
   says "$level: with its error" "slow$level.stalls" '"error":"Trouble.late"'
   check "$level: calls of a C function, as many as the rate lets" [ "$(grep -c '"name":"slow: C.usleep' "slow$level.stalls")" -eq 2 ]
