@@ -12,6 +12,7 @@ run() {
   local name=$1 patches=$2
   shift 2
   capture "$work/$name" "$scripthost" run -v --state "$work/state-$name" --patches "$here/$patches" -- "$@"
+  [ "$(cat "$work/$name.status")" -le 128 ] || "$scripthost" crashes --state "$work/state-$name" show 2>&1 | head -n 12 >>"$work/.deaths"
 }
 
 for way in O Onone; do

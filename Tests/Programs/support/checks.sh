@@ -68,7 +68,9 @@ capture() {
 # last_words FILE: what a program said last, from the report of its crash on where there is one.
 last_words() {
   local line
-  line=$(grep -anm 1 -E "$crash" "$1" | cut -d : -f 1) || true
+  # Of traps that were contained, it goes on after their messages.
+  line=$(grep -anE 'ERROR: AddressSanitizer|Fatal error: ' "$1" | tail -n 1 | cut -d : -f 1) || true
+  [ "$line" ] || line=$(grep -anm 1 -E "$crash" "$1" | cut -d : -f 1) || true
   if [ "$line" ]; then sed -n "$line,$((line + 59))p" "$1"; else tail -n 12 "$1"; fi | tr -d '\000' | cut -c 1-240
 }
 
