@@ -12,6 +12,7 @@
 #include "contain.h"
 
 #include "HKTPeek.h"
+#include "HKTWaiting.h"
 #include "stack_room.h"
 
 #include <string.h>
@@ -50,26 +51,33 @@ static size_t look(uint64_t at, void *to, size_t room) {
   return page < room && hkt_peek(at, to, page) ? page : 0;
 }
 
+/// The host's own records of the thread: in one of them counters lie around the thread's id as those of a mutex do.
+static bool is_in_record(const HKTThread *t, uint64_t at) {
+  const HKTWaiting *w = hkt_waiting_if_known();
+  return at - (uint64_t)t < sizeof *t || (w && at - (uint64_t)w < sizeof *w);
+}
+
 static bool leads_to_lock(const HKTThread *t, uint64_t at, uint32_t thread) {
   uint32_t words[7];
-  return is_pointer(t, at) && look(at, words, sizeof words) == sizeof words &&
+  return is_pointer(t, at) && !is_in_record(t, at) && look(at, words, sizeof words) == sizeof words &&
          (is_pthread_mutex(words, thread) || is_write_lock(words, thread));
 }
 
-/// What the host and the C library know of the thread, and its thread-local variables: the runtime keeps the thread's id in one.
-static bool is_of_thread(const HKTThread *t, uint64_t at) {
+/// What the C library knows of the thread, and its thread-local variables: the runtime keeps the thread's id in one.
+static bool is_of_thread(uint64_t at) {
   enum { LOCALS = 16 << 10, RECORD = 4096 };
   uint64_t thread = (uint64_t)__builtin_thread_pointer();
-  return (at + LOOKED_AT > (uint64_t)t && at < (uint64_t)(t + 1)) || (at > thread - LOCALS && at < thread + RECORD);
+  return at > thread - LOCALS && at < thread + RECORD;
 }
 
 static bool holds_at(const HKTThread *t, uint64_t at, uint32_t thread, bool has_word_locks) {
   uint32_t words[LOOKED_AT / 4] = {0};
   size_t count = look(at, words, sizeof words) / 4;
   for (size_t i = 0; i < count; i++) {
+    if (is_in_record(t, at + i * sizeof *words)) continue;
     if (i + 5 <= count && is_pthread_mutex(words + i, thread)) return true;
     if (i + 7 <= count && is_write_lock(words + i, thread)) return true;
-    if (has_word_locks && is_word_lock(words[i], thread) && !is_of_thread(t, at)) return true;
+    if (has_word_locks && is_word_lock(words[i], thread) && !is_of_thread(at)) return true;
     uint64_t next;
     if (i % 2 != 0 || i + 2 > count) continue;
     memcpy(&next, words + i, sizeof next);

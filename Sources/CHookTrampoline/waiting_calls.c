@@ -35,6 +35,8 @@ static HKTWaiting *make(void) {
   return w;
 }
 
+const HKTWaiting *hkt_waiting_if_known(void) { return own; }
+
 HKTWaiting *hkt_waiting_first(void) { return atomic_load(&all); }
 
 void hkt_waiting_begin(HKTWaiting *w) { atomic_store_explicit(&w->state, INSIDE, memory_order_release); }

@@ -33,6 +33,8 @@ static inline bool hkt_waiting_set_watched(bool on) { return atomic_exchange(&hk
 /// This thread's record; NULL: no memory.
 HKTWaiting *hkt_waiting_here(void);
 HKTWaiting *hkt_waiting_first(void);
+/// The calling thread's record; NULL: it has none. Async-signal-safe.
+const HKTWaiting *hkt_waiting_if_known(void);
 
 /// A call begins: `what`, `patch`, `around` and `since` are set.
 void hkt_waiting_begin(HKTWaiting *waiting);

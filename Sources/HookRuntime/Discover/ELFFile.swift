@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 // ELFFile — one ELF64 x86-64 file, mapped read-only.
 //
@@ -9,7 +10,7 @@ import Glibc
 // Leaves the meaning of the sections to SymbolTable, SwiftTypes and InlineTable.
 
 /// A program, library, object or debug file. Immutable after `init`; may be used from any thread.
-package final class ELFFile: @unchecked Sendable {  // all stored properties are constants; the mapping is read-only and never undone
+package final class ELFFile: @unchecked Sendable {  // all stored properties are constants or guarded; the mapping is read-only and never undone
   /// One row of the section table.
   package struct Section: Sendable {
     package let name: String
@@ -86,10 +87,21 @@ package final class ELFFile: @unchecked Sendable {  // all stored properties are
     dynamic = DynamicTable(view, segments: segments)
   }
 
-  /// The first section with this name.
   /// Takes what was read of all files out of this process's memory; it comes back when it is looked at.
   package static func releasePages() { MappedFile.releasePages() }
 
+  private let foundRelocations = Mutex<Relocations?>(nil)
+  /// Sorted at the first look.
+  var relocations: Relocations {
+    foundRelocations.withLock { found in
+      if let found { return found }
+      let made = Relocations(self)
+      found = made
+      return made
+    }
+  }
+
+  /// The first section with this name.
   package func section(named name: String) -> Section? {
     sections.first { $0.name == name }
   }

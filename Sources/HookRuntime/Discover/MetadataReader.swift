@@ -32,17 +32,15 @@ final class MetadataReader: @unchecked Sendable {  // constants, and what is beh
   let bias: UInt64
   private let regions: [Region]
   private let readsMemory: Bool
-  /// Of a file, where each pointer asks for them.
+  /// Of a file, where each pointer asks for them; readers of memory, where pointers are as they are, ask the file when they must.
   private let fileRelocations: Relocations?
-  /// Read when asked for: most readers of memory, where pointers are as they are, never are.
-  private let foundRelocations = Mutex<Relocations?>(nil)
   private let foundStubs = Mutex<Set<UInt64>?>(nil)
 
   init(file: ELFFile) {
     self.file = file
     bias = 0
     readsMemory = false
-    fileRelocations = Relocations(file)
+    fileRelocations = file.relocations
     regions = file.segments.filter { $0.isLoaded && $0.fileSize > 0 }.compactMap { segment in
       guard let bytes = file.view.slice(segment.offset, segment.fileSize) else { return nil }
       let (end, overflow) = segment.address.addingReportingOverflow(segment.fileSize)
@@ -62,16 +60,7 @@ final class MetadataReader: @unchecked Sendable {  // constants, and what is beh
     }.sorted { $0.start < $1.start }
   }
 
-  private var relocations: Relocations? {
-    if let fileRelocations { return fileRelocations }
-    guard let file else { return nil }
-    return foundRelocations.withLock { found in
-      if let found { return found }
-      let made = Relocations(file)
-      found = made
-      return made
-    }
-  }
+  private var relocations: Relocations? { fileRelocations ?? file?.relocations }
 
   /// Virtual addresses of the runtime's "deleted method" functions where the image itself has them.
   var deletedMethodStubs: Set<UInt64> {

@@ -23,7 +23,6 @@ final class Flows {
   let symbols: SymbolTable
   var parser = SymbolParser()
   lazy var reader = MetadataReader(file: file)
-  private lazy var relocations = Relocations(file)
   /// What each function takes, as far as it was asked; its own calls count as taking nothing while it is being read.
   private var taken: [SlotQuestion: (asked: UInt64, found: UInt64)] = [:]
   private lazy var callers = CodeReferences(.branches, of: { functionAddresses(symbols) }, in: file, symbols)
@@ -271,7 +270,7 @@ final class Flows {
   private func findPointedTo() -> Set<UInt64> {
     let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
     var found: Set<UInt64> = []
-    relocations.forEachAddress { address in
+    file.relocations.forEachAddress { address in
       if code.contains(where: { $0.contains(address) }) { found.insert(address) }
     }
     return found

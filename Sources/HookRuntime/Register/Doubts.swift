@@ -156,7 +156,7 @@ struct Entrances {
   init(_ file: ELFFile, _ symbols: SymbolTable) {
     uses = CodeReferences(.entrances, of: { functionAddresses(symbols) }, in: file, symbols)
     let code = file.sections.filter(\.isExecutable).map { $0.address..<$0.address + $0.size }
-    Relocations(file).forEachAddress { address in if code.contains(where: { $0.contains(address) }) { inData.insert(address) } }
+    file.relocations.forEachAddress { address in if code.contains(where: { $0.contains(address) }) { inData.insert(address) } }
   }
 
   /// Something names the address, but for code in the ranges.

@@ -201,7 +201,7 @@ final class Merges {
 
   private func findPointedTo() -> Set<UInt64> {
     var found: Set<UInt64> = []
-    Relocations(file).forEachAddress { if merged.contains($0) { found.insert($0) } }
+    file.relocations.forEachAddress { if merged.contains($0) { found.insert($0) } }
     return found
   }
 
