@@ -13,7 +13,7 @@
 //   async.c ─► hkt_run_layer                                    layers of async calls, one at a time
 //
 // A way that meets what it does not handle goes on by the next one; every delivery ends in end_delivery. Counting is in call_counts.c, time
-// in clock.c, which entries continue a call in forwarded_calls.h, which layers take part in layer_choice.c.
+// in clock.c, what handlers take in meter.c, which entries continue a call in forwarded_calls.h, which layers take part in layer_choice.c.
 //
 // Invariants
 //   1. `thread->top` is the innermost hooked call of the thread; records live on
@@ -26,7 +26,6 @@
 #include "call_counts.h"
 #include "calls_internal.h"
 #include "forwarded_calls.h"
-#include "spare_stack.h"
 #include "layer_choice.h"
 #include "layer_sets.h"
 #include "abandoned_calls.h"
@@ -73,48 +72,6 @@ void hkt_set_passive(bool value) {
 }
 bool hkt_is_passive(void) { return atomic_load_explicit(&hkt_process_is, memory_order_relaxed) & HKT_PROCESS_PASSIVE; }
 
-// MARK: Measuring handlers
-
-HKTMeter *hkt_meter_new(void) { return calloc(1, sizeof(HKTMeter)); }
-void hkt_meter_free(HKTMeter *meter) { free(meter); }
-uint64_t hkt_meter_ticks(HKTMeter *meter) { return atomic_load_explicit(&meter->ticks, memory_order_relaxed); }
-uint64_t hkt_meter_longest(HKTMeter *meter) { return atomic_load_explicit(&meter->longest, memory_order_relaxed); }
-void hkt_meter_runs(HKTMeter *meter, uint64_t *runs) {
-  for (uint32_t i = 0; i < HKT_METER_BUCKETS; i++) runs[i] = atomic_load_explicit(&meter->runs[i], memory_order_relaxed);
-}
-
-uint32_t hkt_meter_bucket(uint64_t ticks) {
-  enum { FIRST = 2 * 5, LAST = 63 };
-  if (ticks < 32) return 0;
-  uint32_t power = 63 - (uint32_t)__builtin_clzll(ticks);
-  uint32_t bucket = 2 * power + (uint32_t)(ticks >> (power - 1) & 1) - FIRST;
-  return bucket > LAST ? LAST : bucket;
-}
-
-uint64_t hkt_meter_bucket_start(uint32_t bucket) {
-  if (bucket == 0) return 0;
-  uint32_t power = bucket / 2 + 5;
-  return (UINT64_C(1) << power) + (bucket % 2 ? UINT64_C(1) << (power - 1) : 0);
-}
-
-/// Runs the layer's function and notes its own time. The program's, where it went on, is not the handler's.
-static __attribute__((noinline)) HKTOutcome run_measured(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
-  HKTThread *t = call->thread;
-  uint64_t outer = t->onward_ticks;
-  t->onward_ticks = 0;
-  uint64_t began = hkt_ticks();
-  HKTOutcome outcome = layer->function(call, layer->context, phase);
-  uint64_t all = hkt_ticks_since(began), onward = t->onward_ticks;
-  t->onward_ticks = outer;
-  uint64_t own = all > onward ? all - onward : 0;
-  HKTMeter *meter = layer->meter;
-  atomic_fetch_add_explicit(&meter->ticks, own, memory_order_relaxed);
-  atomic_fetch_add_explicit(&meter->runs[hkt_meter_bucket(own)], 1, memory_order_relaxed);
-  uint64_t longest = atomic_load_explicit(&meter->longest, memory_order_relaxed);
-  while (own > longest && !atomic_compare_exchange_weak_explicit(&meter->longest, &longest, own, memory_order_relaxed, memory_order_relaxed)) {}
-  return outcome;
-}
-
 // MARK: Running a call
 
 static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *call, HKTLayer *layer, HKTPhase phase) {
@@ -125,7 +82,7 @@ static inline __attribute__((always_inline)) HKTOutcome run_handler(HKTCall *cal
   t->at_work = at_work + 1;
   t->host += is_host_work;
   HKTOutcome outcome =
-      __builtin_expect(layer->meter != NULL, 0) ? run_measured(call, layer, phase) : layer->function(call, layer->context, phase);
+      __builtin_expect(hkt_is_due(t, layer), 0) ? hkt_run_measured(call, layer, phase) : layer->function(call, layer->context, phase);
   t->host -= is_host_work;
   t->at_work = at_work;
   t->top = call;
@@ -212,15 +169,16 @@ static void run_from(HKTCall *call, uint32_t index) {
 
 void hkt_call_proceed(HKTCall *call) {
   uint32_t at_work = call->thread->at_work;
-  bool is_measured = call->layers->layer[call->index].meter != NULL;
-  uint64_t began = is_measured ? hkt_ticks() : 0;
-  hkt_clear_state(call, HKT_CALL_IN_HANDLER);
+  // Layers below this one are measured by themselves.
+  uint32_t measured = hkt_state(call) & HKT_CALL_MEASURED;
+  uint64_t began = __builtin_expect(measured != 0, 0) ? hkt_ticks() : 0;
+  hkt_clear_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_MEASURED);
   call->thread->at_work = at_work - 1;
   if (call->index + 1 == call->layers->count) run_original(call);
   else run_from(call, call->index + 1);
   call->thread->at_work = at_work;
-  if (__builtin_expect(is_measured, 0)) call->thread->onward_ticks += hkt_ticks_since(began);
-  hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN);
+  if (__builtin_expect(measured != 0, 0)) call->thread->onward_ticks += hkt_ticks_since(began);
+  hkt_set_state(call, HKT_CALL_IN_HANDLER | HKT_CALL_ORIGINAL_RAN | measured);
 }
 
 /// The call runs one layer, whatever it is on.
@@ -404,7 +362,10 @@ static inline __attribute__((always_inline)) HKTAction deliver_single(
   if (slot != HKT_OUTERMOST) t->at_work = 1;
   if (only->is_host_work) t->host = 1;
   hkt_count_call(t, body);
-  if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) only->function(&call, only->context, HKT_ENTER);
+  if (__builtin_expect(!only->is_conditional, 1) || hkt_passes_conditions(&call, only)) {
+    if (__builtin_expect(hkt_is_due(t, only), 0)) hkt_run_measured(&call, only, HKT_ENTER);
+    else only->function(&call, only->context, HKT_ENTER);
+  }
   if (t->host) t->host = 0;
   if (slot != HKT_OUTERMOST) t->at_work = 0;
   if (*t->errno_place != call.error_number) *t->errno_place = call.error_number;
@@ -463,11 +424,29 @@ static __attribute__((noinline)) HKTAction dispatch_asking(HKTFrame *frame, HKTS
   return deliver(t, frame, site, body, layers, hkt_handler_of(t, body->family));
 }
 
+typedef struct Dispatch {
+  HKTFrame *frame;
+  HKTSite *site;
+  HKTAction (*run)(HKTFrame *, HKTSite *);
+  HKTAction action;
+} Dispatch;
+
+static void run_dispatch(void *context) {
+  Dispatch *dispatch = context;
+  dispatch->action = dispatch->run(dispatch->frame, dispatch->site);
+}
+
+static HKTAction dispatch_on_spare(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *)) {
+  Dispatch dispatch = {frame, site, run, HKT_CONTINUE};
+  hkt_run_on_spare(t, run_dispatch, &dispatch);
+  return dispatch.action;
+}
+
 /// A call that finds little room on its stack, or runs in a signal handler.
 static __attribute__((noinline)) HKTAction dispatch_narrow(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *)) {
   switch (hkt_find_room(t)) {
     case HKT_ROOM_HERE: return run(frame, site);
-    case HKT_ROOM_SPARE: return hkt_run_on_spare(t, frame, site, run);
+    case HKT_ROOM_SPARE: return dispatch_on_spare(t, frame, site, run);
     case HKT_ROOM_NONE: break;
   }
   hkt_count_in_signal();
@@ -531,7 +510,7 @@ HKTAction hkt_synthesized_method(HKTFrame *frame, HKTSite *site) {
   if (!t) return HKT_CONTINUE;
   if (!hkt_is_narrow(t)) return synthesized_method(frame, site);
   // There is nothing else that answers it: without more room it runs here.
-  return hkt_find_room(t) == HKT_ROOM_SPARE ? hkt_run_on_spare(t, frame, site, synthesized_method) : synthesized_method(frame, site);
+  return hkt_find_room(t) == HKT_ROOM_SPARE ? dispatch_on_spare(t, frame, site, synthesized_method) : synthesized_method(frame, site);
 }
 
 // MARK: For async.c

@@ -1,4 +1,4 @@
-// Private to this target: what async.c takes from calls.c.
+// Private to this target: what async.c and meter.c share with calls.c.
 #ifndef HKT_CALLS_INTERNAL_H
 #define HKT_CALLS_INTERNAL_H
 
@@ -6,15 +6,10 @@
 
 // `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
 // wait for the store.
-static inline bool hkt_is_set(const HKTCall *call, uint32_t bits) {
-  return __atomic_load_n(&call->state, __ATOMIC_RELAXED) & bits;
-}
-static inline void hkt_set_state(HKTCall *call, uint32_t bits) {
-  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) | bits, __ATOMIC_RELAXED);
-}
-static inline void hkt_clear_state(HKTCall *call, uint32_t bits) {
-  __atomic_store_n(&call->state, __atomic_load_n(&call->state, __ATOMIC_RELAXED) & ~bits, __ATOMIC_RELAXED);
-}
+static inline uint32_t hkt_state(const HKTCall *call) { return __atomic_load_n(&call->state, __ATOMIC_RELAXED); }
+static inline bool hkt_is_set(const HKTCall *call, uint32_t bits) { return hkt_state(call) & bits; }
+static inline void hkt_set_state(HKTCall *call, uint32_t bits) { __atomic_store_n(&call->state, hkt_state(call) | bits, __ATOMIC_RELAXED); }
+static inline void hkt_clear_state(HKTCall *call, uint32_t bits) { __atomic_store_n(&call->state, hkt_state(call) & ~bits, __ATOMIC_RELAXED); }
 
 /// Calls may come to this body that were delivered at another one.
 static inline bool hkt_is_reached_twice(const HKTBodyRecord *body) {
@@ -38,6 +33,16 @@ void hkt_make_plan(HKTThread *t, HKTBodyRecord *record);
 static inline void hkt_need_plan(HKTThread *t, HKTBodyRecord *record) {
   if (__builtin_expect(!__atomic_load_n(&record->plan, __ATOMIC_ACQUIRE), 0)) hkt_make_plan(t, record);
 }
+
+/// The next run of the layer on this thread is measured.
+static inline __attribute__((always_inline)) bool hkt_is_due(HKTThread *t, const HKTLayer *layer) {
+  if (layer->measuring != HKT_MEASURE_SOME) return layer->measuring;
+  if (__builtin_expect(++t->unmeasured < HKT_SAMPLE_EVERY, 1)) return false;
+  t->unmeasured = 0;
+  return true;
+}
+/// Runs the layer's function and notes its own time in the layer's meter.
+__attribute__((noinline, visibility("hidden"))) HKTOutcome hkt_run_measured(HKTCall *call, HKTLayer *layer, HKTPhase phase);
 
 /// Runs one layer with the call as the innermost of its thread, which is set. Linked only meanwhile.
 HKTOutcome hkt_run_layer(HKTCall *call, HKTLayer *layer, HKTPhase phase);

@@ -28,13 +28,13 @@ HKTLayers *hkt_layers_new(uint32_t count) {
 }
 
 void hkt_layers_set(HKTLayers *layers, uint32_t index, HKTLayer layer) {
+  // There was no memory for the meter.
+  if (!layer.meter) layer.measuring = HKT_MEASURE_NONE;
   layer.is_conditional = layer.filter || layer.route || layer.state || layer.one_in > 1;
   layers->layer[index] = layer;
   layers->phases |= layer.phases;
   if (layer.order & HKT_ORDER_OBJECT) layers->objects++;
-  // What is measured goes the way that measures.
-  layers->is_single =
-      layers->count == 1 && (layer.phases & (HKT_ON_ENTER | HKT_ON_AROUND | HKT_ON_EXIT)) == HKT_ON_ENTER && !layer.meter;
+  layers->is_single = layers->count == 1 && (layer.phases & (HKT_ON_ENTER | HKT_ON_AROUND | HKT_ON_EXIT)) == HKT_ON_ENTER;
 }
 
 void hkt_layers_mute(HKTLayers *layers, uint64_t order) {

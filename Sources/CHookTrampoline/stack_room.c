@@ -1,4 +1,4 @@
-// The spare stacks of threads, and the calls that go on there.
+// The stacks that are made here: spare ones of threads, on which calls go on, and those for one piece of work.
 //
 // Invariants
 //   1. `roomy_low` and `roomy_size` say where there is room on the stack that the thread is on. They may be wrong after a jump (longjmp) or
@@ -13,10 +13,12 @@
 #include <sys/mman.h>
 
 enum { PAGE = 4096, LEAST = 2 << 20, USUAL = 16 << 20, KEPT = 1 << 20, TIMES = 64, LEAST_IN_SIGNALS = 64 << 10 };
+/// What planning a call may need, and a stack for that alone.
+enum { WORK_NEEDED = 384 << 10, WORK_SIZE = 1 << 20 };
 static const uint64_t MOST = UINT64_C(1) << 30, FAR = UINT64_C(64) << 20, FURTHEST = 64 * FAR;
 
 /// stack_room_x86_64.S
-HKT_HIDDEN HKTAction hkt_call_on_stack(HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *), uint64_t top);
+HKT_HIDDEN void hkt_run_on_stack(void (*body)(void *), void *context, uint64_t top);
 
 static uint64_t (*signal_frame)(uint64_t stack);
 void hkt_set_signal_frame(uint64_t (*function)(uint64_t)) { __atomic_store_n(&signal_frame, function, __ATOMIC_RELEASE); }
@@ -34,6 +36,13 @@ static _Atomic(uint64_t) calls_in_signals;
 void hkt_count_in_signal(void) { atomic_fetch_add_explicit(&calls_in_signals, 1, memory_order_relaxed); }
 uint64_t hkt_calls_in_signals(void) { return atomic_load_explicit(&calls_in_signals, memory_order_relaxed); }
 
+/// From the first byte that may be used to behind the last one; both 0: there was no memory. A page below it nobody can touch.
+typedef struct Stack { uint64_t low, high; } Stack;
+
+static void give_back(Stack stack) {
+  if (stack.low) munmap((void *)(stack.low - PAGE), stack.high - stack.low + PAGE);
+}
+
 static void be_on(HKTThread *t, uint64_t low, uint64_t high) {
   bool has_room = high - low > HKT_ROOM_NEEDED;
   t->roomy_low = low + HKT_ROOM_NEEDED;
@@ -50,9 +59,9 @@ void hkt_room_begin(HKTThread *t) {
 }
 
 void hkt_room_end(HKTThread *t) {
-  uint64_t low = t->spare_low, high = t->spare_high;
+  Stack spare = {t->spare_low, t->spare_high};
   t->spare_low = t->spare_high = 0;
-  if (low) munmap((void *)(low - PAGE), high - low + PAGE);
+  give_back(spare);
 }
 
 static char *reserve_at(uint64_t place, uint64_t size) {
@@ -72,26 +81,31 @@ static char *reserve_below(uint64_t high, uint64_t size) {
   return low;
 }
 
-/// Memory below the thread's own stack, with a page under it that nobody can touch.
-static bool make(HKTThread *t) {
+/// A stack of `size` bytes, a multiple of the page's, below the address `high`.
+static Stack make_stack(uint64_t high, uint64_t size) {
+  char *low = reserve_below(high, size + PAGE);
+  if (low == MAP_FAILED) return (Stack){0, 0};
+  void *guard = mmap(low, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  if (guard == MAP_FAILED) {
+    munmap(low, size + PAGE);
+    return (Stack){0, 0};
+  }
+  // One page at a time: most of them are little used.
+  madvise(low, size + PAGE, MADV_NOHUGEPAGE);
+  return (Stack){(uint64_t)low + PAGE, (uint64_t)low + PAGE + size};
+}
+
+/// The thread has a spare stack, below its own.
+static bool have_spare(HKTThread *t) {
   if (t->spare_low) return true;
   if (t->has_no_spare) return false;
   int saved = errno;
   uint64_t own = t->stack_high - t->stack_low, size = own > MOST / TIMES ? MOST : own * TIMES;
   if (size < USUAL) size = USUAL;
   for (; !t->spare_low && size >= LEAST; size /= 2) {
-    size &= ~(uint64_t)(PAGE - 1);
-    char *low = reserve_below(t->stack_low, size + PAGE);
-    if (low == MAP_FAILED) continue;
-    void *guard = mmap(low, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-    if (guard == MAP_FAILED) {
-      munmap(low, size + PAGE);
-      continue;
-    }
-    // One page at a time: most threads use little of it.
-    madvise(low, size + PAGE, MADV_NOHUGEPAGE);
-    t->spare_high = (uint64_t)low + PAGE + size;
-    t->spare_low = (uint64_t)low + PAGE;
+    Stack made = make_stack(t->stack_low, size & ~(uint64_t)(PAGE - 1));
+    t->spare_high = made.high;
+    t->spare_low = made.low;
   }
   t->has_no_spare = !t->spare_low;
   errno = saved;
@@ -115,7 +129,7 @@ HKTRoom hkt_find_room(HKTThread *t) {
   // The next call asks, too. A spare stack is not made between any two instructions.
   if (t->interrupts) return here - (is_own ? t->stack_low : t->spare_low) < LEAST_IN_SIGNALS ? HKT_ROOM_NONE : HKT_ROOM_HERE;
   be_on(t, is_own ? t->stack_low : t->spare_low, is_own ? t->stack_high : t->spare_high);
-  return is_own && here - t->stack_low < HKT_ROOM_NEEDED && make(t) ? HKT_ROOM_SPARE : HKT_ROOM_HERE;
+  return is_own && here - t->stack_low < HKT_ROOM_NEEDED && have_spare(t) ? HKT_ROOM_SPARE : HKT_ROOM_HERE;
 }
 
 /// Memory far down was used once: the system can have it back.
@@ -129,13 +143,27 @@ static void trim(const HKTThread *t) {
   errno = saved;
 }
 
-HKTAction hkt_run_on_spare(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *)) {
+void hkt_run_on_spare(HKTThread *t, void (*body)(void *), void *context) {
   t->spare_entered = (uint64_t)__builtin_frame_address(0);
   be_on(t, t->spare_low, t->spare_high);
-  HKTAction action = hkt_call_on_stack(frame, site, run, t->spare_high);
+  hkt_run_on_stack(body, context, t->spare_high);
   be_on(t, t->stack_low, t->stack_high);
   trim(t);
-  return action;
+}
+
+void hkt_with_room(HKTThread *t, void (*body)(void *), void *context) {
+  uint64_t here = (uint64_t)__builtin_frame_address(0), low, high;
+  if (__builtin_expect(hkt_is_on_stack(t, here), 1)) {
+    hkt_stack_bounds(t, here, &low, &high);
+    if (__builtin_expect(here - low >= WORK_NEEDED, 1)) return body(context);
+    if (low == t->stack_low && !t->interrupts && have_spare(t)) return hkt_run_on_spare(t, body, context);
+  }
+  // Of other stacks (of signals, of coroutines) the end is not known, and the spare one may be in use.
+  int saved = errno;
+  Stack other = make_stack(UINT64_MAX, WORK_SIZE);
+  other.low ? hkt_run_on_stack(body, context, other.high) : body(context);
+  give_back(other);
+  errno = saved;
 }
 
 bool hkt_stack_around(uintptr_t address, uintptr_t *low, size_t *size) {

@@ -1,4 +1,4 @@
-// Private to this target: whether a call finds the room it needs on the stack it comes on, and where there is more.
+// Private to this target: whether a call, or work of ours, finds the room it needs on the stack it comes on, and where there is more.
 //
 // What ScriptHost does around a call (planning, handlers, the call's own records) takes stack that the program has not counted on. A call
 // that comes where little is left goes on upon a spare stack of its thread, and so does what it calls: a recursion that its own stack
@@ -11,7 +11,7 @@
 
 #include "thread_records.h"
 
-/// What ScriptHost may need: handlers in Lua ask for 768 KiB.
+/// What a call may need: handlers in Lua ask for 768 KiB.
 enum { HKT_ROOM_NEEDED = 1 << 20 };
 
 /// The call must ask where it can go on. One comparison on the path of every call: false where there is room, and no signal handler.
@@ -28,8 +28,12 @@ typedef enum HKTRoom {
 /// Where the call can go on. Notes whether a signal handler runs (HKTThread.interrupts).
 HKT_HIDDEN HKTRoom hkt_find_room(HKTThread *t);
 
-/// Runs the handler of a site upon the spare stack.
-HKT_HIDDEN HKTAction hkt_run_on_spare(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTAction (*run)(HKTFrame *, HKTSite *));
+/// Runs `body` upon the spare stack, where hkt_find_room says so.
+HKT_HIDDEN void hkt_run_on_spare(HKTThread *t, void (*body)(void *), void *context);
+
+/// Runs `body`, work of ours such as planning a call that calls nothing of the program, where there is room for it: here, upon the spare stack,
+/// or, where neither is to be had, upon one that is made for it.
+HKT_HIDDEN void hkt_with_room(HKTThread *t, void (*body)(void *), void *context);
 
 /// At the start of a thread's record, whose bounds are known.
 HKT_HIDDEN void hkt_room_begin(HKTThread *t);

@@ -79,16 +79,27 @@ public struct FieldName: Sendable, ExpressibleByStringLiteral {
     encoded.withUnsafeBytes { body(Lent(encoded: $0.baseAddress!, isMasked: isMasked)) }
   }
 
-  /// A copy for a rule that lives long; given back with `Lent.free()`.
-  package func borrowedForEver() -> Lent {
+  /// A copy that is given back with `Lent.free()`.
+  package func copied() -> Lent {
     let copy = UnsafeMutableRawPointer.allocate(byteCount: encoded.count, alignment: 16)
     encoded.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
     return Lent(encoded: copy, isMasked: isMasked)
   }
 }
 
+/// The name of records that one owner writes, whose values are shown.
+package struct RecordName: ~Copyable, Sendable {
+  package let lent: FieldName.Lent
+
+  package init(_ name: String) { lent = FieldName(name, masked: false).copied() }
+  deinit { lent.free() }
+}
+
 extension FieldName.Lent {
-  /// Only for what `borrowedForEver` made.
+  /// A name that code of ours spells out, kept for ever: for what is made once.
+  package init(_ name: StaticString) { self = FieldName("\(name)", masked: false).copied() }
+
+  /// Only for what `FieldName.copied` made.
   package func free() { encoded.deallocate() }
 
   /// Bytes of length and name.

@@ -40,6 +40,14 @@ typedef struct HKTFrame {
   uint64_t x87_count;       // +368 how many of them hold results; meaningful for HKT_BODY_X87 bodies alone
 } HKTFrame;
 
+/// Where a word of a call lies: so many bytes from the start of its frame, or, with that bit, of its stack arguments.
+enum { HKT_ON_STACK = 1 << 15 };
+/// The first byte of what lies there. What a callee leaves is there after hkt_invoke.
+static inline void *hkt_frame_at(HKTFrame *frame, uint16_t place) {
+  if (__builtin_expect(place & HKT_ON_STACK, 0)) return (char *)frame->stack + (place & ~HKT_ON_STACK);
+  return (char *)frame + place;
+}
+
 /// Where the frame keeps the address of its stack arguments, which changes when the call of an async function first waits.
 static inline const void *hkt_stack_place(const HKTFrame *frame) { return &frame->stack; }
 

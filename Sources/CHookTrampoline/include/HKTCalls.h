@@ -7,6 +7,7 @@
 #define HKT_CALLS_H
 
 #include "CHookTrampoline.h"
+#include "HKTMeter.h"
 #include "HKTThunk.h"
 
 #include <stdatomic.h>
@@ -75,25 +76,6 @@ uint64_t hkt_layer_calls(HKTLayerState *state);
 /// Before the state's memory goes: no call uses it any more.
 void hkt_layer_state_end(HKTLayerState *state);
 
-/// How long the handlers of one layer took, while somebody measures it: their own time, without what they let the call go on to.
-typedef struct HKTMeter {
-  _Atomic(uint64_t) ticks;
-  _Atomic(uint64_t) longest;  // in ticks
-  _Atomic(uint64_t) runs[64];  // by hkt_meter_bucket of their time
-} HKTMeter;
-enum { HKT_METER_BUCKETS = 64 };
-/// NULL: no memory.
-HKTMeter *hkt_meter_new(void);
-/// When no call can use it any more.
-void hkt_meter_free(HKTMeter *meter);
-uint64_t hkt_meter_ticks(HKTMeter *meter);
-uint64_t hkt_meter_longest(HKTMeter *meter);
-void hkt_meter_runs(HKTMeter *meter, uint64_t *runs);
-/// Two buckets for each power of two, from 32 ticks on.
-uint32_t hkt_meter_bucket(uint64_t ticks);
-/// The least number of ticks that belongs to a bucket.
-uint64_t hkt_meter_bucket_start(uint32_t bucket);
-
 /// A layer's place in the nest: greater is further out. The top bit is set for layers of one object.
 static const uint64_t HKT_ORDER_OBJECT = 1ull << 63;
 
@@ -108,8 +90,9 @@ typedef struct HKTLayer {
   HKTLayerState *state;    // NULL: its calls are the selector's
   uint64_t filter_value;
   uint64_t order;
-  HKTMeter *meter;         // NULL: nobody measures it
+  HKTMeter *meter;         // there where its runs are measured
   uint32_t one_in;         // it takes part in one of so many calls, by chance; 0 and 1: in all
+  uint32_t measuring;      // HKTMeasuring
 } HKTLayer;
 
 /// Something calls in flight may read: retired when it is unpublished, freed by hkt_reclaim when the last call left it.
@@ -126,7 +109,7 @@ typedef struct HKTLayers {
   uint32_t count;
   uint32_t phases;   // all layers' phases, or-ed
   uint32_t objects;  // how many of them, the first ones, are for one object
-  uint32_t is_single;  // one layer, which is over before the original and not measured; set by hkt_layers_set
+  uint32_t is_single;  // one layer, which is over before the original; set by hkt_layers_set
   HKTLayer layer[];
 } HKTLayers;
 
@@ -223,6 +206,7 @@ enum {
   HKT_CALL_MISMATCHED = 32,  // it is counted as one of another type
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
   HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
+  HKT_CALL_MEASURED = 256,  // the layer that is at work is measured: what it goes on to is taken off
 };
 
 /// One call in flight; lives on the caller's stack.
@@ -263,6 +247,7 @@ typedef struct HKTThread {
   int32_t tid;
   uint32_t at_work;        // how many handlers are: calls in the chain that are HKT_CALL_IN_HANDLER
   uint32_t protected_count;
+  uint32_t unmeasured;     // runs of layers that are measured now and then, since one of them was
   int *errno_place;        // this thread's errno: asking for it is a call
   // Where there is room for a call's work on the stack that the thread is on. See stack_room.h, by which the rest of these go, too.
   uint64_t roomy_low, roomy_size;

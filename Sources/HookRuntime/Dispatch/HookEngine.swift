@@ -40,8 +40,8 @@ public final class HookEngine: @unchecked Sendable {
     get { lock.withLock { rule } }
     set { lock.withLock { rule = newValue } }
   }
-  /// Whose handlers' time is measured.
-  var measuring = Measuring()
+  /// Whose handlers are watched.
+  var watched = Watched()
   /// Installed hooks that take part in one call.
   var onceHooks: Set<HookToken> = []
   /// What closures on words of tables are checked with.
@@ -365,7 +365,7 @@ public final class HookEngine: @unchecked Sendable {
       nextToken += 1
       let sequence = hooked.hasSiblings ? places.take(hooked, token) : nil
       let layer = InstalledLayer(lifetime, by: candidates[index].detour, token: token, sequence: sequence)
-      layer.isMeasured = measuring.includes(lifetime.spec)
+      layer.measuring = watched.measuring(lifetime.spec)
       layers.append(layer)
       changes.append(hooked.sets.insert(layer).first(in: round, of: hooked))
     }

@@ -107,8 +107,10 @@ extension HookInfo.Scope: CustomStringConvertible {
 extension HookInfo {
   package var position: String {
     // The values of HKT_ON_ENTER, HKT_ON_AROUND and HKT_ON_EXIT, whose C names not every importer sees.
-    phases & 2 != 0 ? "around" : phases & 4 != 0 ? (phases & 1 != 0 ? "before and after" : "after") : "before"
+    phases & 2 != 0 ? "around" : phases & 4 != 0 ? (runsTwice ? "before and after" : "after") : "before"
   }
+  /// Its handler runs before the original, and again after it.
+  package var runsTwice: Bool { phases & 5 == 5 }
 }
 
 extension HookInfo: CustomStringConvertible {

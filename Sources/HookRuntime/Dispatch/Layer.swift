@@ -55,9 +55,24 @@ package struct LayerSpec {
   }
 }
 
+extension LayerSpec {
+  /// A layer whose context is an object, kept as long as a call may be in it.
+  package init(
+    _ function: @escaping HKTLayerFunction, keeping object: AnyObject, phases: UInt32, priority: Int = 0, isHostWork: Bool = true,
+    canWait: Bool = false, readsValues: Bool = true, owner: String, group: String? = nil, isOnce: Bool = false, startsDisabled: Bool = false,
+    facts: (any LayerFacts)? = nil
+  ) {
+    self.init(
+      function: function, context: Unmanaged.passRetained(object).toOpaque(), phases: phases, priority: priority, isHostWork: isHostWork,
+      canWait: canWait, readsValues: readsValues, owner: owner, group: group, isOnce: isOnce, startsDisabled: startsDisabled, facts: facts
+      // The object that was retained, once.
+    ) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+  }
+}
+
 /// Keeps a layer's context alive: one reference while installed, one for every published set that holds it.
 final class LayerLifetime: @unchecked Sendable {
-  // `spec` and `state` never change, `meter` is guarded by the engine's lock, what both point at is atomic; the release closure runs in
+  // `spec` and `state` never change, `meter` is guarded by the engine's lock, what `state` points at is atomic; the release closure runs in
   // deinit, when the last set is gone.
   let spec: LayerSpec
   /// What calls note of a layer that does not see all of its selector's calls; nil for others.
@@ -71,16 +86,16 @@ final class LayerLifetime: @unchecked Sendable {
     if let state { hkt_layer_state_init(state, UInt32(once)) }
   }
   /// Made when somebody measures it for the first time, and kept.
-  private(set) var meter: UnsafeMutablePointer<HKTMeter>?
+  private(set) var meter: Meter?
 
   /// Under the engine's lock. Nil when memory ran out.
-  func makeMeter() -> UnsafeMutablePointer<HKTMeter>? {
-    meter = meter ?? hkt_meter_new()
+  func makeMeter(_ measuring: HKTMeasuring) -> Meter? {
+    meter = meter ?? Meter()
+    if measuring == HKT_MEASURE_ALL { meter?.countBuckets() }
     return meter
   }
 
   deinit {
-    if let meter { hkt_meter_free(meter) }
     if let state {
       hkt_layer_state_end(state)
       state.deallocate()
@@ -131,8 +146,8 @@ final class InstalledLayer {
   var isEnabled: Bool
   /// There was no memory for a set with it.
   var isLeftOut = false
-  /// The time of its handlers is measured.
-  var isMeasured = false
+  /// Which runs of its handler are measured.
+  var measuring = HKT_MEASURE_NONE
   /// It takes part in one of so many calls.
   var oneIn: UInt32 = 1
   /// Why it is off, or takes part in some calls only, where the host decided that.
@@ -175,7 +190,7 @@ final class InstalledLayer {
       function: lifetime.spec.function, context: lifetime.spec.context, phases: lifetime.spec.phases,
       is_host_work: lifetime.spec.isHostWork ? 1 : 0, is_conditional: 0, filter: filter.rawValue,
       route: (isFolded ? .entry : backEnd).route.rawValue, state: lifetime.state, filter_value: value, order: order.rawValue,
-      meter: isMeasured ? lifetime.makeMeter() : nil, one_in: oneIn)
+      meter: measuring == HKT_MEASURE_NONE ? nil : lifetime.makeMeter(measuring)?.counts, one_in: oneIn, measuring: measuring.rawValue)
   }
 }
 

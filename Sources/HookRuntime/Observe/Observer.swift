@@ -173,9 +173,8 @@ package final class Observer: @unchecked Sendable {
       let isSetter = family.declaration.kind == .setter
       let watch = Watch(self, segment, property)
       return LayerSpec(
-        function: isSetter ? setLayer : modifyLayer, context: Unmanaged.passRetained(watch).toOpaque(),
-        phases: UInt32(isSetter ? HKT_ON_AROUND : HKT_ON_EXIT), priority: .min, isHostWork: false, owner: owner
-      ) { Unmanaged<Watch>.fromOpaque($0!).release() }
+        isSetter ? setLayer : modifyLayer, keeping: watch,
+        phases: UInt32(isSetter ? HKT_ON_AROUND : HKT_ON_EXIT), priority: .min, isHostWork: false, owner: owner)
     }
     guard !report.tokens.isEmpty else {
       throw .invisible(

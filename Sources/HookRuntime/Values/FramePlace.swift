@@ -1,15 +1,16 @@
-// FramePlace — where a word of a call lies in the frame that the trampoline made: the one encoding of it, and its reader.
+// FramePlace — where a word of a call lies in the frame that the trampoline made: the one encoding of it; C reads it (hkt_frame_at), which every
+// module's optimiser can see.
 //
 //   bits 0 to 14   bytes from the start of the HKTFrame, or,
 //   bit 15         where it is set, of the stack arguments (HKTFrame.stack)
 //
-// Slots (ValueSlot), recipes (ValueRecipe) and StraightPlace hold it, and C reads it as SHLPlace.offset: CLuaShim.h asserts the layout there,
-// PlaceTests compares. ScriptHost/Script/CallView+Inlined.swift has the reader again, where that module's optimiser can see it.
+// Slots (ValueSlot), recipes (ValueRecipe) and StraightPlace hold it, and the shim has it as SHLPlace.offset: CLuaShim.h asserts the layout there,
+// PlaceTests compares.
 internal import CHookTrampoline
 
 package struct FramePlace: Hashable, Sendable {
   package let bits: UInt16
-  package static let stackBit: UInt16 = 1 << 15
+  package static let stackBit = UInt16(HKT_ON_STACK)
 
   /// Bytes from the start of the frame, or of its stack arguments with the bit above.
   init(bits: UInt16) { self.bits = bits }
@@ -39,8 +40,5 @@ package struct FramePlace: Hashable, Sendable {
 
   /// The first byte. What a callee leaves is there after the original ran.
   @inline(__always)
-  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer {
-    if bits & Self.stackBit != 0 { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(bits & ~Self.stackBit) }
-    return UnsafeMutableRawPointer(frame) + Int(bits)
-  }
+  func address(in frame: UnsafeMutablePointer<HKTFrame>) -> UnsafeMutableRawPointer { hkt_frame_at(frame, bits).unsafelyUnwrapped }
 }

@@ -6,13 +6,13 @@ internal import Journal
 extension ControlVerbs {
   static let top = [
     ControlVerb(
-      "top", "what each hook and patch took so far; measures handlers for 'hold_ms' from now, answers at most 'limit' hooks", on: .worker
+      "top", "what each hook and patch took so far; measures each run for 'hold_ms' from now, answers at most 'limit' hooks", on: .worker
     ) { call in
       let hold = max(0, min(call.request["hold_ms"]?.int ?? 10_000, 600_000))
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
       Measurement.ask(hold: UInt64(hold) * 1_000_000)
       let figures = HookEngine.shared.figures()
-      let most = figures.sorted { ($0.time, $0.info.calls) > ($1.time, $1.info.calls) }.prefix(limit)
+      let most = figures.sorted { ($0.took.time, $0.info.calls) > ($1.took.time, $1.info.calls) }.prefix(limit)
       call.answer([
         .init("now_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC))), .init("cpu_ns", JSONValue(clockNanoseconds(CLOCK_PROCESS_CPUTIME_ID))),
         .init("count", JSONValue(figures.count)), .init("hooks", .array(most.map(TopVerbs.json))),
@@ -28,8 +28,8 @@ private enum TopVerbs {
       "hook": JSONValue(each.info.token.id), "selector": .string(each.info.selector), "position": .string(each.info.position),
       "patch": .string(each.info.owner), "title": JSONValue(each.facts?.title), "enabled": .bool(each.info.isEnabled),
       "one_in": JSONValue(each.info.oneIn), "limited": JSONValue(each.info.limitation), "calls": JSONValue(each.info.calls),
-      "runs": JSONValue(each.runs), "time_ns": JSONValue(each.time), "longest_ns": JSONValue(each.longest),
-      "p50_ns": each.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.percentile(0.99).map { JSONValue($0) } ?? .null,
+      "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time), "longest_ns": JSONValue(each.took.longest),
+      "p50_ns": each.took.percentile(0.5).map { JSONValue($0) } ?? .null, "p99_ns": each.took.percentile(0.99).map { JSONValue($0) } ?? .null,
       "failures": JSONValue(each.facts?.failures ?? 0), "skipped": JSONValue(each.facts?.skipped ?? 0),
     ]
   }
@@ -44,7 +44,7 @@ private enum TopVerbs {
       var sum = sums[each.info.owner] ?? Sum()
       sum.hooks += 1
       sum.calls += each.info.calls
-      sum.time += each.time
+      sum.time += each.took.time
       if let facts = each.facts, counted.insert(ObjectIdentifier(facts)).inserted {
         sum.failures += facts.failures
         sum.skipped += facts.skipped

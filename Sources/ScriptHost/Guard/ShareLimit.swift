@@ -42,7 +42,7 @@ final class ShareLimit: @unchecked Sendable {
   private let patches: PatchRegistry
   private let worker: ControlWorker
   private var next: UInt64 = 0
-  private var measured: Set<String> = []
+  private var watched: Set<String> = []
   private var before: [UInt64: UInt64] = [:]
   private var times: ProcessTime?
 
@@ -67,13 +67,13 @@ final class ShareLimit: @unchecked Sendable {
   private func check() {
     let rules = patches.shares
     let owners = Set(rules.keys)
-    for owner in owners.subtracting(measured) { HookEngine.shared.measure(owner: owner, true) }
-    for owner in measured.subtracting(owners) { HookEngine.shared.measure(owner: owner, false) }
-    measured = owners
+    for owner in owners.subtracting(watched) { HookEngine.shared.watch(owner: owner, true) }
+    for owner in watched.subtracting(owners) { HookEngine.shared.watch(owner: owner, false) }
+    watched = owners
     let now = ProcessTime()
     let figures = HookEngine.shared.figures()
     defer {
-      before = Dictionary(figures.map { ($0.info.token.id, $0.time) }) { first, _ in first }
+      before = Dictionary(figures.map { ($0.info.token.id, $0.took.time) }) { first, _ in first }
       times = now
     }
     guard let times else { return }
@@ -81,7 +81,7 @@ final class ShareLimit: @unchecked Sendable {
     guard had > 0 else { return }
     for figure in figures where figure.info.isEnabled {
       guard let rule = rules[figure.info.owner], let earlier = before[figure.info.token.id] else { continue }
-      let share = Double(figure.time &- min(figure.time, earlier)) / Double(had)
+      let share = Double(figure.took.time &- min(figure.took.time, earlier)) / Double(had)
       if share > rule.share { limit(figure, share, rule) }
     }
   }
@@ -123,7 +123,7 @@ struct ProcessTime {
   func since(_ earlier: ProcessTime) -> UInt64 { max(passed &- earlier.passed, computed &- earlier.computed) }
 }
 
-/// Handlers are measured as long as somebody asks for their times.
+/// Each run of all handlers is measured as long as somebody asks for their times.
 enum Measurement {
   /// 0: nobody asks.
   private static let until = Atomic<UInt64>(0)
@@ -134,7 +134,7 @@ enum Measurement {
   /// - Parameter hold: for so many nanoseconds from now.
   static func ask(hold: UInt64) {
     let was = until.exchange(clockNanoseconds(CLOCK_MONOTONIC) &+ hold, ordering: .relaxed)
-    if was == 0 { HookEngine.shared.measureAll(true) }
+    if was == 0 { HookEngine.shared.watchAll(true) }
   }
 
   /// On the control thread: ends it when nobody has asked for long enough.
@@ -144,7 +144,7 @@ enum Measurement {
     worker.add {
       // Somebody may have asked meanwhile.
       guard until.compareExchange(expected: time, desired: 0, ordering: .relaxed).exchanged else { return }
-      HookEngine.shared.measureAll(false)
+      HookEngine.shared.watchAll(false)
     }
   }
 }

@@ -522,20 +522,12 @@ enum CallValues {
       !view.consumes
     else {
       try prepareOriginal(script)
-      return proceed(script)
+      return hkt_call_proceed(view.call)
     }
     applyBits(script)
     script.pointee.arguments.readable = false
     script.pointee.changes.originalRuns = 1
-    proceed(script)
-  }
-
-  /// The time below is not the handler's.
-  @inline(__always)
-  private static func proceed(_ script: Call) {
-    let began = _slowPath(script.pointee.isMeasured) ? hkt_ticks() : 0
-    hkt_call_proceed(script.pointee.view.call)
-    if _slowPath(began != 0) { script.pointee.outside &+= hkt_ticks_since(began) }
+    hkt_call_proceed(view.call)
   }
 
   /// The frame holds what the next run of the original is to see.

@@ -1,7 +1,7 @@
 // CallView+Inlined — what every call of a handler or a rule reads, where this module's optimiser can see it.
 //
 // swiftc 6.3 does not inline `package` functions of another module, whatever they are marked with; stored properties it
-// does read in place. Keep in step with HookRuntime/Dispatch/CallView.swift and HookRuntime/Values/FramePlace.swift.
+// does read in place. Keep in step with HookRuntime/Dispatch/CallView.swift.
 internal import CHookTrampoline
 internal import HookRuntime
 
@@ -85,14 +85,8 @@ extension ValueRecipe {
 }
 
 extension FramePlace {
-  /// As FramePlace has it.
   @inline(__always)
-  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer {
-    let frame = call.pointee.frame!
-    // FramePlace.stackBit, as a literal: another module's static property is a call.
-    if _slowPath(bits & 0x8000 != 0) { return UnsafeMutableRawPointer(frame.pointee.stack) + Int(bits & 0x7FFF) }
-    return UnsafeMutableRawPointer(frame) + Int(bits)
-  }
+  func address(in call: UnsafeMutablePointer<HKTCall>) -> UnsafeMutableRawPointer { hkt_frame_at(call.pointee.frame, bits).unsafelyUnwrapped }
 }
 
 extension ValueSlot {

@@ -16,23 +16,8 @@ enum ExtendAPI {
       }
       if let problem = SelectorLookup.typeProblem(name) { return callback.fail(problem) }
       callback.spent()
-      return callback.done(shl_function(callback.scope, complete, patch.kept(Pending(patch: patch, type: name))))
+      return TwoPartStatement.answer(patch, callback) { make(name, $0, $1) }
     }
-  }
-
-  /// The type, until its table arrives. Kept for the life of the patch: a script may complete it twice.
-  private final class Pending {
-    unowned let patch: Environment
-    let type: String
-    init(patch: Environment, type: String) {
-      self.patch = patch
-      self.type = type
-    }
-  }
-
-  private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `extend` kept.
-    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.type, $0.patch, LuaCallback(callback!)) }
   }
 
   /// One member, and what runs around it.

@@ -78,10 +78,9 @@ final class HookBatch: Sendable {
     state.withLock { $0.pending[family.key, default: []].append(hook) }
     if position == .contain { return containing(hook) }
     return LayerSpec(
-      function: hook.mayWait ? asyncLuaLayer : luaLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases,
+      hook.mayWait ? asyncLuaLayer : luaLayer, keeping: hook, phases: hook.phases,
       priority: options.priority, canWait: hook.mayWait, readsValues: readsValues(hook), owner: patch.id, group: options.group,
-      isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled, facts: hook
-    ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
+      isOnce: options.isOnce, startsDisabled: patch.installation.startsDisabled, facts: hook)
   }
 
   /// How the function is called is found out now, not at its first call, where that may wait on an event loop: but for the many that a
@@ -91,10 +90,9 @@ final class HookBatch: Sendable {
 
   private func containing(_ hook: LuaHook) -> LayerSpec {
     LayerSpec(
-      function: containLayer, context: Unmanaged.passRetained(ContainLayer(hook, limit: limit)).toOpaque(), phases: hook.phases,
+      containLayer, keeping: ContainLayer(hook, limit: limit), phases: hook.phases,
       priority: options.priority, readsValues: true, owner: patch.id, group: options.group, isOnce: options.isOnce,
-      startsDisabled: patch.installation.startsDisabled, facts: hook
-    ) { Unmanaged<ContainLayer>.fromOpaque($0!).release() }
+      startsDisabled: patch.installation.startsDisabled, facts: hook)
   }
 
   /// Takes note of what was installed.
@@ -103,7 +101,6 @@ final class HookBatch: Sendable {
       for (token, key) in report.tokens {
         guard let hook = state.pending[key]?.first(where: { $0.token == nil }) else { continue }
         hook.token = token
-        HookCosts.note(token, verb: position.rawValue, owner: patch.id, cost: hook.cost)
       }
       state.pending = [:]
       if options.waits || selector.waits { state.tokens += report.tokens.map(\.token) }

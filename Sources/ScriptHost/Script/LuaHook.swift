@@ -39,7 +39,6 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   let breaker: Breaker
   private let failed = Atomic<UInt64>(0)
   private let passed = Atomic<UInt64>(0)
-  let cost = RuleCost()
   /// Names the handler in the crash file; 0 where there is none.
   private let crashOwner: UInt32
   var token: HookToken?
@@ -99,6 +98,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   // What lists tell of it.
   var title: String { "\(source):\(line)" }
+  var verb: String { position.rawValue }
   var failures: UInt64 { failed.load(ordering: .relaxed) }
   var skipped: UInt64 { passed.load(ordering: .relaxed) }
 
@@ -160,22 +160,16 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     }
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
-    let began = RuleCost.isDue(thread) ? hkt_ticks() : 0
     var script = ScriptCall(changes, hook: self, patch: owner, serial: serial(of: call), up: thread.pointee.top)
-    script.isMeasured = began != 0
     return withUnsafeMutablePointer(to: &script) { script in
       thread.pointee.top = script
       let outcome = invoke(script)
-      if began != 0 { measured(hkt_ticks_since(began), script) }
       thread.pointee.top = script.pointee.up
       script.pointee.end()
       if outcome == HKT_FAILED, script.pointee.didTrap { fall(call) }
       return outcome
     }
   }
-
-  @inline(never)
-  private func measured(_ time: UInt64, _ script: UnsafeMutablePointer<ScriptCall>) { cost.add(time &- min(time, script.pointee.outside)) }
 
   /// The original trapped, and the handler had no answer: the trap goes on to who contains the calls around this one.
   private func fall(_ call: UnsafeMutablePointer<HKTCall>) {

@@ -20,9 +20,6 @@ struct ScriptCall {
   /// A number no other call's handler has.
   var serial: UInt64 { arguments.serial }
   var up: UnsafeMutablePointer<ScriptCall>?
-  /// What the handler takes is measured; `outside` is the time that the original took meanwhile, in ticks.
-  var isMeasured = false
-  var outside: UInt64 = 0
   /// The box the handler got for the typed error the original's last run threw; 0 for none, and for one that
   /// cannot be boxed.
   var typedErrorBox: UInt = 0
@@ -153,8 +150,6 @@ struct ScriptThread {
   fileprivate var text: OwnedValue?
   /// The last one that went on, or may: see Containment.
   var trap: UnsafeMutablePointer<HKTTrap>?
-  /// Counts calls of rules: now and then one is measured.
-  var ruleTurn: UInt32 = 0
   /// What calls of this thread lend to those below them.
   var scopes = ThreadScopes()
   /// Calls of rules on trees of classes: which of a chain of overrides is the leaf.

@@ -16,32 +16,18 @@ enum TestAPI {
       guard let name = callback.text(0), !name.isEmpty else {
         return callback.fail("'test' takes a name and a function: test \"name\" (function(t) … end)")
       }
-      let pending = Pending(patch, name)
-      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
+      return TwoPartStatement.answer(patch, callback) { add(name, $0, $1) }
     }
   }
 
-  private final class Pending {
-    unowned let patch: Environment
-    let name: String
-    init(_ patch: Environment, _ name: String) {
-      self.patch = patch
-      self.name = name
-    }
-  }
-
-  private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that the environment keeps.
-    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
-      let callback = LuaCallback(callback!)
-      guard callback[0].tag == SHL_FUNCTION else { return callback.fail("test '\(pending.name)' takes a function, got \(ValueBridge.describe(callback[0]))") }
-      guard ScriptTests.areWanted else { return callback.done() }
-      var info = SHLFunctionInfo()
-      let function = shl_arg_function_ref(callback.raw, 0, &info)
-      guard function != 0 else { return callback.fail("out of memory") }
-      ScriptTests.add(ScriptTest(environment: pending.patch, name: pending.name, function: LuaReference(function, in: pending.patch.lua), line: callback.caller.line))
-      return callback.done()
-    }
+  private static func add(_ name: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    guard callback[0].tag == SHL_FUNCTION else { return callback.fail("test '\(name)' takes a function, got \(ValueBridge.describe(callback[0]))") }
+    guard ScriptTests.areWanted else { return callback.done() }
+    var info = SHLFunctionInfo()
+    let function = shl_arg_function_ref(callback.raw, 0, &info)
+    guard function != 0 else { return callback.fail("out of memory") }
+    ScriptTests.add(ScriptTest(environment: patch, name: name, function: LuaReference(function, in: patch.lua), line: callback.caller.line))
+    return callback.done()
   }
 }
 

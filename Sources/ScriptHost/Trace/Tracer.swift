@@ -44,10 +44,7 @@ package final class Tracer: @unchecked Sendable {
       targets.append(target)
       // A call of an async function ends on another thread than it began: it notes its own time.
       let phases = family.isBeforeOnly ? HKT_ON_ENTER : HKT_ON_ENTER | HKT_ON_EXIT | (target.hasAsyncCalls ? HKT_TIMED : 0)
-      return LayerSpec(
-        function: traceLayer, context: Unmanaged.passRetained(target).toOpaque(),
-        phases: UInt32(phases), readsValues: readsValues, owner: "trace"
-      ) { Unmanaged<TraceTarget>.fromOpaque($0!).release() }
+      return LayerSpec(traceLayer, keeping: target, phases: UInt32(phases), readsValues: readsValues, owner: "trace")
     }
     tokens = report.tokens.map(\.token)
     let head = TraceHead(report: report, settings: settings)

@@ -10,7 +10,7 @@ extension Subcommand {
     synopsis: "[-d TIME] [-n N] [--patches] [--json] [--state DIR] [PID]",
     description: [
       "Prints for each hook the calls of the last interval and how many that is a second, the share of the process's time that its handler took, the mean of a run and, of all runs that were measured, the time that half of them and 99 of 100 kept within; then failures, and calls it was skipped for or left out by sample and rate. Above it stand the sums of each patch. Without PID it means the only process there is.",
-      "The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it goes on to, by the clock; what it waits for counts. Handlers are measured while somebody looks, which costs each run about 30 ns, and until ten seconds after.",
+      "The process's time is what its threads computed, at least the time that passed. A handler's time is its own, without the original it goes on to, by the clock; what it waits for counts. Each run is measured while somebody looks, which costs it about 30 ns, and until ten seconds after.",
       "On a terminal the table is shown again after each interval until q or Ctrl-C; with -n, or when the output goes elsewhere, so many times, once if nothing is said.",
       "A hook that takes more than its share (max_share in a header, run --max-share, or the policy's) is made rarer or switched off by the process, which says so on stderr and here.",
     ],

@@ -45,13 +45,10 @@ struct HandlerLayers: Sendable {
   func layer(_ family: Family, group: String? = nil) -> LayerSpec {
     let signature = body.signature
     return LayerSpec(
-      function: body.asyncBody == nil ? Handler.layer : AsyncHandlerRun.layer,
-      context: Unmanaged.passRetained(Handler(family, signature.position, site: options.site, run: body.run, asyncBody: body.asyncBody))
-        .toOpaque(),
+      body.asyncBody == nil ? Handler.layer : AsyncHandlerRun.layer,
+      keeping: Handler(family, signature.position, site: options.site, run: body.run, asyncBody: body.asyncBody),
       phases: signature.position.phases, priority: options.priority, isHostWork: false, canWait: body.asyncBody != nil,
-      readsValues: signature.readsValues,
-      owner: options.owner, group: group, isOnce: options.isOnce
-    ) { Unmanaged<Handler>.fromOpaque($0!).release() }
+      readsValues: signature.readsValues, owner: options.owner, group: group, isOnce: options.isOnce)
   }
 
   /// The wish for what the selector means and is not hooked yet.

@@ -28,10 +28,9 @@ final class DelegateMethods: @unchecked Sendable {
       let requirement = names[family.imagePath + "\0" + family.key] ?? family.declaration.memberName
       let context = MethodContext(recorder, requirement, of: family.declaration.context)
       return LayerSpec(
-        function: methodLayer, context: Unmanaged.passRetained(context).toOpaque(),
+        methodLayer, keeping: context,
         // Until its end a call is seen by those inside it.
-        phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), isHostWork: false, owner: "delegates"
-      ) { Unmanaged<MethodContext>.fromOpaque($0!).release() }
+        phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), isHostWork: false, owner: "delegates")
     }
     if report.tokens.isEmpty {
       throw .delegates(

@@ -86,9 +86,7 @@ private final class RecordLayer: Sendable {
   }
 
   func spec() -> LayerSpec {
-    LayerSpec(
-      function: recordLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(HKT_ON_ENTER), priority: .max, owner: "calls"
-    ) { Unmanaged<RecordLayer>.fromOpaque($0!).release() }
+    LayerSpec(recordLayer, keeping: self, phases: UInt32(HKT_ON_ENTER), priority: .max, owner: "calls")
   }
 
   func call(_ call: UnsafeMutablePointer<HKTCall>) {

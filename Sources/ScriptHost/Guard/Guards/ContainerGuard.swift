@@ -121,10 +121,7 @@ final class ContainerLayer: @unchecked Sendable {
   }
 
   func spec() -> LayerSpec {
-    LayerSpec(
-      function: containerLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(HKT_ON_AROUND), owner: run.owner,
-      group: "guard containers"
-    ) { Unmanaged<ContainerLayer>.fromOpaque($0!).release() }
+    LayerSpec(containerLayer, keeping: self, phases: UInt32(HKT_ON_AROUND), owner: run.owner, group: "guard containers")
   }
 
   /// A method with an index is called: one beyond the end is caught.

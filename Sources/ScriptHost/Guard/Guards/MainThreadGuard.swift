@@ -69,10 +69,7 @@ final class MainThreadLayer: @unchecked Sendable {
   private var moves: Bool { answer != nil && callable != nil }
 
   func spec() -> LayerSpec {
-    LayerSpec(
-      function: mainThreadLayer, context: Unmanaged.passRetained(self).toOpaque(),
-      phases: UInt32(moves ? HKT_ON_AROUND : HKT_ON_ENTER), owner: run.owner, group: "guard main_thread"
-    ) { Unmanaged<MainThreadLayer>.fromOpaque($0!).release() }
+    LayerSpec(mainThreadLayer, keeping: self, phases: UInt32(moves ? HKT_ON_AROUND : HKT_ON_ENTER), owner: run.owner, group: "guard main_thread")
   }
 
   fileprivate func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {

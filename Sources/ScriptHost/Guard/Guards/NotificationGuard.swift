@@ -71,10 +71,7 @@ private final class ObserverLayer: Sendable {
   }
 
   func spec(_ owner: String) -> LayerSpec {
-    LayerSpec(
-      function: observerLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(isAdding ? HKT_ON_EXIT : HKT_ON_ENTER), owner: owner,
-      group: "guard notifications"
-    ) { Unmanaged<ObserverLayer>.fromOpaque($0!).release() }
+    LayerSpec(observerLayer, keeping: self, phases: UInt32(isAdding ? HKT_ON_EXIT : HKT_ON_ENTER), owner: owner, group: "guard notifications")
   }
 
   func call(_ call: UnsafeMutablePointer<HKTCall>) {

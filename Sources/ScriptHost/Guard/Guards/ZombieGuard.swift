@@ -201,10 +201,7 @@ private final class EndingLayer: Sendable {
   init(_ run: GuardRun, _ quarantine: Quarantine) { (self.run, self.quarantine) = (run, quarantine) }
 
   func spec() -> LayerSpec {
-    LayerSpec(
-      function: endingLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT),
-      owner: run.owner, group: "guard zombies"
-    ) { Unmanaged<EndingLayer>.fromOpaque($0!).release() }
+    LayerSpec(endingLayer, keeping: self, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: run.owner, group: "guard zombies")
   }
 
   func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
@@ -246,10 +243,7 @@ private final class ZombieLayer: @unchecked Sendable {
   }
 
   func spec() -> LayerSpec {
-    LayerSpec(
-      function: zombieLayer, context: Unmanaged.passRetained(self).toOpaque(), phases: UInt32(answer == nil ? HKT_ON_ENTER : HKT_ON_AROUND),
-      owner: run.owner, group: "guard zombies"
-    ) { Unmanaged<ZombieLayer>.fromOpaque($0!).release() }
+    LayerSpec(zombieLayer, keeping: self, phases: UInt32(answer == nil ? HKT_ON_ENTER : HKT_ON_AROUND), owner: run.owner, group: "guard zombies")
   }
 
   func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {

@@ -19,24 +19,8 @@ enum DelegateAPI {
       guard let property = callback.text(0) else {
         return callback.fail("'delegates' takes a property, and a table: delegates \"Shop.Cart.delegate\" { … }")
       }
-      let pending = Pending(patch: patch, property: property)
-      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
+      return TwoPartStatement.answer(patch, callback) { make(property, $0, $1) }
     }
-  }
-
-  /// The property, until its table arrives. Kept for the life of the patch: a script may complete it twice.
-  private final class Pending {
-    unowned let patch: Environment
-    let property: String
-    init(patch: Environment, property: String) {
-      self.patch = patch
-      self.property = property
-    }
-  }
-
-  private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `delegates` kept.
-    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.property, $0.patch, LuaCallback(callback!)) }
   }
 
   private static func make(_ property: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {

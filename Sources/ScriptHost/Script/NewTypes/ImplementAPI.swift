@@ -21,24 +21,8 @@ enum ImplementAPI {
       guard !names.isEmpty else {
         return callback.fail("'implement' takes a protocol's name, and a table: implement \"Shop.CartDelegate\" { … }")
       }
-      let pending = Pending(patch: patch, protocols: names)
-      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
+      return TwoPartStatement.answer(patch, callback) { [names] in make(names, $0, $1) }
     }
-  }
-
-  /// The protocols, until their table arrives. Kept for the life of the patch: a script may complete it twice.
-  private final class Pending {
-    unowned let patch: Environment
-    let protocols: [String]
-    init(patch: Environment, protocols: [String]) {
-      self.patch = patch
-      self.protocols = protocols
-    }
-  }
-
-  private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `implement` kept.
-    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { make($0.protocols, $0.patch, LuaCallback(callback!)) }
   }
 
   private static func make(_ protocols: [String], _ patch: Environment, _ callback: LuaCallback) -> Int32 {

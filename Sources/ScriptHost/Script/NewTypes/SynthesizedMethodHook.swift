@@ -19,9 +19,7 @@ enum SynthesizedMethodHook {
     let options = HookOptions(priority: 0, waitsWhenBusy: true)
     let hook = LuaHook(
       position: position, handler: HandlerFunction(function, info, of: patch), family: family, options: options, behind: behind)
-    return LayerSpec(
-      function: synthesizedMethodLayer, context: Unmanaged.passRetained(hook).toOpaque(), phases: hook.phases, owner: patch.id
-    ) { Unmanaged<LuaHook>.fromOpaque($0!).release() }
+    return LayerSpec(synthesizedMethodLayer, keeping: hook, phases: hook.phases, owner: patch.id)
   }
 
   /// The functions of a table by their names, each as a reference of its own; other values go to `other`.

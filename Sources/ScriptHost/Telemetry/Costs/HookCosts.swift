@@ -1,7 +1,8 @@
-// HookCosts — what hooks and rules take of the program: the one place that knows, for the control socket, the report and who exports.
+// HookCosts — what each rule and each handler takes of the program, for the control socket, the report and who exports: the figures that the
+// engine has of each hook (HookEngine+Measuring), a rule's hooks together.
 //
-// Each handler and each rule measures a few of its own calls (RuleCost): the time of the handler or the rule, without that of the original. The
-// way to it and back, some ten nanoseconds of each call, is not in it: docs/bench.md.
+// That is the time of the handler or the rule, without that of the original. The way to it and back, some ten nanoseconds of each call, is not
+// in it: docs/bench.md.
 internal import HookRuntime
 internal import Journal
 private import Synchronization
@@ -27,65 +28,44 @@ package struct HookCost: Sendable {
 
 package enum HookCosts {
   private struct Entry {
-    let verb: String
     let owner: String
-    let cost: RuleCost
-    /// Of a rule; a handler's hook is known by its token.
     weak var rule: InstalledRule?
   }
-  private struct State {
-    var rules: [Entry] = []
-    var handlers: [HookToken: Entry] = [:]
-    /// So many were left when those that are over were last dropped.
-    var kept = 0
-  }
-  private static let state = Mutex(State())
+  private static let rules = Mutex<[Entry]>([])
 
   /// Takes note of a rule.
   static func note(_ rule: InstalledRule, owner: String) {
-    state.withLock { state in
-      state.rules.removeAll { $0.rule == nil }
-      state.rules.append(Entry(verb: rule.definition.verb, owner: owner, cost: rule.cost, rule: rule))
-    }
-  }
-
-  /// Takes note of a handler.
-  static func note(_ token: HookToken, verb: String, owner: String, cost: RuleCost) {
-    state.withLock { state in
-      state.handlers[token] = Entry(verb: verb, owner: owner, cost: cost)
-      if state.handlers.count > 2 * state.kept + 64 {
-        state.handlers = state.handlers.filter { HookEngine.shared.isEnabled($0.key) != nil }
-        state.kept = state.handlers.count
-      }
+    rules.withLock { rules in
+      rules.removeAll { $0.rule == nil }
+      rules.append(Entry(owner: owner, rule: rule))
     }
   }
 
   /// Of all that is in the program now, the dearest first.
   package static var all: [HookCost] {
-    let (rules, handlers) = state.withLock { ($0.rules, $0.handlers) }
     var found: [HookCost] = []
     var known: Set<HookToken> = []
-    for entry in rules {
+    for entry in rules.withLock({ $0 }) {
       guard let rule = entry.rule, !rule.isRemoved else { continue }
       let tokens = rule.tokens
       known.formUnion(tokens)
       let figures = rule.figures
       found.append(
         HookCost(
-          owner: entry.owner, verb: entry.verb, name: rule.definition.name, selector: rule.definition.selector, hooks: tokens.count,
+          owner: entry.owner, verb: rule.definition.verb, name: rule.definition.name, selector: rule.definition.selector, hooks: tokens.count,
           calls: figures.calls, mean: figures.costNanoseconds))
     }
     var watches: [String: (hooks: Int, calls: UInt64)] = [:]
-    for hook in HookEngine.shared.list() where !known.contains(hook.token) {
-      guard let entry = handlers[hook.token] else {
-        let before = watches[hook.owner] ?? (0, 0)
-        watches[hook.owner] = (before.hooks + 1, before.calls &+ hook.calls)
+    for hook in HookEngine.shared.figures() where !known.contains(hook.info.token) {
+      let info = hook.info
+      guard let facts = hook.facts else {
+        let before = watches[info.owner] ?? (0, 0)
+        watches[info.owner] = (before.hooks + 1, before.calls &+ info.calls)
         continue
       }
       found.append(
         HookCost(
-          owner: entry.owner, verb: entry.verb, name: hook.selector, selector: hook.selector, hooks: 1, calls: hook.calls,
-          mean: entry.cost.nanoseconds))
+          owner: info.owner, verb: facts.verb, name: info.selector, selector: info.selector, hooks: 1, calls: info.calls, mean: hook.meanOfCall))
     }
     for (owner, sum) in watches {
       found.append(HookCost(owner: owner, verb: "watch", name: owner, selector: "", hooks: sum.hooks, calls: sum.calls, mean: nil))

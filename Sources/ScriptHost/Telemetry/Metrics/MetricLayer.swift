@@ -26,30 +26,25 @@ final class MetricLayer: @unchecked Sendable {
     let isLate = rule.needsExit || value?.needsExit == true
     let isTimed = rule.needsTime || value?.root == .duration
     let layer = MetricLayer(metric, value, rule)
-    return LayerSpec(
-      function: metricLayer, context: Unmanaged.passRetained(layer).toOpaque(),
-      phases: UInt32(isLate ? HKT_ON_EXIT | (isTimed ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id
-    ) { Unmanaged<MetricLayer>.fromOpaque($0!).release() }
+    return LayerSpec(metricLayer, keeping: layer, phases: UInt32(isLate ? HKT_ON_EXIT | (isTimed ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id)
   }
 
   @inline(__always)
   fileprivate func count(_ view: CallView, atExit: Bool) {
     if rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
-    rule.cost.measure(thread) {
-      guard rule.admits(view, atExit: atExit) else { return }
-      var number: Double? = value == nil ? 1 : nil
-      value?.read(view, atExit: atExit) { number = $0.number }
-      guard let number else { return }
-      var writer = FieldWriter(FieldWriter.noName, into: thread.pointee.recordBuffer)
-      let start = writer.count
-      for field in rule.fields { field.add(view, atExit: atExit, rule.printer, &writer) }
-      metric.series(writer.encoded(from: start))._withUnsafeGuaranteedRef {
-        switch metric.kind {
-        case .counter: $0.add(number)
-        case .gauge: $0.set(number)
-        case .histogram: $0.record(number)
-        }
+    guard rule.admits(view, atExit: atExit) else { return }
+    var number: Double? = value == nil ? 1 : nil
+    value?.read(view, atExit: atExit) { number = $0.number }
+    guard let number else { return }
+    var writer = FieldWriter(FieldWriter.noName, into: thread.pointee.recordBuffer)
+    let start = writer.count
+    for field in rule.fields { field.add(view, atExit: atExit, rule.printer, &writer) }
+    metric.series(writer.encoded(from: start))._withUnsafeGuaranteedRef {
+      switch metric.kind {
+      case .counter: $0.add(number)
+      case .gauge: $0.set(number)
+      case .histogram: $0.record(number)
       }
     }
   }

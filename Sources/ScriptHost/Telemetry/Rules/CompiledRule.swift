@@ -66,46 +66,9 @@ final class ValueMap: Sendable {
   }
 }
 
-/// What a rule or a handler itself takes: the time of a few of its calls, and how many those were.
-final class RuleCost: Sendable {
-  let samples = Atomic<UInt64>(0)
-  let ticks = Atomic<UInt64>(0)
-  /// One call of a thread in so many is measured; odd, so that rules which take turns all have theirs.
-  static let every: UInt32 = 61
-
-  /// Mean nanoseconds per call; nil before the first was measured.
-  var nanoseconds: Double? {
-    let count = samples.load(ordering: .relaxed)
-    return count == 0 ? nil : Double(hkt_ticks_to_ns(ticks.load(ordering: .relaxed))) / Double(count)
-  }
-
-  /// It is this thread's turn.
-  @inline(__always)
-  static func isDue(_ thread: UnsafeMutablePointer<ScriptThread>) -> Bool {
-    thread.pointee.ruleTurn &+= 1
-    return _slowPath(thread.pointee.ruleTurn % every == 0)
-  }
-
-  /// One call took so many ticks.
-  func add(_ time: UInt64) {
-    ticks.add(time, ordering: .relaxed)
-    samples.add(1, ordering: .relaxed)
-  }
-
-  /// Runs `body`; measures it when it is this thread's turn.
-  @inline(__always)
-  func measure(_ thread: UnsafeMutablePointer<ScriptThread>, _ body: () -> Void) {
-    guard Self.isDue(thread) else { return body() }
-    let began = hkt_ticks()
-    body()
-    add(hkt_ticks_since(began))
-  }
-}
-
 /// Immutable but for what counts. Calls in flight may be in it: it is released with its layer.
 final class CompiledRule: @unchecked Sendable {
   let gate: RuleGate
-  let cost: RuleCost
   let fields: UnsafeMutableBufferPointer<CapturedField>
   /// Fields that are there for what runs below the call.
   let context: UnsafeMutableBufferPointer<CapturedField>
@@ -127,10 +90,9 @@ final class CompiledRule: @unchecked Sendable {
   ///   - rights: what the rule's patch may touch; nil: everything.
   ///   - showsSecrets: secrets are recorded as they are.
   init(
-    _ definition: RuleDefinition, _ gate: RuleGate, _ cost: RuleCost, for family: Family, rights: PatchRights? = nil, showsSecrets: Bool = false
+    _ definition: RuleDefinition, _ gate: RuleGate, for family: Family, rights: PatchRights? = nil, showsSecrets: Bool = false
   ) throws(RuleProblem) {
     self.gate = gate
-    self.cost = cost
     self.rights = rights
     selector = family.selector
     oncePer = definition.oncePer
@@ -186,7 +148,7 @@ final class CompiledRule: @unchecked Sendable {
       memory.initializeElement(
         at: index,
         to: CapturedField(
-          name: name.borrowedForEver(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash,
+          name: name.copied(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash,
           isLate: path.needsExit, map: field.map.isEmpty ? nil : .passRetained(ValueMap(field.map))))
     }
     return memory
@@ -275,7 +237,7 @@ package enum RuleCompiler {
   /// One sentence for each problem; none when the rule can be installed on the function.
   package static func problems(of definition: RuleDefinition, on family: Family) -> [RuleProblem] {
     do throws(RuleProblem) {
-      _ = try CompiledRule(definition, RuleGate(definition), RuleCost(), for: family)
+      _ = try CompiledRule(definition, RuleGate(definition), for: family)
       return []
     } catch { return [error] }
   }

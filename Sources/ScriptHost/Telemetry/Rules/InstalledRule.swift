@@ -8,10 +8,9 @@ internal import Synchronization
 final class InstalledRule: Sendable {
   let definition: RuleDefinition
   let gate: RuleGate
-  let cost = RuleCost()
   let facts: RuleFacts
-  /// Calls that came to it by no hook: through proxies of delegates.
-  let seen = Atomic<UInt64>(0)
+  /// Calls that came to it by no hook, through proxies of delegates, and what they took; nil where memory ran out.
+  let seen = Meter()
   /// Asked by what is no hook.
   let isOn = Atomic<Bool>(true)
   private let state = Mutex(State())
@@ -30,7 +29,7 @@ final class InstalledRule: Sendable {
   init(_ definition: RuleDefinition) {
     self.definition = definition
     gate = RuleGate(definition)
-    facts = RuleFacts(title: definition.title, gate: gate)
+    facts = RuleFacts(definition, gate)
   }
 
   /// Takes note of hooks that were installed.
@@ -95,21 +94,26 @@ final class InstalledRule: Sendable {
   }
 
   var figures: Figures {
-    let calls = tokens.reduce(seen.load(ordering: .relaxed)) { $0 + (HookEngine.shared.info($1)?.calls ?? 0) }
+    let hooks = tokens.compactMap { HookEngine.shared.figures(of: $0) }
+    let seen = seen?.reading
+    let readings = hooks.map(\.took) + (seen.map { [$0] } ?? [])
+    let runs = readings.reduce(0) { $0 + $1.runs }, time = readings.reduce(0) { $0 + $1.time }
     return Figures(
-      calls: calls, byCondition: gate.byCondition.load(ordering: .relaxed), bySample: gate.bySample.load(ordering: .relaxed),
-      byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
-      costNanoseconds: cost.nanoseconds)
+      calls: hooks.reduce(seen?.runs ?? 0) { $0 + $1.info.calls }, byCondition: gate.byCondition.load(ordering: .relaxed),
+      bySample: gate.bySample.load(ordering: .relaxed), byRate: gate.byRate.load(ordering: .relaxed), asRepeat: gate.asRepeat.load(ordering: .relaxed),
+      costNanoseconds: runs == 0 ? nil : Double(time) / Double(runs) * (hooks.contains(where: \.info.runsTwice) ? 2 : 1))
   }
 }
 
 /// What lists tell of a rule's hooks; the same for all of them.
 final class RuleFacts: LayerFacts {
   let title: String
+  let verb: String
   private let gate: RuleGate
 
-  init(title: String, gate: RuleGate) {
-    self.title = title
+  init(_ definition: RuleDefinition, _ gate: RuleGate) {
+    title = definition.title
+    verb = definition.verb
     self.gate = gate
   }
 
@@ -200,7 +204,7 @@ enum RuleInstaller {
   private static func layer(
     _ rule: InstalledRule, _ definition: RuleDefinition, _ family: Family, _ patch: Environment, _ make: Maker
   ) throws(RuleProblem) -> LayerSpec {
-    var spec = try make(try CompiledRule(definition, rule.gate, rule.cost, for: family, rights: patch.rights, showsSecrets: patch.recordsSecrets), family)
+    var spec = try make(try CompiledRule(definition, rule.gate, for: family, rights: patch.rights, showsSecrets: patch.recordsSecrets), family)
     spec.startsDisabled = patch.installation.startsDisabled
     spec.facts = rule.facts
     // A crash report names the rule of each call it was in.

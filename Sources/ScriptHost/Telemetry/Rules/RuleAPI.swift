@@ -25,27 +25,7 @@ enum RuleAPI {
         let what = verb == "track" ? "the event's name" : "a name"
         return callback.fail("'\(verb)' takes \(what) and a rule: \(verb) \"name\" { on = \"…\" }")
       }
-      let pending = Pending(patch: patch, verb: verb, name: name)
-      return callback.done(shl_function(callback.scope, complete, patch.kept(pending)))
-    }
-  }
-
-  /// The name given to a verb, until its table arrives. Kept for the life of the patch: a script may complete it twice.
-  private final class Pending {
-    unowned let patch: Environment
-    let verb: String
-    let name: String
-    init(patch: Environment, verb: String, name: String) {
-      self.patch = patch
-      self.verb = verb
-      self.name = name
-    }
-  }
-
-  private static let complete: SHLFunction = { context, callback in
-    // The context is the Pending that `named` had kept.
-    Unmanaged<Pending>.fromOpaque(context!)._withUnsafeGuaranteedRef { pending in
-      install(pending.verb, pending.name, LuaCallback(callback!)[0], pending.patch, LuaCallback(callback!))
+      return TwoPartStatement.answer(patch, callback) { install(verb, name, $1[0], $0, $1) }
     }
   }
 

@@ -6,17 +6,15 @@ internal import Journal
 /// One tracked function. Released when no call can be in it any more.
 final class TrackLayer: @unchecked Sendable {
   // Immutable.
-  private let name: FieldName.Lent
+  private let name: RecordName
   private let rule: CompiledRule
   private let log: HostLog
 
   init(_ definition: RuleDefinition, _ rule: CompiledRule, log: HostLog) {
-    name = FieldName(definition.name, masked: false).borrowedForEver()
+    name = RecordName(definition.name)
     self.rule = rule
     self.log = log
   }
-
-  deinit { name.free() }
 
   /// The layer for one function.
   static func spec(_ definition: RuleDefinition, _ rule: CompiledRule, _ patch: Environment) -> LayerSpec {
@@ -26,9 +24,7 @@ final class TrackLayer: @unchecked Sendable {
     let phases =
       (lends || !rule.needsExit ? HKT_ON_ENTER : 0) | (lends || rule.needsExit ? HKT_ON_EXIT : 0) | (rule.needsTime ? HKT_TIMED : 0)
       | (lends ? 0 : HKT_INTERRUPTS)
-    return LayerSpec(function: trackLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(phases), owner: patch.id) {
-      Unmanaged<TrackLayer>.fromOpaque($0!).release()
-    }
+    return LayerSpec(trackLayer, keeping: layer, phases: UInt32(phases), owner: patch.id)
   }
 
   /// One event of a call that came by no hook.
@@ -61,13 +57,11 @@ final class TrackLayer: @unchecked Sendable {
   private func fire(_ view: CallView, atExit: Bool, _ thread: UnsafeMutablePointer<ScriptThread>) {
     if rule.passesBy(view) { return }
     Effects.note()
-    rule.cost.measure(thread) {
-      guard rule.admits(view, atExit: atExit) else { return }
-      var writer = FieldWriter(name, into: thread.pointee.recordBuffer)
-      guard rule.fill(view, atExit: atExit, &writer) else { return }
-      if _slowPath(ThreadScopes.isUsed) { inherit(view, thread, &writer) }
-      log.append(.event, &writer)
-    }
+    guard rule.admits(view, atExit: atExit) else { return }
+    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    guard rule.fill(view, atExit: atExit, &writer) else { return }
+    if _slowPath(ThreadScopes.isUsed) { inherit(view, thread, &writer) }
+    log.append(.event, &writer)
   }
 
   /// Adds what the calls around this one lend: their context, and the span that the event is in.

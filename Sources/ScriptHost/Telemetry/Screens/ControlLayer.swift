@@ -50,7 +50,7 @@ struct ControlDefinition: Sendable {
 /// One function by which controls send. Released when no call can be in it any more.
 final class ControlLayer: @unchecked Sendable {
   // Immutable.
-  private let name: FieldName.Lent
+  private let name: RecordName
   private let rule: CompiledRule
   private let action: CapturePath
   private let target: CapturePath?
@@ -69,15 +69,13 @@ final class ControlLayer: @unchecked Sendable {
     frame = try path(control.frame)
     let late = [action, target, frame].compactMap { $0 }.first(where: \.needsExit)
     if let late { throw RuleProblem("'\(late.text)' is known when the call is over; an action is recorded before") }
-    name = FieldName(control.name, masked: false).borrowedForEver()
+    name = RecordName(control.name)
     declared = family.declaration.context.map { "\($0)" } ?? control.base
     self.rule = rule
     self.chain = chain
     self.taps = taps
     self.log = log
   }
-
-  deinit { name.free() }
 
   /// The layer for one function.
   /// - Parameter chain: what all functions of the rule have in common.
@@ -86,9 +84,7 @@ final class ControlLayer: @unchecked Sendable {
   ) throws(RuleProblem) -> LayerSpec {
     if rule.needsExit { throw RuleProblem("an action is recorded before it is sent; result, error and duration are not known then") }
     let layer = try ControlLayer(control, rule, family, chain, taps, log: patch.log)
-    return LayerSpec(
-      function: controlLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id
-    ) { Unmanaged<ControlLayer>.fromOpaque($0!).release() }
+    return LayerSpec(controlLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id)
   }
 
   fileprivate func begin(_ view: CallView) {
@@ -97,23 +93,21 @@ final class ControlLayer: @unchecked Sendable {
     guard view.call.pointee.is_async == 0,
       thread.pointee.open.begin(UInt(bitPattern: view.call), object: UInt(bitPattern: view.selfObject), key: chain)
     else { return }
-    rule.cost.measure(thread) {
-      guard hasAction(view), rule.admits(view, atExit: false) else { return }
-      let names = ControlFieldNames.shared
-      let effects = Effects.count
-      var writer = FieldWriter(name, into: thread.pointee.recordBuffer)
-      let start = writer.count
-      SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
-      add(names.action, action, view, &writer)
-      if let target { add(names.target, target, view, &writer) }
-      if let frame { addFrame(frame, view, &writer) }
-      let about = writer.count
-      guard rule.fill(view, atExit: false, &writer) else { return }
-      if let taps, let object = view.selfObject {
-        taps.note(UInt(bitPattern: object), UnsafeRawBufferPointer(start: writer.base + start, count: about - start), before: effects)
-      }
-      log.append(.event, &writer)
+    guard hasAction(view), rule.admits(view, atExit: false) else { return }
+    let names = ControlFieldNames.shared
+    let effects = Effects.count
+    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    let start = writer.count
+    SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
+    add(names.action, action, view, &writer)
+    if let target { add(names.target, target, view, &writer) }
+    if let frame { addFrame(frame, view, &writer) }
+    let about = writer.count
+    guard rule.fill(view, atExit: false, &writer) else { return }
+    if let taps, let object = view.selfObject {
+      taps.note(UInt(bitPattern: object), UnsafeRawBufferPointer(start: writer.base + start, count: about - start), before: effects)
     }
+    log.append(.event, &writer)
   }
 
   fileprivate func end(_ view: CallView) {
@@ -181,12 +175,9 @@ final class ControlLayer: @unchecked Sendable {
   }
 }
 
-private struct ControlFieldNames: @unchecked Sendable {
-  // Lent names point to bytes that are never freed.
-  let type = lent("type"), action = lent("action"), target = lent("target"), frame = lent("frame")
+private struct ControlFieldNames: Sendable {
+  let type = FieldName.Lent("type"), action = FieldName.Lent("action"), target = FieldName.Lent("target"), frame = FieldName.Lent("frame")
   static let shared = ControlFieldNames()
-
-  private static func lent(_ name: FieldName) -> FieldName.Lent { name.borrowedForEver() }
 }
 
 private let controlLayer: HKTLayerFunction = { call, context, phase in

@@ -141,7 +141,7 @@ final class Exposures: Sendable {
 /// One function after which views are looked at. Released when no call can be in it any more.
 final class ExposureLayer: @unchecked Sendable {
   // Immutable.
-  private let name: FieldName.Lent
+  private let name: RecordName
   private let rule: CompiledRule
   private let exposure: ExposureDefinition
   private let frame: CapturePath
@@ -155,7 +155,7 @@ final class ExposureLayer: @unchecked Sendable {
     frame = try CapturePath(exposure.frame, for: family, rights: rule.rights)
     within = exposure.within.isEmpty ? nil : try CapturePath(exposure.within, for: family, rights: rule.rights)
     key = try ExchangeKey([exposure.key.isEmpty ? "self" : exposure.key], for: family, rights: rule.rights)
-    name = FieldName(exposure.name, masked: false).borrowedForEver()
+    name = RecordName(exposure.name)
     declared = family.declaration.context.map { "\($0)" } ?? exposure.base
     self.rule = rule
     self.exposure = exposure
@@ -163,35 +163,29 @@ final class ExposureLayer: @unchecked Sendable {
     self.log = log
   }
 
-  deinit { name.free() }
-
   static func spec(
     _ exposure: ExposureDefinition, _ rule: CompiledRule, _ family: Family, _ views: Exposures, _ patch: Environment
   ) throws(RuleProblem) -> LayerSpec {
     let layer = try ExposureLayer(exposure, rule, family, views, log: patch.log)
-    return LayerSpec(
-      function: exposureLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_EXIT), owner: patch.id
-    ) { Unmanaged<ExposureLayer>.fromOpaque($0!).release() }
+    return LayerSpec(exposureLayer, keeping: layer, phases: UInt32(HKT_ON_EXIT), owner: patch.id)
   }
 
   fileprivate func look(_ view: CallView) {
     if rule.passesBy(view) { return }
     guard let object = view.selfObject, let key = key.value(view, rule.printer)?.whole else { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
-    rule.cost.measure(thread) {
-      let share = share(view)
-      let isExposed = share >= exposure.area && rule.admits(view, atExit: true)
-      let now = hkt_now_ns()
-      guard let change = views.note(key, UInt(bitPattern: object), isExposed: isExposed, now: now, again: exposure.again) else { return }
-      let about = about(view, share, thread)
-      if exposure.dwell == 0 { return record(key, change, about) }
-      RuleClock.after(exposure.dwell) { [self] in record(key, change, about) }
-    }
+    let share = share(view)
+    let isExposed = share >= exposure.area && rule.admits(view, atExit: true)
+    let now = hkt_now_ns()
+    guard let change = views.note(key, UInt(bitPattern: object), isExposed: isExposed, now: now, again: exposure.again) else { return }
+    let about = about(view, share, thread)
+    if exposure.dwell == 0 { return record(key, change, about) }
+    RuleClock.after(exposure.dwell) { [self] in record(key, change, about) }
   }
 
   /// Type, share and fields, as they are when it begins.
   private func about(_ view: CallView, _ share: Double, _ thread: UnsafeMutablePointer<ScriptThread>) -> [UInt8] {
-    var writer = FieldWriter(name, into: thread.pointee.recordBuffer)
+    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
     let start = writer.count
     let names = ExposureFieldNames.shared
     SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
@@ -203,7 +197,7 @@ final class ExposureLayer: @unchecked Sendable {
   private func record(_ key: UInt64, _ change: UInt64, _ about: [UInt8]) {
     guard let times = views.lasted(key, change, now: hkt_now_ns()), rule.gate.hasRoom() else { return }
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      var writer = FieldWriter(name, into: buffer)
+      var writer = FieldWriter(name.lent, into: buffer)
       about.withUnsafeBytes { writer.addEncoded($0) }
       writer.add(ExposureFieldNames.shared.times, Int64(times))
       log.append(.event, &writer)
@@ -244,19 +238,13 @@ private final class ExposureEndLayer: Sendable {
   }
 
   static func spec(_ views: Exposures, isKey: Bool, _ patch: Environment) -> LayerSpec {
-    LayerSpec(
-      function: exposureEndLayer, context: Unmanaged.passRetained(ExposureEndLayer(views, isKey: isKey)).toOpaque(),
-      phases: UInt32(HKT_ON_ENTER), owner: patch.id
-    ) { Unmanaged<ExposureEndLayer>.fromOpaque($0!).release() }
+    LayerSpec(exposureEndLayer, keeping: ExposureEndLayer(views, isKey: isKey), phases: UInt32(HKT_ON_ENTER), owner: patch.id)
   }
 }
 
-private struct ExposureFieldNames: @unchecked Sendable {
-  // Lent names point to bytes that are never freed.
-  let type = lent("type"), area = lent("area"), times = lent("times")
+private struct ExposureFieldNames: Sendable {
+  let type = FieldName.Lent("type"), area = FieldName.Lent("area"), times = FieldName.Lent("times")
   static let shared = ExposureFieldNames()
-
-  private static func lent(_ name: FieldName) -> FieldName.Lent { name.borrowedForEver() }
 }
 
 private let exposureLayer: HKTLayerFunction = { call, context, _ in

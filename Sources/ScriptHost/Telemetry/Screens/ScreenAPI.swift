@@ -142,17 +142,18 @@ enum ScreenAPI {
     HookCosts.note(rule, owner: patch.id)
     do {
       let family = try DelegateWatch.family(call, of: definition.selector)
-      let compiled = try CompiledRule(definition, rule.gate, rule.cost, for: family)
+      let compiled = try CompiledRule(definition, rule.gate, for: family)
       if compiled.needsExit { throw RuleProblem("a delegate's calls are recorded before they go on; result, error and duration are not known then") }
       let layer = TrackLayer(definition, compiled, log: patch.log)
       let installation = patch.installation
       let watch = try DelegateWatch(definition.selector, requirements: [call]) { [rule] call in
         guard installation.isLive, rule.isOn.load(ordering: .relaxed), !hkt_is_passive(), let thread = call.call.pointee.thread else { return }
-        rule.seen.add(1, ordering: .relaxed)
+        let began = hkt_ticks()
         // Hooked functions that a path of the rule calls are the host's work.
         hkt_host_begin(thread)
         layer.record(CallView(call.call))
         hkt_host_end(thread)
+        rule.seen?.add(hkt_ticks_since(began))
       }
       rule.add { watch.remove() }
       installation.add { _ = watch.remove() }

@@ -36,10 +36,7 @@ final class ScreenLayer: @unchecked Sendable {
     if rule.asksAtExit { throw RuleProblem("'where' of a screen is asked when it appears; result, error and duration are not known then") }
     if role != .during, rule.needsExit { throw RuleProblem("fields of a screen are read when it appears; result, error and duration are not known then") }
     let layer = try ScreenLayer(role, screen, rule, family, board, log: patch.log)
-    return LayerSpec(
-      function: screenLayer, context: Unmanaged.passRetained(layer).toOpaque(),
-      phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id
-    ) { Unmanaged<ScreenLayer>.fromOpaque($0!).release() }
+    return LayerSpec(screenLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id)
   }
 
   /// What calls of one chain of overrides have in common: the board is aligned, its role is in the low bits.
@@ -63,9 +60,7 @@ final class ScreenLayer: @unchecked Sendable {
     guard isLeaf else { return }
     Effects.note()
     var number: UInt64 = 0
-    rule.cost.measure(thread) {
-      if role == .disappear { disappear(object, thread) } else { number = appear(view, object, thread, isAsync) }
-    }
+    if role == .disappear { disappear(object, thread) } else { number = appear(view, object, thread, isAsync) }
     // An async call keeps a word with it: odd numbers, so that none is 0.
     if isAsync { hkt_async_layer(view.call).pointee.state = UnsafeMutableRawPointer(bitPattern: UInt(number) << 1 | 1) }
     if !isAsync, number != 0 { thread.pointee.open.setNumber(number) }
@@ -98,7 +93,7 @@ final class ScreenLayer: @unchecked Sendable {
     let thread = ScriptThread.of(view.call.pointee.thread)
     guard let number = number(view, thread), number != 0, role == .during else { return }
     guard let shown = board.disappear(number: number) else { return }
-    rule.cost.measure(thread) { write(shown, hkt_now_ns() &- shown.start, view, thread) }
+    write(shown, hkt_now_ns() &- shown.start, view, thread)
   }
 
   /// What the call began; nil when it was not the leaf.
@@ -138,18 +133,15 @@ final class ScreenLayer: @unchecked Sendable {
 }
 
 /// Names of the fields of every screen's record, as `ScreenRecord` has them.
-struct ScreenFieldNames: @unchecked Sendable {
-  // Lent names point to bytes that are never freed.
-  let phase = lent("phase"), type = lent("type"), previous = lent("previous"), path = lent("path"), number = lent("number")
-  let session = lent("session"), duration = lent("duration_ns"), attributes = lent("attributes")
+struct ScreenFieldNames: Sendable {
+  let phase = FieldName.Lent("phase"), type = FieldName.Lent("type"), previous = FieldName.Lent("previous"), path = FieldName.Lent("path"), number = FieldName.Lent("number")
+  let session = FieldName.Lent("session"), duration = FieldName.Lent("duration_ns"), attributes = FieldName.Lent("attributes")
   static let shared = ScreenFieldNames()
   /// Names the run of the program.
   static let run = {
     var source = SystemRandomNumberGenerator()
     return EventText.hexadecimal(source.next(), nil)
   }()
-
-  private static func lent(_ name: FieldName) -> FieldName.Lent { name.borrowedForEver() }
 }
 
 private let screenLayer: HKTLayerFunction = { call, context, phase in

@@ -161,9 +161,7 @@ final class ExchangeLayer: @unchecked Sendable {
     }
     let maker = try SpanMaker(span, rule, family, log: patch.log)
     let layer = ExchangeLayer(maker, try ExchangeKey(span.key, for: family, rights: rule.rights), open)
-    return LayerSpec(
-      function: exchangeLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id
-    ) { Unmanaged<ExchangeLayer>.fromOpaque($0!).release() }
+    return LayerSpec(exchangeLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT), owner: patch.id)
   }
 
   private var identity: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
@@ -172,15 +170,13 @@ final class ExchangeLayer: @unchecked Sendable {
     if maker.rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
     Effects.note()
-    maker.rule.cost.measure(thread) {
-      guard maker.rule.admits(view, atExit: false, samples: false), let key = key.value(view, maker.rule.printer) else { return }
-      let scope = maker.begin(view, thread, layer: identity)
-      guard open.begin(Exchange(scope: scope, maker: maker), key) else {
-        maker.rule.gate.byRate.add(1, ordering: .relaxed)
-        return
-      }
-      Scopes.begin(scope, view.call, identity, thread)
+    guard maker.rule.admits(view, atExit: false, samples: false), let key = key.value(view, maker.rule.printer) else { return }
+    let scope = maker.begin(view, thread, layer: identity)
+    guard open.begin(Exchange(scope: scope, maker: maker), key) else {
+      maker.rule.gate.byRate.add(1, ordering: .relaxed)
+      return
     }
+    Scopes.begin(scope, view.call, identity, thread)
   }
 
   fileprivate func leave(_ view: CallView) { Scopes.end(view.call, identity, ScriptThread.of(view.call.pointee.thread))?.release() }
@@ -213,9 +209,7 @@ final class ExchangeEndLayer: @unchecked Sendable {
       throw RuleProblem("what ends a span is asked when the call begins; result, error and duration are not known then")
     }
     let layer = ExchangeEndLayer(rule, condition, try ExchangeKey(key, for: family, rights: rule.rights), open, cancels: cancels)
-    return LayerSpec(
-      function: exchangeEndLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_ENTER), owner: patch.id
-    ) { Unmanaged<ExchangeEndLayer>.fromOpaque($0!).release() }
+    return LayerSpec(exchangeEndLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER), owner: patch.id)
   }
 
   fileprivate func run(_ view: CallView) {

@@ -21,10 +21,7 @@ final class SpanLayer: @unchecked Sendable {
     throws(RuleProblem) -> LayerSpec
   {
     let layer = SpanLayer(try SpanMaker(span, rule, family, log: patch.log), chain)
-    return LayerSpec(
-      function: spanLayer, context: Unmanaged.passRetained(layer).toOpaque(),
-      phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id
-    ) { Unmanaged<SpanLayer>.fromOpaque($0!).release() }
+    return LayerSpec(spanLayer, keeping: layer, phases: UInt32(HKT_ON_ENTER | HKT_ON_EXIT | (rule.needsTime ? HKT_TIMED : 0)), owner: patch.id)
   }
 
   private var identity: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
@@ -38,10 +35,8 @@ final class SpanLayer: @unchecked Sendable {
       return
     }
     Effects.note()
-    rule.cost.measure(thread) {
-      guard rule.admits(view, atExit: false, samples: false) else { return }
-      Scopes.begin(maker.begin(view, thread, layer: identity), view.call, identity, thread)
-    }
+    guard rule.admits(view, atExit: false, samples: false) else { return }
+    Scopes.begin(maker.begin(view, thread, layer: identity), view.call, identity, thread)
   }
 
   fileprivate func end(_ view: CallView) {

@@ -6,7 +6,7 @@ internal import Journal
 /// Kept by its layer. Any thread.
 final class SpanMaker: @unchecked Sendable {
   // Immutable.
-  private let name: FieldName.Lent
+  private let name: RecordName
   private let made: SpanName?
   private let span: SpanDefinition
   private let parent: CapturePath?
@@ -23,14 +23,12 @@ final class SpanMaker: @unchecked Sendable {
     }
     made = given.literal == nil ? given : nil
     let literal = given.literal ?? ""
-    name = FieldName(literal.isEmpty ? family.selector : literal, masked: false).borrowedForEver()
+    name = RecordName(literal.isEmpty ? family.selector : literal)
     self.span = span
     self.rule = rule
     self.log = log
     ThreadScopes.use()
   }
-
-  deinit { name.free() }
 
   // MARK: Begin
 
@@ -83,17 +81,15 @@ final class SpanMaker: @unchecked Sendable {
   ) {
     guard scope.isRecorded else { return }
     let duration = hkt_now_ns() &- scope.start
-    rule.cost.measure(thread) {
-      var writer = start(scope, thread)
-      write(scope, duration, failure, more, &writer)
-      record(scope, &writer)
-    }
+    var writer = start(scope, thread)
+    write(scope, duration, failure, more, &writer)
+    record(scope, &writer)
     if let tail = scope.tail, scope.isRoot { settle(tail, isKept: failure != nil || duration >= span.slow ?? .max) }
   }
 
   /// Begins the span's record in the thread's buffer.
   private func start(_ scope: TraceScope, _ thread: UnsafeMutablePointer<ScriptThread>) -> FieldWriter {
-    guard let name = scope.name else { return FieldWriter(name, into: thread.pointee.recordBuffer) }
+    guard let name = scope.name else { return FieldWriter(name.lent, into: thread.pointee.recordBuffer) }
     return FieldWriter(FieldName(name, masked: false), into: thread.pointee.recordBuffer)
   }
 
@@ -134,13 +130,10 @@ final class SpanMaker: @unchecked Sendable {
 }
 
 /// Names of the fields of every span's record, as `SpanRecord` has them.
-struct SpanFieldNames: @unchecked Sendable {
-  // Lent names point to bytes that are never freed.
-  let trace = lent("trace"), span = lent("span"), parent = lent("parent"), kind = lent("kind"), start = lent("start_ns")
-  let duration = lent("duration_ns"), status = lent("status"), message = lent("message"), attributes = lent("attributes")
+struct SpanFieldNames: Sendable {
+  let trace = FieldName.Lent("trace"), span = FieldName.Lent("span"), parent = FieldName.Lent("parent"), kind = FieldName.Lent("kind"), start = FieldName.Lent("start_ns")
+  let duration = FieldName.Lent("duration_ns"), status = FieldName.Lent("status"), message = FieldName.Lent("message"), attributes = FieldName.Lent("attributes")
   static let shared = SpanFieldNames()
-
-  private static func lent(_ name: FieldName) -> FieldName.Lent { name.borrowedForEver() }
 
   func add(_ name: FieldName.Lent, _ text: String, _ writer: inout FieldWriter) {
     var text = text

@@ -9,55 +9,46 @@ private import Synchronization
 /// One function with a budget. Released when no call can be in it any more.
 final class SlowLayer: @unchecked Sendable {
   // Immutable.
-  private let name: FieldName.Lent
+  private let name: RecordName
   private let rule: CompiledRule
   private let budget: UInt64
   private let log: HostLog
 
   private init(_ rule: CompiledRule, _ budget: UInt64, _ family: Family, log: HostLog) {
-    name = FieldName("slow: \(family.selector)", masked: false).borrowedForEver()
+    name = RecordName("slow: \(family.selector)")
     self.rule = rule
     self.budget = budget
     self.log = log
   }
 
-  deinit { name.free() }
-
   static func spec(_ budget: UInt64, _ rule: CompiledRule, _ family: Family, _ patch: Environment) -> LayerSpec {
     let layer = SlowLayer(rule, budget, family, log: patch.log)
-    return LayerSpec(
-      function: slowLayer, context: Unmanaged.passRetained(layer).toOpaque(), phases: UInt32(HKT_ON_EXIT | HKT_TIMED), owner: patch.id
-    ) { Unmanaged<SlowLayer>.fromOpaque($0!).release() }
+    return LayerSpec(slowLayer, keeping: layer, phases: UInt32(HKT_ON_EXIT | HKT_TIMED), owner: patch.id)
   }
 
   fileprivate func end(_ view: CallView) {
     if rule.passesBy(view) { return }
     let thread = ScriptThread.of(view.call.pointee.thread)
-    rule.cost.measure(thread) {
-      let duration = view.durationNanoseconds
-      guard duration >= budget else {
-        rule.gate.byCondition.add(1, ordering: .relaxed)
-        return
-      }
-      guard rule.admits(view, atExit: true) else { return }
-      let names = SlowFieldNames.shared
-      var writer = FieldWriter(name, into: thread.pointee.recordBuffer)
-      writer.add(names.thread, UInt64(view.call.pointee.thread.pointee.tid))
-      writer.add(names.start, hkt_now_ns() &- duration)
-      writer.add(names.duration, duration)
-      writer.add(names.over, true)
-      writer.add(names.budget, budget)
-      if rule.fill(view, atExit: true, &writer) { log.append(.stall, &writer) }
+    let duration = view.durationNanoseconds
+    guard duration >= budget else {
+      rule.gate.byCondition.add(1, ordering: .relaxed)
+      return
     }
+    guard rule.admits(view, atExit: true) else { return }
+    let names = SlowFieldNames.shared
+    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    writer.add(names.thread, UInt64(view.call.pointee.thread.pointee.tid))
+    writer.add(names.start, hkt_now_ns() &- duration)
+    writer.add(names.duration, duration)
+    writer.add(names.over, true)
+    writer.add(names.budget, budget)
+    if rule.fill(view, atExit: true, &writer) { log.append(.stall, &writer) }
   }
 }
 
-private struct SlowFieldNames: @unchecked Sendable {
-  // Lent names point to bytes that are never freed.
-  let thread = lent("thread"), start = lent("start_ns"), duration = lent("duration_ns"), over = lent("over"), budget = lent("budget_ns")
+private struct SlowFieldNames: Sendable {
+  let thread = FieldName.Lent("thread"), start = FieldName.Lent("start_ns"), duration = FieldName.Lent("duration_ns"), over = FieldName.Lent("over"), budget = FieldName.Lent("budget_ns")
   static let shared = SlowFieldNames()
-
-  private static func lent(_ name: FieldName) -> FieldName.Lent { name.borrowedForEver() }
 }
 
 private let slowLayer: HKTLayerFunction = { call, context, _ in
