@@ -16,20 +16,10 @@ enum NewQueues {
     installed.withLock { installed in
       if installed { return [] }
       installed = true
-      return ["C.dispatch_queue_create", "C.dispatch_queue_create_with_target"].flatMap(watch)
+      return ["C.dispatch_queue_create", "C.dispatch_queue_create_with_target"].flatMap {
+        StallHooks.install($0, madeLayer, phases: HKT_ON_EXIT)
+      }
     }
-  }
-
-  private static func watch(_ function: String) -> [String] {
-    var found: [(ImageCatalog, Family)] = []
-    if case .success(let families) = SelectorLookup.resolve(function, suggesting: false) { found = families }
-    @Sendable func layer(_: Family) -> LayerSpec {
-      LayerSpec(function: madeLayer, context: nil, phases: UInt32(HKT_ON_EXIT), readsValues: false, owner: "stalls")
-    }
-    let report = HookEngine.shared.install(found.map { HookRequest(image: $0, family: $1, mayChoose: true) }, layer: layer)
-    let known = Set(found.map { FamilyName($0.1) })
-    _ = HookEngine.shared.wait(WaitRequest(selector: function, owner: "stalls", mayChoose: true, known: known, layer: layer))
-    return report.refused.map { "stalls: '\($0.0)' is not watched: \($0.1)" }
   }
 }
 
