@@ -53,17 +53,18 @@ let package = Package(
     .executableTarget(name: "start-steps", dependencies: ["ScriptHost"], path: "Tests/Fixtures/start-steps", swiftSettings: swift),
     .executableTarget(name: "record-sample", dependencies: ["Journal"], path: "Tests/Fixtures/record-sample", swiftSettings: swift),
     .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),
+    .target(name: "ClosureHooks", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Tests/Support/ClosureHooks", swiftSettings: swift),
     .executableTarget(
-      name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/HookCases",
+      name: "hook-cases", dependencies: ["HookRuntime", "HookSubjects", "ClosureHooks"], path: "Tests/Support/HookCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "guard-cases", dependencies: ["HookRuntime", "ScriptHost", "HookSubjects"], path: "Tests/Support/GuardCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
-      name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects"], path: "Tests/Support/MisuseCases",
+      name: "misuse-cases", dependencies: ["HookRuntime", "HookSubjects", "ClosureHooks"], path: "Tests/Support/MisuseCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
-      name: "import-cases", dependencies: ["HookRuntime", "CHookTrampoline"], path: "Tests/Support/ImportCases",
+      name: "import-cases", dependencies: ["HookRuntime", "CHookTrampoline", "ClosureHooks"], path: "Tests/Support/ImportCases",
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .target(name: "SlotSubjects", path: "Tests/Support/SlotSubjects", swiftSettings: swift),
     .executableTarget(
@@ -97,7 +98,9 @@ let package = Package(
     .executableTarget(
       name: "fuzz-cases", dependencies: ["ScriptHost", "HookRuntime", "Journal", "LuaSyntax"], path: "Tests/Support/FuzzCases", swiftSettings: swift),
     .testTarget(name: "LuaSyntaxTests", dependencies: ["LuaSyntax", "LuaBridge"], swiftSettings: swift),
-    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"], swiftSettings: swift),
+    // The stock Lua library without ScriptHost around it, to hold scripts against.
+    .target(name: "CStockLua", path: "Tests/Support/CStockLua", linkerSettings: [.linkedLibrary("lua5.4")]),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CStockLua"], swiftSettings: swift),
     .testTarget(
       name: "ScriptHostTests", dependencies: ["ScriptHost", "ScriptHostCLI", "HookRuntime", "Journal", "LuaSyntax", "CLuaShim"],
       swiftSettings: swift),

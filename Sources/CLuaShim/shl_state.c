@@ -214,31 +214,6 @@ uint32_t shl_slot_make(SHLState *S) {
   return S->slot_count++;
 }
 
-uint64_t shl_call_begin(SHLState *S, void *host) {
-  if (shl_is_poisoned(S) || !shl_lock(S, -1)) return 0;
-  uint64_t token = 0;
-  uint32_t i = shl_slot_make(S);
-  if (i != UINT32_MAX) {
-    S->slots[i].host = host;
-    token = shl_token(S->slots[i].generation, i);
-  }
-  shl_unlock(S);
-  return token;
-}
-
-void shl_call_end(SHLState *S, uint64_t token) {
-  if (shl_is_poisoned(S) || !shl_lock(S, -1)) return;
-  uint32_t i = token & 0xFFFF;
-  if (i < S->slot_count && S->slots[i].generation == token >> 16) {
-    SHLSlot *slot = &S->slots[i];
-    slot->host = NULL;
-    slot->generation++;
-    slot->next = S->slot_free;
-    S->slot_free = i;
-  }
-  shl_unlock(S);
-}
-
 // ---------------------------------------------------------------- work put off
 
 /// Releases collected handles: outside the collector and without the lock, since it runs program code.

@@ -1,6 +1,7 @@
 // What a call costs: allocations are checked, times are shown (SCRIPTHOST_BENCH=1).
 
 import CLuaShim
+import CStockLua
 import Glibc
 import LuaBridge
 import Testing
@@ -73,7 +74,7 @@ struct CostTests {
     let callback = try state.function("(function() local native = native return function(a) return native(a) end end)()")
     let here = shl_call_here(Unmanaged.passUnretained(state).toOpaque())
     for _ in 0..<2 {
-      let bare = shl_bench_pcall(Int64(n), false), hooked = shl_bench_pcall(Int64(n), true)
+      let bare = stock_lua_time_pcall(Int64(n), false), hooked = stock_lua_time_pcall(Int64(n), true)
       func show(_ name: String, _ ns: Double) {
         print("  \(name): \((ns * 10).rounded() / 10) ns, \((ns / bare * 100).rounded() / 100) of a bare pcall")
       }

@@ -315,7 +315,6 @@ struct ThreadTests {
       _ = try state.call(f)
       Issue.record("entered")
     } catch { #expect(error.reason == .poisoned) }
-    #expect(shl_call_begin(state.raw, nil) == 0)
     #expect(shl_register(state.raw, "x", { _, _ in 0 }, nil) == SHL_POISONED)
   }
 

@@ -1,6 +1,7 @@
 // What the tests of the Lua side share.
 
 import CLuaShim
+import CStockLua
 import Glibc
 import LuaBridge
 import Synchronization
@@ -60,12 +61,26 @@ extension LuaState {
   }
 }
 
+extension LuaState {
+  /// Calls a function with the `call` of a host object, which is over when the function returns.
+  func call(_ function: LuaReference, callOf host: UnsafeMutableRawPointer) -> [LuaValue] {
+    var here = shl_call_here(host)
+    var results = [SHLValue](repeating: SHLValue(), count: 8)
+    let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
+    invocation.initialize(to: SHLInvocation())
+    defer { invocation.deallocate() }
+    guard shl_invoke(raw, function.raw, &here, 1, &results, 8, nil, invocation) == SHL_OK else { return [] }
+    defer { shl_invoke_end(invocation) }
+    return results.prefix(Int(invocation.pointee.count)).map { LuaValue($0, in: invocation.scope, of: self) ?? .nil }
+  }
+}
+
 /// The stock library's answer to the same source.
 func stock(_ source: String) -> String {
   var bytes = Array(source.utf8)
   var out = [CChar](repeating: 0, count: 1 << 20)
   let length = bytes.withUnsafeMutableBytes {
-    shl_stock_run($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, &out, out.count)
+    stock_lua_run($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, &out, out.count)
   }
   var text = String(decoding: out.prefix(min(length, out.count - 1)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   if text.hasSuffix("\n") { text.removeLast() }

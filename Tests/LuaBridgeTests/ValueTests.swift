@@ -439,48 +439,29 @@ struct HandleTests {
     let call = Call()
     let host = Unmanaged.passUnretained(call).toOpaque()
     let f = try state.function("function(call) kept = call; call.result = 6; return call.result, call:original(10), tostring(call) end")
-    let token = shl_call_begin(state.raw, host)
-    #expect(try state.call(f, [.call(token)]) == [.int(6), .int(16), LuaValue("call")])
-    #expect(try state.call(state.function("function() return kept.result end")) == [.int(6)])
-    shl_call_end(state.raw, token)
+    #expect(state.call(f, callOf: host) == [.int(6), .int(16), LuaValue("call")])
     #expect(state.run("kept:original(1)") == "error: test:1: this call is over; take what is needed from 'call' while the handler runs")
     #expect(state.run("kept.result = 1").contains("this call is over"))
     #expect(state.run("local f = kept.unknown").contains("this call is over"))
     #expect(state.run("print(tostring(kept))") == "call (over)")
     #expect(withExtendedLifetime(call) { call.number == 6 })
-    shl_call_end(state.raw, token)  // twice is harmless
 
-    // A token for one invocation, without begin and end.
-    var here = shl_call_here(host), results = [SHLValue](repeating: SHLValue(), count: 2)
-    let invocation = UnsafeMutablePointer<SHLInvocation>.allocate(capacity: 1)
-    defer { invocation.deallocate() }
-    invocation.initialize(to: SHLInvocation())
+    // What a call had is used again for later ones: the old ones stay over.
+    #expect(state.run("first = kept") == "")
     for _ in 0..<100 {
-      #expect(shl_invoke(state.raw, f.raw, &here, 1, &results, 2, nil, invocation) == SHL_OK)
-      shl_invoke_end(invocation)
-      #expect(results[1].i == 16)
+      #expect(state.call(f, callOf: host)[1] == .int(16))
       #expect(state.run("print(pcall(function() return kept.result end))").contains("this call is over"))
     }
-    // A slot is used again for another call: the old token stays dead.
-    let next = shl_call_begin(state.raw, host)
-    #expect(state.run("print(pcall(function() return kept.result end))").contains("this call is over"))
-    shl_call_end(state.raw, next)
-    #expect(state.run("local m = kept print(pcall(function() return m:original(5) end))").contains("this call is over"))
+    #expect(state.run("local m = first print(pcall(function() return m:original(5) end))").contains("this call is over"))
   }
 
   @Test("a method called on the wrong kind of value says how to write it")
   func methodWithoutColon() throws {
     let state = try LuaState.forTest()
     #expect(shl_method(state.raw, 0, "original", { _, _ in 0 }, nil) == SHL_OK)
-    let f = try state.function("function(call) return call.original(5) end")
-    let token = shl_call_begin(state.raw, Unmanaged.passUnretained(state).toOpaque())
-    defer { shl_call_end(state.raw, token) }
-    do throws(LuaFailure) {
-      _ = try state.call(f, [.call(token)])
-      Issue.record("no error")
-    } catch {
-      #expect(error.message == "test:1: 'original' is a method of a call, called on a number value; write 'value:original(...)' with a colon")
-    }
+    let f = try state.function("function(call) return select(2, pcall(function() return call.original(5) end)) end")
+    let said = state.call(f, callOf: Unmanaged.passUnretained(state).toOpaque())
+    #expect(said == [LuaValue("test:1: 'original' is a method of a call, called on a number value; write 'value:original(...)' with a colon")])
   }
 
   @Test("a recovery point may cut a host function short, with the lock given back or inside another entry")

@@ -58,7 +58,7 @@ typedef enum SHLTag {
   SHL_NUMBER,
   SHL_STRING,    ///< `s`: bytes, any content. From Lua: valid until the scope (callback, invocation) ends
   SHL_HANDLE,    ///< `h` + `cls`: a userdata with three opaque words
-  SHL_CALL,      ///< `call`: token of a running call, see shl_call_begin
+  SHL_CALL,      ///< `call`: token of a running call
   SHL_CALL_HERE, ///< to Lua only, `host`: a call token that lives exactly as long as this invocation
   SHL_CONSTANT,  ///< `i`: a named constant (`swift.null`), see shl_constant
   SHL_TABLE,     ///< `slot`: a table on the scope's Lua stack
@@ -490,23 +490,11 @@ void shl_outside(SHLState *state, int64_t bytes);
 /// [-0, +0, -] A function of the program was given bytes that it may keep: in one outermost call four times the limit at most. In a callback.
 void shl_gave(SHLState *state, uint64_t bytes);
 
-/// A call token: zero allocation in Lua. Valid until shl_call_end, whatever scripts keep of it. 0 when memory ran out.
-/// Take and end tokens outside scopes (they take the lock) or inside one.
-uint64_t shl_call_begin(SHLState *state, void *host);
-void shl_call_end(SHLState *state, uint64_t token);
-
 // ---------------------------------------------------------------- facts for tests and documentation
 
 /// Names a script can reach, one per line with its reason, in the order of the manual. NULL-name ends.
 typedef struct SHLAllowed { const char *library; const char *name; const char *reason; } SHLAllowed;
 const SHLAllowed *shl_allow_list(void);
-
-/// Tests: runs `source` in an unrestricted state of the stock library (same dlsym table); what it printed or
-/// the error, into `out` (capped). Returns the length needed.
-size_t shl_stock_run(const char *source, size_t length, char *out, size_t capacity);
-/// Benchmarks: nanoseconds per bare lua_pcall of `function(a, b) return a + b end` through the same table, and
-/// with a count hook installed.
-double shl_bench_pcall(int64_t rounds, bool hook);
 
 #ifdef __cplusplus
 }

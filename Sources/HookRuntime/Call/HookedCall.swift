@@ -5,6 +5,9 @@ internal import CHookTrampoline
 
 /// A call that a hook sees. Valid until the closure returns.
 public struct HookedCall: ~Copyable {
+  /// A closure that runs on the caller's thread.
+  public typealias Handler = @Sendable (borrowing HookedCall) -> Void
+
   // In the frame of the layer function.
   private let changes: UnsafeMutablePointer<HandlerChanges>
   private var view: CallView { changes.pointee.view }

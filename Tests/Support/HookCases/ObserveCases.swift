@@ -1,4 +1,5 @@
 // Observation of properties: what is told, once, in order, and what is refused.
+import ClosureHooks
 import HookRuntime
 import HookSubjects
 
@@ -181,7 +182,7 @@ nonisolated(unsafe) let observeCases: [(String, () throws -> Void)] = [
     {
       for observesFirst in [true, false] {
         let account = Account(owner: "a")
-        func hook() throws -> Hook {
+        func hook() throws -> ClosureHook {
           try engine.before("\(module).Account.owner.set") { call in
             _ = call.setArgument(0, to: (call.argument(0, as: String.self) ?? "?") + "+")
           }

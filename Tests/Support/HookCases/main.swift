@@ -1,6 +1,7 @@
 // hook-cases — the dispatch rules, checked on real calls of this process. `hook-cases [NAME…]`; exit status 0 when all hold.
 //
 // One program for both optimisation levels: Tests/Programs/dispatch runs the debug and the release build.
+import ClosureHooks
 import Glibc
 import HookRuntime
 import HookSubjects

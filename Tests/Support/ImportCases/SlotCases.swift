@@ -1,5 +1,6 @@
 // The words of import tables: written, given back, left alone when they are someone else's.
 import CHookTrampoline
+import ClosureHooks
 import Glibc
 import HookRuntime
 

@@ -4,6 +4,7 @@
 //   misuse-cases NAME        breaks one; never comes to an end
 //
 // Run in child processes by Tests/Programs/misuse, which has the messages.
+import ClosureHooks
 import Glibc
 import HookRuntime
 import HookSubjects

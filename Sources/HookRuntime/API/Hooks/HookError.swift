@@ -68,7 +68,7 @@ extension HookError {
     }
   }
 
-  init(_ error: LookupError) {
+  package init(_ error: LookupError) {
     switch error {
     case .noSelector(let name, let nearest): self = .notFound(selector: name, type: nil, nearest: nearest)
     case .absent(let name, .inlined(let copies, let image), _):
@@ -81,7 +81,7 @@ extension HookError {
     }
   }
 
-  init(_ selector: String, _ refusal: HookRefusal) {
+  package init(_ selector: String, _ refusal: HookRefusal) {
     self = .refused(selector: selector, code: refusal.code, reason: refusal.description)
   }
 }

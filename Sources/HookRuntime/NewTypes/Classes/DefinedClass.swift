@@ -46,7 +46,7 @@ public struct DefinedClass: Sendable {
     ///   - member: a selector of the superclass, as scripts spell it.
     ///   - missingDirectCalls: make the override although calls were found that the compiler made direct, which do not reach it.
     ///   - body: runs instead of the superclass's.
-    public mutating func override(_ member: String, missingDirectCalls: Bool = false, _ body: @escaping HookEngine.Handler) {
+    public mutating func override(_ member: String, missingDirectCalls: Bool = false, _ body: @escaping HookedCall.Handler) {
       let step = Step { (type) throws(NewTypeError) in
         try type.override(member, missing: missingDirectCalls) { _ in .closure(UInt32(HKT_ON_AROUND), body) }
       }

@@ -22,7 +22,7 @@ public struct ProtocolImplementation: @unchecked Sendable {
 
     /// What a requirement does: `cartDidChange(_:)`, `title.get`, `title.set`. `HookedCall.proceed()` asks the target, or a
     /// default implementation. In-place modification goes through the getter and the setter where one of them is given.
-    public mutating func on(_ requirement: String, _ body: @escaping HookEngine.Handler) {
+    public mutating func on(_ requirement: String, _ body: @escaping HookedCall.Handler) {
       handlers.append((requirement, .closure(UInt32(HKT_ON_AROUND), body)))
     }
   }
