@@ -28,9 +28,11 @@ static bool is_pthread_mutex(const uint32_t *words, uint32_t thread) {
   return (words[0] == 1 || words[0] == 2) && words[2] == thread && words[3] >= 1 && words[3] < 10000 && (words[4] & ~(uint32_t)KINDS) == 0;
 }
 
-/// {readers, writers, the phase's futex, the writers' futex, …, the writer's thread id}
+/// {readers and two bits, writers, the phase's futex, the writers' futex, 0, 0, the writer's thread id}: of one that is held for writing, both
+/// bits are set and both futexes odd.
 static bool is_write_lock(const uint32_t *words, uint32_t thread) {
-  return words[6] == thread && (words[0] & 1) && words[1] < 10000 && words[2] <= 3 && words[3] <= 3;
+  return words[6] == thread && (words[0] & 3) == 3 && words[0] < 80000 && words[1] < 10000 && (words[2] | 2) == 3 && (words[3] | 2) == 3 &&
+         words[4] == 0 && words[5] == 0;
 }
 
 static bool is_word_lock(uint32_t word, uint32_t thread) {

@@ -13,11 +13,11 @@ package enum ClassTree {
     }
     guard let (_, first) = own.first else { return [] }
     let images = ProcessCatalog.shared.current().filter { $0.forbiddenName == nil }
-    let above = Dictionary(images.flatMap(\.superclassNames), uniquingKeysWith: { first, _ in first })
+    let above = Dictionary(images.flatMap { $0.superclasses.map { ($0, $1) } }, uniquingKeysWith: { first, _ in first })
     var seen = Set(own.map { FamilyIdentity($0.1) })
     var found = own
     for image in images {
-      for family in image.families(likeMember: first.declaration)
+      for family in image.families(likeMember: first.declaration).all
       where family.declaration.contextKind == .classType && isBelow(family, base, above) && image.isOverride(family) {
         if seen.insert(FamilyIdentity(family)).inserted { found.append((image, family)) }
       }

@@ -12,7 +12,8 @@ final class ImageMetadata {
   fileprivate lazy var conformances = Dictionary(grouping: types.conformances, by: { $0.type ?? "" })
   fileprivate lazy var classes = Dictionary(
     types.types.lazy.filter { $0.kind == .class }.map { ($0.descriptor, $0) }, uniquingKeysWith: { first, _ in first })
-  fileprivate lazy var superclassNames = classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }
+  fileprivate lazy var superclasses = Dictionary(
+    classes.values.compactMap { each in each.superclass.map { (each.name, $0) } }, uniquingKeysWith: { first, _ in first })
   fileprivate lazy var classesByName = Dictionary(grouping: classes.values, by: \.name)
   fileprivate lazy var subclasses = Dictionary(
     grouping: classes.values.compactMap { each in each.superclass.map { ($0, each) } }, by: { $0.0 }
@@ -34,15 +35,16 @@ extension ImageCatalog {
   package var classes: [UInt64: TypeRecord] { lock.withLock { metadata.classes } }
   /// Classes by their names: there may be several of one name.
   var classesByName: [String: [TypeRecord]] { lock.withLock { metadata.classesByName } }
-  /// (class, superclass) by name.
-  var superclassNames: [(String, String)] { lock.withLock { metadata.superclassNames } }
+  /// The names of superclasses by those of their classes.
+  var superclasses: [String: String] { lock.withLock { metadata.superclasses } }
   /// Classes by their superclasses' names.
   var subclasses: [String: [TypeRecord]] { lock.withLock { metadata.subclasses } }
 
   /// Families of any type's members with the declaration's name, labels and kind.
-  func families(likeMember wanted: Declaration) -> [Family] { lock.withLock { metadata.members.families(like: wanted) } }
+  func families(likeMember wanted: Declaration) -> Namesakes<Family> { lock.withLock { metadata.members.families(like: wanted) } }
   /// The witnesses of requirements with the same name, labels and kind.
-  func witnesses(likeMember wanted: Declaration) -> [Witness] { lock.withLock { metadata.members.witnesses[MemberKey(wanted)] ?? [] } }
+  func witnesses(likeMember wanted: Declaration) -> Namesakes<Witness> { lock.withLock { metadata.members.witnesses(like: wanted) } }
+  func hasWitness(named mangledName: String) -> Bool { lock.withLock { metadata.members.hasWitness(named: mangledName) } }
   /// Witnesses of such requirements by the keys of the families they run; kept once they are found.
   func servedWitnesses(like wanted: Declaration, _ find: () -> [String: [Witness]]) -> [String: [Witness]] {
     let key = MemberKey(wanted)

@@ -17,31 +17,62 @@ struct MemberKey: Hashable {
   }
 }
 
+/// What has one member's name, labels and kind. '==' and the like have thousands: those of one type are not searched for among them.
+struct Namesakes<Member: Sendable>: Sendable {
+  /// In the order of their addresses.
+  let all: [Member]
+  private let places: [String: [Int]]
+
+  init(_ all: [Member], owner: (Member) -> String?) {
+    self.all = all
+    places = Dictionary(grouping: all.indices, by: { owner(all[$0]) ?? "" })
+  }
+
+  /// Those of one type, by its description.
+  subscript(owner: String) -> [Member] { (places[owner] ?? []).map { all[$0] } }
+}
+
+extension Namesakes<Family> {
+  /// By the types they are members of.
+  init(_ families: [Family]) { self.init(families) { $0.declaration.context?.description } }
+}
+
+extension Namesakes<Witness> {
+  /// By the types that conform.
+  init(_ witnesses: [Witness]) { self.init(witnesses) { $0.conformer.description } }
+}
+
 /// Filled as it is asked. Confined to its catalog's lock.
 final class Members {
   private unowned let image: ImageCatalog
-  private var families: [MemberKey: [Family]] = [:]
+  private var families: [MemberKey: Namesakes<Family>] = [:]
   private var hasNameless = false
-  private(set) lazy var witnesses = Dictionary(grouping: image.allWitnesses(), by: { MemberKey($0.requirement) })
+  private lazy var witnesses = Dictionary(grouping: image.allWitnesses(), by: { MemberKey($0.requirement) }).mapValues(Namesakes.init)
+  private lazy var witnessNames = Set(witnesses.values.lazy.flatMap(\.all).map(\.mangledName))
 
   init(_ image: ImageCatalog) { self.image = image }
 
   /// Families of any type's members with the declaration's name, labels and kind.
-  func families(like wanted: Declaration) -> [Family] {
+  func families(like wanted: Declaration) -> Namesakes<Family> {
     let key = MemberKey(wanted)
     if let known = families[key] { return known }
     if wanted.name == "init" || wanted.isSubscript {
       // Nothing of these is spelled in mangled names: one look at all of them serves every question.
-      if !hasNameless { families.merge(Dictionary(grouping: nameless(), by: { MemberKey($0.declaration) }), uniquingKeysWith: { $1 }) }
+      if !hasNameless { families.merge(Dictionary(grouping: nameless(), by: { MemberKey($0.declaration) }).mapValues(Namesakes.init), uniquingKeysWith: { $1 }) }
       hasNameless = true
-      return families[key] ?? []
+      return families[key] ?? Namesakes([])
     }
     let escaped = wanted.name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
     let words = SelectorPattern("*." + escaped).requiredWords
-    let found = image.families(words: words) { _, declaration in declaration.isPlainMember && MemberKey(declaration) == key }
+    let found = Namesakes(image.families(words: words) { _, declaration in declaration.isPlainMember && MemberKey(declaration) == key })
     families[key] = found
     return found
   }
+
+  /// The witnesses of requirements with the declaration's name, labels and kind.
+  func witnesses(like wanted: Declaration) -> Namesakes<Witness> { witnesses[MemberKey(wanted)] ?? Namesakes([]) }
+
+  func hasWitness(named mangledName: String) -> Bool { witnessNames.contains(mangledName) }
 
   private func nameless() -> [Family] {
     image.families(words: []) { _, declaration in declaration.isPlainMember && (declaration.name == "init" || declaration.isSubscript) }

@@ -32,8 +32,8 @@ extension [ImageCatalog] {
 extension ImageCatalog {
   /// The witnesses whose calls run the family's method and no other, or hold a copy of it.
   func witnesses(of family: Family) -> [Witness] {
-    let all = witnesses(likeMember: family.declaration)
-    if let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
+    let all = witnesses(likeMember: family.declaration).all
+    if hasWitness(named: family.key), let own = all.first(where: { $0.mangledName == family.key }) { return [own] }
     // Hundreds of types have an '==': what serves whom is found out for all of them at once.
     return servedWitnesses(like: family.declaration) {
       var served: [String: [Witness]] = [:]
@@ -80,7 +80,7 @@ private struct RequirementFamilies {
     let own = ownMethods(able, witness)
     // With a method of just its type there is no other that could be meant.
     let isExact = own.contains { $0.declaration.functionType == witness.requirement.functionType }
-    let serving = isExact ? own : own + able.filter { !isOwn($0, of: witness) && serves($0, witness, own) }
+    let serving = isExact ? own : own + able.all.filter { serves($0, witness, own) && !isOwn($0, of: witness) }
     let entries = Dictionary(
       serving.enumerated().flatMap { position, family in family.bodies.map { ($0.address, position) } },
       uniquingKeysWith: { first, _ in first })
@@ -112,8 +112,8 @@ private struct RequirementFamilies {
   }
 
   /// The witness is where the method runs.
-  private mutating func includeItself(_ witness: Witness, _ able: [Family], _ image: ImageCatalog) {
-    let inherited = able.first { isClass($0, atOrAbove: witness.conformer) }
+  private mutating func includeItself(_ witness: Witness, _ able: Namesakes<Family>, _ image: ImageCatalog) {
+    let inherited = able.all.first { isClass($0, atOrAbove: witness.conformer) }
     let family = ownMethods(able, witness).first ?? inherited ?? defaultImplementation(able, witness)
     var body = Body(witness)
     if let way = image.wayOfJump(body) { body.way = way }
@@ -125,7 +125,7 @@ private struct RequirementFamilies {
     let names = image.importedCallees(of: witness)
     if names.isEmpty { return [] }
     return images.filter { $0 !== image }.flatMap { other in
-      other.families(likeMember: witness.requirement).filter { family in
+      other.families(likeMember: witness.requirement).all.filter { family in
         family.bodies.contains { names.contains($0.mangledName) } && (isOwn(family, of: witness) || serves(family, witness, own))
       }.map { (other, $0) }
     }
@@ -133,8 +133,8 @@ private struct RequirementFamilies {
 
   /// What the conforming type has under the requirement's name: of overloads the one that has its type, as far as that can be told. The
   /// others are what a copy of it in the witness may call.
-  private func ownMethods(_ able: [Family], _ witness: Witness) -> [Family] {
-    let own = able.filter { isOwn($0, of: witness) }
+  private func ownMethods(_ able: Namesakes<Family>, _ witness: Witness) -> [Family] {
+    let own = able[witness.conformer.description]
     let exact = own.filter { $0.declaration.functionType == witness.requirement.functionType }
     return exact.isEmpty ? own : exact
   }
@@ -150,8 +150,8 @@ private struct RequirementFamilies {
     return !own.contains { $0.declaration.functionType == family.declaration.functionType }
   }
 
-  private func defaultImplementation(_ able: [Family], _ witness: Witness) -> Family? {
-    let defaults = able.filter { $0.declaration.contextKind == .protocolType && $0.declaration.extensionModule != nil }
+  private func defaultImplementation(_ able: Namesakes<Family>, _ witness: Witness) -> Family? {
+    let defaults = able.all.filter { $0.declaration.contextKind == .protocolType && $0.declaration.extensionModule != nil }
     return defaults.count == 1 ? defaults[0] : nil
   }
 
@@ -162,7 +162,7 @@ private struct RequirementFamilies {
     for _ in 0..<Self.deepest {
       guard let here = each else { return false }
       if here == context { return true }
-      each = images.lazy.compactMap { image in image.superclassNames.first { $0.0 == here }?.1 }.first
+      each = images.lazy.compactMap { $0.superclasses[here] }.first
     }
     return false
   }
@@ -172,7 +172,7 @@ private struct RequirementFamilies {
   private func overrides(of family: Family, below name: NominalName) -> [(ImageCatalog, Family)] {
     var result: [(ImageCatalog, Family)] = []
     for image in images {
-      for other in image.families(likeMember: family.declaration)
+      for other in image.families(likeMember: family.declaration).all
       where other.key != family.key && other.declaration.contextKind == .classType && image.isOverride(other) {
         guard let context = other.declaration.context, context != name else { continue }
         if isBelow(context, name) { result.append((image, other)) }
@@ -186,7 +186,7 @@ private struct RequirementFamilies {
     for _ in 0..<Self.deepest {
       guard let here = each else { return false }
       if here == "\(name)" { return true }
-      each = images.lazy.compactMap { image in image.superclassNames.first { $0.0 == here }?.1 }.first
+      each = images.lazy.compactMap { $0.superclasses[here] }.first
     }
     return false
   }

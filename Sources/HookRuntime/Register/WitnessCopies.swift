@@ -28,7 +28,7 @@ extension ImageCatalog {
     else { return [] }
     if family.declaration.contextKind == .protocolType { return copies(of: family, in: witnesses(of: family), []) }
     let able = isOneOfMany ? witnesses(likeMember: family.declaration) : namedWitnesses(like: family.declaration)
-    let own = able.filter { $0.conformer.description == owner }
+    let own = able[owner]
     if own.isEmpty { return [] }
     let places = family.declaration.contextKind == .classType ? [virtualPlaces(of: family)] : []
     return copies(of: family, in: own.filter { isOfSameType($0, family) }, places)
@@ -57,17 +57,14 @@ extension ImageCatalog {
   /// Of overloads, the one that has the requirement's type is its witness; a requirement that speaks of associated types has no other's.
   private func isOfSameType(_ witness: Witness, _ family: Family) -> Bool {
     if witness.requirement.functionType == family.declaration.functionType { return true }
-    let others = families(likeMember: family.declaration).filter {
-      $0.key != family.key && $0.declaration.context?.description == witness.conformer.description
-    }
-    return others.isEmpty
+    return families(likeMember: family.declaration)[witness.conformer.description].allSatisfy { $0.key == family.key }
   }
 
   /// The witnesses of requirements with that name, labels and kind, found by the name alone.
-  private func namedWitnesses(like declaration: Declaration) -> [Witness] {
+  private func namedWitnesses(like declaration: Declaration) -> Namesakes<Witness> {
     if declaration.name == "init" || declaration.isSubscript { return witnesses(likeMember: declaration) }
     let member = MemberKey(declaration)
     let escaped = declaration.name.split(separator: "*", omittingEmptySubsequences: false).joined(separator: "\\*")
-    return witnesses(words: SelectorPattern("*." + escaped).requiredWords) { MemberKey($0) == member }
+    return Namesakes(witnesses(words: SelectorPattern("*." + escaped).requiredWords) { MemberKey($0) == member })
   }
 }

@@ -141,7 +141,7 @@ package struct Reach {
     // A requirement is hooked by the tables of all who conform; a method, by those that lead to it alone.
     var witnesses: [(ImageCatalog, Witness)] = image.witnesses(of: family).map { (image, $0) }
     if let requirement = family.requirement {
-      witnesses = images.flatMap { image in image.witnesses(likeMember: requirement).map { (image, $0) } }
+      witnesses = images.flatMap { image in image.witnesses(likeMember: requirement).all.map { (image, $0) } }
         .filter { $0.1.requirement.typedName(qualified: true) == requirement.typedName(qualified: true) }
     }
     if witnesses.isEmpty { return BackEndReach(.witness, .noWitness) }
@@ -152,7 +152,7 @@ package struct Reach {
     }
     let names = witnesses.map(\.1.protocolName).uniqued()
     var limits = generic.map { "'\($0.1.conformer)' is missed: it has a table for each set of generic arguments" }
-    let conformers = Set(images.flatMap { image in image.witnesses(likeMember: witnesses[0].1.requirement).map { "\($0.conformer)" } })
+    let conformers = Set(images.flatMap { image in image.witnesses(likeMember: witnesses[0].1.requirement).all.map { "\($0.conformer)" } })
     if conformers.count == 1, !image.inlineTable.isUnoptimized {
       limits.append("one type conforms: calls through the protocol may be direct where the compiler knew")
     }
