@@ -45,7 +45,7 @@ extension Environment {
   private func refusal(_ act: String, _ subject: String, _ type: String?) -> String? {
     if let rights {
       if let why = Capability(act: act).flatMap({ rights.refusal($0) }) { return "\(act) is refused: \(why)" }
-      if act == "a call", let why = rights.refusal(selector: subject, of: type) { return why }
+      if act == "a call" || act == "a watch of delegates", let why = rights.refusal(selector: subject, of: type) { return why }
     }
     return gate?.refusal(act, subject)
   }

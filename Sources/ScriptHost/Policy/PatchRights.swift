@@ -50,6 +50,9 @@ package final class PatchRights: Sendable {
     return type.flatMap { refusal(type: $0) }
   }
 
+  /// Why the patch may not see calls of a function; nil when it may.
+  func refusal(of family: Family) -> String? { refusal(selector: family.selector, of: family.declaration.context?.description) }
+
   /// Why the patch may not touch a type; nil when it may. What is denied is so with the types in it.
   package func refusal(type: String) -> String? {
     guard let names = rules.types else { return nil }
@@ -63,7 +66,7 @@ package final class PatchRights: Sendable {
 
   /// Why a hook of the patch is refused; nil when it is not, and is counted then.
   func refusalOfHook(_ family: Family) -> String? {
-    if let why = refusal(selector: family.selector, of: family.declaration.context?.description) { return why }
+    if let why = refusal(of: family) { return why }
     guard let most = rules.budgets?.hooks else { return nil }
     if hooks.add(1, ordering: .relaxed).newValue <= most.value { return nil }
     return "the patch has made \(most.value) hooks, and \(file):\(most.line) allows no more"

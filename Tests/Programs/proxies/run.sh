@@ -7,4 +7,18 @@
 
 cd "$work"
 at_both_levels "${PROXIES_ROUNDS:-20000}" 8
+
+# A policy that denies a requirement keeps its calls from being seen, whatever property the delegate is in.
+printf 'policy {\n  selectors = { deny = { "Shop.CartDelegate.cartDidChange(_:)" } },\n}\n' >policy.lua
+cat >denied.lua <<'LUA'
+patch { id = "denied" }
+print("denied", pcall(function() delegates "Shop.Cart.delegate" { ["cartDidChange(_:)"] = function() end } end))
+print("rule", pcall(delegate, { on = "Shop.Cart.delegate", call = "cartDidChange(_:)" }))
+print("other", pcall(function() delegates "Shop.Cart.delegate" { ["cart(_:shouldAdd:times:)"] = function() end } end))
+LUA
+capture denied timeout 60 "$scripthost" run -v --state state-denied --policy policy.lua --patches denied.lua -- ./scripted 20
+says 'a denied requirement is not watched' denied.err $'denied\tfalse\tdenied.lua:2:'
+says 'nor recorded by a rule' denied.err $'rule\tfalse\t'
+check 'both with the line of the policy' [ "$(grep -c 'policy.lua:2: selectors.deny has "Shop.CartDelegate.cartDidChange(_:)"' denied.err)" = 2 ]
+says 'others are' denied.err $'other\ttrue'
 finish

@@ -24,7 +24,7 @@ policy {
   capabilities = { "call", "write" },
   budgets = { hooks = 3, memory = "2MiB", time = "20ms", instructions = 200000 },
   patches = {
-    { id = "trusted*", capabilities = { "call", "write", "secrets", "types" }, budgets = { hooks = 100 } },
+    { id = "trusted*", capabilities = { "call", "write", "secrets", "types", "presets", "delegates", "stacks" }, budgets = { hooks = 100 } },
   },
 }
 """)
@@ -77,6 +77,24 @@ problem = load("types", 'class.define("Fast", { super = "Server.Cart" })', asks)
 check("a type made at run time needs its word", "does not grant 'types'" in problem, problem)
 problem = load("trusted.a", 'class.define("Fast", { super = "Server.Cart" })', ', permissions = { "types" }')
 check("a patch that the policy names has more", "policy" not in problem and "cannot subclass" in problem, problem)
+for number, (body, word) in enumerate([
+    ('use "startup"', "presets"), ('notification.on("told", function() end)', "notifications"), ('delegates "Server.Shop.delegate" {}', "delegates"),
+    ('delegate { on = "Server.Shop.delegate", call = "sold(_:)" }', "delegates"), ("network {}", "network"), ('stalls { main = "1s" }', "stacks"),
+    ("profile { hz = 99 }", "stacks"), ("profile(false)", "stacks"), ('timer.after("1s", function() end)', "timers"), ('guard { "containers" }', "guards"),
+    ('boot.task { name = "x", run = function() end }', "control"), ("scripthost.up()", "control"), ('boot.cache "/nowhere/cache"', "files"),
+    ('swift.forward(class "Server.Cart", function() end)', "types"), ('implement "Server.Nothing" {}', "types"),
+]):
+    problem = load(f"acts{number}", body, asks)
+    check(f"{body}: needs '{word}'", f"does not grant '{word}'" in problem and f"acts{number}.lua:2:" in problem, problem)
+    status = subprocess.run([scripthost, "check", "--policy", policy, os.path.join(work, f"acts{number}.lua")], capture_output=True, text=True, timeout=4 * LIMIT)
+    check(f"{body}: check tells the same", status.returncode == 1 and f"'{word}'" in status.stdout + status.stderr, status.stdout, status.stderr)
+check("a preset that is granted and asked for", load("trusted.c", 'use "startup"', ', permissions = { "presets" }') == "")
+problem = load("trusted.d", 'use "stalls"', ', permissions = { "presets", "stacks" }')
+check("it is under the policy by its own id", "'stacks' in permissions" in problem and "policy.lua:8 does not grant that" in problem, problem)
+problem = load("trusted.e", 'stalls { main = "1s", end_after = "2s" }', ', permissions = { "stacks" }')
+check("ending the process needs more than looking at stacks", "does not grant 'control'" in problem, problem)
+problem = load("trusted.f", 'delegates "Server.Cart.items" {}', ', permissions = { "delegates" }')
+check("delegates in a denied property are not watched", "'Server.Cart.items' is denied" in problem and "policy.lua:5" in problem, problem)
 problem = load("hungry", "local t = {} for i = 1, 1e6 do t[i] = i end")
 check("the memory is bounded", "memory" in problem, problem)
 load("secrets", 'log.info("a", { password = "one" })')

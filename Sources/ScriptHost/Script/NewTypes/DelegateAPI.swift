@@ -23,8 +23,18 @@ enum DelegateAPI {
     }
   }
 
+  /// Why the script may not watch the delegates in a property; nil when it may.
+  static func refusal(_ property: String, _ patch: Environment) -> String? {
+    patch.refusal("a watch of delegates", property, of: property.lastIndex(of: ".").map { String(property[..<$0]) })
+  }
+
+  /// Why the script may not see the calls of a requirement, which a policy may deny by its protocol; nil when it may.
+  static func refusal(_ requirement: Family, of property: String, _ patch: Environment) -> NewTypeError? {
+    patch.rights?.refusal(of: requirement).map { .requirement(requirement.selector, of: property, reason: $0) }
+  }
+
   private static func make(_ property: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
-    if let refusal = patch.refusal("a watch of delegates", property) { return callback.fail(refusal) }
+    if let refusal = refusal(property, patch) { return callback.fail(refusal) }
     guard callback[0].tag == SHL_TABLE else {
       return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
     }
@@ -35,6 +45,7 @@ enum DelegateAPI {
       var hooks: [String: LuaHook] = [:]
       while let each = functions.last {
         let family = try DelegateWatch.family(each.name, of: property)
+        if let refusal = refusal(family, of: property, patch) { throw refusal }
         let options = HookOptions(priority: 0, waitsWhenBusy: false)
         hooks[each.name] = LuaHook(
           position: .before, handler: HandlerFunction(each.function, each.info, of: patch), family: family, options: options)

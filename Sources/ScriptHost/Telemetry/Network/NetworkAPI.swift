@@ -10,6 +10,7 @@ enum NetworkAPI {
   /// What a script asks for ends with it.
   private static let network: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a watch of requests") { return callback.fail(refusal) }
       var settings = NetworkSettings()
       guard callback[0].tag == SHL_TABLE else { return callback.fail("network takes a table, such as { traceparent = true }, or {}") }
       var problem: String?

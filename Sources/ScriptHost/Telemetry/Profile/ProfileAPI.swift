@@ -10,6 +10,7 @@ enum ProfileAPI {
   /// `profile { hz = 99 }` begins, `profile(false)` ends; unloading the patch ends it, too.
   private static let profile: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a profile") { return callback.fail(refusal) }
       let argument = callback[0]
       if argument.tag == SHL_BOOL, !argument.b {
         Profiler.shared.stop()

@@ -43,6 +43,7 @@ enum RuleAPI {
   /// `span { on = "…", name = "…" }`.
   private static let span: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a rule", "span") { return callback.fail(refusal) }
       do throws(RuleProblem) {
         let (definition, span) = try SpanInstaller.read(callback[0], callback)
         return answer(try SpanInstaller.install(definition, span, patch), patch, callback)

@@ -10,9 +10,11 @@ enum StallAPI {
   /// What a script asks for ends with it; a second call replaces the first.
   private static let stalls: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a watch of stalls") { return callback.fail(refusal) }
       switch StallSettings.read(callback[0], callback) {
       case .failure(let problem): return callback.fail(problem.text)
       case .success(let settings):
+        if settings.end != nil, let refusal = patch.refusal("an end of the process", "stalls") { return callback.fail(refusal) }
         let installation = patch.installation
         for problem in StallWatch.shared.watch(settings, owner: ObjectIdentifier(installation), log: patch.log) {
           patch.log.say("\(patch.fileName): \(problem)")

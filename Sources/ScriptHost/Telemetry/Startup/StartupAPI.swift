@@ -8,6 +8,7 @@ enum StartupAPI {
   /// The stages of the program's start are recorded; `first` is the call that ends it, or else the first span.
   static let startup: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
+      if let refusal = patch.refusal("a rule", "startup") { return callback.fail(refusal) }
       guard callback[0].tag == SHL_TABLE else { return callback.fail("startup takes a table: { first = \"…\" }, or {}") }
       var selector: String?
       var problem: String?
