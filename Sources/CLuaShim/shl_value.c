@@ -202,6 +202,16 @@ SHLValue shl_kept(SHLScope *scope, SHLRef ref) {
   return take(scope->L);
 }
 
+bool shl_is_kept(SHLScope *scope, SHLValue value, SHLRef ref) {
+  lua_State *L = scope->L;
+  bool is_bound = value.tag == SHL_TABLE || value.tag == SHL_FUNCTION || value.tag == SHL_OTHER;
+  if (ref <= 0 || !is_bound || value.slot < 1 || value.slot > lua_gettop(L) || !lua_checkstack(L, 1)) return false;
+  lua_rawgeti(L, LUA_REGISTRYINDEX, ref);
+  bool is_same = lua_rawequal(L, -1, value.slot);
+  lua_settop(L, -2);
+  return is_same;
+}
+
 /// [-1, +0, m] (function, info): facts of a function.
 static int info_body(lua_State *L) {
   SHLFunctionInfo *info = lua_touserdata(L, 2);

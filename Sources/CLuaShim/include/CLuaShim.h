@@ -394,6 +394,8 @@ SHLRef shl_keep(SHLScope *scope, SHLValue value);
 void shl_forget(SHLState *state, SHLRef ref);
 /// [-0, +1, -] The value of a reference.
 SHLValue shl_kept(SHLScope *scope, SHLRef ref);
+/// [-0, +0, -] Whether a value (TABLE, FUNCTION, OTHER) is the very one that is kept.
+bool shl_is_kept(SHLScope *scope, SHLValue value, SHLRef ref);
 
 /// What a function declares and where it was written.
 typedef struct SHLFunctionInfo {

@@ -13,7 +13,7 @@ final class PresetShelf: Sendable {
   private struct Held {
     var patch: Patch
     var source: PatchSource
-    /// Installations of those that use it.
+    /// The uses that have not ended.
     var users: Set<ObjectIdentifier>
   }
   private let held = Mutex<[String: Held]>([:])
@@ -24,10 +24,11 @@ final class PresetShelf: Sendable {
   /// - Parameter isLoaded: whether a patch of the id is loaded already.
   func ask(_ isLoaded: @escaping @Sendable (String) -> Bool) { elsewhere.withLock { $0 = isLoaded } }
 
-  /// Puts the preset into the program for the script, unless it is there. It goes with the script's installation.
-  func use(_ source: PatchSource, for environment: Environment) throws(PatchError) {
+  /// Puts the preset into the program for the script, unless it is there. It goes with the script's installation, or before.
+  func use(_ source: PatchSource, for environment: Environment) throws(PatchError) -> PresetUse {
     let id = source.id
-    let user = ObjectIdentifier(environment.installation)
+    let use = PresetUse(of: id)
+    let user = ObjectIdentifier(use)
     let problem: PatchError? = changing.withLock {
       if elsewhere.withLock({ $0 })?(id) == true {
         environment.log.note("preset", "\(environment.fileName): '\(id)' is loaded as a patch already")
@@ -37,7 +38,8 @@ final class PresetShelf: Sendable {
       return nil
     }
     if let problem { throw problem }
-    environment.installation.add { [weak self] in self?.release(id, user) }
+    environment.installation.add { use.end() }
+    return use
   }
 
   private func load(_ source: PatchSource, for user: ObjectIdentifier, policy: Policy?, log: HostLog) throws(PatchError) {
@@ -56,14 +58,15 @@ final class PresetShelf: Sendable {
     log.note("preset", "\(source.path): in use as '\(source.id)', \(patch.hookCount) hooks\(patch.waitingText)")
   }
 
-  /// A script that used it is gone.
-  private func release(_ id: String, _ user: ObjectIdentifier) {
-    let unused = held.withLock { held -> Patch? in
-      guard var entry = held[id], entry.users.remove(user) != nil else { return nil }
+  /// A use of it ended. False when there was none.
+  fileprivate func release(_ id: String, _ user: ObjectIdentifier) -> Bool {
+    let (wasUsed, unused) = held.withLock { held -> (Bool, Patch?) in
+      guard var entry = held[id], entry.users.remove(user) != nil else { return (false, nil) }
       held[id] = entry.users.isEmpty ? nil : entry
-      return entry.users.isEmpty ? entry.patch : nil
+      return (true, entry.users.isEmpty ? entry.patch : nil)
     }
     unused?.unload()
+    return wasUsed
   }
 
   /// The preset of the id, which a patch of that id is about to replace.
@@ -73,4 +76,16 @@ final class PresetShelf: Sendable {
 
   /// Those that are in use.
   var all: [(patch: Patch, source: PatchSource)] { held.withLock { $0.values.map { ($0.patch, $0.source) } }.sorted { $0.patch.id < $1.patch.id } }
+}
+
+/// One script's use of a preset: a preset is in the program while there is one. Any thread.
+final class PresetUse: Sendable {
+  /// The preset's.
+  let id: String
+
+  fileprivate init(of id: String) { self.id = id }
+
+  /// False when it had ended, or the preset is in the program as a patch.
+  @discardableResult
+  func end() -> Bool { PresetShelf.shared.release(id, ObjectIdentifier(self)) }
 }

@@ -180,9 +180,9 @@ extension ScriptReference {
       "", "require", .function, "require(module: string) -> table|function",
       "What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a directory with patch.lua."),
     ScriptEntry(
-      "", "use", .function, "use(preset: string)",
-      "Puts a preset into the program: the file NAME.lua beside the patch, or else one that is installed with ScriptHost. However many patches use it, it is there once, until the last of them is gone. See docs/tracking.md.",
-      example: "use \"startup\""),
+      "", "use", .function, "use(preset: string) -> Preset",
+      "Puts a preset into the program: the file NAME.lua beside the patch, or else one that is installed with ScriptHost. However many patches use it, it is there once, until the last of them is gone or removes it. See docs/tracking.md.",
+      example: "local stages = use \"startup\"\nprint(stages:remove())"),
     ScriptEntry(
       "", "on_unload", .function, "on_unload(body: function)",
       "Calls the function once, when the patch is unloaded or was replaced; the newest first.",

@@ -12,6 +12,7 @@ extension ScriptReference {
     ScriptType(name: "Delegates", summary: "What `delegates` answers."),
     ScriptType(name: "Timer", summary: "What `timer.after` and `timer.every` answer."),
     ScriptType(name: "Subscription", summary: "What `notification.on` answers."),
+    ScriptType(name: "Preset", summary: "What `use` answers."),
   ]
 
   static let handles: [ScriptEntry] = methodMembers + classMembers + hookMembers + callMembers + otherMembers
@@ -113,6 +114,7 @@ extension ScriptReference {
     ScriptEntry("Rule", "info", .function, "info() -> table", "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
     ScriptEntry("Timer", "cancel", .function, "cancel() -> boolean", "No call begins any more; true when there would have been one."),
     ScriptEntry("Subscription", "remove", .function, "remove() -> boolean", "Ends it; true when it was there."),
+    ScriptEntry("Preset", "remove", .function, "remove() -> boolean", "Ends this use of it: the preset goes with the last one. True when it was in use; false where it is loaded as a patch."),
     ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran."),
     ScriptEntry("Observation", "explain", .function, "explain() -> string", "How writes are seen, and which are not."),
     ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it."),

@@ -33,14 +33,17 @@ enum ConfigAPI {
       end,
       __metatable = false,
     })
+    return config
     """
 
-  /// Makes the global. Not with the state's lock held.
-  static func make(_ settings: PatchSettings, _ lua: LuaState) throws(LuaFailure) {
+  /// Makes the global, and answers it. Not with the state's lock held.
+  static func make(_ settings: PatchSettings, _ lua: LuaState) throws(LuaFailure) -> LuaReference? {
     let function = try lua.compile(text, name: "config")
     let names = settings.members.map(\.name).joined(separator: ", ")
-    _ = try lua.call(
+    let made = try lua.call(
       function, [LuaValue(JSONValue.object(settings.members).line), .bool(settings.isDeclared), LuaValue(names.isEmpty ? "none" : names)])
+    if case .reference(let reference)? = made.first { return reference }
+    return nil
   }
 }
 

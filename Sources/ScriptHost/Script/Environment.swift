@@ -28,6 +28,8 @@ package final class Environment: @unchecked Sendable {
   /// What the global `config` has.
   private let settings: PatchSettings
   private let hasConfig = Atomic<Bool>(false)
+  /// The global `config`, once it was made.
+  private let configTable = Mutex<LuaReference?>(nil)
   /// Of a session of the console: what it may change. Set before any script runs.
   var gate: ChangeGate?
   /// What it may touch and do under a policy; nil: everything.
@@ -91,6 +93,7 @@ package final class Environment: @unchecked Sendable {
     var observations: [LuaObservation] = []
     var rules: [InstalledRule] = []
     var watches: [DelegateWatch] = []
+    var presets: [PresetUse] = []
   }
 
   /// - Parameters:
@@ -140,6 +143,7 @@ package final class Environment: @unchecked Sendable {
 
   deinit {
     Self.ids.withLock { [key = ObjectIdentifier(self)] in $0[key] = nil }
+    configTable.withLock { $0 = nil }
     // Finalizers of scripts may run now, and want the rest to be there.
     openState = nil
   }
@@ -213,7 +217,16 @@ package final class Environment: @unchecked Sendable {
   }
   func makeConfig() throws(PatchError) {
     guard !hasConfig.exchange(true, ordering: .relaxed) else { return }
-    do throws(LuaFailure) { try ConfigAPI.make(settings, lua) } catch { throw .failed("\(fileName): \(error.message)") }
+    do throws(LuaFailure) {
+      let made = try ConfigAPI.make(settings, lua)
+      configTable.withLock { $0 = made }
+    } catch { throw .failed("\(fileName): \(error.message)") }
+  }
+
+  /// What a table stands for that has no content of its own: `config`; nil for all others. With the state's lock held.
+  func standsFor(_ table: SHLValue, _ scope: UnsafeMutablePointer<SHLScope>) -> JSONValue? {
+    guard let config = configTable.withLock({ $0?.raw }), shl_is_kept(scope, table, config) else { return nil }
+    return .object(settings.members)
   }
 
   /// Looking through the program's names and reading its code is the host's work, not the script's time, while the script is loaded; one that

@@ -1,7 +1,7 @@
 // JSONAPI — json.encode(value) and json.decode(text): what scripts send and get as text.
 //
-// A table whose keys are 1…n is an array, any other an object; the empty table is `{}`. `swift.null` is null. What JSON has no word
-// for (functions, values of the program, numbers that are none) is refused with its place in the value.
+// A table whose keys are 1…n is an array, any other an object; the empty table is `{}`. `swift.null` is null, `config` the settings that it
+// reads. What JSON has no word for (functions, values of the program, numbers that are none) is refused with its place in the value.
 internal import CLuaShim
 internal import Journal
 internal import LuaBridge
@@ -15,9 +15,9 @@ enum JSONAPI {
   static let null: Int64 = 1
 
   private static let encode: SHLFunction = { context, callback in
-    withPatch(context, callback) { _, callback in
+    withPatch(context, callback) { patch, callback in
       guard callback.count == 1 else { return callback.fail("'json.encode' takes one value") }
-      var reader = TableReader(callback)
+      var reader = TableReader(patch, callback)
       let value: JSONValue
       do throws(JSONProblem) { value = try reader.value(callback[0], 0) } catch { return callback.fail("json.encode: \(error.text)") }
       let text = value.line
@@ -45,11 +45,15 @@ private struct JSONProblem: Error { let text: String }
 
 /// A Lua value on its way to JSON.
 private struct TableReader {
+  private let patch: Environment
   private let callback: LuaCallback
   /// Keys and positions that lead to the value at hand.
   private var path = "value"
 
-  init(_ callback: LuaCallback) { self.callback = callback }
+  init(_ patch: Environment, _ callback: LuaCallback) {
+    self.patch = patch
+    self.callback = callback
+  }
 
   mutating func value(_ value: SHLValue, _ depth: Int) throws(JSONProblem) -> JSONValue {
     switch value.tag {
@@ -72,6 +76,7 @@ private struct TableReader {
     guard depth < JSONAPI.mostDepth else {
       throw JSONProblem(text: "the value is nested deeper than \(JSONAPI.mostDepth) levels, or holds itself")
     }
+    if let whole = patch.standsFor(table, callback.scope) { return whole }
     let length = shl_table_length(callback.scope, table)
     var count: Int64 = 0
     callback.forEach(in: table) { _, _ in

@@ -77,6 +77,7 @@ enum PatchAPI {
     patch.classes.delegates = handleClass("delegates", tostring: DelegateAPI.toString)
     patch.classes.timer = handleClass("timer", tostring: TimerAPI.toString, release: TimerAPI.release)
     patch.classes.subscription = handleClass("subscription", tostring: NotificationAPI.toString, release: NotificationAPI.release)
+    patch.classes.preset = handleClass("preset", tostring: UseAPI.toString)
     // The global `class` is called, and has the field `define`.
     let classMaker = handleClass("class maker", index: ClassAPI.index, call: classFunction)
     patch.classes.patch = Unmanaged.passUnretained(patch)
@@ -90,6 +91,7 @@ enum PatchAPI {
     RuleAPI.register(patch, context, check)
     TimerAPI.register(patch, context, check)
     NotificationAPI.register(patch, context, check)
+    UseAPI.register(patch, context, check)
 
     CallAPI.register(state, context, arguments: patch.classes.arguments, check)
     ObserveAPI.register(patch, context, check)

@@ -131,6 +131,9 @@ check 'the other goes' control patch unload $slow two
 control hooks $slow || true
 check 'it is gone' bash -c '! grep -q "slow.tick" control.out'
 touch stop; wait $slow || true
+printf 'patch { id = "three", api = 1 }\nlocal one, two = use "ticks", use "ticks"\nprint(tostring(one), one:remove(), #hooks(), two:remove(), two:remove(), #hooks())\n' >apart/three.lua
+capture removed "$scripthost" run -v --state removed --patches apart/three.lua -- ./slow
+says 'what use answers ends that use, and the preset with the last one' removed.err $'preset \'ticks\'\ttrue\t1\ttrue\tfalse\t0'
 
 # A language server: each request is a span, its answers are the same.
 capture alone timeout 100 python3 -B "$here/language.py" alone.answers a.swift sourcekit-lsp

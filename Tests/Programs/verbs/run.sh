@@ -299,6 +299,7 @@ patch { id = "plan", config = { digits = 2, rate = 0.5, names = { "a", "b" }, de
 print(config.digits, config.rate, #config.names, config.names[2], config.deep.on, config.deep.text)
 print(pcall(function() config.digits = 3 end))
 print(pcall(function() return config.digit end))
+print(json.encode(config), json.encode { config.names, whole = nil, config })
 config.names[1] = "changed"
 print(config.names[1])
 local all = {}
@@ -309,6 +310,8 @@ LUA
 run settings settings -- ./subject-O
 printed settings >settings.said
 says 'settings: what the header declares' settings.said "$(printf '2\t0.5\t2\tb\ttrue\tt')"
+says 'settings: as JSON they are what they read, in another table, too' settings.said \
+  $'{"digits":2,"rate":0.5,"names":["a","b"],"deep":{"on":true,"text":"t"}}\t[["a","b"],{"digits":2,'
 says 'settings: they are read only' settings.said "'config' is read only: 'digits' is set in the header"
 says 'settings: a name that is none' settings.said "'config' has no 'digit'; the header declares digits, rate, names, deep"
 check 'settings: tables are copies' grep -qx a settings.said

@@ -32,6 +32,8 @@ struct HandleClasses {
   var timer: UInt32 = 0
   /// What `notification.on` answers.
   var subscription: UInt32 = 0
+  /// What `use` answers.
+  var preset: UInt32 = 0
   /// Whose classes these are; it outlives its state.
   var patch: Unmanaged<Environment>?
 
