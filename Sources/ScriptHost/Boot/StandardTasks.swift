@@ -50,14 +50,24 @@ extension BootTask {
     let isAsked = settings.has(.patches) || settings.has(.events) || settings.has(.stalls) || settings.has(.profile) || settings.has(.network)
       || settings.has(.policy) || settings.has(.hold) || settings.has(.watch)
     let wantsRecords = isAsked && !settings.has(.canaryChild)
-    var problems: [String] = []
-    if wantsRecords {
-      let identity = JournalIdentity(
-        program: context.program, pid: getpid(), bootID: bootID(), buildID: settings.text(.buildID) ?? "")
-      context.recorder = Recorder(
-        state: context.state, events: settings.bytes(.events).map { RawPath($0) }, identity: identity, problems: &problems)
+    let (state, program, buildID) = (context.state, context.program, settings.text(.buildID) ?? "")
+    let events = settings.bytes(.events).map { RawPath($0) }
+    let open = { @Sendable (problems: inout [String]) in
+      Recorder(
+        state: state, events: events, identity: JournalIdentity(program: program, pid: getpid(), bootID: bootID(), buildID: buildID), problems: &problems)
     }
-    context.log = HostLog(recorder: context.recorder, isVerbose: settings.has(.verbose))
+    var problems: [String] = []
+    if wantsRecords { context.recorder = open(&problems) }
+    // What is loaded into the process later has records, too.
+    let isReachable = !settings.has(.canaryChild) && !settings.has(.trace) && settings.text(.control) != "off"
+    let teller = HostLog(recorder: nil, isVerbose: false)
+    let late = LateRecorder {
+      var problems: [String] = []
+      let recorder = open(&problems)
+      for problem in problems { teller.say(problem) }
+      return recorder
+    }
+    context.log = HostLog(recorder: context.recorder, late: wantsRecords || !isReachable ? nil : late, isVerbose: settings.has(.verbose))
     for problem in problems { context.log.say(problem) }
     return .goOn
   }

@@ -8,6 +8,8 @@ private import Synchronization
 /// Writes to the journal; with `-v` also to stderr. Any thread.
 package final class HostLog: Sendable {
   private let recorder: Recorder?
+  /// Where there is no recorder yet; nil where nothing is to be recorded.
+  private let late: LateRecorder?
   private let isVerbose: Bool
   private let standardError = StandardError()
   private let counts = Mutex(Counts())
@@ -20,8 +22,9 @@ package final class HostLog: Sendable {
   private static let mostTold = 1000
   private struct Leak: Hashable { let patch: String, selector: String }
 
-  package init(recorder: Recorder?, isVerbose: Bool) {
+  package init(recorder: Recorder?, late: LateRecorder? = nil, isVerbose: Bool) {
     self.recorder = recorder
+    self.late = late
     self.isVerbose = isVerbose
   }
 
@@ -37,7 +40,7 @@ package final class HostLog: Sendable {
 
   /// Appends a record whose fields `fill` adds.
   package func append(_ kind: RecordKind, _ name: FieldName, _ fill: (inout FieldWriter) -> Void) {
-    recorder?.record(kind, name, fill)
+    (recorder ?? late?.recorder)?.record(kind, name, fill)
   }
 
   /// Appends a record that may need more room than others.
@@ -52,7 +55,12 @@ package final class HostLog: Sendable {
 
   /// Appends a record that is complete.
   @inline(__always)
-  func append(_ kind: RecordKind, _ fields: inout FieldWriter) { recorder?.record(kind, in: &fields) }
+  func append(_ kind: RecordKind, _ fields: inout FieldWriter) {
+    if let recorder { recorder.record(kind, in: &fields) } else { appendLate(kind, &fields) }
+  }
+
+  @inline(never)
+  private func appendLate(_ kind: RecordKind, _ fields: inout FieldWriter) { late?.recorder.record(kind, in: &fields) }
 
   /// What the crash file tells of the way to a crash.
   func leaveCrumb(_ kind: Int, _ text: String) {
@@ -61,6 +69,9 @@ package final class HostLog: Sendable {
       bytes.withMemoryRebound(to: CChar.self) { if let base = $0.baseAddress { ccrash_note(UInt32(kind), base, $0.count) } }
     }
   }
+
+  /// Something happened in the program that a person would tell of the way to a crash.
+  func happened(_ text: String) { leaveCrumb(CCRASH_EVENT, text) }
 
   package func note(_ name: FieldName, _ message: String) {
     append(.note, name) { $0.add("message", message) }

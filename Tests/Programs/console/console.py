@@ -64,6 +64,7 @@ class Terminal:
 
 hosted, state = start("main")
 hosted.control().close()
+check("a process that nobody records leaves no journal", not os.path.exists(os.path.join(state, "journal")))
 
 # MARK: Pipes
 
@@ -82,6 +83,10 @@ check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server
 hook = 'method "Server.Shop.answer(_:)":around(function(call, n) return call:original() + 500 end)'
 found = attach(text=hook + "\n")
 check("a session that only reads installs nothing", found[0] == 1 and "--write" in found[1], found)
+for snippet in ('span { on = "Server.Shop.answer(_:)" }', "startup {}", 'stalls { main = "1s" }', "profile { hz = 99 }", "profile(false)", "network {}", 'use "startup"',
+                'delegates "Server.Shop.delegate" {}', 'notification.on("told", function() end)', 'timer.after("1s", function() end)', 'guard { "containers" }'):
+    found = attach(text=snippet + "\n")
+    check(f"nor does it {snippet}", found[0] == 1 and "attach with --write" in found[1], found)
 
 # MARK: A terminal
 
@@ -109,6 +114,8 @@ until(lambda: any(h["calls"] > 0 for h in client.ask("hooks")["hooks"]), "calls 
 check("it is called", True)
 os.write(terminal.terminal, b"\x04")
 check("Ctrl-D ends the session", terminal.ended())
+events = subprocess.run([scripthost, "events", "--state", state, "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout
+check("what a session changed is in the journal, of a process without patches, too", '"console change"' in events and "around Server.Shop.answer(_:)" in events, events[-600:])
 # That a client is gone is noticed when somebody asks something of the console.
 until(lambda: attach(text="1\n") and client.ask("hooks")["count"] == 0, "the end of the hook")
 check("the hook goes with the session", True)
