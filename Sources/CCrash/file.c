@@ -102,7 +102,9 @@ void ccrash_settle(void) {
 
 void ccrash_reach_main(void) {
   CCrashFile *file = atomic_load(&ccrash_file);
-  if (file) __atomic_store_n(&file->reached_main, 1, __ATOMIC_RELEASE);
+  if (!file) return;
+  file->main_monotonic = now(CLOCK_MONOTONIC);
+  __atomic_store_n(&file->reached_main, 1, __ATOMIC_RELEASE);
 }
 
 // MARK: Owners

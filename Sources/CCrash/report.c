@@ -8,14 +8,15 @@
 //   image START END OFFSET BUILD_ID PATH
 //   thread 17 NAME
 //   call OWNER 1|0                   a hooked call the thread is in, innermost first; 1: its handler is at work
-//   frame HOW ADDRESS                p the counter, u unwound, f by frame pointer, s found on the stack
-//   again SIGNAL                     a crash while this was written
+//   frame HOW ADDRESS                p the counter, u unwound, f by frame pointer, s found on the stack, a an async function that waits
+//   again SIGNAL                     a crash while this was written; what it was about is left out
 //   end
 #define _GNU_SOURCE 1
 #include "internal.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -118,10 +119,10 @@ static void put_refusal(void) {
   ccrash_put(file, "\n");
 }
 
-static void write_report(int signal, const siginfo_t *info, const void *context, bool with_others) {
-  enum { FRAMES = 128 };
-  static CCrashFrame frames[FRAMES];
-  int32_t me = (int32_t)syscall(SYS_gettid);
+/// What a report is made of, in its order: a crash while one is written goes on with the next.
+enum Part { HEAD, TIME, MESSAGE, REFUSAL, REGISTERS, IMAGES, OWN_STACK, OTHER_STACKS, END, PARTS };
+
+static void put_head(int signal, const siginfo_t *info, int32_t thread) {
   ccrash_begin_lines(file);
   ccrash_put(file, "signal ");
   ccrash_put_number(file, signal);
@@ -129,17 +130,55 @@ static void write_report(int signal, const siginfo_t *info, const void *context,
   ccrash_put_number(file, info->si_code);
   put_pair(" address ", info->si_code > 0 ? (uint64_t)info->si_addr : 0);
   ccrash_put(file, " thread ");
-  ccrash_put_number(file, me);
+  ccrash_put_number(file, thread);
   ccrash_put(file, "\n");
   __atomic_store_n(&file->state, CCRASH_REPORTED, __ATOMIC_RELEASE);
-  put_time();
-  put_message();
-  put_refusal();
-  put_registers(context);
-  ccrash_list_images(file);
-  put_thread(me, frames, ccrash_walk(context, frames, FRAMES, true));
-  if (with_others) ccrash_ask_others(put_thread);
-  ccrash_put(file, "end\n");
+}
+
+static void put_part(int part, int signal, const siginfo_t *info, const void *context, bool with_others) {
+  enum { FRAMES = 128 };
+  static CCrashFrame frames[FRAMES];
+  int32_t me = (int32_t)syscall(SYS_gettid);
+  switch (part) {
+    case HEAD: put_head(signal, info, me); break;
+    case TIME: put_time(); break;
+    case MESSAGE: put_message(); break;
+    case REFUSAL: put_refusal(); break;
+    case REGISTERS: put_registers(context); break;
+    case IMAGES: ccrash_list_images(file); break;
+    case OWN_STACK: put_thread(me, frames, ccrash_walk(context, frames, FRAMES, true)); break;
+    case OTHER_STACKS: if (with_others) ccrash_ask_others(put_thread); break;
+    case END: ccrash_put(file, "end\n"); break;
+    default: break;
+  }
+}
+
+/// Where the writer goes on after a crash of its own. Valid while it writes.
+static sigjmp_buf next_part;
+static volatile int crashes;
+
+static void write_report(int signal, const siginfo_t *info, const void *context, bool with_others) {
+  static volatile int part;
+  part = HEAD;
+  crashes = 0;
+  // The handler defers no signal: there is no mask to go back to.
+  (void)sigsetjmp(next_part, 0);
+  while (part < PARTS) {
+    int now = part;
+    part = now + 1;
+    put_part(now, signal, info, context, with_others);
+  }
+}
+
+/// A crash while this thread writes: the rest of the report is written, and the process ends by the signal that came first.
+static _Noreturn void go_on(int signal) {
+  // Where writing itself is what crashes, it is not tried for ever.
+  if (crashes++ < 2) {
+    ccrash_put(file, "\nagain ");
+    ccrash_put_number(file, signal);
+    ccrash_put(file, "\n");
+  }
+  siglongjmp(next_part, 1);
 }
 
 void ccrash_report(int signal, const siginfo_t *info, const void *context, bool with_others) {
@@ -147,12 +186,7 @@ void ccrash_report(int signal, const siginfo_t *info, const void *context, bool 
   if (!now || now->process != getpid()) return;
   int32_t me = (int32_t)syscall(SYS_gettid), nobody = 0;
   if (!atomic_compare_exchange_strong(&writer, &nobody, me)) {
-    if (nobody == me) {
-      ccrash_put(now, "\nagain ");
-      ccrash_put_number(now, signal);
-      ccrash_put(now, "\n");
-      return;
-    }
+    if (nobody == me) go_on(signal);
     for (int waited = 0; atomic_load(&writer) && waited < 3000; waited++) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return;
   }

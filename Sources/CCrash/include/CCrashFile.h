@@ -58,6 +58,7 @@ typedef struct CCrashFile {
   int32_t process;
   int32_t arguments;  // how many, the program's name included
   uint64_t started_wall, started_monotonic;  // ns
+  uint64_t main_monotonic;  // when patches had been loaded, ns; 0: they have not
   uint64_t process_start;  // in clock ticks since the machine's boot, as /proc/PID/stat has it; with `process` and `boot_id` names the process
   uint32_t boot_level;
   uint32_t settled;       // 1: the start was good

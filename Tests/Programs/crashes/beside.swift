@@ -63,6 +63,10 @@ case "altstack", "altstack-deep":
   sigaltstack(nil, &now)
   say("own stack \(now.ss_sp == stack.ss_sp)")
   crash()
+case "terminate":
+  // An exception of C++ that nobody catches.
+  let boom = dlsym(dlopen("./boom.so", RTLD_NOW), "boom")
+  unsafeBitCast(boom, to: (@convention(c) () -> Void).self)()
 case "raise": raise(SIGSEGV)
 case "queued": kill(getpid(), SIGABRT)
 case "overflow":

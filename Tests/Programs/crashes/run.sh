@@ -72,8 +72,8 @@ printf 'patch { id = "beside" }\nmethod "beside.work(_:)":before(function() end)
 # beside HOW [PRELOADED]: runs it alone and under the host; what the host's crash list says is in HOW.list.out.
 beside() {
   rm -rf "$state"
-  LD_PRELOAD=${2:-} capture "$1-alone" timeout 30 ./beside "$1"
-  LD_PRELOAD=${2:-} capture "$1" timeout 30 "$scripthost" run --state "$state" --patches beside-patch -- ./beside "$1"
+  LD_PRELOAD=${2:-} capture "$1-alone" timeout 600 ./beside "$1"
+  LD_PRELOAD=${2:-} capture "$1" timeout 600 "$scripthost" run --state "$state" --patches beside-patch -- ./beside "$1"
   unchanged "$1: output and end are what they are without the host" "$1-alone" "$1"
   capture "$1.list" "$scripthost" crashes --state "$state"
 }
@@ -103,6 +103,10 @@ says 'a stack of its own stays' altstack.out 'own stack true'
 reported altstack SIGSEGV
 beside altstack-deep
 reported altstack-deep SIGSEGV
+printf 'extern "C" void boom() { throw 1; }\n' >boom.cpp
+clang++ -shared -fPIC boom.cpp -o boom.so || fail 'boom.cpp does not compile'
+beside terminate
+reported terminate SIGABRT
 beside raise
 reported raise SIGSEGV
 beside queued
@@ -115,6 +119,106 @@ same 'the address sanitizer: the exit status is what it was' asan-alone.status a
 says 'the address sanitizer: its report is there' asan.err 'heap-buffer-overflow'
 capture asan-null env "${asan[@]}" "$scripthost" run --state "$state" --patches beside-patch -- ./beside plain
 says 'the address sanitizer: of a wild pointer, too' asan-null.err 'ERROR: AddressSanitizer'
+
+# MARK: The way to a crash
+
+mkdir way
+printf 'patch { id = "way" }\ntrack "worked" { on = "planted.Shop.work(_:)", fields = { n = "args.1" } }\nscreen { base = "planted.Shop", during = "end(_:)" }\nspan { on = "planted.Shop.deep(_:)" }\n' >way/way.lua
+rm -rf "$state"
+capture way "$scripthost" run --state "$state" --patches way -- ./planted trap
+capture way.show "$scripthost" crashes --state "$state" show
+says 'the way: what rules recorded, repeated calls counted' way.show.out "track 'planted.Shop.work(_:)' (way.lua) (3 times)"
+says 'the way: screens' way.show.out 'event screen Shop appears'
+says 'the way: in their order' <(sed -n 's/.*\] *//p' way.show.out | grep -A 1 'event screen' | tr '\n' ' ') "appears   track 'planted.Shop.work(_:)'"
+cat >request.swift <<'SWIFT'
+import Foundation
+import FoundationNetworking
+let done = DispatchSemaphore(value: 0)
+URLSession.shared.dataTask(with: URL(string: "http://127.0.0.1:9/nobody")!) { _, _, _ in done.signal() }.resume()
+done.wait()
+fatalError("nobody answers")
+SWIFT
+swiftc -O -module-name request request.swift -o request || fail 'request.swift does not compile'
+printf 'patch { id = "request" }\nnetwork {}\n' >request.lua
+rm -rf "$state"
+capture request "$scripthost" run --state "$state" --patches request.lua -- ./request
+capture request.show "$scripthost" crashes --state "$state" show
+says 'the way: requests' request.show.out 'event request GET 127.0.0.1: '
+
+# MARK: Async functions
+
+mkdir awaiting-patch
+printf 'patch { id = "awaiting" }\nmethod "awaiting.work(_:)":before(function() end)\n' >awaiting-patch/awaiting.lua
+for way in O Onone; do
+  swiftc "-$way" -parse-as-library -module-name awaiting -o awaiting-$way "$here/awaiting.swift" || fail 'awaiting.swift does not compile'
+  rm -rf "$state"
+  capture awaiting-$way "$scripthost" run --state "$state" --patches awaiting-patch -- ./awaiting-$way
+  ended "awaiting ($way): a trap in a task ends the program as it would" awaiting-$way 132
+  capture awaiting-$way.show "$scripthost" crashes --state "$state" show
+  for function in middle outermost; do says "awaiting ($way): the report has who waits: $function" <(grep 'waits: ' awaiting-$way.show.out) "awaiting.$function("; done
+done
+
+# MARK: A crash while the report is written
+
+clang -O1 -pthread -I "$root/Sources/CCrash/include" -o handler "$here/handler.c" "$root"/Sources/CCrash/*.c -ldl || fail 'handler.c does not compile'
+for how in once twice; do
+  rm -rf "$state" && mkdir -p "$state/crashes"
+  capture handler-$how timeout 600 ./handler "$state/crashes/$$-1000000000.crash" $how
+  ended "a crash in the handler ($how): the process ends by the first signal" handler-$how 132
+  capture handler-$how.show "$scripthost" crashes --state "$state" show
+  says "a crash in the handler ($how): the report names the first signal" handler-$how.show.out ': SIGILL'
+  says "a crash in the handler ($how): and the second" handler-$how.show.out 'a second crash (SIGSEGV) came while the report was written'
+  says "a crash in the handler ($how): the rest of the report is there" handler-$how.show.out 'rip=0x'
+  check "a crash in the handler ($how): to its end" [ "$(grep -c 'not complete' handler-$how.show.out)" = 0 ]
+done
+
+# MARK: Out of memory
+
+swiftc -O -module-name memory -o memory "$here/memory.swift" || fail 'memory.swift does not compile'
+mkdir memory-patch
+printf 'patch { id = "memory" }\nmethod "memory.take(_:)":before(function() end)\n' >memory-patch/memory.lua
+for how in array object class; do
+  rm -rf "$state"
+  # The limit is set by the program: what comes before it is not what this is about.
+  capture memory-$how-alone timeout 600 ./memory $how
+  capture memory-$how timeout 600 "$scripthost" run --state "$state" --patches memory-patch -- ./memory $how
+  # Where even small pieces are refused, the runtime fails on its way to its own message, and how is a matter of chance.
+  if [ $how = array ]; then same "out of memory: the exit status is the program's own" memory-$how-alone.status memory-$how.status; fi
+  check "out of memory ($how): it ends by a signal" [ "$(cat memory-$how.status)" -gt 128 ]
+  capture memory-$how.list "$scripthost" crashes --state "$state"
+  says "out of memory ($how): there is a report" memory-$how.list.out SIG
+  capture memory-$how.show "$scripthost" crashes --state "$state" show
+  says "out of memory ($how): with the place" memory-$how.show.out 'memory.take('
+  says "out of memory ($how): and breadcrumbs" memory-$how.show.out "before 'memory.take(_:)' (memory.lua:2) (4 times)"
+  check "out of memory ($how): it is complete" [ "$(grep -c 'not complete' memory-$how.show.out)" = 0 ]
+done
+
+# MARK: A debugger
+
+if command -v gdb >/dev/null; then
+  swiftc -Onone -g -module-name debugged -o debugged "$here/debugged.swift" || fail 'debugged.swift does not compile'
+  mkdir debugged-patch
+  printf 'patch { id = "debugged" }\nmethod "debugged.work(_:)":before(function(call, n) call.args[1] = n + 100 end)\n' >debugged-patch/debugged.lua
+  rm -rf "$state"
+  mkfifo debugged.in
+  "$scripthost" run --state "$state" --patches debugged-patch -- ./debugged <debugged.in >debugged.out 2>debugged.err &
+  pid=$!
+  exec 7>debugged.in
+  for _ in $(seq 400); do grep -q ready debugged.out && break; sleep 0.05; done
+  # A breakpoint behind the jump to the hook; then the crash, which the debugger sees first.
+  printf '%s\n' 'set pagination off' 'set confirm off' 'set breakpoint pending on' 'handle SIG32 SIG33 SIG34 SIGSYS nostop noprint pass' "attach $pid" \
+    'break debugged.swift:7' 'shell echo go >&7' 'continue' 'echo stopped-inside\n' 'backtrace 12' 'delete' 'continue' 'echo crash-seen\n' 'backtrace 3' 'detach' 'quit' >gdb.script
+  capture gdb timeout 600 gdb -nx -batch -x gdb.script
+  wait $pid && status=0 || status=$?
+  says 'gdb: a breakpoint in a hooked function is hit' gdb.out 'hit Breakpoint 1'
+  says 'gdb: in its place' gdb.out 'debugged.swift:7'
+  says 'gdb: the crash goes to the debugger first' gdb.out 'received signal SIGILL'
+  says 'gdb: the hook ran under it' debugged.out 'inner 321'
+  check 'gdb: when it is gone the program ends as it would' [ "$status" = 132 ]
+  capture debugged.list "$scripthost" crashes --state "$state"
+  says 'gdb: and the report is there' debugged.list.out 'SIGILL'
+  exec 7>&-
+fi
 
 # MARK: kill -9 while threads record
 

@@ -10,7 +10,7 @@ private import Synchronization
 
 /// The guard of this process's start.
 package enum BootGuard {
-  /// A program that lived so long is up, in nanoseconds.
+  /// A program that lived so long behind the loading of its patches is up, in nanoseconds. How long loading takes is a matter of the machine.
   private static let window: UInt64 = 10_000_000_000
   /// Where the end of this start is noted, until it is.
   private static let current = Mutex<SafeModeFile?>(nil)
@@ -22,6 +22,9 @@ package enum BootGuard {
   private static let tries = Atomic<Bool>(false)
   static func beginTrial() { tries.store(true, ordering: .relaxed) }
   static var isTrial: Bool { tries.load(ordering: .relaxed) }
+
+  /// Living through the window says something: starts failed before, or a patch is on trial.
+  private static let isWatched = Atomic<Bool>(false)
 
   /// How many starts failed one after another before this one.
   static var failedStarts: Int { failures.load(ordering: .relaxed) }
@@ -55,7 +58,7 @@ package enum BootGuard {
     tell(mode, plan, log)
     if plan.clearsCaches { clear(mode.caches, "cache", log) }
     if plan.clearsData { clear(mode.data, "data", log) }
-    if mode.failures > 0 || mode.trial != nil { watch() }
+    isWatched.store(mode.failures > 0 || mode.trial != nil, ordering: .relaxed)
     let out = Set(plan.out.map(\.path))
     return Set(patches.filter { out.contains($0.description) })
   }
@@ -91,7 +94,7 @@ package enum BootGuard {
       guard file.ending == .crashed, let report = CrashReport(file.report) else {
         return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source) : nil
       }
-      if report.monotonic > file.startedMonotonic + window { return .good }
+      if !file.isBeforeMain, report.monotonic > window, report.monotonic - window > file.mainMonotonic { return .good }
       let suspect = CrashText.suspects(file, report).first
       return .failed(suspect: suspect?.source, inLoad: suspect != nil && suspect?.source == CrashText.loading(file)?.source)
     }
@@ -103,8 +106,9 @@ package enum BootGuard {
     }
   }
 
-  /// The start is good when the window has passed.
-  private static func watch() {
+  /// Patches are loaded: the start is good when the window has passed.
+  fileprivate static func reachedMain() {
+    guard isWatched.load(ordering: .relaxed) else { return }
     let end = clockNanoseconds(CLOCK_MONOTONIC) + window
     _ = HostThread.start("sh-safe-mode", stack: 128 << 10) {
       while clockNanoseconds(CLOCK_MONOTONIC) < end {
@@ -144,6 +148,7 @@ extension BootTask {
     if context.settings.has(.patches), let state = context.state { CrashPruning.prune(in: state, now: clockNanoseconds(CLOCK_REALTIME) / 1_000_000_000) }
     StartTasks.reached(.boot)
     ccrash_reach_main()
+    BootGuard.reachedMain()
     return .goOn
   }
 }

@@ -52,6 +52,8 @@ package struct CrashFile: Sendable {
   /// Wall clock at the start, ns since 1970.
   package let started: UInt64
   let startedMonotonic: UInt64
+  /// When patches had been loaded; when it began where that was never reached.
+  let mainMonotonic: UInt64
   private let processStart: UInt64
   private let state: UInt32
   /// Long enough after the start, or the program said that it is up.
@@ -99,6 +101,7 @@ package struct CrashFile: Sendable {
     bootLevel = file.pointee.boot_level
     started = file.pointee.started_wall
     startedMonotonic = file.pointee.started_monotonic
+    mainMonotonic = max(file.pointee.started_monotonic, file.pointee.main_monotonic)
     processStart = file.pointee.process_start
     state = file.pointee.state
     isSettled = file.pointee.settled != 0

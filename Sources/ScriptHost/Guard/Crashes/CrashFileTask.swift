@@ -9,7 +9,7 @@ extension BootTask {
   static let crashFile = BootTask("crash file", .records, priority: 95) { context in
     // A process that runs tests and ends is no start of the program.
     guard !context.settings.has(.test), !context.settings.has(.canaryChild) else { return .goOn }
-    guard context.settings.has(.patches) || context.settings.has(.events), let state = context.state else { return .goOn }
+    guard [BootSettings.Key.patches, .events, .hold, .watch].contains(where: { context.settings.has($0) }), let state = context.state else { return .goOn }
     let directory = CrashDirectory.path(in: state)
     let name = "\(getpid())-\(clockNanoseconds(CLOCK_REALTIME)).crash"
     var code = directory.makeDirectories() ? 0 : errno

@@ -3,7 +3,8 @@ private import Journal
 
 /// What a process wrote when it crashed.
 package struct CrashReport: Sendable {
-  /// One frame; `how` is p (counter), u (unwound), f (frame pointer) or s (found on the stack).
+  /// One frame; `how` is p (counter), u (unwound), f (frame pointer), s (found on the stack)
+  /// or a (an async function that waits, where it goes on).
   package struct Frame: Sendable { package let how: Character, address: UInt64 }
   /// A hooked call a thread was in; `owner` is an index into CrashFile.owners.
   package struct Call: Sendable { package let owner: Int, inHandler: Bool }

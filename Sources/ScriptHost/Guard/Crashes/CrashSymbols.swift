@@ -9,6 +9,9 @@ package struct CrashSymbols {
 
   package init(_ report: CrashReport) { images = report.images }
 
+  /// Where a frame is; of one that waits the function that goes on.
+  package mutating func text(_ frame: CrashReport.Frame) -> String { text(frame.address, isReturn: frame.how != "p" && frame.how != "a") }
+
   /// "swift-format  Module.Type.method(_:) + 12", or image and offset.
   /// - Parameter isReturn: the address is where a call returns to, which may be behind the end of its function.
   package mutating func text(_ address: UInt64, isReturn: Bool) -> String {

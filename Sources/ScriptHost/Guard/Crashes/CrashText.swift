@@ -93,7 +93,7 @@ package enum CrashText {
   private static func frames(_ thread: CrashReport.Thread, _ symbols: inout CrashSymbols) -> [String] {
     var lines: [String] = [], hosts = 0, repeated = 0, last = ""
     for (index, frame) in thread.frames.enumerated() {
-      let text = symbols.text(frame.address, isReturn: frame.how != "p")
+      let text = symbols.text(frame)
       // Image, function and distance; an address whose function is not known has no function.
       let isNamed = text.contains("  ") && !text.hasPrefix("?")
       let function = isNamed ? text.split(separator: " ", omittingEmptySubsequences: false).dropLast(2).joined(separator: " ") : ""
@@ -108,7 +108,7 @@ package enum CrashText {
       let isHost = index > 0 && (text.hasPrefix("libScriptHostBoot.so") || text.hasPrefix("liblua"))
       if hosts > 0, !isHost { lines.append("  \(index - hosts)  \(hosts) frame\(hosts == 1 ? "" : "s") of ScriptHost and Lua") }
       hosts = isHost ? hosts + 1 : 0
-      if !isHost { lines.append("  \(index)\(frame.how == "s" ? "?" : "")  \(text)") }
+      if !isHost { lines.append("  \(index)\(frame.how == "s" ? "?" : "")  \(frame.how == "a" ? "waits: " : "")\(text)") }
     }
     if hosts > 0 { lines.append("  \(thread.frames.count - hosts)  \(hosts) frames of ScriptHost and Lua") }
     return lines
@@ -139,7 +139,7 @@ package enum CrashText {
     var symbols = CrashSymbols(report)
     let shown = report.threads.map { thread in
       let frames = thread.frames.map {
-        "{\"address\":\($0.address),\"how\":\(quoted(String($0.how))),\"text\":\(quoted(symbols.text($0.address, isReturn: $0.how != "p")))}"
+        "{\"address\":\($0.address),\"how\":\(quoted(String($0.how))),\"text\":\(quoted(symbols.text($0)))}"
       }
       return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread),\"frames\":[\(frames.joined(separator: ","))]}"
     }

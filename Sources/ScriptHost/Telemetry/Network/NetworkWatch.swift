@@ -154,6 +154,7 @@ final class NetworkWatch: Sendable {
     guard let (task, handle, log) = found else { return }
     let record = Self.record(task, handle, end, error)
     log.append(.network, FieldName("\(record.method) \(record.host)", masked: false)) { record.write(into: &$0) }
+    log.happened("request \(record.method) \(record.host)\(record.error.map { ": \($0)" } ?? record.status.map { ", status \($0)" } ?? "")")
   }
 
   private static func record(_ task: Open, _ handle: Handle?, _ end: UInt64, _ error: String?) -> NetworkRecord {

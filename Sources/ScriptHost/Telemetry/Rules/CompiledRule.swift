@@ -1,4 +1,5 @@
 // CompiledRule — a rule made ready for one function: paths, condition and limits, to be asked on every call without a lock.
+private import CCrash
 internal import CHookTrampoline
 internal import HookRuntime
 internal import Journal
@@ -78,6 +79,8 @@ final class CompiledRule: @unchecked Sendable {
   /// What the rule's patch may touch; nil: everything.
   let rights: PatchRights?
   let printer: ValuePrinter
+  /// Who it is in the crash file; 0: nobody.
+  private let crashOwner: UInt32
   private let condition: Condition?
   private let oncePath: CapturePath?
   private let oncePer: RuleDefinition.OncePer?
@@ -89,10 +92,13 @@ final class CompiledRule: @unchecked Sendable {
   /// - Parameters:
   ///   - rights: what the rule's patch may touch; nil: everything.
   ///   - showsSecrets: secrets are recorded as they are.
+  ///   - crashOwner: whose breadcrumbs its calls leave; 0: they leave none.
   init(
-    _ definition: RuleDefinition, _ gate: RuleGate, for family: Family, rights: PatchRights? = nil, showsSecrets: Bool = false
+    _ definition: RuleDefinition, _ gate: RuleGate, for family: Family, rights: PatchRights? = nil, showsSecrets: Bool = false,
+    crashOwner: UInt32 = 0
   ) throws(RuleProblem) {
     self.gate = gate
+    self.crashOwner = crashOwner
     self.rights = rights
     selector = family.selector
     oncePer = definition.oncePer
@@ -160,7 +166,7 @@ final class CompiledRule: @unchecked Sendable {
   @inline(__always)
   func passesBy(_ view: CallView) -> Bool { receiver?.passesBy(view) ?? false }
 
-  /// The call is one that the rule means, by condition, `once_per` and sample.
+  /// The call is one that the rule means, by condition, `once_per` and sample; it is a breadcrumb then.
   @inline(__always)
   func admits(_ view: CallView, atExit: Bool, samples: Bool = true) -> Bool {
     if let condition, !condition.holds(view, atExit: atExit) {
@@ -168,7 +174,9 @@ final class CompiledRule: @unchecked Sendable {
       return false
     }
     if gate.hasOncePer, !gate.isFirst(occasion(view, atExit)) { return false }
-    return !samples || gate.samples()
+    guard !samples || gate.samples() else { return false }
+    ccrash_note_call(crashOwner)
+    return true
   }
 
   /// The condition names what is known when the call is over.

@@ -204,11 +204,14 @@ enum RuleInstaller {
   private static func layer(
     _ rule: InstalledRule, _ definition: RuleDefinition, _ family: Family, _ patch: Environment, _ make: Maker
   ) throws(RuleProblem) -> LayerSpec {
-    var spec = try make(try CompiledRule(definition, rule.gate, for: family, rights: patch.rights, showsSecrets: patch.recordsSecrets), family)
+    let crashOwner = ccrash_add_owner(patch.id, family.selector, rule.definition.verb, patch.fileName, 0)
+    let compiled = try CompiledRule(
+      definition, rule.gate, for: family, rights: patch.rights, showsSecrets: patch.recordsSecrets, crashOwner: crashOwner)
+    var spec = try make(compiled, family)
     spec.startsDisabled = patch.installation.startsDisabled
     spec.facts = rule.facts
     // A crash report names the rule of each call it was in.
-    ccrash_own(spec.context, ccrash_add_owner(patch.id, family.selector, rule.definition.verb, patch.fileName, 0))
+    ccrash_own(spec.context, crashOwner)
     return spec
   }
 

@@ -1,4 +1,5 @@
 // ScreenAPI — `screen`, `control` and `delegate` in Lua.
+private import CCrash
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
@@ -128,6 +129,7 @@ enum ScreenAPI {
       }
       if call.isEmpty { throw RuleProblem("delegate needs 'call', a requirement of the delegate's protocol, such as \"list(_:didSelectRowAt:)\"") }
       definition.name = event.isEmpty ? call : event
+      if let refusal = DelegateAPI.refusal(definition.selector, patch) { throw RuleProblem(refusal) }
       let unlocked = shl_unlock_all(callback.scope)
       let made: Result<InstalledRule, RuleProblem>
       do throws(RuleProblem) { made = .success(try watch(call, definition, patch)) } catch { made = .failure(error) }
@@ -142,7 +144,10 @@ enum ScreenAPI {
     HookCosts.note(rule, owner: patch.id)
     do {
       let family = try DelegateWatch.family(call, of: definition.selector)
-      let compiled = try CompiledRule(definition, rule.gate, for: family)
+      if let refusal = DelegateAPI.refusal(family, of: definition.selector, patch) { throw refusal }
+      let compiled = try CompiledRule(
+        definition, rule.gate, for: family,
+        crashOwner: ccrash_add_owner(patch.id, "\(definition.selector) \(call)", definition.verb, patch.fileName, 0))
       if compiled.needsExit { throw RuleProblem("a delegate's calls are recorded before they go on; result, error and duration are not known then") }
       let layer = TrackLayer(definition, compiled, log: patch.log)
       let installation = patch.installation

@@ -129,6 +129,7 @@ final class ScreenLayer: @unchecked Sendable {
       writer.end()
     }
     log.append(.screen, &writer)
+    log.happened("screen \(shown.name) \(duration == nil ? "appears" : "disappears")")
   }
 }
 
