@@ -27,6 +27,20 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
     case "abort": abort()
     case "trap": fatalError("closed")
     case "hit": say("\(hit())")
+    case "memory":
+      // As much as there is: 64 MiB more than it has.
+      var pages = 0, limit = rlimit()
+      if let file = fopen("/proc/self/statm", "r") {
+        var text = [CChar](repeating: 0, count: 64)
+        fgets(&text, 64, file)
+        fclose(file)
+        pages = atol(text)
+      }
+      limit.rlim_cur = rlim_t(pages * 4096 + (64 << 20))
+      limit.rlim_max = limit.rlim_cur
+      setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+      var all: [[UInt8]] = []
+      while true { all.append([UInt8](repeating: 1, count: 4000)) }
     case "up-abort":
       ready()
       abort()

@@ -128,7 +128,7 @@ mkfifo in
 "$scripthost" run --state swift-state --patches none -- "$products/start-steps" "$work/steps" wait <in >steps.out 2>steps.err &
 pid=$!
 exec 8>in
-for _ in $(seq 400); do grep -q 'step last' steps.out && break; sleep 0.05; done
+for _ in $(seq 4000); do grep -q "step last" steps.out && break; sleep 0.05; done
 exec 8>&-
 check 'a program with steps ends well' wait "$pid"
 check 'steps by phase and priority' [ "$(grep -o '^step .*' steps.out | tr '\n' ' ')" = 'step first step second step third step last ' ]

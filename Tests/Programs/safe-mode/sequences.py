@@ -7,11 +7,11 @@ Each sequence begins with no state, and has up to 12 starts of PROGRAM (boots.sw
 removed, patches are changed, and other processes of the program run. After each start what was loaded and what was cleared must be what the
 model says. Prints one line for each sequence that is wrong, with its steps, and a last line with what was drawn.
 """
-import os, random, shutil, signal, subprocess, sys
+import os, random, shutil, signal, subprocess, sys, time
 
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
-CRASHES = ["segv", "abort", "trap", "hit"]
+CRASHES = ["segv", "abort", "trap", "hit", "memory"]
 ENDS = ["good", "code", "up-abort", "kill", "term", "kill-load", "abort-load"] + CRASHES * 2
 
 
@@ -154,11 +154,14 @@ class Sequence:
         limited = self.random.random() < 0.05
         if limited and how not in ("good", "code"): how = "good"
         loaded, clears, counts = self.begin(saves=not limited)
+        begun = time.monotonic()
         process = self.start(how, limited)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         self.steps.append(how + (" (no room)" if limited else ""))
         # On a busy machine a patch that takes longer to load than it may is stopped, which shows nothing.
         if "stopped: ran longer" in err: raise Stopped
+        # So is a crash that comes later than those of starts are looked for.
+        if time.monotonic() - begun > 8: raise Stopped
         found = [line[7:] for line in out.splitlines() if line.startswith("loaded ")]
         expected = [name for name, _ in loaded]
         if how in ("kill-load", "abort-load") and "a" in expected: expected = ["a"]
@@ -172,10 +175,17 @@ class Sequence:
         state = [os.path.join(self.home, "state/boot", name) for name in os.listdir(self.home + "/state/boot") if name.endswith(".boot")] \
             if os.path.isdir(self.home + "/state/boot") else []
         if what < 0.06 and state:
-            self.steps.append("damaged")
-            with open(state[0], "r+b") as file:
-                size = os.path.getsize(state[0])
-                file.truncate(self.random.randrange(size))
+            how = self.random.choice(["cut short", "torn", "a byte changed", "said twice", "replaced"])
+            self.steps.append(f"damaged: {how}")
+            with open(state[0], "rb") as file: text = bytearray(file.read())
+            at = self.random.randrange(len(text))
+            if how == "cut short": del text[at:]
+            # The second half was not written yet: zeros.
+            elif how == "torn": text[at:] = bytes(len(text) - at)
+            elif how == "a byte changed": text[at] ^= self.random.randrange(1, 256)
+            elif how == "said twice": text = text + text
+            else: text = bytearray(self.random.randbytes(self.random.randint(0, 9000)))
+            with open(state[0], "wb") as file: file.write(text)
             self.model.forget(1)
         elif what < 0.10 and state:
             self.steps.append("removed")
@@ -199,6 +209,7 @@ class Sequence:
         self.steps.append(f"beside one that ends by {how or 'itself'}")
         loaded, clears, counts = self.begin()
         begun = self.number_of_start
+        started = time.monotonic()
         first = self.start("wait")
         lines = []
         while True:
@@ -210,7 +221,8 @@ class Sequence:
         if "b" in expected: self.model.registered = True
         problem = None if found == expected else f"the first loaded {found}, expected {expected}"
         problem = problem or self.one()
-        first.communicate(how + "\n" if how else None, timeout=60)
+        first.communicate(how + "\n" if how else None, timeout=600)
+        if time.monotonic() - started > 8: raise Stopped
         if how == "abort": self.note(begun, "")
         elif how == "kill": self.note(begun, None)
         elif counts: self.model.good()
