@@ -88,6 +88,10 @@ struct Plan {
           if round > 0 { samples.add("start with everything hooked", all - alone) }
         }
       },
+      Plan(title: "a living process: reloads, completion, top, guards") { samples in
+        let words = [settings.host, settings.toolchain, settings.subject, workplace.directory, "\(settings.fewRounds)"]
+        samples.read(Child.run(["/usr/bin/python3", settings.live] + words).output)
+      },
       Plan(title: "index of a large binary") { samples in
         for round in 0..<(settings.quick ? 2 : 4) {
           let directory = workplace.directory + "/index\(round)"

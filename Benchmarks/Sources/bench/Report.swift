@@ -140,6 +140,20 @@ struct Report {
       ]
     ),
     (
+      "a living process",
+      [
+        Row(title: "a saved patch is live", sample: "reload saved", unit: "ms", comparison: .alone, target: 100),
+        Row(title: "reload by request", sample: "reload asked", unit: "ms", comparison: .alone),
+        Row(title: "completion, the first", sample: "complete first", unit: "ms", comparison: .alone, target: 50),
+        Row(title: "completion, another module", sample: "complete type", unit: "ms", comparison: .alone),
+        Row(title: "completion, members", sample: "complete member", unit: "ms", comparison: .alone),
+        Row(title: "completion, again", sample: "complete again", unit: "ms", comparison: .alone),
+        Row(title: "before, while top asks", sample: "top watched", unit: "ns", comparison: .over("top alone")),
+        Row(title: "the top command, each second", sample: "top command", unit: "ms", comparison: .alone),
+        Row(title: "swift-format, guards on, 20 files", sample: "guards on", unit: "ms", comparison: .over("guards off")),
+      ]
+    ),
+    (
       "index",
       [
         Row(title: "functions", sample: "symbols", unit: "", comparison: .alone),

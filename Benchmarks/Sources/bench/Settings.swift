@@ -10,6 +10,8 @@ struct Settings {
   var subject = ""
   /// The program with every kind of value, beside it.
   var kinds: String { subject.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/bench-kinds" }
+  /// The script that measures what goes on in a process that runs.
+  var live = ""
   /// Directory of the toolchain's programs.
   var toolchain = ""
 
@@ -21,11 +23,12 @@ struct Settings {
       case "--json": json = true
       case "--products": products = arguments.popFirst() ?? ""
       case "--subject": subject = arguments.popFirst() ?? ""
+      case "--live": live = arguments.popFirst() ?? ""
       case "--toolchain": toolchain = arguments.popFirst() ?? ""
       default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json]")
       }
     }
-    guard ![products, subject, toolchain].contains("") else { fail("start it as scripts/bench") }
+    guard ![products, subject, live, toolchain].contains("") else { fail("start it as scripts/bench") }
   }
 
   var rounds: Int { quick ? 2 : 5 }
