@@ -8,6 +8,10 @@ import Glibc
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
   ) -> Int32
 
+  // The library's own main, which is linked in beside ours, asks for it; nothing calls it.
+  @_cdecl("LLVMFuzzerTestOneInput")
+  public func unused(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 { 0 }
+
   // Set before the first input, never again.
   nonisolated(unsafe) var target = ""
   guard CommandLine.argc > 1, FuzzTargets.names.contains(CommandLine.arguments[1]) else {
