@@ -36,19 +36,28 @@ package enum JournalFile {
       .map(directory.appending)
   }
 
-  /// Removes the oldest files until at most `bytes` and `count` are left. A file of a running
-  /// program may go too: the program notices when it next needs room, and starts a new one.
-  /// Answers how many were removed.
+  /// Removes the oldest files until at most `bytes` and `count` are left, and before them those that are older than `age` nanoseconds and
+  /// whose programs have ended. A file of a running program may go for the others too: the program notices when it next needs room, and
+  /// starts a new one. Answers how many were removed.
   @discardableResult
-  package static func prune(_ directory: RawPath, bytes: Int = 256 << 20, count: Int = 1000) -> Int {
+  package static func prune(_ directory: RawPath, bytes: Int = 256 << 20, count: Int = 1000, age: UInt64? = nil) -> Int {
     let unfinished = list(in: directory, endingIn: suffix + unfinishedSuffix)
     var files = (list(in: directory) + unfinished).compactMap { path in
       path.status().map { (path: path, size: Int($0.st_size), time: $0.st_mtim.tv_sec) }
     }
-    var total = files.reduce(0) { $0 + $1.size }
-    guard total > bytes || files.count > count else { return 0 }
     files.sort { $0.time > $1.time }
     var removed = 0
+    if let age {
+      let now = clockNanoseconds(CLOCK_REALTIME), bootID = currentBootID()
+      while let last = files.last, now > age, last.time < Int((now - age) / 1_000_000_000) {
+        // Stores into memory change no times: an old file of a running program may have the newest records.
+        if let reader = try? JournalFileReader(last.path), reader.isWriterAlive(bootID: bootID) { break }
+        if last.path.withCString({ unlink($0) }) == 0 { removed += 1 }
+        files.removeLast()
+      }
+    }
+    var total = files.reduce(0) { $0 + $1.size }
+    guard total > bytes || files.count > count else { return removed }
     while let last = files.popLast(), total > bytes || files.count >= count {
       if last.path.withCString({ unlink($0) }) == 0 { removed += 1 }
       total -= last.size

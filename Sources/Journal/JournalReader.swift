@@ -111,14 +111,25 @@ enum JournalScan {
     )
   }
 
-  /// Reads a unit from `offset` on and answers where to go on when more may have been written.
-  /// `isFinal`: the writer is gone, so what is unfinished at the end counts as torn.
+  /// What a reading of a unit came to.
+  struct Reading {
+    /// Where to go on when more may have been written.
+    var offset: Int
+    /// There is a record after a place that holds none, and the reading stopped before that place.
+    var isAtGap = false
+  }
+
+  /// Reads a unit from `offset` on.
+  /// - Parameters:
+  ///   - isFinal: the writer is gone, so what is unfinished at the end counts as torn.
+  ///   - stopsAtGap: a place without a record, with one after it, ends the reading. Bytes that were copied while a thread wrote may have the later
+  ///     record alone; a second copy has both.
   static func unit(
-    _ unit: UnsafeRawBufferPointer, from offset: Int, unitStart: Int, seed: UInt64, isFinal: Bool,
+    _ unit: UnsafeRawBufferPointer, from offset: Int, unitStart: Int, seed: UInt64, isFinal: Bool, stopsAtGap: Bool,
     damage: inout JournalDamage, into records: inout [JournalRecord]
-  ) -> Int {
+  ) -> Reading {
     var offset = offset
-    if unit.count >= 8, unit.loadUnaligned(as: UInt64.self) == RecordFormat.notBegun { return offset }
+    if unit.count >= 8, unit.loadUnaligned(as: UInt64.self) == RecordFormat.notBegun { return Reading(offset: offset) }
     while offset + RecordFormat.recordHeaderSize <= unit.count {
       if let (record, length) = record(in: unit, at: offset, unitStart: unitStart, seed: seed) {
         records.append(record)
@@ -131,12 +142,13 @@ enum JournalScan {
       guard let next else {
         let isUsed = unit[offset...].contains { $0 != 0 }
         if isFinal, isUsed { damage.torn += 1 }
-        return offset
+        return Reading(offset: offset)
       }
+      if stopsAtGap { return Reading(offset: offset, isAtGap: true) }
       damage.skipped += 1
       offset = next
     }
-    return offset
+    return Reading(offset: offset)
   }
 
   /// All records of a whole segment in memory, with a header that is known to be good.
@@ -145,7 +157,10 @@ enum JournalScan {
     var damage = JournalDamage()
     for start in stride(from: RecordFormat.headerSize, to: segment.count, by: RecordFormat.unitSize) {
       let bytes = UnsafeRawBufferPointer(rebasing: segment[start..<min(start + RecordFormat.unitSize, segment.count)])
-      _ = unit(bytes, from: 0, unitStart: start, seed: seed, isFinal: true, damage: &damage, into: &records)
+      let reading = unit(bytes, from: 0, unitStart: start, seed: seed, isFinal: true, stopsAtGap: true, damage: &damage, into: &records)
+      if reading.isAtGap {
+        _ = unit(bytes, from: reading.offset, unitStart: start, seed: seed, isFinal: true, stopsAtGap: false, damage: &damage, into: &records)
+      }
     }
     return (records, damage)
   }
@@ -194,27 +209,51 @@ package struct JournalFileReader {
     seed = load(Header.seed, UInt64.self)
   }
 
-  /// Records written since the last call, in order. `isFinal` as in `JournalScan.unit`.
-  package mutating func next(isFinal: Bool) -> [JournalRecord] {
-    damage.dropped =
-      Self.read(path, offset: RecordFormat.Header.dropped, count: 8)?.withUnsafeBytes {
-        $0.count == 8 ? $0.loadUnaligned(as: UInt64.self) : 0
-      } ?? damage.dropped
+  /// The last call of `next` stopped before the end.
+  package private(set) var hasMore = false
+
+  /// Records written since the last call, in order.
+  /// - Parameters:
+  ///   - isFinal: as in `JournalScan.unit`.
+  ///   - limit: no further unit is begun once there are so many; those of a thread are in order from call to call.
+  package mutating func next(isFinal: Bool, atMost limit: Int = .max) -> [JournalRecord] {
+    hasMore = false
+    guard let file = File(path) else { return [] }
+    damage.dropped = file.word(at: RecordFormat.Header.dropped) ?? damage.dropped
     var records: [JournalRecord] = []
     var number = 0
     while true {
       if number == progress.count { progress.append(0) }
       let start = RecordFormat.headerSize + number * RecordFormat.unitSize
       if progress[number] + RecordFormat.recordHeaderSize <= RecordFormat.unitSize {
-        guard let bytes = Self.read(path, offset: start, count: RecordFormat.unitSize), !bytes.isEmpty else { break }
-        bytes.withUnsafeBytes {
-          progress[number] = JournalScan.unit(
-            $0, from: progress[number], unitStart: start, seed: seed, isFinal: isFinal, damage: &damage, into: &records)
+        guard let first = file.word(at: start + progress[number]) else { break }
+        // Where the next record would begin there is none yet, or the unit is not begun. What is unfinished counts at the end only.
+        let isEmpty = first == 0 && !isFinal || first == RecordFormat.notBegun && progress[number] == 0
+        if !isEmpty {
+          if records.count >= limit {
+            hasMore = true
+            break
+          }
+          readUnit(number, start, file, isFinal: isFinal, into: &records)
         }
       }
       number += 1
     }
     return records.sorted(by: JournalRecord.isEarlier)
+  }
+
+  private mutating func readUnit(_ number: Int, _ start: Int, _ file: borrowing File, isFinal: Bool, into records: inout [JournalRecord]) {
+    for stopsAtGap in [true, false] {
+      let bytes = file.bytes(at: start, count: RecordFormat.unitSize)
+      let reading = bytes.withUnsafeBytes {
+        JournalScan.unit(
+          $0, from: progress[number], unitStart: start, seed: seed, isFinal: isFinal, stopsAtGap: stopsAtGap, damage: &damage, into: &records)
+      }
+      progress[number] = reading.offset
+      if !reading.isAtGap { break }
+    }
+    // Nothing comes any more.
+    if isFinal { progress[number] = RecordFormat.unitSize }
   }
 
   /// Whether the process that wrote the file is still there (in this boot and namespace).
@@ -223,16 +262,38 @@ package struct JournalFileReader {
   }
 
   /// Up to `count` bytes at `offset`; nil when the file cannot be read.
-  private static func read(_ path: RawPath, offset: Int, count: Int) -> [UInt8]? {
-    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let got = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset + filled))
+  private static func read(_ path: RawPath, offset: Int, count: Int) -> [UInt8]? { File(path)?.bytes(at: offset, count: count) }
+
+  /// The file, open while it is read.
+  private struct File: ~Copyable {
+    private let descriptor: Int32
+
+    init?(_ path: RawPath) {
+      descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
+      if descriptor < 0 { return nil }
+    }
+    deinit { close(descriptor) }
+
+    /// As many as there are.
+    borrowing func bytes(at offset: Int, count: Int) -> [UInt8] {
+      let descriptor = descriptor
+      return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+        while filled < count {
+          let got = pread(descriptor, buffer.baseAddress! + filled, count - filled, off_t(offset + filled))
+          if got < 0, errno == EINTR { continue }
+          guard got > 0 else { break }
+          filled += got
+        }
+      }
+    }
+
+    /// nil at the end of the file.
+    borrowing func word(at offset: Int) -> UInt64? {
+      var word: UInt64 = 0
+      while true {
+        let got = pread(descriptor, &word, 8, off_t(offset))
         if got < 0, errno == EINTR { continue }
-        guard got > 0 else { break }
-        filled += got
+        return got == 8 ? word : nil
       }
     }
   }

@@ -33,6 +33,8 @@ final class JournalSegment: @unchecked Sendable {
 
   /// Number of the segment in its journal, from 0.
   let index: Int
+  /// When it was made, CLOCK_MONOTONIC.
+  let made = clockNanoseconds(CLOCK_MONOTONIC)
   /// Start value of all checksums.
   let seed = UInt64.random(in: .min ... .max)
   private let pages: Pages

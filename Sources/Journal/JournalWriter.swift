@@ -104,6 +104,8 @@ package final class JournalWriter: @unchecked Sendable {
     package var disk = 64 << 20
     /// All segments together when there is no directory to write to.
     package var memory = 1 << 20
+    /// Files whose records are all older than so many nanoseconds go when the next one is made; nil: they stay.
+    package var age: UInt64?
     /// How long to wait, in nanoseconds, before trying a full disk again.
     package var retry: UInt64 = 1_000_000_000
     package init() {}
@@ -181,6 +183,11 @@ package final class JournalWriter: @unchecked Sendable {
 
   /// Records dropped because there was no place for them.
   package var dropped: UInt64 { droppedCount.load(ordering: .relaxed) }
+  /// Why the last file could not be made, in the system's words; nil where none was refused.
+  package var reason: String? {
+    let code = shared.withLock { $0.lastError }
+    return code == 0 ? nil : systemMessage(code)
+  }
 
   // MARK: Append
 
@@ -379,11 +386,23 @@ package final class JournalWriter: @unchecked Sendable {
       shared.segments.append(segment)
       shared.nextSegment += 1
       while shared.segments.count > 1, shared.bytes > limit { removeOldest(&shared).unlinkFile() }
+      removeAged(&shared)
       return true
     } catch {
       shared.lastError = error.code
       stalledUntil.store(clockNanoseconds(CLOCK_MONOTONIC) + limits.retry, ordering: .relaxed)
       return false
+    }
+  }
+
+  /// Removes segments whose records are too old: all of a segment are older than the next one, unless a thread still writes into it.
+  private func removeAged(_ shared: inout Shared) {
+    guard let age = limits.age else { return }
+    let now = clockNanoseconds(CLOCK_MONOTONIC)
+    while shared.segments.count > 1, now &- shared.segments[1].made > age {
+      let oldest = shared.segments[0]
+      guard oldest.unitsHeld == shared.pool.count(where: { $0.state.pointee.segment == oldest.index }) else { return }
+      removeOldest(&shared).unlinkFile()
     }
   }
 

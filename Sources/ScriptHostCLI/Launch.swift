@@ -119,7 +119,13 @@ struct Launch {
     }
     if let state = StateDirectory.resolve(chosen: arguments.path("--state")?.absolute()) {
       settings.add(.state, state.bytes)
-      JournalFile.prune(StateDirectory.journal(in: state))
+      let size = try arguments.size("--journal-size"), age = try arguments.duration("--journal-age")
+      if let size {
+        guard (1 << 20...1 << 40).contains(size) else { throw .usage("'--journal-size' is from 1MB to 1024GB; found \(size) bytes") }
+        settings.add(.journalSize, "\(size)")
+      }
+      if let age { settings.add(.journalAge, "\(age)") }
+      JournalFile.prune(StateDirectory.journal(in: state), bytes: 4 * (size ?? 64 << 20), age: age)
     }
     if let events = arguments.bytes("--events") { settings.add(.events, try eventsDestination(events)) }
     if arguments.has("--verbose") { settings.add(.verbose) }

@@ -18,6 +18,12 @@ extension Subcommand {
         "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
       completion: .directory),
     Option(
+      long: "journal-size", value: "SIZE",
+      help:
+        "Keeps so much of what this process records, such as 512MB, at least 1MB; older records go first. The default is 64MB. All programs of a state directory together keep four times as much."),
+    Option(
+      long: "journal-age", value: "AGE", help: "Keeps records for so long, such as 7d; files with older ones alone are removed as programs start and as they record."),
+    Option(
       long: "follow-children",
       help:
         "Also opens the Swift programs that PROGRAM starts. LD_PRELOAD and SCRIPTHOST_BOOT then stay in the environment; without this option the program never sees them."
@@ -28,7 +34,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--journal-size SIZE] [--journal-age AGE] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",

@@ -23,6 +23,15 @@ extension Arguments {
     return nanoseconds
   }
 
+  /// A size such as "64MB", in bytes.
+  func size(_ option: String) throws(Failure) -> Int? {
+    guard let text = text(option) else { return nil }
+    for (unit, factor) in [("KB", 1024.0), ("MB", 1_048_576), ("GB", 1_073_741_824)] where text.hasSuffix(unit) {
+      if let number = Double(text.dropLast(2)), number > 0, number * factor < 9e15 { return Int(number * factor) }
+    }
+    throw .usage("'\(option)' needs a size such as 64MB, 512KB or 2GB; found '\(EventText.printable(text))'")
+  }
+
   /// One of several words.
   func choice(_ option: String, of words: [String]) throws(Failure) -> String? {
     guard let text = text(option) else { return nil }

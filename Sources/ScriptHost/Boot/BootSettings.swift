@@ -54,6 +54,10 @@ extension BootSettings.Key {
   package static let config = Self("config")
   /// The state directory; the journal is in its folder "journal".
   package static let state = Self("state")
+  /// How many bytes the journal of this process keeps.
+  package static let journalSize = Self("journal.size")
+  /// For how many nanoseconds at least it keeps records.
+  package static let journalAge = Self("journal.age")
   /// Where events go besides the journal: "fd:N" or a path.
   package static let events = Self("events")
   /// Present when messages of patches are printed on stderr as they happen.

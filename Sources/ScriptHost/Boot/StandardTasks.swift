@@ -52,9 +52,13 @@ extension BootTask {
     let wantsRecords = isAsked && !settings.has(.canaryChild)
     let (state, program, buildID) = (context.state, context.program, settings.text(.buildID) ?? "")
     let events = settings.bytes(.events).map { RawPath($0) }
-    let open = { @Sendable (problems: inout [String]) in
+    var limits = JournalWriter.Limits()
+    limits.disk = settings.text(.journalSize).flatMap { Int($0) } ?? limits.disk
+    limits.age = settings.text(.journalAge).flatMap { UInt64($0) }
+    let open = { @Sendable [limits] (problems: inout [String]) in
       Recorder(
-        state: state, events: events, identity: JournalIdentity(program: program, pid: getpid(), bootID: bootID(), buildID: buildID), problems: &problems)
+        state: state, events: events, identity: JournalIdentity(program: program, pid: getpid(), bootID: bootID(), buildID: buildID), limits: limits,
+        problems: &problems)
     }
     var problems: [String] = []
     if wantsRecords { context.recorder = open(&problems) }

@@ -155,6 +155,9 @@ package final class HostLog: Sendable {
   }
 
   package func finish() {
+    if let lost = recorder?.journal?.dropped, lost > 0 {
+      say("\(lost) record\(lost == 1 ? "" : "s") could not be written to the journal\(recorder?.journal?.reason.map { ", \($0)" } ?? "")")
+    }
     let counts = counts.withLock { $0 }
     for (text, count) in counts.skips.sorted(by: { $0.key < $1.key }) { note("skipped", "\(text) (\(count) times)") }
     for (call, count) in counts.leaks.sorted(by: { ($0.key.patch, $0.key.selector) < ($1.key.patch, $1.key.selector) }) {

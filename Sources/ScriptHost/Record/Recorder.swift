@@ -11,8 +11,11 @@ package final class Recorder: Sendable {
 
   /// Opens what can be opened. What cannot becomes one sentence each in `problems`; the journal
   /// then keeps the newest records in memory.
-  package init(state: RawPath?, events: RawPath?, identity: JournalIdentity, problems: inout [String]) {
-    journal = Self.openJournal(state, identity, quiet: events != nil, &problems)
+  package init(
+    state: RawPath?, events: RawPath?, identity: JournalIdentity, limits: JournalWriter.Limits = JournalWriter.Limits(),
+    problems: inout [String]
+  ) {
+    journal = Self.openJournal(state, identity, limits, quiet: events != nil, &problems)
     do {
       let source = EventText.Source(
         program: String(decoding: identity.program.lastComponent, as: UTF8.self), pid: identity.pid,
@@ -25,10 +28,10 @@ package final class Recorder: Sendable {
   }
 
   private static func openJournal(
-    _ state: RawPath?, _ identity: JournalIdentity, quiet: Bool, _ problems: inout [String]
+    _ state: RawPath?, _ identity: JournalIdentity, _ limits: JournalWriter.Limits, quiet: Bool, _ problems: inout [String]
   ) -> JournalWriter? {
     do {
-      return try JournalWriter(directory: state.map(StateDirectory.journal), identity: identity)
+      return try JournalWriter(directory: state.map(StateDirectory.journal), identity: identity, limits: limits)
     } catch {
       // With --events the user has a record already.
       if !quiet { problems.append(error.description) }
