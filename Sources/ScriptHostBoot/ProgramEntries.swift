@@ -18,7 +18,10 @@ public func scripthost_failed_starts() -> Int32 { ProgramSteps.failedStarts }
 
 /// This start was good.
 @_cdecl("scripthost_up")
-public func scripthost_up() { BootGuard.up() }
+public func scripthost_up() {
+  BootGuard.up()
+  StartupStages.reachStable()
+}
 
 /// Notes a path that may be cleared after failed starts; 0 when it was not noted.
 @_cdecl("scripthost_register_path")

@@ -16,6 +16,17 @@ package struct TraceID: Hashable, Sendable, CustomStringConvertible {
   package var description: String { EventText.hexadecimal(low, high) }
 }
 
+/// Another span that a span has to do with, of any trace: a message that it takes up, a request that it serves with others.
+package struct SpanLink: Sendable, Equatable {
+  package var trace: TraceID
+  package var span: UInt64
+
+  package init(trace: TraceID, span: UInt64) {
+    self.trace = trace
+    self.span = span
+  }
+}
+
 /// Which side of a conversation a span is.
 package enum SpanKind: UInt8, Sendable, CaseIterable {
   case `internal` = 1
@@ -48,10 +59,11 @@ package struct SpanRecord: Sendable, Equatable {
   /// What the error was; empty without one.
   package var message: String
   package var attributes: [Field]
+  package var links: [SpanLink]
 
   package init(
     name: String, trace: TraceID, span: UInt64, parent: UInt64?, kind: SpanKind, start: UInt64, duration: UInt64,
-    status: SpanStatus = .unset, message: String = "", attributes: [Field] = []
+    status: SpanStatus = .unset, message: String = "", attributes: [Field] = [], links: [SpanLink] = []
   ) {
     self.name = name
     self.trace = trace
@@ -63,6 +75,7 @@ package struct SpanRecord: Sendable, Equatable {
     self.status = status
     self.message = message
     self.attributes = attributes
+    self.links = links
   }
 
   /// Reads a record; nil when it is none of a span.
@@ -75,7 +88,7 @@ package struct SpanRecord: Sendable, Equatable {
       kind: SpanKind.allCases.first { "\($0)" == fields.text("kind") } ?? .internal,
       start: fields.unsigned("start_ns") ?? 0, duration: fields.unsigned("duration_ns") ?? 0,
       status: SpanStatus.allCases.first { "\($0)" == fields.text("status") } ?? .unset,
-      message: fields.text("message") ?? "", attributes: fields.object("attributes"))
+      message: fields.text("message") ?? "", attributes: fields.object("attributes"), links: fields.list("links").compactMap(SpanLink.init))
   }
 
   /// Writes the fields; the writer was made with the span's name.
@@ -88,6 +101,29 @@ package struct SpanRecord: Sendable, Equatable {
     fields.add("duration_ns", duration)
     fields.add("status", "\(status)")
     if !message.isEmpty { fields.add("message", message) }
+    if !links.isEmpty {
+      fields.beginList("links")
+      for link in links { link.write(into: &fields) }
+      fields.end()
+    }
     fields.add("attributes", attributes)
+  }
+}
+
+extension SpanLink {
+  /// Reads an element of a record's list; nil for anything else.
+  init?(_ value: FieldValue) {
+    guard case .object(let fields) = value, case .identifier(let low, let high?)? = fields.first(where: { $0.name == "trace" })?.value,
+      case .identifier(let span, nil)? = fields.first(where: { $0.name == "span" })?.value
+    else { return nil }
+    self.init(trace: TraceID(high: high, low: low), span: span)
+  }
+
+  /// Writes an element of the list.
+  package func write(into fields: inout FieldWriter) {
+    fields.beginObject(FieldWriter.noName)
+    fields.add("trace", identifier: trace.low, high: trace.high)
+    fields.add("span", identifier: span)
+    fields.end()
   }
 }

@@ -119,6 +119,7 @@ extension ScriptReference {
         ScriptOption("slow", "string", "Traces that take this long, or fail, are recorded whole."),
         ScriptOption("once_per", "string", "The first one only."), ScriptOption("pii", "table", "`drop`, `hash` or `mask`."),
         ScriptOption("parent", "string", "A path to whom a root belongs: a `traceparent`, or headers with one."),
+        ScriptOption("links", "string|table", "Paths to spans of other traces that it has to do with, in the same forms."),
         ScriptOption("ends", "table", "The call that ends it, where that is another one: `on`, `where`, `attributes`, `error`."),
         ScriptOption("key", "string", "A path to what both calls have in common; self is the default."),
         ScriptOption("cancels", "table", "The call after which it fails: `on`, `where`."),
@@ -149,8 +150,11 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "startup", .function, "startup(rule: table) -> Rule",
-      options: [ScriptOption("first", "string", "The call that ends the start; without it the first span does.")],
-      "Records when the stages of the start were reached: process, loader, host, main, first.",
+      options: [
+        ScriptOption("first", "string", "The call that ends the start; without it the first span or screen does."),
+        ScriptOption("stable", "string", "The call after which the program is up, where neither it nor a patch says so."),
+      ],
+      "Records when the stages of the start were reached, each once: process, loader, host, main, first, stable.",
       example: """
         startup {}
         """),

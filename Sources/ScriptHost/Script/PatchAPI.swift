@@ -137,6 +137,7 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       if let refusal = patch.refusal("the word that the program is up") { return callback.fail(refusal) }
       BootGuard.up()
+      StartupStages.reachStable()
       return callback.done()
     }
   }

@@ -17,6 +17,25 @@ says 'the report has the start' report.html '"loader"'
 
 capture one "$scripthost" run --preset startup --state one -- swift-format a.swift
 same_run 'one preset leaves the program as it was' alone one
+# Each stage once, in their order, however often its call is made.
+cat >stages.swift <<'SWIFT'
+@inline(never) func handle(_ number: Int) -> Int { number &* 3 }
+@inline(never) func ready(_ number: Int) -> Int { number &+ 1 }
+var sum = 0
+for number in 0..<3 { sum &+= handle(number) }
+for number in 0..<3 { sum &+= ready(number) }
+print(sum)
+SWIFT
+printf 'patch { id = "stages", api = 1 }\nstartup { first = "stages.handle(_:)", stable = "stages.ready(_:)" }\n' >stages.lua
+for level in -Onone -O; do
+  swiftc $level -module-name stages stages.swift -o stages
+  capture alone ./stages
+  capture stages "$scripthost" run --state "stages$level" --patches stages.lua -- ./stages
+  same_run "$level: stages leave the program as it was" alone stages
+  "$scripthost" events --state "stages$level" --kind startup --json | sed 's/.*"name":"\([a-z]*\)".*/\1/' >stages.said
+  same "$level: each stage once, in their order" <(printf '%s\n' process loader host main first stable) stages.said
+done
+
 # Commands as screens, each one once, with its duration.
 for command in lint format dump-configuration; do
   case $command in lint) name=Lint ;; format) name=Format ;; *) name=DumpConfiguration ;; esac
@@ -154,9 +173,11 @@ print(getaddrinfo("localhost", "80", nil, &found))
 var descriptor = pollfd(fd: -1, events: 0, revents: 0)
 for _ in 0..<3 { poll(&descriptor, 1, 1) }
 SWIFT
-swiftc -O lookup.swift -o lookup
-capture lookup "$scripthost" run --state lookup-state --preset c.dns --preset stalls -- ./lookup
-ended 'c.dns and stalls beside each other' lookup
-"$scripthost" events --state lookup-state --kind span --json >lookup.jsonl
-says 'a name that is looked up is a span' lookup.jsonl '"name":"dns localhost"'
+for level in -Onone -O; do
+  swiftc $level lookup.swift -o lookup
+  capture lookup "$scripthost" run --state "lookup$level" --preset c.dns --preset stalls -- ./lookup
+  ended "$level: c.dns and stalls beside each other" lookup
+  "$scripthost" events --state "lookup$level" --kind span --json >lookup.jsonl
+  says "$level: a name that is looked up is a span" lookup.jsonl '"name":"dns localhost"'
+done
 finish

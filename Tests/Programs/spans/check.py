@@ -38,11 +38,16 @@ if mode == "calls":
     fails = [s for s in spans if s["name"] == "fail"]
     check("an error is the status", [(s["status"], s["message"]) for s in fails] == [("error", "Lost")], fails)
     rested = [r["fields"] for r in records if r["name"] == "rested"]
-    check("events have the context of calls around them", [r.get("trip") for r in rested] == ["a", "a", "bc", "bc", None], rested)
-    check("and the span they are in", [by_id[r["span"]]["name"] for r in rested] == ["stop"] * 4 + ["fail"], rested)
+    check("events have the context of calls around them", [r.get("trip") for r in rested] == ["a", "a", "bc", "bc", None, None, None], rested)
+    check("and the span they are in", [by_id[r["span"]]["name"] for r in rested] == ["stop"] * 4 + ["fail"] + ["take"] * 2, rested)
+    takes = [s for s in spans if s["name"] == "take"]
+    check("a message's sender is a link, where it names itself", [s.get("links") for s in takes] == [[{"trace": "0af7651916cd43dd8448eb211c80319c", "span": "b7ad6b7169203331"}], None], takes)
+    check("a span with a link is in a trace of its own", all("parent" not in s and s["trace"] != "0af7651916cd43dd8448eb211c80319c" for s in takes), takes)
 elif mode == "slow":
-    check("the slow trace alone, and whole", sorted(s["name"] for s in spans) == ["linger slow", "rest"], spans)
-    check("its child is in it", len({s["trace"] for s in spans}) == 1, spans)
+    check("the slow trace and the one that failed alone, and whole", sorted(s["name"] for s in spans) == ["fail", "linger slow", "rest", "rest"], spans)
+    for root in ("linger slow", "fail"):
+        trace = next((s["trace"] for s in spans if s["name"] == root), None)
+        check(f"{root}: its child is in it", sorted(s["name"] for s in spans if s["trace"] == trace) == sorted([root, "rest"]), spans)
 elif mode == "sample":
     plans = sum(s["name"] == "plan" for s in spans)
     check("about a tenth of the traces", count / 20 < plans < count / 5, plans)
@@ -52,6 +57,8 @@ elif mode == "tasks":
     check("all of them", {n: len(v) for n, v in per.items()} == {"journey": count, "leg": 5 * count, "step": 5 * count, "note": 5 * count}, {n: len(v) for n, v in per.items()})
     strays = [s for n in ("leg", "step", "note") for s in per[n] if by_id.get(s.get("parent"), {}).get("attributes", {}).get("id") != s["attributes"]["id"]]
     check("each under its own parent, none adopted", not strays, (len(strays), strays[:2]))
+    lost = [s for n in ("leg", "step", "note") for s in per[n] if s["attributes"].get("owner") != s["attributes"]["id"]]
+    check("the context follows each call across await, into child tasks and Task { }", not lost, (len(lost), lost[:2]))
     check("legs under journeys", all(by_id[s["parent"]]["name"] == "journey" for s in per["leg"] if s.get("parent") in by_id))
     check("steps and notes under legs", all(by_id[s["parent"]]["name"] == "leg" for n in ("step", "note") for s in per[n] if s.get("parent") in by_id))
     check("steps under the leg of their number", all(by_id[s["parent"]]["attributes"]["number"] == s["attributes"]["number"] for s in per["step"] if s.get("parent") in by_id))

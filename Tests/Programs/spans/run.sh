@@ -26,6 +26,14 @@ for level in -Onone -O; do
   told metrics many 3000
   capture alone ./trip tasks "$crowd"
   unchanged "$level: spans leave the program as it was" alone tasks
+  # What a handler around an async call takes is measured over all of its steps, without the time that the original takes.
+  printf 'patch { id = "around", api = 1 }\nmethod "Trip.step(_:_:)":around(function(call) return call:original() end)\n' >around.lua
+  capture around timeout 120 "$scripthost" run --state "state-around$level" --patches around.lua -- ./trip tasks "$crowd"
+  unchanged "$level: a handler around async calls leaves the program as it was" alone around
+  "$scripthost" query --state "state-around$level" --format csv \
+    "SELECT name, value FROM metrics WHERE attributes ->> 'verb' = 'around' AND value > 0 GROUP BY name HAVING time = max(time)" >around.csv
+  says "$level: its calls are told" around.csv "scripthost.hook.calls,$((5 * crowd))"
+  says "$level: and what it took of them" around.csv 'scripthost.hook.time,'
   # Whoever started the program was in a trace.
   TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 capture incoming \
     "$scripthost" run --state "state-incoming$level" --patches "$here/patches/sample.lua" -- ./trip many 300

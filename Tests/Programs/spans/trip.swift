@@ -7,6 +7,8 @@ struct Lost: Error {}
 @inline(never) func stop(_ name: String, _ number: Int) -> Int { rest(name) + number }
 @inline(never) func rest(_ name: String) -> Int { name.utf8.count }
 @inline(never) func fail(_ name: String) throws -> Int { if rest(name) > 0 { throw Lost() }; return 0 }
+/// Work that a message of another trace asked for.
+@inline(never) func take(_ sender: String) -> Int { rest(sender) }
 @inline(never) func linger(_ name: String) -> Int {
   usleep(name == "slow" ? 60_000 : 10)
   return rest(name)
@@ -50,7 +52,10 @@ func journeys(_ count: Int) async -> Int {
     case "calls":
       print(plan("a"), plan("bc"))
       do { _ = try fail("d") } catch { print("lost") }
-    case "slow": print(linger("fast"), linger("slow"), linger("fast"))
+      for sender in ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "nobody"] { print(take(sender)) }
+    case "slow":
+      print(linger("fast"), linger("slow"), linger("fast"))
+      do { _ = try fail("d") } catch { print("lost") }
     case "many":
       var sum = 0
       for _ in 0..<count { sum &+= plan("m") }

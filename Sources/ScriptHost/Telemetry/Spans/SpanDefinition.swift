@@ -13,6 +13,8 @@ struct SpanDefinition: Sendable {
   var slow: UInt64?
   /// Path of what names the span around it: a text as W3C's `traceparent`, or pairs of texts (headers) with one of that name.
   var parent: String?
+  /// Paths of what names other spans that it has to do with, in the same forms.
+  var links: [String] = []
   /// Of a span that ends in another call than it began in; nil: it is the time of the call.
   var ends: SpanEnd?
   /// Calls after which it cannot end any more.
@@ -21,8 +23,8 @@ struct SpanDefinition: Sendable {
   var key = ["self"]
 
   static let fields = [
-    "on", "name", "kind", "attributes", "context", "where", "sample", "once_per", "pii", "slow", "wait", "optional", "parent", "key",
-    "ends", "cancels",
+    "on", "name", "kind", "attributes", "context", "where", "sample", "once_per", "pii", "slow", "wait", "optional", "parent", "links",
+    "key", "ends", "cancels",
   ]
 
   /// Sets one field; answers what is wrong with it.

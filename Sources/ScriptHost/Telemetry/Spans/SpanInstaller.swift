@@ -12,6 +12,7 @@ enum SpanInstaller {
       do throws(RuleProblem) {
         switch field {
         case "key": span.key = try key(value, callback)
+        case "links": span.links = try paths(value, callback, "'links' is a path, such as \"args.headers\", or a list of up to four")
         case "ends": span.ends = try end(value, callback)
         case "cancels": span.cancels = try RuleReader.read(verb: "span", name: "cancels", value, callback, fields: ["on", "where", "optional", "wait"])
         default: return span.set(field, value)
@@ -43,7 +44,11 @@ enum SpanInstaller {
 
   /// A path, or a list of paths which are the key together.
   private static func key(_ value: SHLValue, _ callback: LuaCallback) throws(RuleProblem) -> [String] {
-    let usage = "'key' is a path, such as \"self\", or a list of paths: { \"self\", \"args.id\" }"
+    try paths(value, callback, "'key' is a path, such as \"self\", or a list of paths: { \"self\", \"args.id\" }")
+  }
+
+  /// - Parameter usage: the sentence for anything else than one to four paths.
+  private static func paths(_ value: SHLValue, _ callback: LuaCallback, _ usage: String) throws(RuleProblem) -> [String] {
     if let path = value.text { return [path] }
     guard value.tag == SHL_TABLE else { throw RuleProblem(usage) }
     var paths: [String] = []

@@ -47,7 +47,7 @@ final class SpanLayer: @unchecked Sendable {
     guard scope.isRecorded else { return }
     let error = view.errorBox()
     let failure = error == 0 ? nil : ValuePrinter.error(error)
-    if !rule.fields.contains(where: \.isLate) { return maker.end(scope, failure: failure, thread) }
+    if !maker.hasLateFields { return maker.end(scope, failure: failure, thread) }
     let rule = rule
     maker.end(scope, failure: failure, thread) { writer in
       for field in rule.fields where field.isLate { field.add(view, atExit: true, rule.printer, &writer) }

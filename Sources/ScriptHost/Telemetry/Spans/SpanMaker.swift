@@ -10,8 +10,13 @@ final class SpanMaker: @unchecked Sendable {
   private let made: SpanName?
   private let span: SpanDefinition
   private let parent: CapturePath?
+  private let links: [CapturePath]
+  /// As records have it; spelling a case out takes the runtime longer than the rest of a record.
+  private let kind: String
   private let log: HostLog
   let rule: CompiledRule
+  /// Attributes are read when the call is over.
+  let hasLateFields: Bool
 
   init(_ span: SpanDefinition, _ rule: CompiledRule, _ family: Family, log: HostLog) throws(RuleProblem) {
     if rule.asksAtExit { throw RuleProblem("'where' of a span is asked when it begins; result, error and duration are not known then") }
@@ -21,10 +26,19 @@ final class SpanMaker: @unchecked Sendable {
       if made.needsExit { throw RuleProblem("'parent': '\(path)' is known when the call is over; a span's place is asked when it begins") }
       return made
     }
+    var links: [CapturePath] = []
+    for path in span.links {
+      let made = try CapturePath(path, for: family, rights: rule.rights)
+      if made.needsExit { throw RuleProblem("'links': '\(path)' is known when the call is over; links are read when a span begins") }
+      links.append(made)
+    }
+    self.links = links
     made = given.literal == nil ? given : nil
     let literal = given.literal ?? ""
     name = RecordName(literal.isEmpty ? family.selector : literal)
     self.span = span
+    kind = "\(span.kind)"
+    hasLateFields = rule.fields.contains(where: \.isLate)
     self.rule = rule
     self.log = log
     ThreadScopes.use()
@@ -57,6 +71,15 @@ final class SpanMaker: @unchecked Sendable {
     return found
   }
 
+  /// The spans that the call names, as far as it does.
+  private func linked(_ view: CallView) -> [SpanLink] {
+    var found: [SpanLink] = []
+    for path in links {
+      path.read(view, atExit: false) { if let named = IncomingTrace($0) { found.append(SpanLink(trace: named.trace, span: named.span)) } }
+    }
+    return found
+  }
+
   /// What calls below this one find of its span.
   private func scope(
     _ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, _ trace: TraceID, _ span: UInt64, parent: UInt64, isRoot: Bool,
@@ -67,7 +90,7 @@ final class SpanMaker: @unchecked Sendable {
       trace: trace, span: span, parent: parent, isRoot: isRoot, start: hkt_now_ns(), isSampled: isSampled, tail: tail,
       context: rule.context.isEmpty ? inherited : inherited + rule.bytes(of: rule.context, view, thread),
       attributes: isRecorded && rule.hasEarlyFields ? rule.bytes(of: rule.fields, view, thread, isLate: false) : [],
-      name: isRecorded ? made?.text(view, rule.printer) : nil)
+      name: isRecorded ? made?.text(view, rule.printer) : nil, links: isRecorded && !links.isEmpty ? linked(view) : [])
   }
 
   // MARK: End
@@ -100,11 +123,16 @@ final class SpanMaker: @unchecked Sendable {
     writer.add(names.trace, identifier: scope.trace.low, high: scope.trace.high)
     writer.add(names.span, identifier: scope.span)
     if scope.parent != 0 { writer.add(names.parent, identifier: scope.parent) }
-    names.add(names.kind, "\(span.kind)", &writer)
+    names.add(names.kind, kind, &writer)
     writer.add(names.start, scope.start)
     writer.add(names.duration, duration)
     names.add(names.status, failure == nil ? "unset" : "error", &writer)
     if let failure, !failure.isEmpty { names.add(names.message, failure, &writer) }
+    if !scope.links.isEmpty {
+      writer.beginList("links")
+      for link in scope.links { link.write(into: &writer) }
+      writer.end()
+    }
     if more == nil, scope.attributes.isEmpty, scope.context.isEmpty { return }
     writer.beginObject(names.attributes)
     scope.context.withUnsafeBytes { writer.addEncoded($0) }

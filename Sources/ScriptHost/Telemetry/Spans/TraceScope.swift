@@ -25,10 +25,12 @@ final class TraceScope: Sendable {
   let attributes: [UInt8]
   /// The span's name, where it is made of values of the call.
   let name: String?
+  /// Other spans that the call named.
+  let links: [SpanLink]
 
   init(
     trace: TraceID, span: UInt64, parent: UInt64, isRoot: Bool = false, start: UInt64, isSampled: Bool, tail: TraceTail?,
-    context: [UInt8], attributes: [UInt8] = [], name: String? = nil
+    context: [UInt8], attributes: [UInt8] = [], name: String? = nil, links: [SpanLink] = []
   ) {
     self.trace = trace
     self.span = span
@@ -40,6 +42,7 @@ final class TraceScope: Sendable {
     self.context = context
     self.attributes = attributes
     self.name = name
+    self.links = links
   }
 
   /// Whether spans below it are recorded, now or when the root is over.

@@ -1,4 +1,4 @@
-// StartupStages — when the program reached the stages of its start: process, loader, host, main, first. Each is recorded once.
+// StartupStages — when the program reached the stages of its start: process, loader, host, main, first, stable. Each is recorded once.
 //
 // The kernel's word for the process's start counts hundredths of a second; all else is of the monotonic clock. `process` to `loader` is what
 // the kernel and the loader took, with the libraries' constructors that came before ours; `loader` to `host` the other constructors and the
@@ -7,7 +7,7 @@ private import Glibc
 internal import Journal
 internal import Synchronization
 
-enum StartupStages {
+package enum StartupStages {
   private struct State {
     var log: HostLog?
     /// Of the monotonic clock: when the process began, the stage before was reached.
@@ -17,6 +17,8 @@ enum StartupStages {
   private static let state = Mutex(State())
   /// The first span, or the rule's own call, is waited for.
   private static let waits = Atomic<Bool>(false)
+  /// Whoever says that the program is up is waited for.
+  private static let waitsForStable = Atomic<Bool>(false)
 
   /// A script asked for the stages.
   static func want(_ log: HostLog) { state.withLock { if $0.log == nil { $0.log = log } } }
@@ -35,6 +37,7 @@ enum StartupStages {
     reach(.host, at: now)
     reach(.main, at: now)
     waits.store(true, ordering: .relaxed)
+    waitsForStable.store(true, ordering: .relaxed)
   }
 
   /// The first thing the program is for begins.
@@ -42,6 +45,11 @@ enum StartupStages {
   static func reachFirst() {
     guard waits.load(ordering: .relaxed) else { return }
     if waits.exchange(false, ordering: .relaxed) { reach(.first, at: clockNanoseconds(CLOCK_MONOTONIC)) }
+  }
+
+  /// The program is up: it says so itself, or a rule does.
+  package static func reachStable() {
+    if waitsForStable.exchange(false, ordering: .relaxed) { reach(.stable, at: clockNanoseconds(CLOCK_MONOTONIC)) }
   }
 
   private static func reach(_ stage: StartupStage, at time: UInt64) {

@@ -4,3 +4,4 @@ span { on = "Trip.plan(_:)", name = "plan {args.1}", kind = "server", attributes
 span { on = "Trip.stop(_:_:)", name = "stop", attributes = { number = "args.2" } }
 span { on = "Trip.fail(_:)", name = "fail" }
 track "rested" { on = "Trip.rest(_:)", fields = { name = "args.1" } }
+span { on = "Trip.take(_:)", name = "take", kind = "consumer", links = "args.1" }
