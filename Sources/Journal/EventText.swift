@@ -100,6 +100,11 @@ package struct EventText: Sendable {
   /// Appends a JSON string literal; control characters are escaped, so one event stays one line.
   package static func append(json text: String, to out: inout String) {
     out += "\""
+    if isPlain(text.utf8) {
+      out += text
+      out += "\""
+      return
+    }
     for scalar in text.unicodeScalars {
       switch scalar {
       case "\"": out += "\\\""
@@ -113,6 +118,12 @@ package struct EventText: Sendable {
       }
     }
     out += "\""
+  }
+
+  /// Whether no character of a text needs an escape in JSON: most texts, which are copied whole.
+  package static func isPlain(_ text: String.UTF8View) -> Bool {
+    // Bytes from 0x80 to 0x9f, and the two separators of lines, begin with 0xc2 and 0xe2.
+    text.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != 0x7f && $0 != 0xc2 && $0 != 0xe2 }
   }
 
   // MARK: Text

@@ -29,7 +29,7 @@ extension Subcommand {
       Option(
         long: "header", value: "NAME=VALUE", repeats: true, help: "Sends this header with each request of --otlp, such as a token."),
       Option(long: "prometheus", value: "ADDRESS", help: "Serves metrics at HOST:PORT, such as 127.0.0.1:9464."),
-      Option(long: "perfetto", value: "FILE", help: "Writes a trace as JSON.", completion: .file),
+      Option(long: "perfetto", value: "FILE", help: "Writes a trace: Perfetto's own form, or trace events in JSON where FILE ends in .json.", completion: .file),
       Option(long: "speedscope", value: "FILE", help: "Writes a profile as JSON.", completion: .file),
       Option(long: "folded", value: "FILE", help: "Writes stacks with the nanoseconds spent in each.", completion: .file),
       Option(long: "sqlite", value: "FILE", help: "Writes tables: sessions, records, spans, metrics.", completion: .file),
@@ -108,13 +108,14 @@ extension Subcommand {
   static let report = Subcommand(
     name: "report",
     summary: "make a page of what was recorded",
-    synopsis: "[-o FILE] [--program PROGRAM] [--since WHEN] [--state DIR]",
+    synopsis: "[-o FILE] [--open] [--program PROGRAM] [--since WHEN] [--state DIR]",
     description: [
       "Writes one HTML file with everything inside: start-up, screens, traces, network, stalls, where time went, metrics, events and logs. It needs nothing from the network and can be sent to somebody."
     ],
     options: [
       Option(
-        long: "output", short: "o", value: "FILE", help: "The file; - is standard output, the default is report.html.", completion: .file)
+        long: "output", short: "o", value: "FILE", help: "The file; - is standard output, the default is report.html.", completion: .file),
+      Option(long: "open", help: "Then shows the page, with xdg-open or what $BROWSER names."),
     ] + sourceOptions,
     operands: .none,
     exitStatuses: [.success, ExitStatus(code: "1", meaning: "the file could not be written"), .usage],
@@ -122,7 +123,12 @@ extension Subcommand {
     seeAlso: ["events", "export", "query"]
   ) { arguments in
     var sidecar = try Sidecar(arguments)
-    sidecar.add("output", arguments.text("--output") ?? "report.html")
+    let output = arguments.text("--output") ?? "report.html"
+    sidecar.add("output", output)
+    if arguments.has("--open") {
+      guard output != "-" else { throw Failure.usage("report: '--open' needs a file; leave '-o -' out") }
+      sidecar.add("open", "yes")
+    }
     return try sidecar.exec("report")
   }
 }

@@ -11,6 +11,9 @@ extension Subcommand {
     Option(
       long: "since", value: "WHEN",
       help: "Only what is newer: a duration such as 10m, or a time in UTC such as 2026-01-31T07:05:00Z."),
+    Option(
+      long: "where", value: "CONDITION",
+      help: "Only records for which it holds, in the words of a rule's where: name == 'checkout' and total > 100. name, kind and thread are the record's own, any other path is a field (fields.kind: one of that name)."),
     Option(long: "number", short: "n", value: "N", help: "Only the last N."),
     Option(
       long: "state", value: "DIR", help: "Reads the journal of this state directory; the default is that of run.",
@@ -22,7 +25,7 @@ extension Subcommand {
   static let events = Subcommand(
     name: "events",
     summary: "show what was recorded",
-    synopsis: "[--follow] [--json] [--program PROGRAM] [--since WHEN] [-n N] [--kind KIND] [--state DIR]",
+    synopsis: "[--follow] [--json] [--program PROGRAM] [--since WHEN] [--where CONDITION] [-n N] [--kind KIND] [--state DIR]",
     description: [
       "Prints the recorded events of all programs that ran with this state directory, oldest first: also of programs that are running, and of programs that were killed.",
       "Damaged records are skipped. How many, and how many a program could not write, is told on stderr at the end.",
@@ -36,6 +39,7 @@ extension Subcommand {
     operands: .none,
     examples: [
       ("scripthost events -n 20", "The last twenty."),
+      ("scripthost events --since 1h --where \"name == 'checkout' and total > 100\"", "Large orders of the last hour."),
       ("scripthost events --follow --program shop --json", "What shop records from now on, for another program."),
     ],
     seeAlso: ["logs", "run"]
@@ -53,7 +57,7 @@ extension Subcommand {
   static let logs = Subcommand(
     name: "logs",
     summary: "show what patches printed and logged",
-    synopsis: "[-f] [--json] [--program PROGRAM] [--since WHEN] [-n N] [--state DIR]",
+    synopsis: "[-f] [--json] [--program PROGRAM] [--since WHEN] [--where CONDITION] [-n N] [--state DIR]",
     description: [
       "Prints the log lines and failures of patches, oldest first, of all programs that ran with this state directory. Like events --kind log --kind failure."
     ],
@@ -72,6 +76,7 @@ struct JournalView {
   private let kinds: Set<RecordKind>
   private let program: String?
   private let since: UInt64
+  private let condition: RecordCondition?
   private let limit: Int
   private let isJSON: Bool
   private let follows: Bool
@@ -87,6 +92,9 @@ struct JournalView {
     self.kinds = kinds
     program = arguments.text("--program")
     since = try arguments.text("--since").map { text throws(Failure) in try Self.time(text) } ?? 0
+    do throws(RecordCondition.Problem) {
+      condition = try arguments.text("--where").map { text throws(RecordCondition.Problem) in try RecordCondition(reading: text) }
+    } catch { throw .usage("'--where': \(EventText.printable(error.text))") }
     limit = try arguments.number("--number", in: 0...10_000_000) ?? .max
     isJSON = arguments.has("--json")
     follows = arguments.has("--follow")
@@ -150,7 +158,7 @@ struct JournalView {
       let source = EventText.Source(reader.session)
       guard program == nil || program == source.program else { continue }
       let found = reader.next(isFinal: isFinal && !reader.isWriterAlive(bootID: bootID))
-      lines += found.lazy.filter { [kinds, since] in kinds.contains($0.kind) && $0.wall >= since }.map { ($0, source) }
+      lines += found.lazy.filter { [kinds, since, condition] in kinds.contains($0.kind) && $0.wall >= since && condition?.holds($0) ?? true }.map { ($0, source) }
       readers[path] = .some(reader)
     }
     return lines.sorted(by: Self.isEarlier)

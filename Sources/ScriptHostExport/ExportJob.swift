@@ -57,16 +57,21 @@ struct ExportJob {
     return items
   }
 
-  private func write(_ text: String) throws {
+  private func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+  private func write(_ bytes: [UInt8]) throws {
     guard let path = values["output"], path != "-" else {
-      FileHandle.standardOutput.write(Data(text.utf8))
+      FileHandle.standardOutput.write(Data(bytes))
       return
     }
     // Beside the file and renamed: whoever reads it sees the old or the new one.
-    do { try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
+    do { try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic) } catch {
       throw Failure(sentence: "cannot write '\(path)': \(error.localizedDescription)")
     }
   }
+
+  /// How many records are held in memory, and come again after an export that was killed.
+  private static let mostAtOnce = 16_384
 
   // MARK: Jobs
 
@@ -76,14 +81,22 @@ struct ExportJob {
     let follows = values["follow"] != nil
     var sender = OTLPSender(address: values["url"] ?? "", headers: values["headers"] ?? "")
     var sent = 0
+    var told = 0
     while true {
-      let items = source.poll(isFinal: !follows)
+      let items = source.poll(isFinal: !follows, atMost: Self.mostAtOnce)
+      for missed in source.missed[told...] {
+        Self.say(
+          "\(missed.files) file\(missed.files == 1 ? "" : "s") of \(missed.session.programName)[\(missed.session.pid)] had to go before they were exported: it records more than its journal keeps; start it with a larger --journal-size"
+        )
+      }
+      told = source.missed.count
       for batch in stride(from: 0, to: items.count, by: 512) {
         let part = Array(items[batch..<min(batch + 512, items.count)])
         for body in OTLP.bodies(part) { sent += try sender.send(body, keepsTrying: follows) }
       }
       // Only what the collector took is behind the cursor.
       if !items.isEmpty { try place.save(source.cursor) }
+      if source.hasMore { continue }
       guard follows else { break }
       Thread.sleep(forTimeInterval: 1)
     }
@@ -105,7 +118,8 @@ struct ExportJob {
   private func writeFile() throws {
     let items = all()
     switch values["format"] {
-    case "perfetto": try write(PerfettoTrace.json(items))
+    case "perfetto" where values["output"]?.hasSuffix(".json") == true: try write(PerfettoTrace.json(items))
+    case "perfetto": try write(PerfettoTrace.bytes(items))
     case "folded": try write(FoldedStacks(items).text)
     case "speedscope": try write(FoldedStacks(items).speedscope(named: values["program"] ?? "scripthost"))
     case "jsonl": try write(items.map { EventText.json($0.record, EventText.Source($0.session)) + "\n" }.joined())
@@ -134,6 +148,18 @@ struct ExportJob {
     data.take(items)
     let now = ISO8601DateFormatter().string(from: Date())
     try write(ReportPage.html(data.json(made: now)))
-    if let path = values["output"], path != "-" { Self.say("\(items.count) record\(items.count == 1 ? "" : "s") in '\(path)'") }
+    guard let path = values["output"], path != "-" else { return }
+    Self.say("\(items.count) record\(items.count == 1 ? "" : "s") in '\(path)'")
+    if values["open"] != nil { try open(URL(fileURLWithPath: path)) }
+  }
+
+  /// Shows the page, in the browser that the user has chosen.
+  private func open(_ page: URL) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [ProcessInfo.processInfo.environment["BROWSER"] ?? "xdg-open", page.path]
+    do { try process.run() } catch { throw Failure(sentence: "cannot open '\(page.path)': \(error.localizedDescription)") }
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw Failure(sentence: "'\(process.arguments![0])' did not open '\(page.path)'; set BROWSER, or open it by hand") }
   }
 }

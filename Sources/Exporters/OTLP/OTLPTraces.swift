@@ -2,7 +2,7 @@
 package import Journal
 
 extension ProtobufWriter {
-  /// Span { trace_id = 1, span_id = 2, parent = 4, name = 5, kind = 6, start = 7, end = 8, attributes = 9, status = 15 }.
+  /// Span { trace_id = 1, span_id = 2, parent = 4, name = 5, kind = 6, start = 7, end = 8, attributes = 9, links = 13, status = 15 }.
   mutating func span(_ field: Int, _ item: TelemetryItem) {
     switch item.content {
     case .span(let span): self.span(field, item, span)
@@ -23,6 +23,13 @@ extension ProtobufWriter {
       $0.fixed64(8, start &+ span.duration)
       $0.attributes(9, span.attributes)
       $0.attribute(9, "thread.id", .integer(Int64(item.record.thread)))
+      // Link { trace_id = 1, span_id = 2 }.
+      for link in span.links {
+        $0.message(13) {
+          $0.bytes(1, link.trace.bytes)
+          $0.bytes(2, link.span.bigEndianBytes)
+        }
+      }
       // Status { message = 2, code = 3 }.
       if span.status != .unset || !span.message.isEmpty {
         $0.message(15) {

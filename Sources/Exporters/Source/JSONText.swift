@@ -65,6 +65,7 @@ package struct JSONText {
 
   /// A quoted string. `<` and the line separators that end a line of JavaScript are escaped as well.
   package static func string(_ text: String) -> String {
+    if EventText.isPlain(text.utf8), !text.utf8.contains(UInt8(ascii: "<")) { return "\"" + text + "\"" }
     var out: [UInt8] = [UInt8(ascii: "\"")]
     out.reserveCapacity(text.utf8.count + 2)
     for scalar in text.unicodeScalars {

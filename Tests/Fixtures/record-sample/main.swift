@@ -7,7 +7,9 @@ import Journal
 let words = CommandLine.arguments
 let traces = Int(words[2])!
 let identity = JournalIdentity(program: RawPath("/opt/shop/bin/shop"), pid: getpid(), bootID: currentBootID(), buildID: "b0a1")
-let journal = try! JournalWriter(directory: RawPath(words[1]), identity: identity)
+var limits = JournalWriter.Limits()
+limits.disk = 4 << 30
+let journal = try! JournalWriter(directory: RawPath(words[1]), identity: identity, limits: limits)
 var began = clockNanoseconds(CLOCK_MONOTONIC)
 
 func append(_ kind: RecordKind, _ name: String, _ write: (inout FieldWriter) -> Void) {
@@ -25,7 +27,8 @@ for number in 0..<traces {
     let record = SpanRecord(
       name: name, trace: trace, span: id, parent: parent, kind: kind, start: began + start, duration: duration,
       status: message.isEmpty ? .ok : .error, message: message,
-      attributes: [Field("items", .integer(Int64(number))), Field("password", .masked), Field("text", .string("<b>\"\u{1}; ünï"))])
+      attributes: [Field("items", .integer(Int64(number))), Field("password", .masked), Field("text", .string("<b>\"\u{1}; ünï"))],
+      links: kind == .client ? [SpanLink(trace: TraceID(high: 0x2222, low: 9), span: 5)] : [])
     append(.span, name) { record.write(into: &$0) }
   }
   span("query", root + 1, root, .client, 1_000_000, 2_000_000)

@@ -1,6 +1,6 @@
 """What a collector took, and the files that were written, against what record-sample recorded.
 
-    check.py otlp RECORD-FILE TRACES | perfetto FILE TRACES | speedscope FILE | prometheus FILE | report FILE
+    check.py otlp RECORD-FILE TRACES | perfetto FILE TRACES | packets FILE TRACES | speedscope FILE | prometheus FILE | report FILE
 """
 import base64, json, re, sys
 from checks import *
@@ -32,6 +32,9 @@ def otlp(path, traces):
     check("errors are statuses", len(failed) == (traces + 6) // 10 and all(s["status"]["message"] == "out of paper" for s in failed), len(failed))
     about = attributes(next(s for s in spans if s["name"] == "query"))
     check("masked values stay masked, texts stay whole", about["password"] == "<masked>" and about["text"] == '<b>"\x01; ünï', about)
+    linked = [(s["name"], l["traceId"], l["spanId"]) for s in spans for l in s.get("links", [])]
+    wanted = ("query", base64.b64encode((0x2222).to_bytes(8, "big") + (9).to_bytes(8, "big")).decode(), base64.b64encode((5).to_bytes(8, "big")).decode())
+    check("links", len(linked) == traces and set(linked) == {wanted}, linked[:2])
     request = attributes(next(s for s in spans if s["name"] == "GET"))
     check("a request has the conventions' names", request["http.request.method"] == "GET" and request["http.response.status_code"] == "503"
           and request["server.address"] == "example.test" and request["network.protocol.version"] == "1.1" and request["error.type"] == "503", request)
@@ -58,8 +61,69 @@ def perfetto(path, traces):
     check("times are microseconds", root["dur"] == 10000 and root["ts"] > 1e15)
 
 
+def unknown(message):
+    """Whether a message holds fields that the definitions do not have."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+    if len(UnknownFieldSet(message)): return True
+    return any(unknown(each) for field, value in message.ListFields() if field.message_type for each in (value if field.is_repeated else [value]))
+
+
+def packets(path, traces):
+    """Perfetto's own form, by its official definitions; what its importer wants of slices and tracks."""
+    try: from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+    except ImportError: return print("        the package 'perfetto' is not there: packets are not held against Perfetto's definitions")
+    trace = Trace()
+    trace.ParseFromString(open(path, "rb").read())
+    check("packets have no field that Perfetto does not know", not unknown(trace) and trace.IsInitialized())
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
+    check("a process is named", [t.process.process_name for t in tracks.values() if t.HasField("process")] == ["shop"])
+    check("tracks are within processes", all(t.HasField("process") or t.parent_uuid in tracks for t in tracks.values()))
+    open_slices, closed, wrong, last = {}, [], [], {}
+    for packet in trace.packet:
+        if not packet.HasField("track_event"): continue
+        event = packet.track_event
+        if event.track_uuid not in tracks: wrong.append(("no track", event.name))
+        if event.type in (TrackEvent.TYPE_SLICE_BEGIN, TrackEvent.TYPE_SLICE_END):
+            # The importer sorts by time; those of one track are in their order already.
+            if packet.timestamp < last.get(event.track_uuid, 0): wrong.append(("order", event.name))
+            last[event.track_uuid] = packet.timestamp
+        stack = open_slices.setdefault(event.track_uuid, [])
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN: stack.append((event, packet.timestamp))
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            if stack: closed.append((*stack.pop(), packet.timestamp))
+            else: wrong.append(("an end without a begin", packet.timestamp))
+    check("slices begin and end on their tracks, one inside of the other", not wrong and not any(open_slices.values()), wrong[:3])
+    spans = [(e, b, end) for e, b, end in closed if "span" in e.categories]
+    check("all spans", len(spans) == 3 * traces, len(spans))
+    check("with their times", all(end - b == {"GET /cart": 10**7, "query": 2 * 10**6, "render": 3 * 10**6}[e.name] for e, b, end in spans))
+    about = {a.name: a for a in next(e for e, _, _ in spans if e.name == "query").debug_annotations}
+    check("masked values stay masked, texts stay whole", about["password"].string_value == "<masked>" and about["text"].string_value == '<b>"\x01; ünï', about)
+    counters = [p.track_event.double_counter_value for p in trace.packet if p.track_event.type == TrackEvent.TYPE_COUNTER and tracks[p.track_event.track_uuid].name == "orders"]
+    check("a counter", counters == [41, 42], counters)
+    check("an event", any(p.track_event.name == "checkout" and p.track_event.type == TrackEvent.TYPE_INSTANT for p in trace.packet))
+
+
+def schema():
+    """speedscope's published schema of its files; None where it is not there."""
+    import glob, os
+    named = os.environ.get("SPEEDSCOPE_SCHEMA")
+    found = [named] if named else glob.glob(os.path.join(os.environ.get("NODE_PACKAGES", ""), "speedscope", "**", "file-format-schema*.json"), recursive=True)
+    return json.load(open(found[0])) if found else None
+
+
 def speedscope(path):
     file = json.load(open(path))
+    try: import fastjsonschema
+    except ImportError: fastjsonschema = None
+    published = schema()
+    if published is None or fastjsonschema is None:
+        print("        the packages 'speedscope' and 'fastjsonschema' are not there: the file is not held against speedscope's schema")
+    else:
+        try:
+            fastjsonschema.compile(published)(file)
+            fault = None
+        except fastjsonschema.JsonSchemaException as problem: fault = problem
+        check("it is valid by speedscope's published schema", fault is None, fault)
     profile, frames = file["profiles"][0], file["shared"]["frames"]
     check("it follows the schema", file["$schema"] == "https://www.speedscope.app/file-format-schema.json" and profile["type"] == "sampled"
           and len(profile["samples"]) == len(profile["weights"]) and all(0 <= f < len(frames) for s in profile["samples"] for f in s))
@@ -84,5 +148,5 @@ def report(path):
 
 
 what, path, *rest = sys.argv[1:]
-{"otlp": otlp, "perfetto": perfetto, "speedscope": speedscope, "prometheus": prometheus, "report": report}[what](path, *map(int, rest))
+{"otlp": otlp, "perfetto": perfetto, "packets": packets, "speedscope": speedscope, "prometheus": prometheus, "report": report}[what](path, *map(int, rest))
 finish()

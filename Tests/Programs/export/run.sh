@@ -18,6 +18,8 @@ start_collector() {
 }
 trap 'kill ${collector:-} ${server:-} 2>/dev/null || true; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 
+printf '#!/bin/sh\necho "$1" >"%s"\n' "$work/shown" >browser.sh && chmod +x browser.sh
+
 # A collector that is busy, resets, is slow: everything arrives, once.
 start_collector first 503 429 reset slow
 capture otlp export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
@@ -40,7 +42,7 @@ for _ in $(seq 100); do [ -s killed.taken ] && break; sleep 0.05; done
 kill -9 $exporter; wait $exporter 2>/dev/null || true
 capture resumed export_ --otlp "http://127.0.0.1:$port" --header X-Token=t1
 ended 'an exporter that was killed goes on when it is started again' resumed
-distinct=$("$scripthost" events --json --state "$state" | grep -o '"span":"[0-9a-f]*"' | sort -u | wc -l)
+distinct=$("$scripthost" events --json --state "$state" | sed 's/"links":\[[^]]*\]//' | grep -o '"span":"[0-9a-f]*"' | sort -u | wc -l)
 # Requests have no identifiers of their own here.
 requests=$("$scripthost" events --json --state "$state" --kind network | wc -l)
 judged '' python3 "$here/resumed.py" killed.taken $((distinct + requests))
@@ -59,6 +61,8 @@ kill "$collector"
 rm -rf "$state" && "$products/record-sample" "$state/journal" $traces >/dev/null
 check 'perfetto is written' export_ --perfetto trace.json
 judge perfetto trace.json $traces
+check 'and in its own form' export_ --perfetto trace.pftrace
+judge packets trace.pftrace $traces
 check 'speedscope is written' export_ --speedscope profile.json
 judge speedscope profile.json
 export_ --folded - >folded 2>/dev/null
@@ -68,6 +72,13 @@ check 'and written again, with no row twice' export_ --sqlite shop.db
 check 'sqlite3 reads it' [ "$(sqlite3 shop.db 'SELECT count(*) FROM spans')" -eq $((3 * traces + 1)) ]
 check 'jsonl is what events prints' cmp <(export_ --jsonl - 2>/dev/null) <("$scripthost" events --json --state "$state" 2>/dev/null)
 
+asked() { "$scripthost" events --state "$state" --json --where "$1" 2>/dev/null | wc -l; }
+check 'events are chosen by a condition' [ "$(asked "name == 'checkout' and total > 10")" -eq 1 -a "$(asked "name == 'checkout' and total > 20")" -eq 0 ]
+check 'on what the record is' [ "$(asked "kind == 'span' and name == 'query'")" -eq $traces ]
+check 'on a field that is called as something of the record' [ "$(asked "fields.kind == 'client' and name == 'query'")" -eq $traces ]
+check 'on fields within fields' [ "$(asked "kind == 'span' and attributes.items < 3 and contains(attributes.text, 'ün')")" -eq 9 ]
+capture condition "$scripthost" events --state "$state" --where 'total >'
+check 'a wrong condition is one sentence' grep -q "'--where': 'total >' ends where a value is expected" condition.err
 query() { "$scripthost" query --state "$state" "$@"; }
 check 'query answers' [ "$(query --format csv 'SELECT count(*) FROM spans WHERE name = "render" AND status = "error"' | tail -n 1 | tr -d '\r')" -eq $(((traces + 6) / 10)) ]
 check 'query reads fields' [ "$(query --format json "SELECT fields ->> 'total' AS total FROM events")" = '{"total":12.5}' ]
@@ -77,7 +88,18 @@ capture writes query 'DELETE FROM records'
 check 'a statement that writes is refused' grep -q 'readonly' writes.err
 
 check 'a report is made' "$scripthost" report --state "$state" -o report.html
+check 'and shown by the browser of the user' env BROWSER="$work/browser.sh" "$scripthost" report --state "$state" -o shown.html --open
+same 'with the page as what it opens' <(echo "$work/shown.html") shown
 judge report report.html
+
+# The page on a phone and in the dark: nothing is wider than the screen, and text and ground are the dark ones.
+sed 's#</body>#<script>document.body.setAttribute("data-fits", document.documentElement.scrollWidth <= window.innerWidth); document.body.setAttribute("data-ground", getComputedStyle(document.body).backgroundColor);</script></body>#' report.html >measured.html
+for light in '' --force-dark-mode; do
+  timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/phone" --window-size=390,844 ${light:+$light --blink-settings=preferredColorScheme=0} --dump-dom "file://$work/measured.html" >"phone$light" 2>/dev/null || true
+  says "on a phone nothing is wider than the screen${light:+, in the dark}" "phone$light" 'data-fits="true"'
+done
+says 'the page is light' phone 'data-ground="rgb(255, 255, 255)"'
+says 'and dark where the user wants it' phone--force-dark-mode 'data-ground="rgb(20, 24, 30)"'
 
 # In a real browser: the script puts every section into the page and says nothing on the console.
 timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr --dump-dom "file://$work/report.html" >dom 2>browser.log || true

@@ -19,7 +19,7 @@ export HOME=$work/home
 unset STATE_DIRECTORY XDG_STATE_HOME LD_PRELOAD
 mkdir -p "$HOME"
 # checks.py, and the packages that scripts/setup installed.
-export PYTHONPATH=$root/Tests/Programs/support:$root/.build/python PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=$root/Tests/Programs/support:$root/.build/python PYTHONDONTWRITEBYTECODE=1 NODE_PACKAGES=$root/.build/node
 checks=0 wrong=0
 
 # good NAME, bad NAME DETAIL…: notes one check.

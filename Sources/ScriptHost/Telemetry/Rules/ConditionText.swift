@@ -9,7 +9,7 @@
 // A unit makes a number one of nanoseconds or bytes: 10ms, 2s, 4KB. Functions: contains, starts_with, ends_with.
 
 /// A condition as it was read. Texts are as written, without quotes.
-indirect enum ConditionText: Equatable {
+indirect enum ConditionText: Equatable, Sendable {
   enum Comparison: String { case equal = "==", unequal = "~=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=" }
   enum Function: String, CaseIterable { case contains, starts_with, ends_with }
 
