@@ -6,6 +6,7 @@
 //   Subject        what the patches hook; a module of its own, so that the optimiser cannot see through it
 //   bench-kinds    the same for every kind of value, calls from scripts, closures and async functions
 //   Kinds          what is hooked there
+//   bench-client   requests of URLSession
 //   Sampling       the clock and the loops around what is measured
 //
 // What needs the runtime's inner interfaces is in Engine/ and Subjects/, built by the root package as `engine-bench`.
@@ -21,6 +22,7 @@ let package = Package(
     .target(name: "Sampling", swiftSettings: swift),
     .executableTarget(name: "bench-subject", dependencies: ["Sampling", "Subject"], swiftSettings: swift),
     .executableTarget(name: "bench-kinds", dependencies: ["Kinds", "Sampling"], swiftSettings: swift),
+    .executableTarget(name: "bench-client", dependencies: ["Sampling"], swiftSettings: swift),
     .executableTarget(name: "bench", swiftSettings: swift),
   ]
 )

@@ -63,5 +63,8 @@ with tempfile.TemporaryDirectory() as directory:
     found = {name: [] for name in runs}
     for turn in range(5):
         for name, command in runs.items(): found[name].append(measure(command, f"out{turn}{re.sub(r'[^a-z]', '', name)}"))
+    print("server                  requests/s, us of its processor time for each request (the middle of five; the host's part over the run without)")
+    alone = statistics.median(v[1] for v in found["without"])
     for name, values in found.items():
-        print(f"{name:12} {statistics.median(v[0] for v in values):8.0f} requests/s {statistics.median(v[1] for v in values):8.0f} us of the server for each")
+        rate, spent = statistics.median(v[0] for v in values), statistics.median(v[1] for v in values)
+        print(f"  {name:20}{rate:12.0f}{spent:12.0f} us{spent - alone:+12.0f} us")

@@ -11,6 +11,8 @@ open class Watched {
   @inline(never) public final func leftOut(_ a: Int, _ b: Double) -> Int { count(a, b) }
   /// A rule whose `where` lets every call in, and which leaves all but the first out as repeats.
   @inline(never) public final func repeated(_ a: Int, _ b: Double) -> Int { count(a, b) }
+  /// The same where each call differs from the last, and is recorded.
+  @inline(never) public final func distinct(_ a: Int, _ b: Double) -> Int { count(a, b) }
   @inline(never) public final func spanned(_ a: Int, _ b: Double) -> Int { count(a, b) }
   @inline(never) public final func counted(_ a: Int, _ b: Double) -> Int { count(a, b) }
   @inline(never) public final func budgeted(_ a: Int, _ b: Double) -> Int { count(a, b) }
@@ -34,10 +36,11 @@ public final class Leaf: Middle {
 
 /// An owner and its delegate.
 public protocol WatchedDelegate: AnyObject { func changed(_ owner: Owner, to value: Int) }
-public final class Owner {
-  public weak var delegate: (any WatchedDelegate)?
+open class Owner {
+  // Open: it is set by its setter, which other modules write in line otherwise.
+  open weak var delegate: (any WatchedDelegate)?
   public init() {}
-  @inline(never) public func change(_ value: Int) { delegate?.changed(self, to: value) }
+  @inline(never) public final func change(_ value: Int) { delegate?.changed(self, to: value) }
 }
 public final class Listener: WatchedDelegate {
   var total = 0

@@ -17,7 +17,8 @@ case "rules":
 case "only":
   // For what counts instructions: NAME ROUNDS.
   let name = arguments.count > 3 ? arguments[2] : ""
-  if !callBench().run(only: name, rounds: arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1) { fatalError("there is no '\(name)'") }
+  let rounds = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
+  if !callBench().run(only: name, rounds: rounds), !ruleBench().run(only: name, rounds: rounds) { fatalError("there is no '\(name)'") }
 case "threads": measureThreads(repetitions)
 case "loop": measureLoop(repetitions)
 case "memory":
@@ -56,6 +57,7 @@ func ruleBench() -> Bench {
   bench.add("rule none") { for i in 0..<$0 { keep(watched.plain(i, 2.5)) } }
   bench.add("rule left out") { for i in 0..<$0 { keep(watched.leftOut(i, 2.5)) } }
   bench.add("rule repeat") { for i in 0..<$0 { keep(watched.repeated(i, 2.5)) } }
+  bench.add("rule recorded") { for i in 0..<$0 { keep(watched.distinct(i, 2.5)) } }
   bench.add("rule span") { for i in 0..<$0 { keep(watched.spanned(i, 2.5)) } }
   bench.add("rule metric") { for i in 0..<$0 { keep(watched.counted(i, 2.5)) } }
   bench.add("rule budget") { for i in 0..<$0 { keep(watched.budgeted(i, 2.5)) } }

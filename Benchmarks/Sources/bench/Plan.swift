@@ -49,16 +49,27 @@ struct Plan {
           samples.read(Child.run(ruled + ["rules", repetitions]).output)
         }
       },
+      Plan(title: "requests of URLSession") { samples in
+        let sink = Sink()
+        let tasks = settings.quick ? "200" : "1000"
+        for _ in 0..<settings.rounds {
+          samples.read(Child.run([settings.client, sink.url, tasks, repetitions]).output, prefix: "alone: ")
+          samples.read(Child.run(hosted + ["--network", "--", settings.client, sink.url, tasks, repetitions]).output, prefix: "recorded: ")
+        }
+      },
       Plan(title: "exports") { samples in
-        // Three spans, an event and a request for each trace.
+        // Three spans a trace.
         let traces = settings.quick ? 33_334 : 333_334
         let journal = workplace.directory + "/exported"
         _ = Child.run(["/bin/mkdir", "-p", journal + "/journal"])
         _ = Child.run([settings.products + "/record-sample", journal + "/journal", "\(traces)"])
-        for (name, words) in [("jsonl", ["--jsonl"]), ("perfetto", ["--perfetto"]), ("folded", ["--folded"])] {
-          let run = Child.run([settings.host, "export", "--state", journal] + words + ["/dev/null"])
+        let files = [("jsonl", "--jsonl", "records.jsonl"), ("perfetto", "--perfetto", "trace.pftrace"), ("folded", "--folded", "stacks.txt"), ("sqlite", "--sqlite", "records.db")]
+        for (name, option, file) in files {
+          let run = Child.run([settings.host, "export", "--state", journal, option, workplace.directory + "/" + file])
           samples.add("export " + name, run.milliseconds * 1_000_000 / Double(3 * traces))
         }
+        let sent = Child.run([settings.host, "export", "--state", journal, "--otlp", Sink().url])
+        samples.add("export otlp", sent.milliseconds * 1_000_000 / Double(3 * traces))
         let page = Child.run([settings.host, "report", "--state", journal, "-o", workplace.directory + "/report.html"])
         samples.add("export report", page.milliseconds * 1_000_000 / Double(3 * traces))
       },

@@ -91,7 +91,8 @@ struct Report {
       "rules by kind, over the call without",
       [
         Row(title: "left out by where", sample: "rule left out", unit: "ns", comparison: .over("rule none")),
-        Row(title: "where, and a repeat", sample: "rule repeat", unit: "ns", comparison: .over("rule none")),
+        Row(title: "where and dedupe, a repeat", sample: "rule repeat", unit: "ns", comparison: .over("rule none")),
+        Row(title: "where and dedupe, recorded", sample: "rule recorded", unit: "ns", comparison: .over("rule none")),
         Row(title: "metric, a histogram of time", sample: "rule metric", unit: "ns", comparison: .over("rule none"), target: 30),
         Row(title: "span, recorded", sample: "rule span", unit: "ns", comparison: .over("rule none"), target: 120),
         Row(title: "span of an async call", sample: "async spanned", unit: "ns", comparison: .over("async bare")),
@@ -101,11 +102,20 @@ struct Report {
       ]
     ),
     (
+      "a task of URLSession",
+      [
+        Row(title: "without", sample: "alone: task", unit: "ns", comparison: .alone),
+        Row(title: "recorded", sample: "recorded: task", unit: "ns", comparison: .over("alone: task")),
+      ]
+    ),
+    (
       "exports, a million spans",
       [
         Row(title: "JSON lines", sample: "export jsonl", unit: "ms", comparison: .alone),
         Row(title: "Perfetto", sample: "export perfetto", unit: "ms", comparison: .alone),
         Row(title: "folded stacks", sample: "export folded", unit: "ms", comparison: .alone),
+        Row(title: "SQLite", sample: "export sqlite", unit: "ms", comparison: .alone),
+        Row(title: "OTLP to a collector", sample: "export otlp", unit: "ms", comparison: .alone),
         Row(title: "the report", sample: "export report", unit: "ms", comparison: .alone),
       ]
     ),

@@ -12,6 +12,10 @@ struct Settings {
   var kinds: String { subject.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/bench-kinds" }
   /// The script that measures what goes on in a process that runs.
   var live = ""
+  /// The client of URLSession, beside it.
+  var client: String { subject.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/bench-client" }
+  /// Words of the titles of what is measured; empty: all of it.
+  var only: [String] = []
   /// Directory of the toolchain's programs.
   var toolchain = ""
 
@@ -21,11 +25,12 @@ struct Settings {
       switch word {
       case "--quick": quick = true
       case "--json": json = true
+      case "--only": only.append(arguments.popFirst() ?? "")
       case "--products": products = arguments.popFirst() ?? ""
       case "--subject": subject = arguments.popFirst() ?? ""
       case "--live": live = arguments.popFirst() ?? ""
       case "--toolchain": toolchain = arguments.popFirst() ?? ""
-      default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json]")
+      default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json] [--only WORD]")
       }
     }
     guard ![products, subject, live, toolchain].contains("") else { fail("start it as scripts/bench") }

@@ -62,6 +62,7 @@ struct Workplace {
     patch { id = "rules", version = "1.0.0", api = 1 }
     track "left out" { on = "Subject.Watched.leftOut(_:_:)", where = "args.1 < 0 and args.2 > 1", fields = { a = "args.1" } }
     track "repeat" { on = "Subject.Watched.repeated(_:_:)", where = "args.1 >= 0", dedupe = "10s", fields = { b = "args.2" } }
+    track "recorded" { on = "Subject.Watched.distinct(_:_:)", where = "args.1 >= 0", dedupe = "1ms", fields = { a = "args.1" } }
     span { on = "Subject.Watched.spanned(_:_:)", name = "spanned" }
     metric "counted" { on = "Subject.Watched.counted(_:_:)", histogram = "duration" }
     slow { on = "Subject.Watched.budgeted(_:_:)", budget = "1s" }

@@ -6,7 +6,9 @@ let workplace = Workplace(settings)
 defer { workplace.remove() }
 
 var samples = Samples()
-for plan in Plan.all(settings, workplace) {
+let plans = Plan.all(settings, workplace).filter { plan in settings.only.isEmpty || settings.only.contains(where: plan.title.contains) }
+if plans.isEmpty { fail("nothing is measured whose title has one of '\(settings.only.joined(separator: "', '"))'; titles are \(Plan.all(settings, workplace).map(\.title).joined(separator: "; "))") }
+for plan in plans {
   progress(plan.title)
   plan.run(&samples)
 }
