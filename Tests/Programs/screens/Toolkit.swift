@@ -135,7 +135,7 @@ public protocol GridDelegate: AnyObject { func grid(_ grid: GridView, didSelectI
 
 /// A list whose slot is unowned: what is gone must never be called.
 open class GridView: View {
-  public unowned var delegate: any GridDelegate
+  open unowned var delegate: any GridDelegate
   public init(frame: Rect, delegate: any GridDelegate) {
     self.delegate = delegate
     super.init(frame: frame)

@@ -1,5 +1,6 @@
 // A program that uses the toolkit and knows nothing of who watches it.
 import Glibc
+import Naive
 import Reactive
 import Toolkit
 
@@ -97,6 +98,37 @@ func lists() {
   withExtendedLifetime(first) {}
 }
 
+/// The traps of proxies, each by its name; with `naive` in views of a tracker that falls into them.
+func wars(_ trap: String, _ isNaive: Bool) {
+  let frame = Rect(0, 0, 10, 10), own = Listener("own")
+  switch trap {
+  case "identity":
+    let list = isNaive ? NaiveListView(frame: frame) : ListView(frame: frame)
+    list.delegate = own
+    print(list.delegate === own)
+    // Sets itself, and insists on being what is got.
+    let proxy = ListProxy.of(list)
+    list.select(1)
+    print(proxy.selected)
+  case "cycle":
+    let list = isNaive ? AskingListView(frame: frame) : ListView(frame: frame)
+    list.delegate = own
+    list.select(2)
+  default:
+    let first = Listener("first"), grid = isNaive ? OnceGridView(frame: frame, delegate: own) : GridView(frame: frame, delegate: own)
+    let last = Listener("last")
+    do {
+      let second = Listener("second")
+      grid.delegate = second
+      grid.select(3)
+      grid.delegate = last
+    }
+    grid.select(4)
+    withExtendedLifetime((first, last)) {}
+  }
+  withExtendedLifetime(own) {}
+}
+
 func reactive() {
   let list = ListView(frame: Rect(0, 0, 10, 10)), own = Listener("own"), other = Listener("other")
   list.delegate = own
@@ -189,6 +221,7 @@ case "screens": screens()
 case "controls": controls()
 case "lists": lists()
 case "reactive": reactive()
+case "wars": wars(CommandLine.arguments[2], CommandLine.arguments.count > 3)
 case "exposures": exposures()
 case "taps": taps()
 default: handlers()

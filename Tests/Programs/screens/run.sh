@@ -30,13 +30,31 @@ for level in -Onone -O; do
   "${compile[@]}" -parse-as-library -emit-library -emit-module -module-name Toolkit "$here/Toolkit.swift" -o libToolkit.so
   "${compile[@]}" -parse-as-library -emit-library -emit-module -module-name Reactive -lToolkit "$here/Reactive.swift" -o libReactive.so
   "${compile[@]}" -parse-as-library -emit-library -module-name Later -lToolkit "$here/Later.swift" -o libLater.so
-  "${compile[@]}" -module-name App -lToolkit -lReactive "$here/main.swift" -o app
+  "${compile[@]}" -parse-as-library -emit-library -emit-module -module-name Naive -lToolkit "$here/Naive.swift" -o libNaive.so
+  "${compile[@]}" -module-name App -lToolkit -lReactive -lNaive "$here/main.swift" -o app
 
   kind=screen watched screens ./libLater.so
   kind=screen watched handlers
   watched controls
   watched lists
   watched reactive
+
+  # The traps of proxies: a naive tracker falls into each of them, the rules do not.
+  for trap in identity cycle dangling; do
+    capture naive env SWIFT_BACKTRACE=enable=no timeout 60 ./app wars $trap naive
+    check "$level: $trap: a naive tracker ends the program" [ "$(cat naive.status)" -gt 128 ]
+    capture alone ./app wars $trap
+    rm -f events.jsonl
+    capture ours "$scripthost" run --state state --events events.jsonl --patches "$here/patches/wars.lua" -- ./app wars $trap
+    unchanged "$level: $trap: with the rules it goes on as it did" alone ours
+    records event >ours.said
+    case $trap in
+      identity) wanted='list.select {"row":1}' ;;
+      cycle) wanted='list.select {"row":2}' ;;
+      dangling) wanted=$'grid.select {"row":3}\ngrid.select {"row":4}' ;;
+    esac
+    same "$level: $trap: and each call is one event" <(echo "$wanted") ours.said
+  done
   sorted=yes watched exposures
   sorted=yes watched taps
 

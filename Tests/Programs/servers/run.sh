@@ -24,14 +24,16 @@ says 'a parent that is no path' wrong.err "no argument '2'"
 docc=$(readlink -f "$(command -v docc)")
 mkdir Doc.docc
 printf '# Doc\n\n@Metadata { @TechnologyRoot }\n\nText.\n' >Doc.docc/Doc.md
-requests=200
+requests=${SERVERS_REQUESTS:-200}
 # So that dictionaries are written in the same order in both runs.
 export SWIFT_DETERMINISTIC_HASHING=1
 check 'docc previews alone' python3 -B "$here/preview.py" alone.answers $requests "$docc" preview Doc.docc --port PORT --output-path out
-check 'docc previews under nio.http' python3 -B "$here/preview.py" hosted.answers $requests \
-  "$scripthost" run --state docc --preset nio.http -- "$docc" preview Doc.docc --port PORT --output-path out2
+check 'docc previews under nio.http and c.dns' python3 -B "$here/preview.py" hosted.answers $requests \
+  "$scripthost" run --state docc --preset nio.http --preset c.dns -- "$docc" preview Doc.docc --port PORT --output-path out2
 same 'its answers are the same, byte by byte' alone.answers hosted.answers
-"$scripthost" events --state docc --kind span --json >docc.jsonl
+"$scripthost" events --state docc --kind span --json >docc.spans
+grep '"kind":"server"' docc.spans >docc.jsonl || true
+says 'the name that it listens at is looked up, as a span' docc.spans '"name":"dns localhost"'
 check 'each request is a server span' [ "$(grep -c '"kind":"server"' docc.jsonl)" -eq $requests ]
 check 'each continues the trace of its client' [ "$(grep -o '"trace":"[0-9a-f]*"' docc.jsonl | sort -u | wc -l)" -eq $requests ]
 check 'all of them have status and path' [ "$(grep -c '"url.path":"/.*"http.response.status_code":[24]' docc.jsonl)" -eq $requests ]

@@ -40,6 +40,10 @@ for level in -Onone -O; do
   tracked privacy visits
   same "$level: equal values have equal hashes in the next run" privacy.first privacy.said
 
+  rm -f events.jsonl
+  capture elsewhere "$scripthost" run --state "elsewhere$level" --events events.jsonl --patches "$here/patches/privacy.lua" -- ./shop visits
+  check "$level: and others with the key of another state directory" [ "$(grep -o '"buyer":"[0-9a-f]\{16\}"' events.jsonl | head -n 1)" != "$(grep -o '"buyer":"[0-9a-f]\{16\}"' privacy.said | head -n 1)" ]
+
   tracked limits taps 3000
   events all 3000
   events some 1000
