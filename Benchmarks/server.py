@@ -34,14 +34,14 @@ def measure(command, place):
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(command + [docc, "preview", "Doc.docc", "--port", str(port), "--output-path", place],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                              stdout=subprocess.DEVNULL, stderr=open("server.err", "w"), start_new_session=True)
     try:
         while True:
             try:
                 socket.create_connection(("localhost", port), 1).close()
                 break
             except OSError:
-                if server.poll() is not None: sys.exit("the server did not start")
+                if server.poll() is not None: sys.exit(f"'{' '.join(command)}' did not start: {open('server.err').read()[-500:]}")
                 time.sleep(0.1)
         drive(port, 100)
         before, begun = processor_time(server.pid), time.monotonic()
@@ -50,7 +50,7 @@ def measure(command, place):
         for thread in threads: thread.join()
         return requests / (time.monotonic() - begun), (processor_time(server.pid) - before) / requests * 1e6
     finally:
-        os.killpg(server.pid, signal.SIGTERM)
+        if server.poll() is None: os.killpg(server.pid, signal.SIGTERM)
         server.wait(30)
 
 
