@@ -6,6 +6,7 @@
 // What is followed from a descriptor on is looked at before it is read (`Checked`): an image may be damaged where the program itself never looks.
 private import CHookTrampoline
 private import Glibc
+private import Synchronization
 
 /// Reads that do not trust the addresses they are given.
 enum Checked {
@@ -28,17 +29,44 @@ enum Checked {
     return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<end]), as: UTF8.self)
   }
   /// The relative address at `offset` from `base`; nil for none.
-  static func relative(_ base: UnsafeRawPointer, _ offset: Int) -> UnsafeRawPointer? {
+  /// - Parameter mask: the bits of the distance that are none of it are clear.
+  static func relative(_ base: UnsafeRawPointer, _ offset: Int, mask: Int32 = -1) -> UnsafeRawPointer? {
     guard isReadable(base + offset, 4) else { return nil }
-    let distance = (base + offset).loadUnaligned(as: Int32.self)
+    let distance = (base + offset).loadUnaligned(as: Int32.self) & mask
     return distance == 0 ? nil : base + offset + Int(distance)
   }
-  /// A context descriptor begins there: of a module, extension, anonymous context, protocol, opaque type, or nominal type.
+  /// A context descriptor begins there: of a module, extension, anonymous context, protocol, opaque type, or nominal type. What is around it
+  /// leads to a module.
   static func isContext(_ pointer: UnsafeRawPointer) -> Bool {
-    guard UInt(bitPattern: pointer) % 4 == 0, isReadable(pointer, 8) else { return false }
-    let flags = pointer.load(as: UInt32.self), kind = flags & 0x1F
-    // Bits 8 to 15, once a version, are zero.
-    return (kind <= 4 || (16...18).contains(kind)) && flags & 0xFF00 == 0
+    let address = UInt(bitPattern: pointer)
+    if contexts.withLock({ $0.contains(address) }) { return true }
+    var each = pointer
+    for _ in 0..<deepestContext {
+      guard UInt(bitPattern: each) % 4 == 0, isReadable(each, 16) else { return false }
+      let flags = each.load(as: UInt32.self), kind = flags & 0x1F
+      // Bits 8 to 15, once a version, are zero.
+      guard kind <= 4 || (16...18).contains(kind), flags & 0xFF00 == 0, isNamed(each, kind) else { return false }
+      if kind == 0 {
+        contexts.withLock { _ = $0.insert(address) }
+        return true
+      }
+      guard let place = relative(each, 4, mask: ~1) else { return false }
+      let distance = (each + 4).load(as: Int32.self)
+      guard let parent = distance & 1 == 0 ? place : word(place) else { return false }
+      each = parent
+    }
+    return false
+  }
+  /// What was found to be one.
+  private static let contexts = Mutex<Set<UInt>>([])
+
+  /// The context has the name that its kind has, and a type the function that finds its metadata.
+  private static func isNamed(_ context: UnsafeRawPointer, _ kind: UInt32) -> Bool {
+    guard kind == 0 || kind == 3 || kind >= 16 else { return true }
+    guard let name = relative(context, 8), isReadable(name, 1), text(name)?.isEmpty == false else { return false }
+    guard kind >= 16, let accessor = relative(context, 12) else { return kind < 16 || isReadable(context, 28) }
+    // Of types made here the accessor lies in no image either.
+    return isReadable(context, 28) && (hkt_is_image_code(accessor) || !hkt_is_image_memory(context))
   }
 }
 
@@ -300,6 +328,9 @@ package struct TypeDescriptor: Hashable, @unchecked Sendable {
   /// Enum descriptors: payload cases in the low 24 bits at +20, empty cases at +24.
   package var payloadCases: Int { Int(pointer.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF) }
   package var emptyCases: Int { Int(pointer.load(fromByteOffset: 24, as: UInt32.self)) }
+
+  /// How many stored properties a struct or class declares.
+  package var fieldCount: Int { Int(pointer.load(fromByteOffset: isClass ? 36 : 20, as: UInt32.self)) }
 
   /// Offset, in words of the metadata, of the field offset vector.
   package var fieldOffsetVector: Int? {

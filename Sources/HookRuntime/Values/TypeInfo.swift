@@ -43,6 +43,9 @@ package final class TypeInfo: Sendable {
   /// What the layer above found out about the type, as a word of its own; 0 before. Asking is to cost no look into a table.
   package let note = Atomic<UInt>(0)
 
+  /// The first 64 cases whose payload was seen to lie in a box.
+  let boxedCases = Atomic<UInt64>(0)
+
   /// Found when first asked for.
   private let lazyMembers = Mutex<Members?>(nil)
   struct Members: Sendable {

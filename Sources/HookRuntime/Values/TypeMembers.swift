@@ -2,6 +2,8 @@
 //
 // Offsets come from the metadata of the very type (generic, with a resilient superclass or not), names and types from its
 // field records. Runs no program code; a field's type is found through the runtime, which may call metadata accessors.
+private import Synchronization
+
 
 /// A stored property of a class or struct, or an element of a tuple.
 package struct StoredField: Sendable {
@@ -43,12 +45,12 @@ package struct StoredField: Sendable {
     }
   }
 
-  fileprivate init(_ record: TypeDescriptor.Field, offset: Int, owner: Metadata) {
+  fileprivate init(_ record: TypeDescriptor.Field, offset: Int, owner: Metadata, isSound: Bool) {
     name = record.name
     isVar = record.isVar
     self.offset = offset
     self.owner = owner
-    guard let bytes = record.typeName else { (reference, source) = (.value, .none); return }
+    guard isSound, let bytes = record.typeName else { (reference, source) = (.value, .none); return }
     source = .record(bytes)
     reference = bytes.hasSuffix("Xw") ? .weak : bytes.hasSuffix("Xo") ? .unowned : bytes.hasSuffix("Xu") ? .unmanaged : .value
   }
@@ -72,12 +74,12 @@ package struct EnumCase: Sendable {
   private let owner: Metadata
   private let bytes: MangledBytes?
 
-  fileprivate init(_ record: TypeDescriptor.Field, owner: Metadata, hasPayload: Bool) {
+  fileprivate init(_ record: TypeDescriptor.Field, owner: Metadata, hasPayload: Bool, isSound: Bool) {
     name = record.name
     isIndirect = record.isIndirectCase
     self.hasPayload = hasPayload
     self.owner = owner
-    bytes = record.typeName
+    bytes = isSound ? record.typeName : nil
   }
 
   /// The payload's type; several associated values are a tuple.
@@ -115,11 +117,12 @@ extension Metadata {
     guard let descriptor, let vector = descriptor.fieldOffsetVector else { return [] }
     let base = pointer + 8 * vector, fields = descriptor.fields
     guard Checked.isReadable(base, (descriptor.isClass ? 8 : 4) * fields.count) else { return [] }
+    let isSound = hasSoundFields
     // Classes keep field offsets as words, structs as 32-bit numbers.
     return fields.enumerated().map { index, record in
       let offset =
         descriptor.isClass ? base.load(fromByteOffset: 8 * index, as: Int.self) : Int(base.load(fromByteOffset: 4 * index, as: UInt32.self))
-      return StoredField(record, offset: offset, owner: self)
+      return StoredField(record, offset: offset, owner: self, isSound: isSound)
     }
   }
 
@@ -127,8 +130,8 @@ extension Metadata {
     switch kind {
     case .enumeration, .optional:
       guard let descriptor else { return [] }
-      let payloads = descriptor.payloadCases
-      return descriptor.fields.enumerated().map { EnumCase($1, owner: self, hasPayload: $0 < payloads) }
+      let payloads = descriptor.payloadCases, isSound = hasSoundFields
+      return descriptor.fields.enumerated().map { EnumCase($1, owner: self, hasPayload: $0 < payloads, isSound: isSound) }
     default: return []
     }
   }
@@ -157,9 +160,21 @@ extension TypeInfo {
       bits.copyMemory(from: memory, byteCount: size)
       metadata.projectEnumData(bits)
       guard cases[number].isIndirect else { return body(UnsafeRawPointer(bits), payload) }
-      guard let box = UnsafeRawPointer(bitPattern: bits.load(as: UInt.self)) else { return nil }
+      guard let box = UnsafeRawPointer(bitPattern: bits.load(as: UInt.self)), isBox(box, ofCase: number) else { return nil }
       return body(box + payload.boxOffset, payload)
     }
+  }
+
+  /// That the payload of a case is in a box its record alone says: the first value shows it.
+  private func isBox(_ object: UnsafeRawPointer, ofCase number: Int) -> Bool {
+    let bit: UInt64 = number < 64 ? 1 << UInt64(number) : 0
+    if boxedCases.load(ordering: .relaxed) & bit != 0 { return true }
+    // Metadata of boxes: a kind of its own for those of one type, and of generic ones.
+    guard let metadata = Checked.word(object), let kind = Checked.word(metadata).map({ UInt(bitPattern: $0) }), kind == 0x400 || kind == 0x500 else {
+      return false
+    }
+    boxedCases.bitwiseOr(bit, ordering: .relaxed)
+    return true
   }
 
   /// Where a value lies in a heap box: behind the object's two words, at its own alignment.

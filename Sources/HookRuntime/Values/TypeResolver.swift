@@ -324,6 +324,7 @@ package final class TypeResolver: @unchecked Sendable {
       if metadata.size == 0 { return Layout(kind: .structure, scalars: []) }
       throw isImported ? .hidden(name()) : .layout(name())
     }
+    guard metadata.hasSoundFields else { throw .layout(name()) }
     if metadata.isInlineArray { return Layout(kind: .structure, scalars: try inlineArray(metadata)) }
     var all: [Scalar] = []
     for (index, field) in fields.enumerated() {
@@ -389,7 +390,7 @@ package final class TypeResolver: @unchecked Sendable {
       // IRGen keeps a case number of 1, 2 or 4 bytes; one case alone has no bits.
       return Layout(kind: .enumeration, scalars: size == 0 ? [] : [Self.integer(offset: 0, size: size)])
     }
-    guard cases.count == payloads + descriptor.emptyCases else { throw .layout(name()) }
+    guard cases.count == payloads + descriptor.emptyCases, metadata.hasSoundFields else { throw .layout(name()) }
     var payloadSize = 0
     var addressOnly = false
     var only: TypeInfo?
@@ -501,7 +502,7 @@ extension Metadata {
   fileprivate var isMetatype: Bool { if case .metatype = kind { true } else { false } }
 
   /// A metatype that may need no bits is part of the layout of this type, unless the type came from a generic parameter.
-  fileprivate var mentionsOneMetatype: Bool {
+  var mentionsOneMetatype: Bool {
     switch kind {
     case .metatype: instanceType.hasOneMetatype
     case .optional: genericArgumentMetadata.contains { $0?.mentionsOneMetatype ?? false }

@@ -164,7 +164,7 @@ package struct ValuePrinter {
     if info.isPointer { text += "0x\(String(memory.loadUnaligned(as: UInt.self), radix: 16))"; return }
     if let number = Self.number(memory, info.metadata) { text += number; return }
     if collection(memory, info, room, &text) || foundation(memory, info, into: &text) { return }
-    guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector else {
+    guard let descriptor = info.metadata.descriptor, let vector = descriptor.fieldOffsetVector, info.metadata.hasSoundFields else {
       text += "<\(Self.short(info.name))>"
       return
     }
