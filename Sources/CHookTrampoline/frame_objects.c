@@ -84,8 +84,32 @@ static bool starts_block(uint64_t object) {
   return !read_word(object - 8 + size, &next) || (next & IN_USE_BEFORE);
 }
 
+// MARK: Objects that are kept
+
+extern void *swift_unownedRetain(void *object);
+extern void swift_unownedRelease(void *object);
+
+/// Objects whose memory is kept, each at the place of its address, as far as no other is there. They have more unowned references than usual,
+/// and lie in no frame: that was looked at before they were kept.
+enum { KEPT_PLACES = 1 << 12 };
+static _Atomic(uint64_t) kept_objects[KEPT_PLACES];
+static _Atomic(uint64_t) *kept_place(uint64_t address) { return &kept_objects[(address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 52]; }
+
+void hkt_keep_memory(const void *object) {
+  swift_unownedRetain((void *)object);
+  atomic_store_explicit(kept_place((uint64_t)object), (uint64_t)object, memory_order_relaxed);
+}
+
+void hkt_release_memory(const void *object) {
+  uint64_t address = (uint64_t)object;
+  // Before its memory can be another's.
+  atomic_compare_exchange_strong(kept_place(address), &address, 0);
+  swift_unownedRelease((void *)object);
+}
+
 bool hkt_lies_in_frame(const void *object) {
   uint64_t address = (uint64_t)object;
+  if (atomic_load_explicit(kept_place(address), memory_order_relaxed) == address) return false;
   HKTThread *self = hkt_thread();
   if (self && hkt_is_on_stack(self, address)) return true;
   if (hkt_lies_on_stack(address) || lies_in_task(address)) return true;

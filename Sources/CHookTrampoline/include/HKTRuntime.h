@@ -17,6 +17,12 @@ extern _Bool hkt_proxies_stand;
 static inline void hkt_note_proxies(void) { __atomic_store_n(&hkt_proxies_stand, 1, __ATOMIC_RELAXED); }
 static inline bool hkt_has_proxies(void) { return __atomic_load_n(&hkt_proxies_stand, __ATOMIC_RELAXED); }
 
+/// Keeps the memory of an object that the caller retains, also where its end is no matter of counting: a function whose object the optimiser
+/// saw escape nowhere ends and frees it without a look at its references, unless there is an unowned one. Once for each retain.
+void hkt_keep_memory(const void *object);
+/// Gives that back.
+void hkt_release_memory(const void *object);
+
 /// Where an object lies that more unowned references count than its own: see frame_objects.c.
 bool hkt_lies_in_frame(const void *object);
 /// Of `count` words, the first that points at an object on this thread's stack; NULL for none. Guesses right where nothing

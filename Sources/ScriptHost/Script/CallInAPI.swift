@@ -239,7 +239,7 @@ enum CallInAPI {
       guard patch.classes.isObject(target) else {
         return callback.fail("'\(verb)' calls members of objects, classes and values, got \(ValueBridge.describe(target))")
       }
-      guard let object = patch.classes.object(target) else { return callback.fail(ObjectAPI.expired) }
+      guard let object = patch.classes.object(target) else { return callback.fail(ObjectAPI.gone(target, patch)) }
       let type = Metadata(object.load(as: UnsafeRawPointer.self))
       // Alive while its handle is.
       receiver = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()

@@ -9,10 +9,25 @@ internal import LuaBridge
 enum ObjectAPI {
   static let expired = "this object was only borrowed for the call it came with, which is over; copy what you need from it"
 
+  /// Why an object's handle stands for nothing any more.
+  static func gone(_ handle: SHLValue, _ patch: Environment) -> String {
+    guard let object = patch.classes.endedObject(handle) else { return expired }
+    return "the program has ended this \(Instance.typeName(object)) although it is kept: the function that made it was compiled to end it without a "
+      + "look at who else refers to it; its numbers can still be read, and nothing else can be done with it"
+  }
+
+  /// Of an object that was ended although it is kept, what its end leaves alone: stored values that refer to nothing.
+  private static func readEnded(_ receiver: SHLValue, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
+    guard let object = patch.classes.endedObject(receiver), let name = callback.name,
+      let field = FieldAccess.find(name, in: Instance.type(object)), case .value = field.reference, case .success(let type) = field.type, type.isTrivial
+    else { return callback.fail(gone(receiver, patch)) }
+    return push(object, field, receiver, patch, callback)
+  }
+
   static let index: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let receiver = callback[0]
-      guard let object = patch.classes.object(receiver) else { return callback.fail(expired) }
+      guard let object = patch.classes.object(receiver) else { return readEnded(receiver, patch, callback) }
       guard let name = callback.rawName else {
         return callback.fail("a Swift object has named fields, got \(ValueBridge.describe(callback[1]))")
       }
@@ -78,7 +93,7 @@ enum ObjectAPI {
   /// The setter where there is one, so that observers run; else the stored field itself.
   static let newindex: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(gone(callback[0], patch)) }
       guard let name = callback.rawName else {
         return callback.fail("a Swift object has named properties, got \(ValueBridge.describe(callback[1]))")
       }
@@ -112,7 +127,7 @@ enum ObjectAPI {
   /// `object:method(…)`.
   static let invoke: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let object = patch.classes.object(callback[0]) else { return callback.fail(expired) }
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(gone(callback[0], patch)) }
       guard let name = callback.rawName else { return callback.fail("a method has a name") }
       do throws(CallError) {
         let found = try patch.callIns.member(name, of: Instance.type(object), callback)

@@ -66,7 +66,7 @@ enum PatchAPI {
     patch.classes.value = valueClass()
     patch.classes.ownedValue = valueClass(release: KeptHandles.releaseValue)
     patch.classes.error = errorClass()
-    patch.classes.keptError = errorClass(standsInFor: patch.classes.error, release: KeptHandles.releaseObject)
+    patch.classes.keptError = errorClass(standsInFor: patch.classes.error, release: KeptHandles.releaseError)
     patch.classes.arguments = handleClass(
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)

@@ -25,4 +25,16 @@ done
 # Where nothing is refused at -O, nothing lay in a frame, and the test tests nothing.
 same '-Onone: all works' "$here/Onone.expected" level-Onone
 same '-O: what is refused, and what works' "$here/O.expected" level-O
+
+# Objects that are ended without a look at who refers to them. What is freed reads as nothing that can be an object.
+for level in -Onone -O; do
+  swiftc -swift-version 5 "$level" $flags -suppress-warnings -module-name Ended "$here/Ended.swift" -o ended
+  capture plain timeout 60 ./ended
+  MALLOC_PERTURB_=165 capture hooked timeout 120 "$scripthost" run -v --state state --patches "$here/ended" -- ./ended
+  unchanged "$level objects that code ends unseen: the program does as ever" plain hooked
+  check "$level what is kept of them stays as it was, or says that it has ended" bash -c "! grep -a -e FAIL -e 'runs instead' -e stopped hooked.err"
+  # At -O the others are ended, or could not be kept.
+  if [ "$level" = -O ]; then check "$level the program keeps one of them" grep -qE '@ 3 live, [0-9]+ ended' hooked.err
+  else says "$level all live that are kept" hooked.err '@ 12 live, 0 ended'; fi
+done
 finish

@@ -41,11 +41,22 @@ struct HandleClasses {
   func isValue(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == self.value || value.cls == ownedValue) }
   func isError(_ value: SHLValue) -> Bool { value.tag == SHL_HANDLE && (value.cls == error || value.cls == keptError) }
 
-  /// The instance an object handle stands for; nil when the call that borrowed it is over, or the script let it go.
+  /// The instance an object handle stands for; nil when the call that borrowed it is over, the script let it go, or the program has ended it
+  /// although it is kept.
   func object(_ value: SHLValue) -> UnsafeRawPointer? {
     guard isObject(value), value.cls == keptObject || ScriptThread.isCurrent(value.h.c) else { return nil }
-    return UnsafeRawPointer(bitPattern: UInt(value.h.a))
+    guard let object = UnsafeRawPointer(bitPattern: UInt(value.h.a)) else { return nil }
+    return value.cls == keptObject && Instance.isEnding(UInt(value.h.a)) ? nil : object
   }
+
+  /// A kept instance that the program has ended all the same (`hkt_keep_memory`); its memory is there.
+  func endedObject(_ value: SHLValue) -> UnsafeRawPointer? {
+    guard value.tag == SHL_HANDLE, value.cls == keptObject, let object = UnsafeRawPointer(bitPattern: UInt(value.h.a)) else { return nil }
+    return Instance.isEnding(UInt(value.h.a)) ? object : nil
+  }
+
+  /// Why the handle stands for no instance any more.
+  func gone(_ value: SHLValue) -> BridgeError { endedObject(value).map { .ending(type: Instance.typeName($0)) } ?? .expired }
 
   /// The error box an error handle stands for, as above.
   func errorBox(_ value: SHLValue) -> UInt? {

@@ -3,6 +3,7 @@
 // A kept handle holds one retain, given back when the script lets go of it or when it is collected; never twice, since letting
 // go clears the handle's words. Of one object there is at most one kept handle in a state while it lives, and it is given out
 // wherever the object is met: a kept object is its own table key.
+private import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 internal import LuaBridge
@@ -10,11 +11,15 @@ internal import LuaBridge
 enum KeptHandles {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?, UInt64, UInt64, UInt64) -> Void
 
-  /// A kept object or error was collected: outside the collector and the lock, on a thread that left the state.
+  /// A kept object was collected: outside the collector and the lock, on a thread that left the state.
   static let releaseObject: Release = { _, a, _, _ in
-    // The handle's own retain. What ends with it ends as the program's.
-    if a != 0 { ProgramCall.release(UInt(a)) }
+    guard let object = UnsafeRawPointer(bitPattern: UInt(a)) else { return }
+    // The handle's own retain, which is void where the program has ended the object all the same. What ends with it ends as the program's.
+    if !hkt_is_ending(object) { ProgramCall.release(UInt(a)) }
+    hkt_release_memory(object)
   }
+  /// As above, an error.
+  static let releaseError: Release = { _, a, _, _ in if a != 0 { ProgramCall.release(UInt(a)) } }
   static let releaseValue: Release = { _, a, b, _ in
     guard b != 0 else { return }
     ProgramCall.asProgram { owned(a, b).destroy() }
@@ -47,11 +52,12 @@ enum KeptHandles {
         value.tag == SHL_HANDLE
       {
         guard value.h.a != 0 else { return callback.fail(ObjectAPI.expired) }
+        if patch.classes.endedObject(value) != nil { return callback.fail(ObjectAPI.gone(value, patch)) }
         return callback.done(
           value.cls == patch.classes.weakObject ? strong(value, patch, callback) : owning.kept(UInt(value.h.a), value.cls))
       }
       if patch.classes.isObject(value) {
-        guard let object = patch.classes.object(value) else { return callback.fail(ObjectAPI.expired) }
+        guard let object = patch.classes.object(value) else { return callback.fail(ObjectAPI.gone(value, patch)) }
         if Instance.isEnding(UInt(bitPattern: object)) {
           return callback.fail("'swift.keep': this \(Instance.typeName(object)) is in its deinit and cannot be kept")
         }
@@ -94,7 +100,7 @@ enum KeptHandles {
       guard patch.classes.isObject(callback[0]) else {
         return callback.fail("'swift.weak' takes a Swift object, got \(ValueBridge.describe(callback[0]))")
       }
-      guard let object = patch.classes.object(callback[0]) else { return callback.fail(ObjectAPI.expired) }
+      guard let object = patch.classes.object(callback[0]) else { return callback.fail(ObjectAPI.gone(callback[0], patch)) }
       if Instance.isEnding(UInt(bitPattern: object)) {
         return callback.fail("'swift.weak': this \(Instance.typeName(object)) is in its deinit; nothing may refer to it any more")
       }
@@ -132,9 +138,12 @@ enum KeptHandles {
       let value = callback[0]
       guard value.tag == SHL_HANDLE else { return callback.fail("'swift.release' takes a kept handle, got \(ValueBridge.describe(value))") }
       switch value.cls {
-      case patch.classes.keptObject where value.h.a != 0, patch.classes.keptError where value.h.a != 0:
+      case patch.classes.keptObject where value.h.a != 0:
         _ = shl_handle_set(callback.raw, 0, 0, 0, 0)
         releaseObject(nil, value.h.a, 0, 0)
+      case patch.classes.keptError where value.h.a != 0:
+        _ = shl_handle_set(callback.raw, 0, 0, 0, 0)
+        releaseError(nil, value.h.a, 0, 0)
       case patch.classes.weakObject where value.h.a != 0:
         _ = shl_handle_set(callback.raw, 0, 0, 0, 0)
         releaseWeak(nil, value.h.a, 0, 0)

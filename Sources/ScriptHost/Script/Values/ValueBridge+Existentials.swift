@@ -52,7 +52,7 @@ extension ValueBridge {
     if let borrowed = classes.borrowedValue(value), borrowed.info.metadata == info.metadata { return try storeHandle(value, info, memory, info.name) }
     if info.isAnyObject {
       guard classes.isObject(value) else { throw wrong(info.name, value) }
-      guard let object = classes.object(value) else { throw .expired }
+      guard let object = classes.object(value) else { throw classes.gone(value) }
       return try storeReference(object, memory)
     }
     let made = try any(value)
@@ -120,7 +120,7 @@ extension ValueBridge {
   /// The value or object of a handle.
   private func carried(_ value: SHLValue) throws(BridgeError) -> Any {
     if classes.isObject(value) {
-      guard let object = classes.object(value) else { throw .expired }
+      guard let object = classes.object(value) else { throw classes.gone(value) }
       if Instance.isEnding(UInt(bitPattern: object)) { throw .ending(type: Instance.typeName(object)) }
       return Instance.value(UInt(bitPattern: object))
     }

@@ -158,7 +158,7 @@ extension ValueBridge {
 
   private func storeObject(_ value: SHLValue, _ info: TypeInfo, _ memory: UnsafeMutableRawPointer) throws(BridgeError) {
     guard classes.isObject(value) else { throw wrong(info.name, value) }
-    guard let object = classes.object(value) else { throw .expired }
+    guard let object = classes.object(value) else { throw classes.gone(value) }
     guard Instance.type(object).isSubclass(of: info.metadata) else {
       throw .wrongType(expected: info.name, found: Instance.typeName(object))
     }

@@ -167,11 +167,14 @@ struct ValueBridge {
     if cls == classes.keptObject, Instance.isEnding(address) { return shl_nil() }
     if cls == classes.keptObject, StackPromoted.find(object: address) != nil { return shl_handle(classes.value, CallValues.inFrameMark, 0, 0) }
     // Alive: somebody we read it from owns it. The handle's release gives this back.
-    let object = Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).retain()
+    let pointer = UnsafeRawPointer(bitPattern: address)!
+    let object = Unmanaged<AnyObject>.fromOpaque(pointer).retain()
+    if cls == classes.keptObject { hkt_keep_memory(pointer) }
     let handle = shl_handle(cls, UInt64(address), 0, 0)
     guard let scope else { return handle }
     if shl_handle_make(scope, handle, &found) { return found }
     object.release()
+    if cls == classes.keptObject { hkt_release_memory(pointer) }
     return shl_nil()
   }
 
