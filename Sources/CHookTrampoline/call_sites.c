@@ -48,11 +48,17 @@ HKTCallSite *hkt_call_site(uint64_t return_address) {
   return NULL;
 }
 
+const uint64_t *hkt_caller_stack(const HKTCall *call) {
+  extern const char hkt_invoke_returns_here[];
+  while (call->up && call->frame->stack[-1] == (uint64_t)hkt_invoke_returns_here && call->up->state & HKT_CALL_IN_ORIGINAL) call = call->up;
+  return call->frame->stack;
+}
+
 bool hkt_caller_may_know(const HKTCall *call) {
   // Nobody knows the code of closures made here.
   if (!call->site) return false;
   if (call->is_async) return true;
-  const HKTCallSite *site = hkt_call_site(call->frame->stack[-1]);
+  const HKTCallSite *site = hkt_call_site(hkt_caller_stack(call)[-1]);
   if (!site) return true;
   if (site->image_end && call->site->body - site->image_begin >= site->image_end - site->image_begin) return false;
   return !site->is_known || site->is_direct;

@@ -129,13 +129,13 @@ static void run_original(HKTCall *call) {
   HKTThread *t = call->thread;
   uint32_t host = t->host, at_work = t->at_work;
   t->host = 0;
-  if (hkt_record_flags(call->body) & HKT_BODY_FORWARDS) hkt_set_state(call, HKT_CALL_FORWARDING);
+  hkt_set_state(call, hkt_record_flags(call->body) & HKT_BODY_FORWARDS ? HKT_CALL_FORWARDING | HKT_CALL_IN_ORIGINAL : HKT_CALL_IN_ORIGINAL);
   // Handlers around this ran in between, or still do.
   *t->errno_place = call->error_number;
   hkt_invoke(call->frame, call->site->original, stack_bytes_of(call));
   call->error_number = *t->errno_place;
   if (__builtin_expect(hkt_record_flags(call->body) & HKT_BODY_X87, 0)) hkt_x87_take(call->frame);
-  hkt_clear_state(call, HKT_CALL_FORWARDING);
+  hkt_clear_state(call, HKT_CALL_FORWARDING | HKT_CALL_IN_ORIGINAL);
   hkt_set_state(call, HKT_CALL_ORIGINAL_RAN);
   // Calls that it made may have been left.
   t->host = host;

@@ -35,6 +35,7 @@ typedef struct Step {
   bool clears_r12, tests_r12;
   HKTPlaces tested;        // a register compared with itself or a constant
   HKTPlaces copies_r12;    // the register that r12 is copied to
+  HKTPlaces stored;        // the register that goes to memory
   bool takes_address;      // a lea of a place in the frame
   bool copies_frame;       // the stack or frame pointer, to another register
   bool loads_table;        // reads an entry of a table that may be one of jumps
@@ -220,6 +221,9 @@ static bool read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t
   bool with_constant = has_two && in.mnemonic == ZYDIS_MNEMONIC_CMP && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   if (with_itself || with_constant) step->tested = place_of(op[0].reg.value);
   if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && is_register(&op[1], ZYDIS_REGISTER_R12)) step->copies_r12 = place_of(op[0].reg.value);
+  bool stores = in.operand_count_visible == 2 && in.mnemonic == ZYDIS_MNEMONIC_MOV && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+  if (stores) step->stored = place_of(op[1].reg.value);
   step->tests_r12 = step->tested & HKT_GPR(12);
   note_frame(step, &in, op);
   if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && (is_register(&op[1], ZYDIS_REGISTER_RSP) || is_register(&op[1], ZYDIS_REGISTER_RBP)) &&
@@ -329,12 +333,12 @@ static HKTPlaces possible(const Reading *r, const Step *step, const State *state
   return taken & state->held;
 }
 
-/// The register that the step copies r12 to is tested soon after.
+/// The register that the step copies r12 to is tested soon after, or put by for later.
 static bool tests_copy(const Reading *r, const Step *step) {
   enum { NEAR = 12 };
   const Step *end = r->steps + r->count;
   for (const Step *next = step + 1; step->copies_r12 && next < end && next <= step + NEAR; next++) {
-    if (next->tested & step->copies_r12) return true;
+    if ((next->tested | next->stored) & step->copies_r12) return true;
     if (next->writes & step->copies_r12) return false;
   }
   return false;
@@ -350,7 +354,8 @@ static void collect(const Reading *r, const Step *step, const State *state) {
   }
   HKTPlaces taken = step->reads & state->held;
   if (step->reads_stack) taken |= slots_of(r, step, state) & state->held;
-  bool looks = step->tests_r12 || (r->returns_to && tests_copy(r, step));
+  // Code without optimisation, or with a sanitizer's checks, puts what may be an error into its frame first.
+  bool looks = step->tests_r12 || (r->returns_to && (step->stored & HKT_GPR(12) || tests_copy(r, step)));
   if (looks && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
   bool is_followed = step->offset == r->call;
   if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);

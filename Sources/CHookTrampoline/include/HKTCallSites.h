@@ -30,6 +30,9 @@ void hkt_set_call_site_reader(void (*read)(HKTCallSite *site));
 HKTCallSite *hkt_call_site(uint64_t return_address);
 
 struct HKTCall;
+/// Where the call's caller put its stack arguments, below which is the address that it returns to: of a function that a hooked one goes on to by
+/// a jump, the other's caller.
+const uint64_t *hkt_caller_stack(const struct HKTCall *call);
 /// Whether the call's caller may have been compiled with what the callee does before its eyes: it calls it by name, and lies in the
 /// same image, or nothing is known of it.
 bool hkt_caller_may_know(const struct HKTCall *call);

@@ -205,6 +205,7 @@ enum {
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
   HKT_CALL_MISMATCHED = 32,  // it is counted as one of another type
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
+  HKT_CALL_IN_ORIGINAL = 256,  // its original runs, called by the dispatcher
   HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
   HKT_CALL_MEASURED = 256,  // the layer that is at work is measured: what it goes on to is taken off
 };
@@ -410,6 +411,8 @@ void hkt_set_passive(bool passive);
 
 // MARK: Signal handlers and small stacks
 
+/// Runs `body` where it has room, at the end of a thread: its own stack may be a small one, of which only destructors of the C library know.
+void hkt_with_stack(void (*body)(void *), void *context);
 /// Says how to learn whether a signal handler of the program runs on this thread, below whose frame `stack` lies: the address of that
 /// frame, or 0. Async-signal-safe. Set once at start; without it none is known.
 void hkt_set_signal_frame(uint64_t (*function)(uint64_t stack));

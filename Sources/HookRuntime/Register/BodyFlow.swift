@@ -253,6 +253,27 @@ final class Flows {
       ? String(decoding: rest.dropLast(2), as: UTF8.self) : name
   }
 
+  /// Calls and jumps to functions, and what takes their addresses.
+  private lazy var uses = CodeReferences(.entrances, of: { functionAddresses(symbols) }, in: file, symbols)
+  private var handedOver: [UInt64: Bool] = [:]
+
+  /// A function hands the address of the one at `address` to what it was merged into, which calls it as the function did: with nothing set that
+  /// the callee does not look at.
+  fileprivate func isHandedToMerged(_ address: UInt64) -> Bool {
+    if let known = handedOver[address] { return known }
+    let found = uses.sites(to: address).contains { site in
+      guard file.bytes(at: site, count: 1)?.first == Self.lea, let function = symbols.symbol(containing: site), function.size > 0,
+        let code = file.bytes(at: function.address, count: Int(function.size))?.baseAddress,
+        let exits = CodeExits.find(code, size: UInt64(function.size), address: function.address, most: Self.mostExits)
+      else { return false }
+      return exits.contains { exit in symbols.symbols(at: exit.target).contains(where: Merges.isMerged) }
+    }
+    handedOver[address] = found
+    return found
+  }
+  private static let lea: UInt8 = 0x8D
+  private static let mostExits = 64
+
   /// Functions with direct calls of, or jumps to, the function at the file's address; nil when some lie in no known function.
   func callers(of address: UInt64) -> [ImageSymbol]? { sites(to: address)?.map(\.function) }
 
@@ -321,7 +342,7 @@ final class BodyFlow: BodyEvidence {
 
   func arePassed(_ places: Places) -> Bool {
     if taken(places) == places { return true }
-    guard let closeSites else { return false }
+    guard let closeSites, !flows.isHandedToMerged(address) else { return false }
     return closeSites.allSatisfy { site in
       flows.written(for: site.at, in: site.function).map { places.isSubset(of: Places(word: $0).union(taken(places))) } ?? true
     }

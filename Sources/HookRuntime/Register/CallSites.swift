@@ -66,7 +66,8 @@ extension Flows {
     site.returned = maybe.returned
     site.tests_error = certain.tests_error
     site.is_known = true
-    site.is_direct = certain.is_direct
+    // What several functions were merged into is given the callee's address by each of them, which knew it.
+    site.is_direct = certain.is_direct || Merges.isMerged(function)
     // The frame of an async function goes on in its task.
     if certain.rsp != Int32(HKT_NO_OFFSET), certain.rsp <= 0, !isAsync(function) { site.frame = -certain.rsp }
   }

@@ -81,7 +81,7 @@ final class Merges {
     return use.forwarders.values.sorted { $0.symbol.address < $1.symbol.address }
   }
 
-  private static func isMerged(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("Tm".utf8) }
+  static func isMerged(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("Tm".utf8) }
 
   /// The merged body that the function may have been merged into, which its code does not tell: it is a thunk that cannot be
   /// read, or what it hands its calls on to is a specialisation that was merged under another name.

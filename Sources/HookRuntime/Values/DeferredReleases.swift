@@ -21,6 +21,11 @@ package final class DeferredReleases {
   package static var leftCount: Int { left.load(ordering: .relaxed) }
   private static let left = Atomic<Int>(0)
   static func countLeft() { left.add(1, ordering: .relaxed) }
+  /// Leaves the value's references to whoever may end them.
+  package static func leave(_ value: OwnedValue) {
+    if !value.info.isTrivial { countLeft() }
+    value.forget()
+  }
 
   /// Who may have borrowed an old value.
   package enum Borrower {
@@ -79,7 +84,7 @@ package final class DeferredReleases {
 
   /// Where the frames of the borrowers end.
   static func end(of call: UnsafeMutablePointer<HKTCall>, _ borrower: Borrower) -> UInt64 {
-    call.pointee.is_async != 0 ? .max : hkt_frames_end(call.pointee.frame.pointee.stack, borrower.frames)
+    call.pointee.is_async != 0 ? .max : hkt_frames_end(hkt_caller_stack(call), borrower.frames)
   }
 
   /// Takes a value of a call that is over, on whatever thread it ended.
@@ -91,7 +96,7 @@ package final class DeferredReleases {
   /// The call's caller is a function of another module, which looks for the properties of this one's objects anew.
   private static func isByStranger(_ call: UnsafeMutablePointer<HKTCall>) -> Bool {
     guard call.pointee.is_async == 0, call.pointee.site != nil, let plan = call.pointee.body.pointee.plan,
-      let site = hkt_call_site(call.pointee.frame.pointee.stack[-1])
+      let site = hkt_call_site(hkt_caller_stack(call)[-1])
     else { return false }
     // HookedBody retained the plan for ever when it filled in the record.
     let module = Unmanaged<CallPlan>.fromOpaque(plan)._withUnsafeGuaranteedRef { $0.module }

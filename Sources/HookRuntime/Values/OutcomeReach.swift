@@ -49,14 +49,14 @@ package enum OutcomeReach {
   /// What keeps the caller from seeing that the call throws.
   package static func ofError(_ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     var site: UInt64 = 0
-    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(call.pointee.frame.pointee.stack, &site) else { return nil }
+    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(hkt_caller_stack(call), &site) else { return nil }
     return .noErrorExpected(at: site)
   }
 
   /// What keeps the caller from seeing a new value of its variable, whose address was passed.
   package static func ofVariable(_ argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     guard argument.isInout, let use = variableUse(argument, call), use.rawValue == 0 else { return nil }
-    return .variableForgotten(at: call.pointee.frame.pointee.stack[-1])
+    return .variableForgotten(at: hkt_caller_stack(call)[-1])
   }
 
   /// The caller may end the old value itself, by what it knows of its variable.
@@ -70,8 +70,7 @@ package enum OutcomeReach {
     guard call.pointee.is_async == 0, case .address(let place) = argument.location, let info = argument.info, info.size > 0,
       hkt_caller_may_know(call)
     else { return nil }
-    let frame = call.pointee.frame!
-    return hkt_variable_use_after(frame.pointee.stack, ValueReader(frame).argumentWord(place), UInt32(truncatingIfNeeded: info.size))
+    return hkt_variable_use_after(hkt_caller_stack(call), ValueReader(call.pointee.frame!).argumentWord(place), UInt32(truncatingIfNeeded: info.size))
   }
 
   /// Certainly all of a result that is a number, a Bool or a String.
@@ -86,14 +85,14 @@ package enum OutcomeReach {
     default: places = firstInteger
     }
     if call.pointee.is_async != 0 || call.pointee.site == nil { return true }
-    guard let site = hkt_call_site(call.pointee.frame.pointee.stack[-1]) else { return true }
+    guard let site = hkt_call_site(hkt_caller_stack(call)[-1]) else { return true }
     return site.pointee.read & places == places || !site.pointee.is_direct
   }
 
   /// Which of the registers the caller reads after the call; nil where its code is not known.
   private static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
     guard places != 0, call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
-    return hkt_result_use(call.pointee.frame.pointee.stack, places)
+    return hkt_result_use(hkt_caller_stack(call), places)
   }
 
   // MARK: Registers

@@ -43,4 +43,7 @@ for level in -Onone -O -Osize; do
     check "$level: nothing is refused" bash -c "! grep -e 'compiled together' -e 'runs instead' run.err"
   fi
 done
+
+# Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
+judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
 finish

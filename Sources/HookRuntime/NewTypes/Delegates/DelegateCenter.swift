@@ -256,7 +256,7 @@ final class DelegateCenter: @unchecked Sendable {
     else { return }
     let target = behaviour.target
     // A proxy whose target is gone is nobody's delegate.
-    if target != nil, place.isInside(UInt(view.frame.pointee.stack[-1])) { return }
+    if target != nil, place.isInside(UInt(hkt_caller_stack(call)[-1])) { return }
     let replacement: OwnedValue
     if let target {
       let pointer = Unmanaged.passUnretained(target).toOpaque()

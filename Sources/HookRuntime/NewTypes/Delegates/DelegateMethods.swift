@@ -59,7 +59,7 @@ private final class MethodContext: Sendable {
 
   /// A method of a type that conforms runs: it is recorded, unless the type calls it itself or a call around it is recorded for it.
   func run(_ call: UnsafeMutablePointer<HKTCall>) {
-    let caller = callers.kind(of: UInt(call.pointee.frame.pointee.stack[-1]))
+    let caller = callers.kind(of: UInt(hkt_caller_stack(call)[-1]))
     if caller == .own || caller == .witness && isCarriedOut(call) || isHandedOn(call) { return }
     let target = CallView(call).selfObject.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
     recorder.record(DelegateCall(call, requirement, target: target))

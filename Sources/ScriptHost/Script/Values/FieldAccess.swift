@@ -1,4 +1,5 @@
 // FieldAccess — stored fields of objects and values, read and written where they lie. No accessor, no observer runs.
+private import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
 
@@ -50,7 +51,13 @@ enum FieldAccess {
     let old = OwnedValue(uninitialized: info)
     // The program's own variable, read as its setter would.
     info.metadata.initialize(old.memory, copying: object + field.offset)
-    DeferredReleases.keep(old)
+    end(old, of: object)
+  }
+
+  /// What a field of the object held. A function that has the object in its frame, or its code, may end the value it put there by what it knows,
+  /// without a look at the field: then one reference is lost rather than one too many given up.
+  private static func end(_ old: OwnedValue, of object: UnsafeRawPointer) {
+    if hkt_is_in_frame(object) { DeferredReleases.leave(old) } else { DeferredReleases.keep(old) }
   }
 
   /// Puts `value` into a stored `var` of an object. What was there ends; observers do not run.
@@ -88,7 +95,7 @@ enum FieldAccess {
       old.memory.copyMemory(from: memory, byteCount: info.size)
       memory.copyMemory(from: made.memory, byteCount: info.size)
       made.forget()
-      DeferredReleases.keep(old)
+      end(old, of: object)
     }
   }
 }
