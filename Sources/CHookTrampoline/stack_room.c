@@ -151,6 +151,19 @@ void hkt_run_on_spare(HKTThread *t, void (*body)(void *), void *context) {
   trim(t);
 }
 
+/// Of other stacks (of signals, of coroutines) the end is not known, and the spare one may be in use.
+static void on_other_stack(void (*body)(void *), void *context) {
+  int saved = errno;
+  Stack other = make_stack(UINT64_MAX, WORK_SIZE);
+  other.low ? hkt_run_on_stack(body, context, other.high) : body(context);
+  give_back(other);
+  errno = saved;
+}
+
+void hkt_with_stack(void (*body)(void *), void *context) {
+  hkt_this_thread ? hkt_with_room(hkt_this_thread, body, context) : on_other_stack(body, context);
+}
+
 void hkt_with_room(HKTThread *t, void (*body)(void *), void *context) {
   uint64_t here = (uint64_t)__builtin_frame_address(0), low, high;
   if (__builtin_expect(hkt_is_on_stack(t, here), 1)) {
@@ -158,12 +171,7 @@ void hkt_with_room(HKTThread *t, void (*body)(void *), void *context) {
     if (__builtin_expect(here - low >= WORK_NEEDED, 1)) return body(context);
     if (low == t->stack_low && !t->interrupts && have_spare(t)) return hkt_run_on_spare(t, body, context);
   }
-  // Of other stacks (of signals, of coroutines) the end is not known, and the spare one may be in use.
-  int saved = errno;
-  Stack other = make_stack(UINT64_MAX, WORK_SIZE);
-  other.low ? hkt_run_on_stack(body, context, other.high) : body(context);
-  give_back(other);
-  errno = saved;
+  on_other_stack(body, context);
 }
 
 bool hkt_stack_around(uintptr_t address, uintptr_t *low, size_t *size) {

@@ -25,8 +25,11 @@ static void end(HKTThread *t) {
   atomic_store_explicit(&t->in_use, 0, memory_order_release);
 }
 
+static void end_deferred(void *record) { hkt_end_deferred(record, UINT64_MAX); }
+
 static void thread_ended(void *record) {
-  hkt_end_deferred(record, UINT64_MAX);
+  // What ends may have a deinit, whatever stack the thread was given.
+  if (((HKTThread *)record)->deferred) hkt_with_stack(end_deferred, record);
   hkt_this_thread = NULL;
   hkt_room_end(record);
   end(record);

@@ -463,6 +463,14 @@ package final class JournalWriter: @unchecked Sendable {
     }
   }
 
+  package typealias ThreadEndRunner = @convention(c) (@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer?) -> Void
+  /// The runner's address, 0 for none.
+  fileprivate static let runAtThreadEnd = Atomic<UInt>(0)
+  /// Says how what is to be done at the end of a thread gets the stack that it needs: the thread's own may be small. Once, at start.
+  package static func runThreadEnds(by runner: ThreadEndRunner) {
+    runAtThreadEnd.store(unsafeBitCast(runner, to: UInt.self), ordering: .relaxed)
+  }
+
   /// Keeps the state of an ended thread for another one.
   fileprivate func handBack(_ state: UnsafeMutableRawPointer) {
     guard alive.pointee == 1 else { return }
@@ -488,6 +496,13 @@ package final class JournalWriter: @unchecked Sendable {
 
 /// Runs at the end of a thread that has appended.
 private func endOfThread(_ state: UnsafeMutableRawPointer?) {
+  let run = JournalWriter.runAtThreadEnd.load(ordering: .relaxed)
+  if run == 0 { return handBack(state) }
+  // Set by `runThreadEnds`.
+  unsafeBitCast(run, to: JournalWriter.ThreadEndRunner.self)(handBack, state)
+}
+
+private func handBack(_ state: UnsafeMutableRawPointer?) {
   guard let state else { return }
   let owner = state.assumingMemoryBound(to: ThreadState.self).pointee.owner
   owner.takeUnretainedValue().handBack(state)

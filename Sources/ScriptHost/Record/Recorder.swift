@@ -1,4 +1,5 @@
 // Recorder — the one place the host records to: journal, and the `--events` sink.
+private import CHookTrampoline
 internal import Glibc
 package import Journal
 
@@ -15,6 +16,7 @@ package final class Recorder: Sendable {
     state: RawPath?, events: RawPath?, identity: JournalIdentity, limits: JournalWriter.Limits = JournalWriter.Limits(),
     problems: inout [String]
   ) {
+    JournalWriter.runThreadEnds { hkt_with_stack($0, $1) }
     journal = Self.openJournal(state, identity, limits, quiet: events != nil, &problems)
     do {
       let source = EventText.Source(

@@ -81,7 +81,10 @@ final class TraceThreads: Sendable {
 
   init() {
     var key = pthread_key_t()
-    pthread_key_create(&key) { Unmanaged<Box>.fromOpaque($0!).release() }
+    pthread_key_create(&key) { box in
+      // The thread's own stack may be a small one.
+      hkt_with_stack({ Unmanaged<Box>.fromOpaque($0!).release() }, box)
+    }
     self.key = key
   }
 

@@ -27,7 +27,7 @@ same_as_alone() {
 }
 
 for level in -Onone -O; do
-  for size in 24576 65536 262144 1048576; do
+  for size in 16384 24576 65536 262144 1048576; do
     with all "./stacks$level" threads $size
     # Eight times the numbers 0 to 7, and ten bytes each.
     check "threads with $size bytes of stack run their handlers ($level)" [ "$(cat run.out)" = 108 ]
