@@ -65,7 +65,7 @@ package struct CallPlanner {
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan()
     let checked = isChecked ? evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } : nil
-    let plan = checked ?? made
+    let plan = Self.withoutEmptyMemory(checked ?? made, declaration)
     return Planned(
       plan: plan, environment: lowering.environment, sources: assembly.sources, hiddenAreKnown: assembly.hiddenAreKnown
     ) { [declaration, lowering, signature, assembly, plan, made] actual in
@@ -73,6 +73,17 @@ package struct CallPlanner {
       known.actual = actual
       return CallAssembly(declaration, signature, known, placing: assembly).plan().located(like: plan, not: made)
     }
+  }
+
+  /// Functions of the standard library return lists whose elements their callers are still to make: nothing is there that could be read.
+  private static func withoutEmptyMemory(_ plan: CallPlan, _ declaration: Declaration) -> CallPlan {
+    guard declaration.module == "Swift",
+      declaration.name == "_adoptStorage" || declaration.name.contains("ninitialized")
+        || declaration.labels.contains(where: { $0?.contains("ninitialized") == true })
+    else { return plan }
+    var result = plan.result
+    result.location = .unknown("its elements are not made yet")
+    return plan.changed(result: result)
   }
 
   /// Why the body's convention may differ from its mangled type.
