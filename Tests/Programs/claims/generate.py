@@ -109,7 +109,7 @@ public final class {second}: {protocol} {{ public init() {{}}; {self.random.choi
     def opaque(self):
         n, name = self.new("")
         access = self.access()
-        self.lines.append(f"{self.random.choice(INLINES)}{access}func {name}(_ n: Int) -> some BinaryInteger {{ func f() -> Int {{ {self.body(n)} }}; return f() }}")
+        self.lines.append(f"{self.random.choice(INLINES)}{access}func {name}(_ n: Int) -> some BinaryInteger {{ mark({n}); func f() -> Int {{ return n &* 3 &+ 7 }}; return f() }}")
         self.call(f"Int({name}(x))", bool(access))
 
     def pack(self):

@@ -16,9 +16,12 @@ patched() {
 
 swift=(swiftc -swift-version 5 -wmo -disable-cmo -I. -suppress-warnings -parse-as-library)
 
-# compile_module LEVEL MODULE FILE: a module, its code before LLVM's passes, and the object that these make of it: the same code
+# isolation SEED: of every other seed, the language's upcoming rule by which async functions run where their callers do.
+isolation() { [ $(($1 / 4 % 2)) -eq 0 ] || printf '%s\n' -enable-upcoming-feature NonisolatedNonsendingByDefault; }
+
+# compile_module LEVEL MODULE FILE [FLAG…]: a module, its code before LLVM's passes, and the object that these make of it: the same code
 # as when it is made at once.
 compile_module() {
-  "${swift[@]}" "$1" -emit-module -emit-irgen -module-name "$2" "$3" -o "$2.ll"
+  "${swift[@]}" "$1" "${@:4}" -emit-module -emit-irgen -module-name "$2" "$3" -o "$2.ll"
   swiftc -frontend -c "$1" -module-name "$2" "$2.ll" -o "$2.o"
 }

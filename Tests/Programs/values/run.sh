@@ -44,13 +44,14 @@ compare() {
 
 # one SEED LEVEL: compiles, runs bare and under every patch, compares. Prints what it found.
 one() {
-  local seed=$1 directory=$work/$1$2 mode module failed=0 status compared=()
+  local seed=$1 directory=$work/$1$2 mode module failed=0 status compared=() rules
+  mapfile -t rules < <(isolation "$1")
   mkdir "$directory" && cd "$directory"
   python3 "$here/generate.py" "$seed" "$each" .
   cp "$work/kit$2/Kit".* .
-  for module in Types Subject; do compile_module "$2" $module $module.swift; done
+  for module in Types Subject; do compile_module "$2" $module $module.swift "${rules[@]}"; done
   if [ "${VALUES_SOAK:-}" != plans ]; then
-    "${swift[@]}" "$2" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
+    "${swift[@]}" "$2" "${rules[@]}" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
     timeout 60 ./program values.bin bare.out >/dev/null 2>bare.err || { echo "  the program itself fails: $(tail -n 1 bare.err)"; failed=1; }
     for mode in "${modes[@]}"; do
       status=0
@@ -60,7 +61,7 @@ one() {
     done
     if [ "$2" != -Onone ] && [ -z "${VALUES_NO_PRIVATE:-}" ]; then
       # One module, private functions: what is said must be right, the rest flagged.
-      "${swift[@]}" "$2" -module-name Subject Private.swift Kit.o Types.o -o private
+      "${swift[@]}" "$2" "${rules[@]}" -module-name Subject Private.swift Kit.o Types.o -o private
       timeout 60 ./private values.bin bare-private.out >/dev/null 2>&1 || true
       patched private private decode 120 || { echo "  private: exit status $?"; failed=1; }
       compared+=(private)
