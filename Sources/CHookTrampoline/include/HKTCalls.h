@@ -205,8 +205,8 @@ enum {
   HKT_CALL_SPENT = 16,  // a layer took part that does so once
   HKT_CALL_MISMATCHED = 32,  // it is counted as one of another type
   HKT_CALL_OUTERMOST = 64,  // the thread's `outermost` protects its layers
-  HKT_CALL_IN_ORIGINAL = 256,  // its original runs, called by the dispatcher
   HKT_CALL_REPLACED = 128,  // a layer inside another has put new arguments into the frame
+  HKT_CALL_IN_ORIGINAL = 512,  // its original runs, called by the dispatcher
   HKT_CALL_MEASURED = 256,  // the layer that is at work is measured: what it goes on to is taken off
 };
 

@@ -192,39 +192,46 @@ def judge(number):
     environment = dict(os.environ, SWIFT_BACKTRACE="enable=no", MALLOC_PERTURB_="165")
     done = subprocess.run([scripthost, "run", "-v", "--state", "state", "--patches", "patch.lua", "--", "./case"], cwd=directory, capture_output=True, text=True,
                           errors="replace", timeout=120, env=environment)
-    verdicts, wrong = collections.Counter(), []
+    verdicts, kinds, wrong = collections.Counter(), collections.Counter(), []
     if done.returncode or not done.stdout.endswith("the end\n"):
         wrong.append(f"{number} ({kind}): the program ends with {done.returncode}, last {done.stdout[-200:]!r}, {done.stderr[-600:]!r}")
     first, found, said = lines(alone), lines(done.stdout), done.stderr
     for n, (new, selector) in program.told.items():
         selector = selector.replace("@M", "Kit")
+        family = program.names[n].split(" (")[0].split(":")[0].split(",")[0]
         is_told = any(selector in line for line in said.splitlines())
         for old, now in zip(first[n], found[n]):
-            if now == new: verdicts["seen"] += 1
-            elif now == old and is_told: verdicts["told"] += 1
+            if now == new: verdict = "seen"
+            elif now == old and is_told: verdict = "told"
+            # Of these nothing tells whether the caller looks (docs/callers.md): what it calls next may take the register, or use the place in the frame.
+            elif now == old and program.names[n].startswith(("Double", "variable looked at")): verdict = "not known"
             # What an object's property holds a caller may have read before the call (docs/callers.md).
-            elif now == old and program.names[n].startswith("property"): verdicts["read before"] += 1
+            elif now == old and program.names[n].startswith("property"): verdict = "read before"
             else:
-                verdicts["WRONG"] += 1
+                verdict = "WRONG"
                 wrong.append(f"{number} ({kind}): {program.names[n]} {selector}: alone {old!r}, now {now!r}, a handler gave {new!r}" + ("" if is_told else "; nothing is told"))
-                break
-        verdicts[("", "by kind")[0] + "of " + program.names[n].split(" (")[0].split(":")[0]] += 1
-    if level == "-Onone" and verdicts["told"]: verdicts["told without optimisation"] += verdicts["told"]
-    return kind, verdicts, wrong
+            verdicts[verdict] += 1
+            kinds[family, verdict] += 1
+            if verdict == "WRONG": break
+    return kind, verdicts, wrong, kinds
 
 
 def safely(number):
     try: return judge(number)
-    except Exception as error: return "", collections.Counter(), [f"{number}: {error}"]
+    except Exception as error: return "", collections.Counter(), [f"{number}: {error}"], collections.Counter()
 
 
 print(f"seed {seed}, {count} programs")
-total, wrongs = collections.Counter(), []
+total, wrongs, table = collections.Counter(), [], collections.Counter()
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
-    for number, (kind, verdicts, wrong) in zip(range(count), pool.map(safely, range(count))):
+    for number, (kind, verdicts, wrong, kinds) in zip(range(count), pool.map(safely, range(count))):
         total += verdicts
+        table += kinds
         wrongs += wrong
-        print(("WRONG   " if wrong else "ok      ") + f"drawn {number} {kind}: " + ", ".join(f"{v} {k}" for k, v in sorted(verdicts.items()) if not k.startswith("of ")))
+        print(("WRONG   " if wrong else "ok      ") + f"drawn {number} {kind}: " + ", ".join(f"{v} {k}" for k, v in sorted(verdicts.items())))
 for each in wrongs: print("        " + each[:700])
+COLUMNS = ["seen", "told", "read before", "not known", "WRONG"]
+print(f"{'kind of outcome':24}" + "".join(f"{c:>13}" for c in COLUMNS))
+for family in sorted({f for f, _ in table}): print(f"{family:24}" + "".join(f"{table[family, c]:13}" for c in COLUMNS))
 print("all: " + ", ".join(f"{v} {k}" for k, v in sorted(total.items())))
 sys.exit(bool(wrongs))

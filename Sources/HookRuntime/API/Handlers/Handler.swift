@@ -97,7 +97,8 @@ package final class ReceiverCheck: Sendable {
   private let subclass = Atomic<UInt>(any)
 
   init(_ declaration: Declaration) {
-    let looks = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
+    // Of an initialiser, the form that is given its object; the other, which makes it, has no object that could be another's.
+    let looks = declaration.contextKind == .classType && !declaration.isStatic
     context = looks ? declaration.context : nil
     expected = Atomic(looks ? Self.unknown : Self.any)
   }

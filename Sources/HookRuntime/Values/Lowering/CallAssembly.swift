@@ -218,6 +218,8 @@ struct CallAssembly: Sendable {
         let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
         // Whether metadata comes behind words of self is not known then.
         if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
+        // Of the stack that is not proven: what may be there is copied for the original all the same.
+        if isLast, byValue.slots > allocator.slots { allocator = byValue }
         if isLast { return .optimizedOut }
       }
       return .unknown(silent + ", and its code does not show that it looks at self")
