@@ -328,7 +328,7 @@ static SHL_NOINLINE void *receiver(lua_State *L, SHLState *S, int32_t cls, const
 }
 
 /// Host functions and methods. Upvalue 1: its record.
-SHL_HOT static int call_function(lua_State *L) {
+SHL_HOT int shl_call_function(lua_State *L) {
   SHLHostFunction *h = lua_touserdata(L, lua_upvalueindex(1));
   SHLState *S = shl_state_of(L);
   Frame f;
@@ -451,11 +451,11 @@ static inline int access_member(lua_State *L, bool writing) {
   int n = run_host(L, S, fn, c->ops.ctx, &f);
   return n < 0 ? push_named(L, S, 2) : n;
 }
-SHL_HOT static int handle_index(lua_State *L) { return access_member(L, false); }
-static int handle_newindex(lua_State *L) { return access_member(L, true); }
+SHL_HOT int shl_handle_index(lua_State *L) { return access_member(L, false); }
+int shl_handle_newindex(lua_State *L) { return access_member(L, true); }
 
 /// The remaining operations. Upvalues: class record, the host function as an address inside the record.
-static int operation(lua_State *L) {
+int shl_handle_operation(lua_State *L) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
   SHLFunction *fn = lua_touserdata(L, lua_upvalueindex(2));
   SHLState *S = shl_state_of(L);
@@ -469,20 +469,20 @@ static int operation(lua_State *L) {
 }
 
 /// __eq without an operation of the class: same class, same words.
-static int same_words(lua_State *L) {
+int shl_same_words(lua_State *L) {
   const SHLHandle *x = lua_touserdata(L, 1), *y = lua_touserdata(L, 2);
   lua_pushboolean(L, x && y && x->cls == y->cls && x->a == y->a && x->b == y->b && x->c == y->c);
   return 1;
 }
 
-static int plain_handle_text(lua_State *L) {
+int shl_plain_handle_text(lua_State *L) {
   SHLClassRecord *c = lua_touserdata(L, lua_upvalueindex(1));
   lua_pushstring(L, c->ops.name);
   return 1;
 }
 
 /// tostring of light userdata: a constant's text, or the call's.
-static int light_text(lua_State *L) {
+int shl_light_text(lua_State *L) {
   SHLState *S = shl_state_of(L);
   uint64_t token = (uint64_t)lua_touserdata(L, 1);
   if ((token & 0xFFFF) == SLOT_CONSTANT) {
@@ -506,353 +506,4 @@ static int light_text(lua_State *L) {
     return run_host(L, S, c->ops.tostring, c->ops.ctx, &f);
   }
   return 1;
-}
-
-// ---------------------------------------------------------------- handles
-
-/// __gc, run by the collector with hooks off: only queues. The queue is host memory, so nothing here can raise.
-int shl_collect_handle(lua_State *L) {
-  SHLState *S = shl_state_of(L);
-  SHLHandle *h = lua_touserdata(L, 1);
-  if (!h) return 0;
-  shl_lighten(S, h);
-  if (S->release_count == S->release_capacity) {
-    int32_t capacity = S->release_capacity ? 2 * S->release_capacity : 32;
-    SHLRelease *grown = realloc(S->releases, (size_t)capacity * sizeof *grown);
-    if (!grown) return 0;  // leaked rather than released at a bad moment
-    S->releases = grown;
-    S->release_capacity = capacity;
-  }
-  S->releases[S->release_count++] = (SHLRelease){h->cls, h->a, h->b, h->c};
-  SHL_WRITE(S->release_pending, S->release_count);
-  return 0;
-}
-
-/// [-0, +0|1, -] The live handle of a unique class with this first word.
-static bool push_live(lua_State *L, SHLState *S, uint32_t cls, uint64_t a) {
-  lua_rawgeti(L, LUA_REGISTRYINDEX, S->classes[cls]->unique);
-  lua_rawgetp(L, -1, (void *)a);
-  const SHLHandle *h = lua_touserdata(L, -1);
-  if (!h || h->a != a) {  // none, or one that was let go
-    lua_settop(L, -3);
-    return false;
-  }
-  lua_rotate(L, -2, 1);
-  lua_settop(L, -2);
-  return true;
-}
-
-void shl_pace_collector(lua_State *L, SHLState *S) {
-  enum { AT_ONCE = 8, KILOBYTES_EACH = 2 };
-  if (++S->owning_handles < AT_ONCE) return;
-  S->owning_handles = 0;
-  lua_gc(L, LUA_GCSTEP, AT_ONCE * KILOBYTES_EACH);
-}
-
-static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c);
-
-/// [-0, +1, m] A new userdata, or for unique classes the one that lives with the same words.
-void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v) {
-  if (v->cls == 0 || v->cls >= S->class_count) luaL_error(L, "unknown handle class %d", (int)v->cls);
-  SHLClassRecord *c = S->classes[v->cls];
-  bool unique = c->ops.flags & SHL_UNIQUE;
-  luaL_checkstack(L, 5, NULL);
-  make_tables(L, S, c);
-  if (SHL_UNLIKELY(c->synthesized_method && S->classes[c->synthesized_method]->unique_count) && push_live(L, S, c->synthesized_method, v->h.a)) return;
-  if (unique) {
-    lua_rawgeti(L, LUA_REGISTRYINDEX, c->unique);
-    lua_rawgetp(L, -1, (void *)v->h.a);
-    const SHLHandle *h = lua_touserdata(L, -1);
-    if (h && h->a == v->h.a && h->b == v->h.b && h->c == v->h.c) {
-      lua_rotate(L, -2, 1);
-      lua_settop(L, -2);
-      return;
-    }
-    lua_settop(L, -2);
-  }
-  SHLHandle *h = lua_newuserdatauv(L, sizeof *h, 0);
-  *h = (SHLHandle){v->h.a, v->h.b, v->h.c, v->cls, 0};
-  lua_rawgeti(L, LUA_REGISTRYINDEX, c->metatable);
-  lua_setmetatable(L, -2);
-  if (unique) {
-    if (++c->unique_count > 12000) {  // hash parts are bounded; older handles stay equal, only not identical
-      shl_push_weak_table(L, S, "v");
-      lua_pushvalue(L, -1);
-      lua_rawseti(L, LUA_REGISTRYINDEX, c->unique);
-      lua_copy(L, -1, -3);
-      lua_settop(L, -2);
-      c->unique_count = 1;
-    }
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, -3, (void *)v->h.a);
-    lua_rotate(L, -2, 1);
-    lua_settop(L, -2);
-  }
-  if (c->ops.release) shl_pace_collector(L, S);
-}
-
-bool shl_handle_find(SHLScope *scope, uint32_t cls, uint64_t a, SHLValue *found) {
-  SHLState *S = scope->state;
-  if (cls == 0 || cls >= S->class_count || !S->classes[cls]->unique || !lua_checkstack(scope->L, 3)) return false;
-  if (!push_live(scope->L, S, cls, a)) return false;
-  *found = (SHLValue){.tag = SHL_OTHER, .slot = lua_gettop(scope->L)};
-  return true;
-}
-
-// ---------------------------------------------------------------- registration
-
-typedef struct {
-  SHLState *S;
-  const char *name;
-  SHLHostFunction *function;
-  SHLClassRecord *record;
-  int64_t id;
-  const char *shown;
-} Registering;
-
-static SHLHostFunction *function_make(SHLState *S, const char *name, SHLFunction fn, void *ctx, int32_t cls) {
-  size_t n = strlen(name) + 1;
-  SHLHostFunction *h = malloc(sizeof *h + n);
-  if (!h) return NULL;
-  *h = (SHLHostFunction){fn, ctx, cls, S->functions};
-  memcpy(h->name, name, n);
-  S->functions = h;
-  return h;
-}
-
-/// [-1, +1, m]
-static int function_body(lua_State *L) {
-  Registering *r = lua_touserdata(L, 1);
-  lua_pushlightuserdata(L, r->function);
-  lua_pushcclosure(L, call_function, 1);
-  return 1;
-}
-
-SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx) {
-  Registering r = {.S = scope->state};
-  r.function = function_make(scope->state, "function", fn, ctx, -1);
-  if (!r.function || shl_protect(scope->L, function_body, &r, 0, 1) != LUA_OK) return shl_nil();
-  return shl_read(scope->L, -1);
-}
-
-/// Registration is no script: no limits but memory, and it waits for the lock.
-static const SHLBudget unlimited = {-1, -1, -1};
-
-typedef struct { SHLState *S; const SHLNamed *functions; int32_t count; void *ctx; } RegisteringAll;
-
-/// [-1, +0, m]
-static int register_all_body(lua_State *L) {
-  RegisteringAll *r = lua_touserdata(L, 1);
-  for (int32_t i = 0; i < r->count; i++) {
-    SHLHostFunction *function = function_make(r->S, r->functions[i].name, r->functions[i].fn, r->ctx, -1);
-    if (!function) return luaL_error(L, "no memory");
-    lua_pushlightuserdata(L, function);
-    lua_pushcclosure(L, call_function, 1);
-    shl_put_global(L, r->functions[i].name);
-  }
-  return 0;
-}
-
-SHLStatus shl_register_all(SHLState *S, const SHLNamed *functions, int32_t count, void *ctx) {
-  for (int32_t i = 0; i < count; i++)
-    if (!functions[i].name || !*functions[i].name) return SHL_BAD_ARGUMENT;
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  RegisteringAll all = {S, functions, count, ctx};
-  if (shl_protect(inv.scope.L, register_all_body, &all, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
-  shl_invoke_end(&inv);
-  return status;
-}
-
-SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
-  SHLNamed one = {name, fn};
-  return shl_register_all(S, &one, 1, ctx);
-}
-
-/// [-0, +0, m] Sets metatable[name] to a closure over (record, extra).
-static void set_operation(lua_State *L, const char *name, lua_CFunction fn, void *record, void *extra) {
-  lua_pushlightuserdata(L, record);
-  lua_pushlightuserdata(L, extra);
-  lua_pushcclosure(L, fn, 2);
-  lua_setfield(L, -2, name);  // a fresh table without metatable: nothing but memory can fail
-}
-
-/// [-0, +1, m] Builds the metatable of a class; its members table goes to the registry.
-static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
-  SHLClass *o = &c->ops;
-  lua_createtable(L, 0, 12);
-  lua_createtable(L, 0, 8);
-  lua_pushvalue(L, -1);
-  c->members = luaL_ref(L, LUA_REGISTRYINDEX);
-  for (int writing = 0; writing < 2; writing++) {
-    lua_pushlightuserdata(L, c);
-    lua_pushvalue(L, -2);
-    for (int i = 0; i < RECENT_MEMBERS && !writing; i++) lua_pushnil(L);
-    lua_pushcclosure(L, writing ? handle_newindex : handle_index, writing ? 2 : 2 + RECENT_MEMBERS);
-    lua_setfield(L, -3, writing ? "__newindex" : "__index");
-  }
-  lua_settop(L, -2);
-  if (o->call) set_operation(L, S->name_call, operation, c, &o->call);
-  if (o->equal) set_operation(L, "__eq", operation, c, &o->equal);
-  else set_operation(L, "__eq", same_words, c, NULL);
-  if (o->less) set_operation(L, "__lt", operation, c, &o->less);
-  if (o->less_equal) set_operation(L, "__le", operation, c, &o->less_equal);
-  if (o->length) set_operation(L, "__len", operation, c, &o->length);
-  if (o->pairs) set_operation(L, "__pairs", operation, c, &o->pairs);
-  if (o->tostring) set_operation(L, "__tostring", operation, c, &o->tostring);
-  else set_operation(L, "__tostring", plain_handle_text, c, NULL);
-  if (o->release) {
-    lua_pushcfunction(L, shl_collect_handle);
-    lua_setfield(L, -2, S->name_gc);
-  }
-  lua_pushstring(L, o->name);
-  lua_setfield(L, -2, "__name");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
-}
-
-/// [-0, +0, m] What Lua has of a class, made at its first handle or member: most patches use few of the classes there are.
-static void make_tables(lua_State *L, SHLState *S, SHLClassRecord *c) {
-  // That of calls is made while opening.
-  if (SHL_LIKELY(c->metatable != 0) || c->id == SHL_CLASS_CALL) return;
-  luaL_checkstack(L, RECENT_MEMBERS + 8, NULL);
-  if (c->ops.flags & SHL_UNIQUE && !c->unique) {
-    shl_push_weak_table(L, S, "v");
-    c->unique = luaL_ref(L, LUA_REGISTRYINDEX);
-  }
-  push_metatable(L, S, c);
-  c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
-}
-
-static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
-  SHLClassRecord *c = calloc(1, sizeof *c);
-  char *name = strdup(d->name ? d->name : "value");
-  if (!c || !name) {
-    free(c);
-    free(name);
-    return NULL;
-  }
-  c->ops = *d;
-  c->ops.name = name;
-  c->id = id;
-  return c;
-}
-
-SHLStatus shl_class(SHLState *S, const SHLClass *d, uint32_t *cls) {
-  if (shl_is_poisoned(S) || !shl_lock(S, -1)) return SHL_POISONED;
-  SHLStatus status = SHL_BAD_ARGUMENT;
-  if (S->class_count < SHL_CLASS_MAX && d->stands_in_for < S->class_count) {
-    SHLClassRecord *record = record_make(d, S->class_count);
-    status = record ? SHL_OK : SHL_NO_MEMORY;
-    if (record) {
-      S->classes[S->class_count] = record;
-      if (d->stands_in_for) S->classes[d->stands_in_for]->synthesized_method = S->class_count;
-      *cls = S->class_count++;
-    }
-  }
-  shl_unlock(S);
-  return status;
-}
-
-SHLStatus shl_call_class(SHLState *S, const SHLClass *d) {
-  if (!shl_lock(S, -1)) return SHL_POISONED;
-  SHLClassRecord *c = S->classes[SHL_CLASS_CALL];
-  char *name = strdup(d->name ? d->name : "call");
-  if (name) {
-    free((void *)c->ops.name);
-    c->ops = *d;
-    c->ops.name = name;
-  }
-  shl_unlock(S);
-  return name ? SHL_OK : SHL_NO_MEMORY;
-}
-
-/// [-1, +0, m]
-static int member_body(lua_State *L) {
-  Registering *r = lua_touserdata(L, 1);
-  make_tables(L, r->S, r->record);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, r->record->members);
-  lua_pushstring(L, r->name);
-  if (r->function) {
-    lua_pushlightuserdata(L, r->function);
-    lua_pushcclosure(L, call_function, 1);
-  } else {
-    lua_pushinteger(L, r->id);
-  }
-  lua_rawset(L, -3);
-  memset(r->record->recent, 0, sizeof r->record->recent);
-  return 0;
-}
-
-static SHLStatus add_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  if (cls >= S->class_count) {
-    status = SHL_BAD_ARGUMENT;
-  } else {
-    Registering r = {.S = S, .name = name, .record = S->classes[cls], .id = id};
-    if (fn) r.function = function_make(S, name, fn, ctx, (int32_t)cls);
-    if ((fn && !r.function) || shl_protect(inv.scope.L, member_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
-  }
-  shl_invoke_end(&inv);
-  return status;
-}
-
-SHLStatus shl_method(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx) {
-  return add_member(S, cls, name, fn, ctx, -1);
-}
-SHLStatus shl_member(SHLState *S, uint32_t cls, const char *name, int32_t id) { return add_member(S, cls, name, NULL, NULL, id); }
-
-/// [-1, +0, m]
-static int constant_body(lua_State *L) {
-  Registering *r = lua_touserdata(L, 1);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, r->S->constants);
-  lua_pushstring(L, r->shown);
-  lua_rawseti(L, -2, r->id);
-  return 0;
-}
-
-SHLStatus shl_constant(SHLState *S, int64_t id, const char *name, const char *shown) {
-  if (id < 0 || id >= (int64_t)1 << 47) return SHL_BAD_ARGUMENT;
-  SHLInvocation inv;
-  SHLStatus status = shl_enter(S, &unlimited, &inv);
-  if (status != SHL_OK) {
-    shl_error_free(S, inv.error);
-    return status;
-  }
-  Registering r = {.S = S, .id = id, .shown = shown};
-  if (shl_protect(inv.scope.L, constant_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
-  else if (name) status = shl_set_global(&inv.scope, name, shl_constant_value(id));
-  shl_invoke_end(&inv);
-  return status;
-}
-
-/// [-0, +0, m] Called once while opening: the class of calls and the tables registration needs.
-void shl_host_open(lua_State *L, SHLState *S) {
-  lua_createtable(L, 0, 8);
-  S->methods = luaL_ref(L, LUA_REGISTRYINDEX);
-  lua_createtable(L, 0, 0);
-  S->constants = luaL_ref(L, LUA_REGISTRYINDEX);
-  shl_texts_open(L, S);
-  SHLClass calls = {.name = "call"};
-  SHLClassRecord *c = record_make(&calls, SHL_CLASS_CALL);
-  if (!c) luaL_error(L, "no memory");
-  S->classes[SHL_CLASS_CALL] = c;
-  S->class_count = 1;
-  lua_pushlightuserdata(L, NULL);
-  push_metatable(L, S, c);
-  lua_pushnil(L);
-  lua_setfield(L, -2, "__eq");
-  lua_pushcfunction(L, light_text);
-  lua_setfield(L, -2, "__tostring");
-  lua_setmetatable(L, -2);  // of the type: every light userdata
-  lua_settop(L, -2);
 }

@@ -10,7 +10,9 @@
 //   shl_invoke.c    entering, calling, leaving, error records
 //   shl_wait.c      calls that stop in the middle
 //   shl_value.c     values to and from Lua, tables, references
-//   shl_host.c      host functions, handles, call tokens
+//   shl_host.c      where Lua calls the program: host functions, members, call tokens
+//   shl_handle.c    handles: one for the same words, queued for release when they are collected
+//   shl_register.c  host functions, classes and constants as the program tells of them
 //   shl_arguments.c arguments of the call that runs, without a call of the host
 //   shl_load.c      source checks and compiling
 //   shl_sandbox.c   the allow-list and the environment
@@ -333,6 +335,17 @@ void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v);
 void shl_pace_collector(lua_State *L, SHLState *S);
 int shl_collect_handle(lua_State *L);
 void shl_host_open(lua_State *L, SHLState *S);
+/// [-0, +0, m] What Lua has of a class, made at its first handle or member.
+void shl_make_tables(lua_State *L, SHLState *S, SHLClassRecord *c);
+
+// What registration makes closures of. Each tells its upvalues.
+int shl_call_function(lua_State *L);
+int shl_handle_index(lua_State *L);
+int shl_handle_newindex(lua_State *L);
+int shl_handle_operation(lua_State *L);
+int shl_same_words(lua_State *L);
+int shl_plain_handle_text(lua_State *L);
+int shl_light_text(lua_State *L);
 static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return generation << 16 | slot; }
 
 // ---- shl_arguments.c
