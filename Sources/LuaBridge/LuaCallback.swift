@@ -50,14 +50,7 @@ package struct LuaCallback {
   }
 
   /// Calls `body` with each key and value of a table; ends at once when it answers false.
-  package func forEach(in table: SHLValue, _ body: (SHLValue, SHLValue) -> Bool) {
-    var cursor: Int32 = 0
-    var key = SHLValue()
-    var value = SHLValue()
-    let mark = shl_mark(scope)
-    while shl_table_next(scope, table, &cursor, &key, &value), body(key, value) {}
-    shl_drop(scope, mark)
-  }
+  package func forEach(in table: SHLValue, _ body: (SHLValue, SHLValue) -> Bool) { scope.forEach(in: table, body) }
 
   // MARK: Results
 
@@ -105,4 +98,16 @@ package struct LuaCallback {
 extension SHLValue {
   /// The text of a UTF-8 string; nil for everything else.
   package var text: String? { tag == SHL_STRING ? String(validating: bytes, as: UTF8.self) : nil }
+}
+
+extension UnsafeMutablePointer<SHLScope> {
+  /// Calls `body` with each key and value of a table; ends at once when it answers false.
+  package func forEach(in table: SHLValue, _ body: (SHLValue, SHLValue) -> Bool) {
+    var cursor: Int32 = 0
+    var key = SHLValue()
+    var value = SHLValue()
+    let mark = shl_mark(self)
+    while shl_table_next(self, table, &cursor, &key, &value), body(key, value) {}
+    shl_drop(self, mark)
+  }
 }

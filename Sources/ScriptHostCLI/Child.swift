@@ -47,3 +47,20 @@ enum Child {
     return String(decoding: output, as: UTF8.self)
   }
 }
+
+/// A thread of the command's own, which nobody waits for.
+final class CommandThread: Sendable {
+  private let body: @Sendable () -> Void
+
+  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  static func start(_ body: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { context in
+      // Retained for the thread.
+      Unmanaged<CommandThread>.fromOpaque(context!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(CommandThread(body)).toOpaque())
+    pthread_detach(thread)
+  }
+}

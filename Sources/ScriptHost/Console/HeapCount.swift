@@ -17,7 +17,7 @@ enum HeapCount {
     for arena in arenas where !count.count(arena) { unread += 1 }
     if arenas.count == unread { return ["objects of \(name) cannot be counted: no arena of malloc could be followed from its beginning to its end"] }
     var lines = [
-      "\(name): \(count.objects) object\(count.objects == 1 ? "" : "s") on the heap, \(count.bytes) bytes; \(count.heirs) of them of subclasses"
+      "\(name): \(count.objects) object\(count.objects == 1 ? "" : "s") on the heap, \(count.bytes) bytes; \(count.ofSubclasses) of them of subclasses"
     ]
     lines.append(
       "counted in \(arenas.count - unread) of \(arenas.count) arenas of malloc (\(count.looked >> 10) KiB) while the program ran: objects in frames, in static data and in blocks that malloc maps alone are not among them; memory that is allocated and not yet written may be")
@@ -73,7 +73,7 @@ enum HeapCount {
     private let type: Metadata
     private let least: UInt64
     private(set) var objects = 0
-    private(set) var heirs = 0
+    private(set) var ofSubclasses = 0
     private(set) var bytes: UInt64 = 0
     private(set) var looked: UInt64 = 0
     /// What first words are: 1 the class, 2 one that inherits, 0 anything else.
@@ -123,7 +123,7 @@ enum HeapCount {
       // An object that is being ended says so in its counts.
       guard kind != 0, counts >> 63 != 0 || counts >> 32 & 1 == 0 else { return }
       objects += 1
-      if kind == 2 { heirs += 1 }
+      if kind == 2 { ofSubclasses += 1 }
       bytes += length - 8
     }
 

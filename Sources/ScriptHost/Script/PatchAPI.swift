@@ -15,6 +15,31 @@ enum PatchAPI {
     var problem = SHL_OK
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
+    let classMaker = addClasses(patch, context, check)
+    check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
+    HookAPI.register(patch, context, check)
+    RuleAPI.register(patch, context, check)
+    TimerAPI.register(patch, context, check)
+    NotificationAPI.register(patch, context, check)
+    UseAPI.register(patch, context, check)
+
+    CallAPI.register(state, context, arguments: patch.classes.arguments, check)
+    ObserveAPI.register(patch, context, check)
+    DelegateAPI.register(patch, context, check)
+    ClassAPI.register(patch, context, classMaker, check)
+    check(shl_register_all(state, functions.baseAddress, Int32(functions.count), context))
+    check(shl_constant(state, 1, "swift.null", "swift.null"))
+    // What `swift.case("name", nil)` holds: no script writes it.
+    check(shl_constant(state, 2, nil, "nil"))
+    patch.lua.setPrint { [unowned patch] text, source, line in
+      patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
+    }
+    guard problem == SHL_OK else { throw .noLua(String(cString: shl_status_text(problem))) }
+  }
+
+  /// The kinds of handles that scripts get.
+  /// - Returns: that of the global `class`.
+  private static func addClasses(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) -> UInt32 {
     func handleClass(
       _ name: String, flags: Int = 0, standsInFor: UInt32 = 0, index: SHLFunction? = nil, newindex: SHLFunction? = nil,
       invoke: SHLFunction? = nil, tostring: SHLFunction? = nil, call: SHLFunction? = nil, equal: SHLFunction? = nil,
@@ -39,7 +64,7 @@ enum PatchAPI {
         description.length = length
         description.pairs = pairs
         description.release = release
-        check(shl_class(state, &description, &id))
+        check(shl_class(patch.state, &description, &id))
       }
       return id
     }
@@ -85,26 +110,7 @@ enum PatchAPI {
       "closure", tostring: ClosureAPI.tostring, call: ClosureAPI.call, equal: ClosureAPI.equal,
       release: { _, word, _, _ in ClosureAPI.release(word) })
     patch.classes.function = handleClass("Lua function", release: { _, word, _, _ in ClosureAPI.release(word) })
-
-    check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
-    HookAPI.register(patch, context, check)
-    RuleAPI.register(patch, context, check)
-    TimerAPI.register(patch, context, check)
-    NotificationAPI.register(patch, context, check)
-    UseAPI.register(patch, context, check)
-
-    CallAPI.register(state, context, arguments: patch.classes.arguments, check)
-    ObserveAPI.register(patch, context, check)
-    DelegateAPI.register(patch, context, check)
-    ClassAPI.register(patch, context, classMaker, check)
-    check(shl_register_all(state, functions.baseAddress, Int32(functions.count), context))
-    check(shl_constant(state, 1, "swift.null", "swift.null"))
-    // What `swift.case("name", nil)` holds: no script writes it.
-    check(shl_constant(state, 2, nil, "nil"))
-    patch.lua.setPrint { [unowned patch] text, source, line in
-      patch.log.log(level: "print", patch: patch.id, message: text, source: source.isEmpty ? patch.fileName : source, line: line)
-    }
-    guard problem == SHL_OK else { throw .noLua(String(cString: shl_status_text(problem))) }
+    return classMaker
   }
 
   /// All global functions; never freed, never changed.

@@ -196,10 +196,10 @@ final class ConsoleClient {
 final class Interrupter: @unchecked Sendable {
   // The connection belongs to the thread.
   /// Who gets what comes after the session: 0, nobody.
-  private static let heir = Atomic<Int32>(0)
+  private static let successor = Atomic<Int32>(0)
 
   /// From now on Ctrl-C is for the process.
-  static func forward(to process: pid_t) { heir.store(process, ordering: .relaxed) }
+  static func forward(to process: pid_t) { successor.store(process, ordering: .relaxed) }
 
   private let connection: ControlConnection
   private let session: Int64
@@ -211,13 +211,7 @@ final class Interrupter: @unchecked Sendable {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     pthread_sigmask(SIG_BLOCK, &set, nil)
-    var thread = pthread_t()
-    pthread_create(&thread, nil, { context in
-      // Retained for the thread, which lasts as long as the command.
-      Unmanaged<Interrupter>.fromOpaque(context!).takeUnretainedValue().wait()
-      return nil
-    }, Unmanaged.passRetained(self).toOpaque())
-    pthread_detach(thread)
+    CommandThread.start { self.wait() }
   }
 
   private func wait() {
@@ -227,9 +221,9 @@ final class Interrupter: @unchecked Sendable {
     while true {
       var signal: Int32 = 0
       sigwait(&set, &signal)
-      let heir = Self.heir.load(ordering: .relaxed)
-      if heir != 0 {
-        kill(heir, SIGINT)
+      let successor = Self.successor.load(ordering: .relaxed)
+      if successor != 0 {
+        kill(successor, SIGINT)
         continue
       }
       _ = try? connection.ask("console.interrupt", [.init("session", .int(session))])

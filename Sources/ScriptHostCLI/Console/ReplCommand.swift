@@ -186,13 +186,7 @@ final class ProgramOutput: @unchecked Sendable {
     self.source = source
     (wakes, wake) = Self.pipe() ?? (-1, -1)
     for end in [wakes, wake] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-    var thread = pthread_t()
-    pthread_create(&thread, nil, { context in
-      // Retained for the thread.
-      Unmanaged<ProgramOutput>.fromOpaque(context!).takeRetainedValue().run()
-      return nil
-    }, Unmanaged.passRetained(self).toOpaque())
-    pthread_detach(thread)
+    CommandThread.start { self.run() }
   }
 
   /// A pipe's reading and writing end, which other programs do not inherit; nil with errno.

@@ -8,7 +8,7 @@ private import SwiftMangling
 enum MessageGuard {
   /// `unknown_selector` and `null` alike.
   static func begin(_ run: GuardRun) throws(GuardProblem) {
-    if run.guarded == .null, StandIns.nullType == nil {
+    if run.guarded == .null, NeutralReceiver.nullType == nil {
       run.note("the program has no NSNull so far")
     }
     _ = connection
@@ -19,7 +19,7 @@ enum MessageGuard {
   /// Whether calls of members that are not there may come back with something.
   static func contains(_ receiver: Any) -> Bool {
     GuardRegistry.shared.active(.unknownSelector)?.settings.mode == .contain
-      || GuardRegistry.shared.active(.null)?.settings.mode == .contain && StandIns.isNull(receiver)
+      || GuardRegistry.shared.active(.null)?.settings.mode == .contain && NeutralReceiver.isNull(receiver)
   }
 
   /// Whether one looks at messages at all.
@@ -27,7 +27,7 @@ enum MessageGuard {
 
   private static func answer(_ message: Message, _ error: CallError) -> UnknownMessage {
     let site = GuardSite.of(message.site)
-    if StandIns.isNull(message.receiver), let run = GuardRegistry.shared.active(.null, at: site) {
+    if NeutralReceiver.isNull(message.receiver), let run = GuardRegistry.shared.active(.null, at: site) {
       if let answer = answer(forNull: message, run, site) { return answer }
     }
     guard let run = GuardRegistry.shared.active(.unknownSelector, at: site) else { return .error }
@@ -50,25 +50,25 @@ enum MessageGuard {
 
   // MARK: Null
 
-  /// Nil where none of the stand-ins can answer.
+  /// Nil where none of the neutral values can answer.
   private static func answer(forNull message: Message, _ run: GuardRun, _ site: GuardSite.Sender) -> UnknownMessage? {
-    for standIn in StandIns.all {
-      guard let value = standIn.make(), let answer = message.answer(ofMemberOf: value, mayCall: { mayCall($0, standIn) }) else { continue }
+    for neutral in NeutralReceiver.all {
+      guard let value = neutral.make(), let answer = message.answer(ofMemberOf: value, mayCall: { mayCall($0, neutral) }) else { continue }
       let isContained = run.settings.mode == .contain
       run.hit(
         "Foundation.NSNull.\(message.selector)", "a message to NSNull, which does not answer it",
-        outcome: isContained ? "answered by \(standIn.words)" : "the error was thrown", at: site)
+        outcome: isContained ? "answered by \(neutral.words)" : "the error was thrown", at: site)
       return isContained ? answer : .error
     }
     return nil
   }
 
   /// What is asked of something empty must not trap: nothing is looked up by an index, and nothing is taken out.
-  private static func mayCall(_ callable: Callable, _ standIn: StandIns) -> Bool {
+  private static func mayCall(_ callable: Callable, _ neutral: NeutralReceiver) -> Bool {
     let declaration = callable.declaration
     if callable.isAsync || callable.hasInout || declaration.isSubscript { return false }
     if callable.argumentCount == 0 { return !["remove", "pop"].contains { declaration.name.hasPrefix($0) } }
-    guard standIn.isReference else { return false }
+    guard neutral.isReference else { return false }
     return !callable.plan.arguments.contains { argument in
       switch argument.info?.name {
       case "Swift.Int"?, "Foundation._NSRange"?: true
@@ -80,7 +80,7 @@ enum MessageGuard {
 }
 
 /// What answers for NSNull: an empty text, zero, an empty array, an empty dictionary.
-private struct StandIns: Sendable {
+private struct NeutralReceiver: Sendable {
   /// In words.
   let words: String
   /// An object of Foundation's.
@@ -89,14 +89,14 @@ private struct StandIns: Sendable {
 
   /// In the order in which they are asked; Swift's own first, then Foundation's, which code that expects an object there means.
   static let all = [
-    StandIns(words: "\"\"", isReference: false) { "" },
-    StandIns(words: "an empty NSString", isReference: true) { object("Foundation.NSString", "init(string:)", "") },
-    StandIns(words: "0", isReference: false) { 0 },
-    StandIns(words: "an NSNumber of 0", isReference: true) { object("Foundation.NSNumber", "init(integerLiteral:)", 0) },
-    StandIns(words: "[]", isReference: false) { [Any]() },
-    StandIns(words: "an empty NSArray", isReference: true) { object("Foundation.NSArray", "init()") },
-    StandIns(words: "{}", isReference: false) { [AnyHashable: Any]() },
-    StandIns(words: "an empty NSDictionary", isReference: true) { object("Foundation.NSDictionary", "init()") },
+    NeutralReceiver(words: "\"\"", isReference: false) { "" },
+    NeutralReceiver(words: "an empty NSString", isReference: true) { object("Foundation.NSString", "init(string:)", "") },
+    NeutralReceiver(words: "0", isReference: false) { 0 },
+    NeutralReceiver(words: "an NSNumber of 0", isReference: true) { object("Foundation.NSNumber", "init(integerLiteral:)", 0) },
+    NeutralReceiver(words: "[]", isReference: false) { [Any]() },
+    NeutralReceiver(words: "an empty NSArray", isReference: true) { object("Foundation.NSArray", "init()") },
+    NeutralReceiver(words: "{}", isReference: false) { [AnyHashable: Any]() },
+    NeutralReceiver(words: "an empty NSDictionary", isReference: true) { object("Foundation.NSDictionary", "init()") },
   ]
 
   private static func object(_ type: String, _ initialiser: String, _ arguments: Any?...) -> Any? {

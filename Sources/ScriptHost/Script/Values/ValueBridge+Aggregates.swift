@@ -94,15 +94,7 @@ extension ValueBridge {
   }
 
   /// Calls `body` with each key and value of a table; ends at once when it answers false.
-  func forEach(in table: SHLValue, _ body: (SHLValue, SHLValue) -> Bool) {
-    guard let scope else { return }
-    var cursor: Int32 = 0
-    var key = SHLValue()
-    var value = SHLValue()
-    let mark = shl_mark(scope)
-    while shl_table_next(scope, table, &cursor, &key, &value), body(key, value) {}
-    shl_drop(scope, mark)
-  }
+  func forEach(in table: SHLValue, _ body: (SHLValue, SHLValue) -> Bool) { scope?.forEach(in: table, body) }
 
   /// For what is inside the table being read.
   func nested() throws(BridgeError) -> ValueBridge {

@@ -17,36 +17,31 @@ struct OpenCalls {
     var number: UInt64
   }
 
-  private var entries: UnsafeMutablePointer<Entry>?
-  private var room = 0
-  private var count = 0
   /// Deeper recursion is not told apart.
-  private static let most = 4096
+  private var entries = GrowingStack<Entry>(most: 4096)
 
   /// Notes the call; false when one around it, of the same key, is on the object.
   mutating func begin(_ call: UInt, object: UInt, key: UInt) -> Bool {
-    guard prepare() else { return true }
-    let entries = entries.unsafelyUnwrapped
-    while count > 0, entries[count - 1].call < call { count -= 1 }
-    for index in 0..<count where entries[index].key == key && (entries[index].object == object || entries[index].object == 0 || object == 0) {
+    guard entries.hasRoom() else { return true }
+    while entries.count > 0, entries[entries.count - 1].call < call { entries.count -= 1 }
+    for index in 0..<entries.count where entries[index].key == key && (entries[index].object == object || entries[index].object == 0 || object == 0) {
       return false
     }
-    entries[count] = Entry(call: call, object: object, key: key, number: 0)
-    count += 1
+    entries.push(Entry(call: call, object: object, key: key, number: 0))
     return true
   }
 
   /// Notes what the innermost call began.
-  mutating func setNumber(_ number: UInt64) { if count > 0 { entries.unsafelyUnwrapped[count - 1].number = number } }
+  mutating func setNumber(_ number: UInt64) { if entries.count > 0 { entries[entries.count - 1].number = number } }
 
   /// The call is over; what it began, nil when it was none of these.
   mutating func end(_ call: UInt, key: UInt) -> UInt64? {
-    var index = count
+    var index = entries.count
     while index > 0 {
       index -= 1
-      let entry = entries.unsafelyUnwrapped[index]
+      let entry = entries[index]
       guard entry.call == call, entry.key == key else { continue }
-      count = index
+      entries.count = index
       return entry.number
     }
     return nil
@@ -54,22 +49,7 @@ struct OpenCalls {
 
   /// Whether a call on this thread began it.
   func holds(_ number: UInt64, key: UInt) -> Bool {
-    for index in 0..<count where entries.unsafelyUnwrapped[index].number == number && entries.unsafelyUnwrapped[index].key == key { return true }
+    for index in 0..<entries.count where entries[index].number == number && entries[index].key == key { return true }
     return false
-  }
-
-  /// Makes room for one more.
-  private mutating func prepare() -> Bool {
-    if count < room { return true }
-    guard room < Self.most else { return false }
-    let more = max(32, 2 * room)
-    let made = UnsafeMutablePointer<Entry>.allocate(capacity: more)
-    if let entries {
-      made.update(from: entries, count: count)
-      entries.deallocate()
-    }
-    entries = made
-    room = more
-    return true
   }
 }

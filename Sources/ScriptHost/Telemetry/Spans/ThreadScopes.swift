@@ -18,13 +18,10 @@ struct ThreadScopes {
     var scope: Unmanaged<TraceScope>
   }
 
-  private var entries: UnsafeMutablePointer<Entry>?
-  private var room = 0
-  private var count = 0
+  /// Deeper recursion has no scopes.
+  private var entries = GrowingStack<Entry>(most: 8192)
   /// For identifiers.
   private var random: UInt64 = 0
-  /// Deeper recursion has no scopes.
-  static let most = 8192
 
   /// Some rule lends to what is below it; until then nobody asks.
   private static let used = Atomic<Bool>(false)
@@ -44,49 +41,38 @@ struct ThreadScopes {
 
   /// Lets go of what calls that are gone left behind.
   private mutating func prune(_ call: UInt, _ layer: UnsafeRawPointer? = nil) {
-    while count > 0 {
-      let top = entries.unsafelyUnwrapped[count - 1]
+    while entries.count > 0 {
+      let top = entries[entries.count - 1]
       guard top.call < call || top.call == call && top.layer == layer else { return }
       top.scope.release()
-      count -= 1
+      entries.count -= 1
     }
   }
 
   /// The innermost scope of what runs in the task on this thread; not owned.
   mutating func top(of call: UnsafeMutablePointer<HKTCall>, task: UInt64, layer: UnsafeRawPointer? = nil) -> Unmanaged<TraceScope>? {
     if call.pointee.is_async == 0 { prune(UInt(bitPattern: call), layer) }
-    guard count > 0, entries.unsafelyUnwrapped[count - 1].task == task else { return nil }
-    return entries.unsafelyUnwrapped[count - 1].scope
+    guard entries.count > 0, entries[entries.count - 1].task == task else { return nil }
+    return entries[entries.count - 1].scope
   }
 
   /// Adds the scope of a call, which is owned from now on; false, with nothing taken, where there is no room.
   mutating func push(_ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer, task: UInt64, _ scope: TraceScope) -> Bool {
-    if count == room {
-      guard room < Self.most else { return false }
-      let more = max(64, 2 * room)
-      let made = UnsafeMutablePointer<Entry>.allocate(capacity: more)
-      if let entries {
-        made.update(from: entries, count: count)
-        entries.deallocate()
-      }
-      entries = made
-      room = more
-    }
-    entries.unsafelyUnwrapped[count] = Entry(call: UInt(bitPattern: call), layer: layer, task: task, scope: .passRetained(scope))
-    count += 1
+    guard entries.hasRoom() else { return false }
+    entries.push(Entry(call: UInt(bitPattern: call), layer: layer, task: task, scope: .passRetained(scope)))
     return true
   }
 
   /// Takes the scope of a call out; the caller owns it. nil when it was not there.
   mutating func pop(_ call: UnsafeMutablePointer<HKTCall>, _ layer: UnsafeRawPointer) -> Unmanaged<TraceScope>? {
     let address = UInt(bitPattern: call)
-    guard let index = (0..<count).last(where: { entries.unsafelyUnwrapped[$0].call == address && entries.unsafelyUnwrapped[$0].layer == layer })
+    guard let index = (0..<entries.count).last(where: { entries[$0].call == address && entries[$0].layer == layer })
     else { return nil }
-    while count > index + 1 {
-      entries.unsafelyUnwrapped[count - 1].scope.release()
-      count -= 1
+    while entries.count > index + 1 {
+      entries[entries.count - 1].scope.release()
+      entries.count -= 1
     }
-    count = index
-    return entries.unsafelyUnwrapped[index].scope
+    entries.count = index
+    return entries[index].scope
   }
 }
