@@ -87,9 +87,12 @@ extension Metadata {
     /// nil behind what is not known.
     var reached: Int? = start
     for (part, offset) in zip(parts, offsets) {
-      // What needs no bytes lies anywhere.
+      // What needs no bytes lies anywhere; what is not known may be such a part.
       if part.size == 0 { continue }
-      guard offset >= start, offset <= end else { return false }
+      guard offset >= start, offset <= end else {
+        if part.size == nil { continue }
+        return false
+      }
       if let reached, let alignment = part.alignment, offset != (reached + alignment - 1) / alignment * alignment { return false }
       if let reached, offset < reached { return false }
       reached = part.size.map { offset + $0 }

@@ -129,7 +129,7 @@ capture way "$scripthost" run --state "$state" --patches way -- ./planted trap
 capture way.show "$scripthost" crashes --state "$state" show
 says 'the way: what rules recorded, repeated calls counted' way.show.out "track 'planted.Shop.work(_:)' (way.lua) (3 times)"
 says 'the way: screens' way.show.out 'event screen Shop appears'
-says 'the way: in their order' <(sed -n 's/.*\] *//p' way.show.out | grep -A 1 'event screen' | tr '\n' ' ') "appears   track 'planted.Shop.work(_:)'"
+says 'the way: in their order' <(sed -n 's/.*\] *//p' way.show.out | grep -A 1 'event screen' | tr '\n' ' ') "appears track 'planted.Shop.work(_:)'"
 cat >request.swift <<'SWIFT'
 import Foundation
 import FoundationNetworking

@@ -35,7 +35,7 @@ struct PatchHeaderTests {
   static let mistakes = [
     ("patch { id = name }", "p.lua:1: 'name' is not a literal; the patch header holds literals only"),
     ("patch {\n  idd = \"x\" }", "p.lua:2: unknown field 'idd' in patch; known are id, version, api, target, priority, phase, expires, canary, canary_limit, canary_changes, canary_arguments, config, permissions, max_share, over_share"),
-    ("patch { permissions = { \"fly\" } }", "p.lua:1: unknown word 'fly' in permissions; known are call, write, types, guards, timers, control, files, secrets"),
+    ("patch { permissions = { \"fly\" } }", "p.lua:1: unknown word 'fly' in permissions; known are call, write, types, guards, presets, notifications, delegates, network, stacks, timers, control, files, secrets"),
     ("patch { permissions = \"call\" }", "p.lua:1: 'permissions' is a list of words, such as { \"call\" }, found the text 'call'"),
     ("patch { max_share = \"5\" }", "p.lua:1: 'max_share' is a percentage of the process's time, such as \"5%\", found '5'"),
     ("patch { canary = \"both\" }", "p.lua:1: 'canary' is \"boot\", \"test\", \"replay\" or \"self-test\", found 'both'"),
