@@ -88,15 +88,13 @@ extension Metadata {
     var reached: Int? = start
     for (part, offset) in zip(parts, offsets) {
       // What needs no bytes lies anywhere; what is not known may be such a part.
-      if part.size == 0 { continue }
-      guard offset >= start, offset <= end else {
-        if part.size == nil { continue }
-        return false
-      }
+      if part.size == nil { reached = nil }
+      guard let size = part.size, size > 0 else { continue }
+      guard offset >= start, offset <= end else { return false }
       if let reached, let alignment = part.alignment, offset != (reached + alignment - 1) / alignment * alignment { return false }
       if let reached, offset < reached { return false }
-      reached = part.size.map { offset + $0 }
-      if let reached, reached > end { return false }
+      if offset + size > end { return false }
+      reached = offset + size
     }
     return reached == nil || reached == end || parts.allSatisfy { $0.size == 0 }
   }
