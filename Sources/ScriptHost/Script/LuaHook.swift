@@ -160,8 +160,9 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     }
     ccrash_note_call(crashOwner)
     let thread = ScriptThread.of(call.pointee.thread)
-    var script = ScriptCall(changes, hook: self, patch: owner, serial: serial(of: call), up: thread.pointee.top)
-    return withUnsafeMutablePointer(to: &script) { script in
+    return withUnsafeTemporaryAllocation(of: ScriptCall.self, capacity: 1) { memory in
+      let script = memory.baseAddress.unsafelyUnwrapped
+      ScriptCall.begin(at: script, changes, hook: self, patch: owner, serial: serial(of: call, thread), up: thread.pointee.top)
       thread.pointee.top = script
       let outcome = invoke(script)
       thread.pointee.top = script.pointee.up
@@ -207,9 +208,11 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   /// A number no other call's handler has.
   @inline(__always)
-  func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 {
-    let thread = ScriptThread.of(call.pointee.thread)
-    thread.pointee.counter += 1
+  func serial(of call: UnsafeMutablePointer<HKTCall>) -> UInt64 { serial(of: call, ScriptThread.of(call.pointee.thread)) }
+
+  @inline(__always)
+  private func serial(of call: UnsafeMutablePointer<HKTCall>, _ thread: UnsafeMutablePointer<ScriptThread>) -> UInt64 {
+    thread.pointee.counter &+= 1
     return UInt64(UInt32(bitPattern: call.pointee.thread.pointee.tid)) << 36 | thread.pointee.counter & 0xF_FFFF_FFFF
   }
 

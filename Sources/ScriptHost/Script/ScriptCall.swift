@@ -13,9 +13,9 @@ struct ScriptCall {
   /// What the handler changed that is more than bits, and the rules of when it takes effect.
   var changes: HandlerChanges
   /// The handler's hook; nil where a closure of ours is called, which no script sees as `call`.
-  unowned(unsafe) let hook: LuaHook!
+  private(set) unowned(unsafe) var hook: LuaHook!
   /// Whose function runs; kept alive by the hook, or by who called the closure.
-  private let owner: Unmanaged<Environment>?
+  private var owner: Unmanaged<Environment>?
   var patch: Environment? { owner?.takeUnretainedValue() }
   /// A number no other call's handler has.
   var serial: UInt64 { arguments.serial }
@@ -36,6 +36,24 @@ struct ScriptCall {
     self.changes = changes
     self.hook = hook
     self.up = up
+  }
+
+  /// Begins the record of a handler in memory that holds nothing: what `init` answers would be made elsewhere and copied here, which a
+  /// call of a small handler feels.
+  @inline(__always)
+  static func begin(
+    at script: UnsafeMutablePointer<ScriptCall>, _ changes: HandlerChanges, hook: LuaHook, patch: Unmanaged<Environment>, serial: UInt64,
+    up: UnsafeMutablePointer<ScriptCall>?
+  ) {
+    // Every field is plain, and counts no reference: assigning it does not look at what was there.
+    script.pointee.arguments.begin(changes.view, changes.phase, serial: serial)
+    script.pointee.changes = changes
+    script.pointee.hook = hook
+    script.pointee.owner = patch
+    script.pointee.up = up
+    script.pointee.typedErrorBox = 0
+    script.pointee.async = nil
+    script.pointee.borrows = nil
   }
 
   @inline(__always)

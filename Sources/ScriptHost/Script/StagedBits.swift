@@ -19,6 +19,13 @@ extension SHLArguments {
   @inline(__always)
   init(_ view: CallView, _ phase: HKTPhase, serial: UInt64) {
     self.init()
+    begin(view, phase, serial: serial)
+  }
+
+  /// Fills in all but the room for new arguments, which holds nothing as long as `staged` says so: a call of a handler that changes
+  /// nothing does not write it.
+  @inline(__always)
+  mutating func begin(_ view: CallView, _ phase: HKTPhase, serial: UInt64) {
     let (slots, count, consumes) = view.withPlan { ($0.slots, $0.argumentCount, $0.consumesArguments) }
     let frame = view.call.pointee.frame!
     self.serial = serial
@@ -28,8 +35,10 @@ extension SHLArguments {
       stack: hkt_stack_place(frame).assumingMemoryBound(to: UnsafePointer<CChar>?.self),
       // A ValueSlot is what C calls an SHLPlace: PlaceTests compares.
       places: UnsafeRawPointer(slots).assumingMemoryBound(to: SHLPlace.self), count: Int32(truncatingIfNeeded: count))
+    borrowed = 0
     readable = phase != HKT_EXIT || !consumes
     changeable = phase != HKT_EXIT
+    staged = 0
   }
 
   @inline(__always)
