@@ -39,7 +39,9 @@ typedef struct CCrashCall {
   uint32_t owner;     // index + 1 in `owners`
   int32_t thread;
   uint32_t count;
+  uint32_t apart[10];  // one to a cache line: another thread's is written at the same time
 } CCrashCall;
+_Static_assert(sizeof(CCrashCall) == 64, "a cache line");
 
 /// One thing that happened.
 typedef struct CCrashCrumb {
@@ -70,10 +72,12 @@ typedef struct CCrashFile {
   char build_id[64];
   char program[1024];
   CCrashOwner owners[CCRASH_OWNERS];
-  CCrashCall calls[CCRASH_CALLS];
+  char apart[56];
+  CCrashCall calls[CCRASH_CALLS];  // at a multiple of 64
   CCrashCrumb crumbs[CCRASH_CRUMBS];
   char report[CCRASH_REPORT_SIZE];
 } CCrashFile;
+_Static_assert(offsetof(CCrashFile, calls) % 64 == 0, "the file is mapped at a page");
 
 /// Where its arrays begin: Swift does not see those that are long.
 enum {

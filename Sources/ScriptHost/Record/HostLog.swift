@@ -8,6 +8,8 @@ private import Synchronization
 /// Writes to the journal; with `-v` also to stderr. Any thread.
 package final class HostLog: Sendable {
   private let recorder: Recorder?
+  /// `recorder`, for the path of a call: counting a reference to it would have the threads that record wait for one another.
+  private let lasting: Unmanaged<Recorder>?
   /// Where there is no recorder yet; nil where nothing is to be recorded.
   private let late: LateRecorder?
   private let isVerbose: Bool
@@ -24,6 +26,7 @@ package final class HostLog: Sendable {
 
   package init(recorder: Recorder?, late: LateRecorder? = nil, isVerbose: Bool) {
     self.recorder = recorder
+    lasting = recorder.map { .passUnretained($0) }
     self.late = late
     self.isVerbose = isVerbose
   }
@@ -56,7 +59,9 @@ package final class HostLog: Sendable {
   /// Appends a record that is complete.
   @inline(__always)
   func append(_ kind: RecordKind, _ fields: inout FieldWriter) {
-    if let recorder { recorder.record(kind, in: &fields) } else { appendLate(kind, &fields) }
+    guard let lasting else { return appendLate(kind, &fields) }
+    // `recorder` holds it as long as this log is there.
+    withUnsafeMutablePointer(to: &fields) { fields in lasting._withUnsafeGuaranteedRef { $0.record(kind, in: &fields.pointee) } }
   }
 
   @inline(never)

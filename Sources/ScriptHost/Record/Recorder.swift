@@ -8,6 +8,8 @@ package import Journal
 package final class Recorder: Sendable {
   /// The newest records, and all of them on disk when there is a state directory.
   package let journal: JournalWriter?
+  /// `journal`, for the path of a call (HostLog.lasting).
+  private let lasting: Unmanaged<JournalWriter>?
   private let sink: EventSink?
 
   /// Opens what can be opened. What cannot becomes one sentence each in `problems`; the journal
@@ -18,6 +20,7 @@ package final class Recorder: Sendable {
   ) {
     JournalWriter.runThreadEnds { hkt_with_stack($0, $1) }
     journal = Self.openJournal(state, identity, limits, quiet: events != nil, &problems)
+    lasting = journal.map { .passUnretained($0) }
     do {
       let source = EventText.Source(
         program: String(decoding: identity.program.lastComponent, as: UTF8.self), pid: identity.pid,
@@ -52,7 +55,9 @@ package final class Recorder: Sendable {
   /// Records on the path of a call: the writer is not copied on its way to the journal.
   @inline(__always)
   func record(_ kind: RecordKind, in place: inout FieldWriter) {
-    let sequence = journal?.append(kind, place.words(), isCut: place.isCut)
+    let (words, isCut) = (place.words(), place.isCut)
+    // `journal` holds it as long as this recorder is there.
+    let sequence = lasting.flatMap { $0._withUnsafeGuaranteedRef { $0.append(kind, words, isCut: isCut) } }
     if let sink { write(kind, place, sequence ?? 0, to: sink) }
   }
 
