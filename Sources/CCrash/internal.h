@@ -4,6 +4,8 @@
 
 #include "CCrash.h"
 
+#include <signal.h>
+
 #define CCRASH_HIDDEN __attribute__((visibility("hidden")))
 
 /// Makes a page that nobody may touch; 0 or -1.

@@ -5,6 +5,7 @@
 #include "HKTContain.h"
 #include "thread_records.h"
 
+#include <signal.h>
 #include <ucontext.h>
 
 /// One contained call in flight; lives on the stack of hkt_contain. Keep the first two in step with contain_x86_64.S.

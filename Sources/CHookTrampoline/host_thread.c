@@ -3,6 +3,8 @@
 #include "HKTHostThread.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +16,8 @@
 /// So many real-time signals from the top stay open: the rendezvous takes the first that the program leaves alone.
 enum { real_time_signals = 4 };
 
-void hkt_host_thread_mask(sigset_t *mask) {
+void hkt_host_thread_mask(void *set) {
+  sigset_t *mask = set;
   static const int answered[] = {SIGTRAP, SIGSYS, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
   sigfillset(mask);
   for (size_t i = 0; i < sizeof answered / sizeof *answered; i++) sigdelset(mask, answered[i]);

@@ -14,7 +14,7 @@
 //   - Any failure is one sentence on stderr, and the program runs on unchanged.
 //   - errno and the signal mask are as they were when `main` starts.
 //
-// Keep in step with Sources/ScriptHost/Boot/BootSettings.swift: the encoding and
+// Keep in step with Sources/ScriptHost/Host/BootSettings.swift: the encoding and
 // the names of the keys read here.
 
 #define _GNU_SOURCE

@@ -47,6 +47,16 @@ while IFS= read -r line; do
   esac
 done < <(python3 "$here/stages.py" "$root/Sources" "$here/stages.known")
 
+# The walls stand: a tree with an upward name, a folder without a place and an exception that is over fails.
+mkdir -p "$work/walls/HookRuntime/Support" "$work/walls/HookRuntime/API" "$work/walls/HookRuntime/Attic" "$work/walls/ScriptHost"
+echo 'struct Low { var door: Door }' >"$work/walls/HookRuntime/Support/Low.swift"
+echo 'struct Door { var low: Low? }' >"$work/walls/HookRuntime/API/Door.swift"
+echo 'HookRuntime Model API Gone' >"$work/walls.known"
+python3 "$here/stages.py" "$work/walls" "$work/walls.known" >"$work/walls.out"
+for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime/Attic is no stage' "the exception 'HookRuntime Model API Gone' is over"; do
+  if grep -qF "$expected" "$work/walls.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/walls.out")"; fi
+done
+if grep -q "names 'Low'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
 
 # A comment has a subject of its own.
 if grep -rnE '^ *//+ The same\b' . >"$work/same"; then

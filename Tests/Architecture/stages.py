@@ -8,7 +8,9 @@ Only types declared at a file's top level count; names that several stages decla
 """
 import os, re, sys
 
-STAGES = {"HookRuntime": ["Support", "Model", "Patching", "Discover", "Values", "Register", "Intercept", "Dispatch", "Call", "NewTypes", "Observe", "API"]}
+STAGES = {"HookRuntime": ["Support", "Model", "Patching", "Discover", "Values", "Register", "Intercept", "Dispatch", "Call", "NewTypes", "Observe", "API"],
+          "ScriptHost": ["Conditions", "Record", "Header", "Policy", "Host", "Survey", "Scopes", "Script", "Telemetry", "Guard", "Globals", "Patches", "Canary",
+                         "Trace", "Boot", "Control", "Reference", "Console"]}
 DECLARED = re.compile(r"^(?P<indent> *)(?:@\w+(?:\([^)]*\))? )*(?P<words>(?:(?:public|package|internal|fileprivate|private|final|indirect|nonisolated(?:\(unsafe\))?) )*)"
                       r"(?:class|struct|enum|protocol|actor|typealias) (?P<name>[A-Z]\w*)", re.M)
 

@@ -8,7 +8,6 @@
 #ifndef CCRASH_H
 #define CCRASH_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,9 +17,9 @@
 #include "CCrashThreadStack.h"
 
 /// Asked first about every fault, before anything is reported: true when the program can go on at the place that `context`
-/// (a ucontext_t, which it may change) names. It may also leave by siglongjmp. Runs on the alternate stack of the thread, with
+/// (a ucontext_t, which it may change) names; `info` is a siginfo_t. It may also leave by siglongjmp. Runs on the alternate stack of the thread, with
 /// the signal mask of the crashed code, and must be async-signal-safe.
-typedef bool (*CCrashRecovery)(int signal, siginfo_t *info, void *context);
+typedef bool (*CCrashRecovery)(int signal, void *info, void *context);
 
 /// Installs the handlers for SIGILL, SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGTRAP, and arms the calling thread. Handlers that
 /// were there before are called after ours. More than once is once. Before other threads use the library.

@@ -11,7 +11,6 @@
 
 #include "CHookTrampoline.h"
 
-#include <signal.h>
 
 struct HKTCall;
 
@@ -50,7 +49,7 @@ bool hkt_is_contained(void);
 void hkt_fall(const HKTTrap *trap);
 
 /// For CCrash: contains the fault where that is possible. Runs in the signal handler.
-bool hkt_recover(int signal, siginfo_t *info, void *context);
+bool hkt_recover(int signal, void *info, void *context);
 /// Why the last fault of this thread inside a contained call was not; NULL: it was none.
 const char *hkt_recover_refusal(void);
 

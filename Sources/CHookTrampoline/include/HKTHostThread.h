@@ -1,13 +1,12 @@
-// HKTHostThread — what a thread of the host inside a program needs that Swift cannot say. Used by ScriptHost/Boot/HostThread.swift.
+// HKTHostThread — what a thread of the host inside a program needs that Swift cannot say. Used by ScriptHost/Host/HostThread.swift.
 #ifndef HKT_HOST_THREAD_H
 #define HKT_HOST_THREAD_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 /// The signals that a host thread blocks: all but those a fault of this very thread raises, SIGTRAP and SIGSYS, and the real-time
 /// signals from the top that the rendezvous takes its own from (rendezvous.c).
-void hkt_host_thread_mask(sigset_t *mask);
+void hkt_host_thread_mask(void *mask);  // a sigset_t
 
 /// Names the calling thread, for ps and debuggers. At most 15 bytes are kept.
 void hkt_name_thread(const char *name);

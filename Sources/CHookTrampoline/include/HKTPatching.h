@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 struct HKTSite;
 
@@ -215,10 +215,10 @@ bool hkt_move_window(const HKTBody *body, uint64_t destination, HKTMovedWindow *
 
 /// The kernel calls that may fail, replaceable by tests. Never NULL.
 typedef struct HKTSystem {
-  void *(*map)(void *address, size_t length, int protection, int flags, int fd, off_t offset);
+  void *(*map)(void *address, size_t length, int protection, int flags, int fd, long offset);
   int (*memfd)(const char *name, unsigned flags);
   int (*open_code)(const char *path, int flags);
-  ssize_t (*write_code)(int fd, const void *bytes, size_t count, off_t offset);
+  long (*write_code)(int fd, const void *bytes, size_t count, long offset);
   int (*protect)(void *address, size_t length, int protection);
 } HKTSystem;
 extern HKTSystem hkt_system;

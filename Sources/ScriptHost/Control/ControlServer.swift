@@ -11,7 +11,7 @@ private import Synchronization
 final class ControlServer: @unchecked Sendable {
   // Everything that changes belongs to the control thread.
   private let host: ControlHost
-  private let worker: ControlWorker
+  private let worker: HostWorker
   private let directories: [RawPath]
   private let watch: PatchWatch?
   private let phases: PatchPhases
@@ -28,7 +28,7 @@ final class ControlServer: @unchecked Sendable {
   init(_ host: ControlHost, directories: [RawPath], watches: Bool) {
     self.host = host
     self.directories = directories
-    worker = ControlWorker()
+    worker = HostWorker()
     watch = watches ? PatchWatch(host.patches, worker) : nil
     phases = PatchPhases(host.patches, worker, started: host.started)
     shares = ShareLimit(host.patches, worker)

@@ -9,7 +9,7 @@ internal import Journal
 final class PatchWatch: @unchecked Sendable {
   // Everything that changes belongs to the control thread.
   private let patches: PatchRegistry
-  private let worker: ControlWorker
+  private let worker: HostWorker
   private(set) var descriptor: Int32 = -1
   private var watched: Set<RawPath> = []
   /// When something happened last that was not looked at.
@@ -18,7 +18,7 @@ final class PatchWatch: @unchecked Sendable {
   /// So long nothing more must happen, in nanoseconds: a save is several events.
   private static let quiet: UInt64 = 15_000_000
 
-  init(_ patches: PatchRegistry, _ worker: ControlWorker) {
+  init(_ patches: PatchRegistry, _ worker: HostWorker) {
     self.patches = patches
     self.worker = worker
   }

@@ -81,7 +81,7 @@ package final class PatchRegistry: Sendable {
   package let log: HostLog
   private let program: String
   private let buildID: String
-  private let canary: Canary?
+  private let canary: (any PatchTrial)?
   /// Settings of patches by their ids.
   private let config: RawPath?
   /// What patches may do: nil where nobody limits them.
@@ -101,7 +101,7 @@ package final class PatchRegistry: Sendable {
   ///   - policy: what patches may do; nil: everything.
   ///   - share: of the process's time, for each hook of patches whose headers name none.
   package init(
-    log: HostLog, program: String, buildID: String = "", config: RawPath? = nil, canary: Canary? = nil, policy: Policy? = nil,
+    log: HostLog, program: String, buildID: String = "", config: RawPath? = nil, canary: (any PatchTrial)? = nil, policy: Policy? = nil,
     share: Double? = nil
   ) {
     self.policy = policy
@@ -504,4 +504,18 @@ package final class PatchRegistry: Sendable {
 
 extension PatchSource {
   var place: PatchFiles.Place { PatchFiles.Place(path: path, directory: directory) }
+}
+
+/// Tries a patch before it goes live: see Canary.
+package protocol PatchTrial: Sendable {
+  /// - Throws: why it is kept away.
+  func check(_ source: PatchSource) throws(PatchError)
+}
+
+extension BootContext {
+  /// The patches of this process. Set in `scripts`.
+  package var patches: PatchRegistry? {
+    get { part() }
+    set { leave(newValue) }
+  }
 }

@@ -12,7 +12,7 @@ package final class HostLog: Sendable {
   private let lasting: Unmanaged<Recorder>?
   /// Where there is no recorder yet; nil where nothing is to be recorded.
   private let late: LateRecorder?
-  private let isVerbose: Bool
+  let isVerbose: Bool
   private let standardError = StandardError()
   private let counts = Mutex(Counts())
   private struct Counts {
@@ -127,26 +127,6 @@ package final class HostLog: Sendable {
       fields.add("signal", signal)
       if let place { fields.add("place", place) }
     }
-  }
-
-  /// A guard caught something: a record, a breadcrumb, and with `-v` a line.
-  /// - Parameters:
-  ///   - owner: the patch that asked for the guard.
-  ///   - count: hits of the guard so far.
-  func guarded(_ hit: GuardHit, owner: String, count: UInt64) {
-    leaveCrumb(CCRASH_FAILURE, "guard \(hit.guarded.rawValue): \(hit.selector): \(hit.problem)")
-    append(.event, "guard") { fields in
-      fields.add("guard", hit.guarded.rawValue)
-      fields.add("mode", hit.mode.rawValue)
-      fields.add("patch", owner)
-      fields.add("selector", hit.selector)
-      fields.add("problem", hit.problem)
-      fields.add("outcome", hit.outcome)
-      if !hit.site.isEmpty { fields.add("site", hit.site) }
-      fields.add("hits", count)
-    }
-    guard isVerbose else { return }
-    say("guard \(hit.guarded.rawValue): '\(hit.selector)': \(hit.problem); \(hit.outcome)\(hit.site.isEmpty ? "" : " (in '\(hit.site)')")")
   }
 
   /// Counted; told when the program ends.

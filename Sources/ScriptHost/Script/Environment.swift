@@ -88,12 +88,9 @@ package final class Environment: @unchecked Sendable {
   /// What handles name by their numbers. They stay when they are over, and go when the installation does.
   private var handles = Handles()
   private let handlesLock = RecursiveLock()
-  struct Handles {
-    var batches: [HookBatch] = []
-    var observations: [LuaObservation] = []
-    var rules: [InstalledRule] = []
-    var watches: [DelegateWatch] = []
-    var presets: [PresetUse] = []
+  private struct Handles {
+    /// By kind, in the order of their numbers.
+    var lists: [ObjectIdentifier: [AnyObject]] = [:]
   }
 
   /// - Parameters:
@@ -153,35 +150,39 @@ package final class Environment: @unchecked Sendable {
   /// What another environment of the same id made is this one's to replace.
   func mayReplace(_ other: ObjectIdentifier) -> Bool { other != ObjectIdentifier(self) && Self.ids.withLock { $0[other] } == id }
 
-  /// Notes what a handle is for; answers the handle's number.
-  func number<Kind>(_ new: Kind, in list: WritableKeyPath<Handles, [Kind]>) -> UInt64 {
+  /// Notes what a handle is for; answers the handle's number, which is one of those of its kind.
+  func number<Kind: AnyObject>(_ new: Kind) -> UInt64 {
     handlesLock.withLock {
-      handles[keyPath: list].append(new)
-      return UInt64(handles[keyPath: list].count - 1)
+      handles.lists[ObjectIdentifier(Kind.self), default: []].append(new)
+      return UInt64(handles.lists[ObjectIdentifier(Kind.self)]!.count - 1)
     }
   }
 
   /// What the handle with that number is for; nil when the installation is over.
-  func handle<Kind>(_ number: UInt64, in list: KeyPath<Handles, [Kind]>) -> Kind? {
+  func handle<Kind: AnyObject>(_ number: UInt64, _ kind: Kind.Type = Kind.self) -> Kind? {
     handlesLock.withLock {
-      let all = handles[keyPath: list]
-      return number < all.count ? all[Int(number)] : nil
+      guard let all = handles.lists[ObjectIdentifier(kind)], number < all.count else { return nil }
+      // The list of a kind has nothing else.
+      return unsafeDowncast(all[Int(number)], to: kind)
     }
   }
 
-  /// What is done by the clock, or apart from a call; made when it is first asked for.
-  var timers: PatchTimers {
-    if let known = madeTimers.withLock({ $0 }) { return known }
-    let (timers, isNew) = madeTimers.withLock { made in
-      if let made { return (made, false) }
-      let timers = PatchTimers(of: self)
-      made = timers
-      return (timers, true)
+  /// The one object of its kind that belongs to the environment; made when it is first asked for.
+  /// - Parameter end: what is done with a new one when the installation is over.
+  func part<Part: AnyObject & Sendable>(make: () -> Part, end: @escaping @Sendable (Part) -> Void) -> Part {
+    let key = ObjectIdentifier(Part.self)
+    // The part of a kind is of that kind.
+    if let known = parts.withLock({ $0[key] }) { return unsafeDowncast(known, to: Part.self) }
+    let (part, isNew) = parts.withLock { made in
+      if let known = made[key] { return (unsafeDowncast(known, to: Part.self), false) }
+      let part = make()
+      made[key] = part
+      return (part, true)
     }
-    if isNew { installation.add { timers.end() } }
-    return timers
+    if isNew { installation.add { end(part) } }
+    return part
   }
-  private let madeTimers = Mutex<PatchTimers?>(nil)
+  private let parts = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
   /// They refer to functions, and these to the environment.
   private func dropHandles() {
@@ -300,6 +301,15 @@ package final class Environment: @unchecked Sendable {
   }
   func skipped(_ selector: String, _ reason: String) { log.skipped(patch: id, selector: selector, reason: reason) }
 }
+
+/// How a module stands in one load of a patch.
+enum ModuleState {
+  case loading
+  case loaded(SHLRef)
+}
+
+/// Why a statement of a script is not carried out: one sentence.
+struct StatementProblem: Error { var text: String }
 
 /// What `method "…"` found.
 struct ResolvedSelector {

@@ -37,7 +37,7 @@ enum ExtendAPI {
     let handlers = functions.sorted { $0.name < $1.name }.map { ($0.name, HandlerFunction($0.function, $0.info, of: patch)) }
     if let refusal = patch.refusal("a hook", "around \(type): \(handlers.map(\.0).joined(separator: ", "))") { return callback.fail(refusal) }
     if handlers.isEmpty { return callback.fail("\(verb): the table has no functions") }
-    do throws(PatchAPI.Problem) {
+    do throws(StatementProblem) {
       let members = try members(handlers, of: type, patch, callback)
       let report = try install(members, verb, patch)
       for member in members { HookAPI.tell(report.part(of: member.target.selector), member.target.selector, HookOptions.usual(patch), patch) }
@@ -48,16 +48,16 @@ enum ExtendAPI {
   /// Resolves all before anything is installed.
   private static func members(
     _ handlers: [(String, HandlerFunction)], of type: String, _ patch: Environment, _ callback: LuaCallback
-  ) throws(PatchAPI.Problem) -> [Member] {
+  ) throws(StatementProblem) -> [Member] {
     var members: [Member] = []
     for (name, handler) in handlers {
       let target = try HookAPI.member(name, of: type, waits: false, patch, callback)
       guard !target.selector.isGlob else {
-        throw PatchAPI.Problem(text: "extend '\(type)': '\(name)' is a pattern; members are spelled out, hook patterns with method \"\(type).\(name)\"")
+        throw StatementProblem(text: "extend '\(type)': '\(name)' is a pattern; members are spelled out, hook patterns with method \"\(type).\(name)\"")
       }
       let keys = Set(target.selector.families.map(\.key))
       if let other = members.first(where: { $0.target.selector.families.contains { keys.contains($0.key) } }) {
-        throw PatchAPI.Problem(text: "extend '\(type)': '\(other.name)' and '\(name)' are the same function; give it one handler")
+        throw StatementProblem(text: "extend '\(type)': '\(other.name)' and '\(name)' are the same function; give it one handler")
       }
       let batch = HookBatch(.around, handler, .usual(patch), selector: target.selector, scope: target.scope)
       members.append(Member(name: name, target: target, batch: batch))
@@ -65,7 +65,7 @@ enum ExtendAPI {
     return members
   }
 
-  private static func install(_ members: [Member], _ verb: String, _ patch: Environment) throws(PatchAPI.Problem) -> HookEngine.Report {
+  private static func install(_ members: [Member], _ verb: String, _ patch: Environment) throws(StatementProblem) -> HookEngine.Report {
     var batches: [String: HookBatch] = [:]
     var requests: [HookRequest] = []
     for member in members {
@@ -79,7 +79,7 @@ enum ExtendAPI {
       HookEngine.shared.install(wanted, atomically: true) { made[$0.key]!.layer($0) }
     }
     if let (name, reason) = report.refused.first {
-      throw PatchAPI.Problem(text: "\(verb): cannot hook '\(name)': \(reason); none of its members is hooked")
+      throw StatementProblem(text: "\(verb): cannot hook '\(name)': \(reason); none of its members is hooked")
     }
     for member in members { member.batch.add(report.part(of: member.target.selector)) }
     return report

@@ -23,8 +23,8 @@ enum FailureAnswer {
   case value(OwnedValue)
 
   /// - Throws: why this function cannot answer so.
-  init(_ wish: FailureWish, _ family: Family, _ image: ImageCatalog, _ patch: Environment, _ callback: LuaCallback) throws(PatchAPI.Problem) {
-    func problem(_ reason: String) -> PatchAPI.Problem { PatchAPI.Problem(text: "on_failure of '\(family.selector)': \(reason)") }
+  init(_ wish: FailureWish, _ family: Family, _ image: ImageCatalog, _ patch: Environment, _ callback: LuaCallback) throws(StatementProblem) {
+    func problem(_ reason: String) -> StatementProblem { StatementProblem(text: "on_failure of '\(family.selector)': \(reason)") }
     if wish.isOriginal {
       self = .original
       return

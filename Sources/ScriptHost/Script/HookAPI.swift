@@ -38,7 +38,7 @@ enum HookAPI {
     var wishes = ContainWishes(priority: ContainLayer.usualPriority)
     defer { ContainAPI.forget(wishes, patch) }
     if let problem = ContainAPI.read(at, &wishes, callback) { return callback.fail(problem) }
-    do throws(PatchAPI.Problem) {
+    do throws(StatementProblem) {
       let index = Int(receiver.h.a)
       var target =
         isClass
@@ -71,7 +71,7 @@ enum HookAPI {
     var wishes = HookOptions(priority: patch.priority, waitsWhenBusy: position == .around)
     defer { wishes.end(patch) }
     if let problem = wishes.read(callback[handlerAt + 1], callback) ?? wishes.misuse(of: position) { return callback.fail(problem) }
-    do throws(PatchAPI.Problem) {
+    do throws(StatementProblem) {
       let index = Int(receiver.h.a)
       let waits = wishes.waits || isClass && receiver.h.b == 1
       var target =
@@ -90,10 +90,10 @@ enum HookAPI {
   /// What calls answer when the handler fails, for each function.
   private static func answers(
     _ wishes: HookOptions, _ selector: ResolvedSelector, _ patch: Environment, _ callback: LuaCallback
-  ) throws(PatchAPI.Problem) -> FailureAnswers {
+  ) throws(StatementProblem) -> FailureAnswers {
     if wishes.onFailure.isOriginal, !wishes.throwsWhenBusy { return FailureAnswers() }
     var made: [String: FailureAnswer] = [:]
-    do throws(PatchAPI.Problem) {
+    do throws(StatementProblem) {
       for (image, family) in zip(selector.images, selector.families) {
         if wishes.throwsWhenBusy { _ = try FailureAnswer(.error, family, image, patch, callback) }
         made[family.key] = try FailureAnswer(wishes.onFailure, family, image, patch, callback)
@@ -106,11 +106,11 @@ enum HookAPI {
   }
 
   /// The object behind a handle.
-  private static func live(_ handle: SHLValue, _ patch: Environment) throws(PatchAPI.Problem) -> AnyObject {
+  private static func live(_ handle: SHLValue, _ patch: Environment) throws(StatementProblem) -> AnyObject {
     guard patch.classes.isObject(handle) else {
-      throw PatchAPI.Problem(text: "option 'object' is an object of the program, got \(ValueBridge.describe(handle))")
+      throw StatementProblem(text: "option 'object' is an object of the program, got \(ValueBridge.describe(handle))")
     }
-    guard let object = patch.classes.object(handle) else { throw PatchAPI.Problem(text: ObjectAPI.expired) }
+    guard let object = patch.classes.object(handle) else { throw StatementProblem(text: ObjectAPI.expired) }
     // Alive as its handle is; the copy is retained.
     return Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
   }
@@ -118,7 +118,7 @@ enum HookAPI {
   /// A member of the class, or the nearest one it inherits: that is hooked for its own instances and its subclasses'.
   static func member(
     _ member: String, of className: String, waits: Bool, _ patch: Environment, _ callback: LuaCallback
-  ) throws(PatchAPI.Problem) -> Target {
+  ) throws(StatementProblem) -> Target {
     let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
     func find(_ owner: String) -> Result<ResolvedSelector, LookupError> {
       let full = "\(prefix)\(owner).\(name)"
@@ -130,7 +130,7 @@ enum HookAPI {
     case .failure(let problem) where waits && problem.mayAppear:
       return Target(selector: ResolvedSelector([], "\(prefix)\(className).\(name)", waits: true))
     case .failure(.noSelectorInType): break
-    case .failure(let problem): throw PatchAPI.Problem(text: problem.description)
+    case .failure(let problem): throw StatementProblem(text: problem.description)
     }
     if let type = try? patch.callIns.type(className, callback), case .classType = type.kind {
       var each = type.superclass
@@ -141,7 +141,7 @@ enum HookAPI {
       }
     }
     guard case .failure(let problem) = own else { fatalError("internal error: a selector that was found is missing; please report it") }
-    throw PatchAPI.Problem(text: problem.description)
+    throw StatementProblem(text: problem.description)
   }
 
   private static func install(
@@ -167,14 +167,14 @@ enum HookAPI {
         shl_handle(patch.classes.hook, report.tokens.first?.token.id ?? 0, UInt64(report.tokens.count), UInt64(report.refused.count)))
     }
     batch.wait()
-    let number = patch.number(batch, in: \.batches)
+    let number = patch.number(batch)
     return callback.done(shl_handle(patch.classes.hook, number, waitingMark, UInt64(report.refused.count)))
   }
 
   /// In the place of the number of hooks: the handle is that of a batch, which may grow.
   private static let waitingMark = UInt64.max
   private static func batch(_ handle: SHLValue, _ patch: Environment) -> HookBatch? {
-    handle.h.b == waitingMark ? patch.handle(handle.h.a, in: \.batches) : nil
+    handle.h.b == waitingMark ? patch.handle(handle.h.a) : nil
   }
 
   static func tell(_ report: HookEngine.Report, _ selector: ResolvedSelector, _ wishes: HookOptions, _ patch: Environment) {

@@ -10,6 +10,8 @@ package final class Patch: Sendable {
   package let path: String
   package let header: PatchHeader
   package let environment: Environment
+  /// Names the main chunk among the owners of a crash file.
+  static let loadPosition = "load"
 
   /// - Parameters:
   ///   - staged: what it installs takes effect with `goLive`.
@@ -33,7 +35,7 @@ package final class Patch: Sendable {
   /// Runs the main chunk. When it fails, everything that it installed is taken out again.
   func run(_ source: [UInt8]) throws(PatchError) {
     // What crashes while the text runs is the text's.
-    ccrash_note_call(ccrash_add_owner(id, id, CrashFile.Owner.loadPosition, fileName, 0))
+    ccrash_note_call(ccrash_add_owner(id, id, Self.loadPosition, fileName, 0))
     do throws(PatchError) { try environment.run(source) } catch {
       installation.remove()
       throw error
@@ -66,33 +68,6 @@ package final class Patch: Sendable {
     for wait in installation.waits where !wait.hasLanded {
       let reason = wait.refused.first.map { "appeared and could not be hooked: \($0.reason)" } ?? "was waited for and never appeared"
       log.note("never appeared", "\(fileName): '\(wait.selector)' \(reason)")
-    }
-  }
-}
-
-package enum PatchError: Error, Sendable {
-  case noLua(String)
-  case unreadable(path: String, why: String)
-  case header(String)
-  case failed(String)
-  case otherTarget(String)
-  case expired(String)
-  case quarantined(String)
-  /// The policy does not let it load.
-  case denied(String)
-}
-
-extension PatchError: CustomStringConvertible {
-  package var description: String {
-    switch self {
-    case .noLua(let why): "Lua cannot be used: \(why)"
-    case .unreadable(let path, let why): "\(path): \(why)"
-    case .header(let text): text
-    case .failed(let text): text
-    case .otherTarget(let text): text
-    case .expired(let text): text
-    case .quarantined(let text): text
-    case .denied(let text): text
     }
   }
 }

@@ -35,7 +35,7 @@ package struct CrashFile: Sendable {
     package let line: Int32
 
     /// The text of a patch, while it runs to make hooks and all else.
-    static let loadPosition = "load"
+    static let loadPosition = Patch.loadPosition
     var isLoad: Bool { position == Self.loadPosition }
 
     /// File and line.

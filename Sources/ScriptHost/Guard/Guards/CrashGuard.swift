@@ -1,4 +1,6 @@
 // CrashGuard — the guards there are, what each can do, and how Swift code switches them.
+private import CCrash
+private import Journal
 
 /// A kind of mistake that is caught before it ends the program. All are off until they are asked for.
 public enum CrashGuard: String, CaseIterable, Sendable {
@@ -122,4 +124,26 @@ public struct GuardHit: Sendable {
   public let outcome: String
   /// The function that made the call, `Shop.Cart.total() + 40`; empty where it is not known.
   public let site: String
+}
+
+extension HostLog {
+  /// A guard caught something: a record, a breadcrumb, and with `-v` a line.
+  /// - Parameters:
+  ///   - owner: the patch that asked for the guard.
+  ///   - count: hits of the guard so far.
+  func guarded(_ hit: GuardHit, owner: String, count: UInt64) {
+    leaveCrumb(CCRASH_FAILURE, "guard \(hit.guarded.rawValue): \(hit.selector): \(hit.problem)")
+    append(.event, "guard") { fields in
+      fields.add("guard", hit.guarded.rawValue)
+      fields.add("mode", hit.mode.rawValue)
+      fields.add("patch", owner)
+      fields.add("selector", hit.selector)
+      fields.add("problem", hit.problem)
+      fields.add("outcome", hit.outcome)
+      if !hit.site.isEmpty { fields.add("site", hit.site) }
+      fields.add("hits", count)
+    }
+    guard isVerbose else { return }
+    say("guard \(hit.guarded.rawValue): '\(hit.selector)': \(hit.problem); \(hit.outcome)\(hit.site.isEmpty ? "" : " (in '\(hit.site)')")")
+  }
 }

@@ -67,7 +67,7 @@ enum DelegateAPI {
     switch made {
     case .failure(let error): return callback.fail("\(error)")
     case .success(let watch):
-      let number = patch.number(watch, in: \.watches)
+      let number = patch.number(watch)
       patch.installation.add { [weak watch] in _ = watch?.remove() }
       return callback.done(shl_handle(patch.classes.delegates, number, 0, 0))
     }
@@ -76,7 +76,7 @@ enum DelegateAPI {
   /// `d:remove()`: true when it ran.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let watch = patch.handle(callback[0].h.a, in: \.watches) else { return callback.done(shl_bool(false)) }
+      guard let watch = patch.handle(callback[0].h.a, DelegateWatch.self) else { return callback.done(shl_bool(false)) }
       let unlocked = shl_unlock_all(callback.scope)
       let removed = watch.remove()
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
@@ -85,14 +85,14 @@ enum DelegateAPI {
   }
 
   private static let explain: SHLFunction = { context, callback in
-    withPatch(context, callback) { patch, callback in callback.done(patch.handle(callback[0].h.a, in: \.watches)?.explanation ?? "") }
+    withPatch(context, callback) { patch, callback in callback.done(patch.handle(callback[0].h.a, DelegateWatch.self)?.explanation ?? "") }
   }
 
   /// `d:adopt(owner)`: the delegate that the owner has already is seen, too. True when it had one.
   private static let adopt: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let object = patch.classes.object(callback[1]) else { return callback.fail("'adopt' takes the object whose delegate it is") }
-      guard let watch = patch.handle(callback[0].h.a, in: \.watches) else { return callback.done(shl_bool(false)) }
+      guard let watch = patch.handle(callback[0].h.a, DelegateWatch.self) else { return callback.done(shl_bool(false)) }
       // Alive while its handle is.
       let owner = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
       let unlocked = shl_unlock_all(callback.scope)

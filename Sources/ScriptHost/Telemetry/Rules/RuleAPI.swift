@@ -53,13 +53,13 @@ enum RuleAPI {
 
   /// A handle of the rule.
   static func answer(_ rule: InstalledRule, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
-    callback.done(shl_handle(patch.classes.rule, patch.number(rule, in: \.rules), 0, 0))
+    callback.done(shl_handle(patch.classes.rule, patch.number(rule), 0, 0))
   }
 
   // MARK: Handles
 
   /// Nil when its installation is over.
-  private static func rule(_ patch: Environment, _ callback: LuaCallback) -> InstalledRule? { patch.handle(callback[0].h.a, in: \.rules) }
+  private static func rule(_ patch: Environment, _ callback: LuaCallback) -> InstalledRule? { patch.handle(callback[0].h.a) }
 
   static let toString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in

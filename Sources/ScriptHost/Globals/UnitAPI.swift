@@ -114,9 +114,3 @@ enum UnitAPI {
     }
   }
 }
-
-/// How a module stands in one load of a patch.
-enum ModuleState {
-  case loading
-  case loaded(SHLRef)
-}

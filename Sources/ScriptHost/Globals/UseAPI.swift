@@ -27,7 +27,7 @@ enum UseAPI {
       guard isBack else { return -1 }
       switch outcome! {  // set on both ways
       case .failure(let problem): return callback.fail("use '\(EventText.printable(name))': \(problem)")
-      case .success(let use): return callback.done(shl_handle(patch.classes.preset, patch.number(use, in: \.presets), 0, 0))
+      case .success(let use): return callback.done(shl_handle(patch.classes.preset, patch.number(use), 0, 0))
       }
     }
   }
@@ -35,7 +35,7 @@ enum UseAPI {
   /// `p:remove()`: true when the script used it.
   private static let remove: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let use = patch.handle(callback[0].h.a, in: \.presets) else { return callback.done(shl_bool(false)) }
+      guard let use = patch.handle(callback[0].h.a, PresetUse.self) else { return callback.done(shl_bool(false)) }
       // What the preset had kept may end now, by code of the program.
       let unlocked = shl_unlock_all(callback.scope)
       let wasUsed = use.end()
@@ -46,7 +46,7 @@ enum UseAPI {
 
   static let toString: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      callback.done(patch.handle(callback[0].h.a, in: \.presets).map { "preset '\($0.id)'" } ?? "preset that is over")
+      callback.done(patch.handle(callback[0].h.a, PresetUse.self).map { "preset '\($0.id)'" } ?? "preset that is over")
     }
   }
 }

@@ -6,7 +6,7 @@ internal import Journal
 final class PatchPhases: @unchecked Sendable {
   // Everything that changes belongs to the control thread.
   private let patches: PatchRegistry
-  private let worker: ControlWorker
+  private let worker: HostWorker
   private let started: UInt64
   private var isUp = false
   private var isIdle = false
@@ -18,7 +18,7 @@ final class PatchPhases: @unchecked Sendable {
   /// How often expiry is looked at: the clock on the wall may be set.
   private static let expiryEvery: UInt64 = 1_000_000_000
 
-  init(_ patches: PatchRegistry, _ worker: ControlWorker, started: UInt64) {
+  init(_ patches: PatchRegistry, _ worker: HostWorker, started: UInt64) {
     self.patches = patches
     self.worker = worker
     self.started = started

@@ -65,9 +65,9 @@ enum ContainAPI {
   }
 
   /// The function that answers; nil with the reason where it cannot be made.
-  static func handler(_ index: Int, _ wishes: ContainWishes, _ patch: Environment, _ callback: LuaCallback) -> Result<HandlerFunction, PatchAPI.Problem> {
+  static func handler(_ index: Int, _ wishes: ContainWishes, _ patch: Environment, _ callback: LuaCallback) -> Result<HandlerFunction, StatementProblem> {
     if callback[index].tag == SHL_FUNCTION {
-      return HandlerFunction(callback, argument: index, of: patch).map(Result.success) ?? .failure(PatchAPI.Problem(text: "out of memory"))
+      return HandlerFunction(callback, argument: index, of: patch).map(Result.success) ?? .failure(StatementProblem(text: "out of memory"))
     }
     let way = wishes.throwsError ? error : wishes.answers ? answer : value
     var chunk: SHLRef = 0
@@ -75,7 +75,7 @@ enum ContainAPI {
     let unlocked = shl_unlock_all(callback.scope)
     let compiled = way.chunk.withCString { shl_compile(patch.state, "contain", $0, way.chunk.utf8.count, nil, &chunk, nil) }
     guard shl_relock(callback.scope, unlocked) == SHL_OK, compiled == SHL_OK else {
-      return .failure(PatchAPI.Problem(text: "'contain' cannot make its answer: \(String(cString: shl_status_text(compiled)))"))
+      return .failure(StatementProblem(text: "'contain' cannot make its answer: \(String(cString: shl_status_text(compiled)))"))
     }
     defer { shl_forget(patch.state, chunk) }
     var argument = callback[index]
@@ -84,9 +84,9 @@ enum ContainAPI {
     var info = SHLFunctionInfo()
     guard shl_call(callback.scope, shl_ref_value(chunk), &argument, 1, &function, 1, &count, nil) == SHL_OK, count == 1,
       shl_function_info(callback.scope, function, &info)
-    else { return .failure(PatchAPI.Problem(text: "'contain' cannot make its answer")) }
+    else { return .failure(StatementProblem(text: "'contain' cannot make its answer")) }
     let ref = shl_keep(callback.scope, function)
-    guard ref != 0 else { return .failure(PatchAPI.Problem(text: "out of memory")) }
+    guard ref != 0 else { return .failure(StatementProblem(text: "out of memory")) }
     // Where the script says it.
     if !wishes.answers { info.line = Int32(clamping: callback.caller.line) }
     return .success(HandlerFunction(ref, info, of: patch))
@@ -116,15 +116,15 @@ enum ContainAPI {
   /// What of a selector can be contained: of a pattern those that can, of a name all or an error.
   static func containable(
     _ selector: ResolvedSelector, _ wishes: ContainWishes, isFunction: Bool, _ patch: Environment, _ callback: LuaCallback
-  ) throws(PatchAPI.Problem) -> ResolvedSelector {
+  ) throws(StatementProblem) -> ResolvedSelector {
     if selector.waits || wishes.options.waits {
-      throw PatchAPI.Problem(text: "'contain' does not wait: whether a function may be contained is asked when it is there")
+      throw StatementProblem(text: "'contain' does not wait: whether a function may be contained is asked when it is there")
     }
     var kept = selector
     (kept.images, kept.families) = ([], [])
     for (image, family) in zip(selector.images, selector.families) {
       if let reason = refusal(family, image, wishes, isFunction: isFunction, patch, callback) {
-        guard selector.isGlob else { throw PatchAPI.Problem(text: "cannot contain '\(family.selector)': \(reason)") }
+        guard selector.isGlob else { throw StatementProblem(text: "cannot contain '\(family.selector)': \(reason)") }
         patch.log.note("not contained", "\(patch.fileName): '\(family.selector)' is not contained: \(reason)")
         continue
       }

@@ -116,3 +116,8 @@ final class PatchTimers: @unchecked Sendable {
     }
   }
 }
+
+extension Environment {
+  /// What is done by the clock, or apart from a call; made when it is first asked for.
+  var timers: PatchTimers { part(make: { PatchTimers(of: self) }, end: { $0.end() }) }
+}

@@ -1,11 +1,11 @@
-// ControlWorker — the host thread that does what requests ask for: one after the other, with the program's descriptors, so that
+// HostWorker — the host thread that does what requests ask for: one after the other, with the program's descriptors, so that
 // scripts and what they call find the process as any other thread does.
 private import Glibc
 private import HookRuntime
 private import Synchronization
 
 /// Any thread may add work.
-final class ControlWorker: @unchecked Sendable {
+final class HostWorker: @unchecked Sendable {
   // Everything is guarded by `mutex`, which lies still.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>

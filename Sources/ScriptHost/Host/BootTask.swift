@@ -53,8 +53,8 @@ package struct BootContext {
   package var state: RawPath?
   /// Nil where nothing is recorded. Set in `records`.
   package var recorder: Recorder?
-  /// The patches of this process. Set in `scripts`.
-  package var patches: PatchRegistry?
+  /// What tasks leave for later ones, by its type.
+  private var parts: [ObjectIdentifier: any Sendable] = [:]
   /// Any task may write to it; before the end of `records` it has no journal.
   package var log: HostLog
   /// What is done when the program ends, in the order in which it was added; on the thread that ends it.
@@ -66,26 +66,13 @@ package struct BootContext {
     log = HostLog(recorder: nil, isVerbose: settings.has(.verbose))
   }
 
+  /// What an earlier task left; nil where it did not run.
+  func part<Part: Sendable>(_ type: Part.Type = Part.self) -> Part? { parts[ObjectIdentifier(type)] as? Part }
+  mutating func leave<Part: Sendable>(_ part: Part?) { parts[ObjectIdentifier(Part.self)] = part }
+
   /// The program's file name.
   package var programName: String { String(decoding: program.lastComponent, as: UTF8.self) }
 
   /// Has `body` run when the program ends by `exit` or by returning from `main`; not when a signal ends it.
   package mutating func atEnd(_ body: @escaping @Sendable () -> Void) { endings.append(body) }
-}
-
-/// All tasks of the start.
-enum BootTasks {
-  /// Unordered but for those of equal phase and priority.
-  static let all: [BootTask] = [
-    .room, .crashSignals, .engine,
-    .survey, .crashFile, .journal, .index, .privacy, .metrics, .guards,
-    .canaryBegin, .callReplay, .wantTests, .callRecorder, .patches, .tests, .canary,
-    .trace,
-    .stalls, .profile, .network, .control, .startup, .bootLoaded, .hold,
-  ]
-
-  /// As they run.
-  static let ordered = all.enumerated().sorted {
-    ($0.element.phase.rawValue, -$0.element.priority, $0.offset) < ($1.element.phase.rawValue, -$1.element.priority, $1.offset)
-  }.map(\.element)
 }

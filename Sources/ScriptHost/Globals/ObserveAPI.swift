@@ -151,7 +151,7 @@ enum ObserveAPI {
         ObservationGuard.hit(path, ObservationGuard.doubled, outcome: "the first one goes on alone", at: site(callback))
       {
         shl_forget(patch.state, function)
-        return callback.done(shl_handle(patch.classes.observation, patch.number(first, in: \.observations), 0, 0))
+        return callback.done(shl_handle(patch.classes.observation, patch.number(first), 0, 0))
       }
       do throws(ObserveError) {
         // Looking the path and its writers up takes milliseconds, and is not the script's time.
@@ -164,7 +164,7 @@ enum ObserveAPI {
         for missed in made.misses where patch.tellsDoubt(of: "\(path): \(missed)") {
           patch.log.note("observed in part", "\(patch.fileName): the observation of '\(path)' may miss \(missed)")
         }
-        let number = patch.number(made, in: \.observations)
+        let number = patch.number(made)
         patch.installation.add { [weak made] in _ = made?.end() }
         return callback.done(shl_handle(patch.classes.observation, number, 0, 0))
       } catch {
@@ -175,7 +175,7 @@ enum ObserveAPI {
 
   /// The receiver's; nil when its installation is over.
   private static func observation(_ patch: Environment, _ callback: LuaCallback) -> LuaObservation? {
-    patch.handle(callback[0].h.a, in: \.observations)
+    patch.handle(callback[0].h.a)
   }
 
   private static func site(_ callback: LuaCallback) -> GuardSite.Sender {

@@ -7,40 +7,11 @@ internal import HookRuntime
 internal import Journal
 private import Synchronization
 
-/// How much of the process's time the handlers of one hook may take, and what is done about those that take more.
-package struct ShareRule: Sendable, Equatable {
-  package enum Consequence: String, Sendable { case off, sample }
-
-  /// 0.05 for 5%.
-  package var share: Double
-  /// Nil: rules are sampled, handlers are switched off.
-  package var consequence: Consequence?
-
-  package init(share: Double, consequence: Consequence? = nil) {
-    self.share = share
-    self.consequence = consequence
-  }
-
-  /// "5%" or "0.5%" as a share; nil for anything else, and for what is not above 0 and at most 100.
-  package static func share(_ text: String) -> Double? {
-    guard text.hasSuffix("%"), let first = text.utf8.first, (48...57).contains(first) || first == UInt8(ascii: "."),
-      let number = Double(text.dropLast()), number > 0, number <= 100
-    else { return nil }
-    return number / 100
-  }
-
-  /// "5%"
-  static func text(_ share: Double) -> String {
-    let tenths = (share * 1000).rounded()
-    return tenths.truncatingRemainder(dividingBy: 10) == 0 ? "\(Int(tenths / 10))%" : "\(tenths / 10)%"
-  }
-}
-
 /// Belongs to the worker, which is one thread; `wait` and `look` to the control thread.
 final class ShareLimit: @unchecked Sendable {
   // `next` belongs to the control thread, the rest to the worker's.
   private let patches: PatchRegistry
-  private let worker: ControlWorker
+  private let worker: HostWorker
   private var next: UInt64 = 0
   private var watched: Set<String> = []
   private var before: [UInt64: UInt64] = [:]
@@ -49,7 +20,7 @@ final class ShareLimit: @unchecked Sendable {
   /// How often hooks are looked at, in nanoseconds.
   private static let every: UInt64 = 1_000_000_000
 
-  init(_ patches: PatchRegistry, _ worker: ControlWorker) {
+  init(_ patches: PatchRegistry, _ worker: HostWorker) {
     self.patches = patches
     self.worker = worker
   }
@@ -138,7 +109,7 @@ enum Measurement {
   }
 
   /// On the control thread: ends it when nobody has asked for long enough.
-  static func end(_ now: UInt64, _ worker: ControlWorker) {
+  static func end(_ now: UInt64, _ worker: HostWorker) {
     let time = until.load(ordering: .relaxed)
     guard time != 0, now > time else { return }
     worker.add {

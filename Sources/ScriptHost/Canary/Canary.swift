@@ -10,7 +10,7 @@ internal import Journal
 private import Synchronization
 
 /// Tries the patches of this process. One at a time; any thread.
-package final class Canary: Sendable {
+package final class Canary: PatchTrial, Sendable {
   private let settings: BootSettings
   private let program: RawPath
   private let log: HostLog
@@ -31,7 +31,7 @@ package final class Canary: Sendable {
   }
 
   /// Comes back when the text may go live; waits for the child when it was not tried before.
-  func check(_ source: PatchSource) throws(PatchError) {
+  package func check(_ source: PatchSource) throws(PatchError) {
     guard let kind = kind(of: source) else { return }
     let digest = digest(of: source, kind)
     let known = place.map { CanaryBook(reading: $0) } ?? book.withLock { $0 }

@@ -13,7 +13,7 @@ enum StoreAPI {
   private static let keyProblem = "a key of the store is a text of at most 256 bytes"
 
   /// `{ ttl = seconds }`; nil where there is none.
-  private static func life(_ options: SHLValue, _ callback: LuaCallback) -> Result<UInt64?, PatchAPI.Problem> {
+  private static func life(_ options: SHLValue, _ callback: LuaCallback) -> Result<UInt64?, StatementProblem> {
     guard options.tag != SHL_NIL else { return .success(nil) }
     var seconds: Double?
     var isWrong = options.tag != SHL_TABLE
@@ -29,7 +29,7 @@ enum StoreAPI {
     return .success(UInt64(seconds * 1e9))
   }
 
-  private static func value(_ value: SHLValue) -> Result<PatchStore.Value?, PatchAPI.Problem> {
+  private static func value(_ value: SHLValue) -> Result<PatchStore.Value?, StatementProblem> {
     switch value.tag {
     case SHL_NIL: .success(nil)
     case SHL_BOOL: .success(.bool(value.b))
@@ -72,7 +72,7 @@ enum StoreAPI {
   private static let set: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let key = key(callback) else { return callback.fail("'store:set': \(keyProblem)") }
-      do throws(PatchAPI.Problem) {
+      do throws(StatementProblem) {
         let made = try value(callback[first(callback) + 1]).get()
         let life = try life(callback[first(callback) + 2], callback).get()
         do throws(PatchStore.Problem) { _ = try PatchStore.of(patch.id).set(key, made, life: life) } catch {
@@ -88,7 +88,7 @@ enum StoreAPI {
       guard let key = key(callback) else { return callback.fail("'store:incr': \(keyProblem)") }
       let by = callback[first(callback) + 1]
       guard by.tag == SHL_NIL || by.tag == SHL_INT else { return callback.fail("'store:incr' adds an integer, got \(ValueBridge.describe(by))") }
-      do throws(PatchAPI.Problem) {
+      do throws(StatementProblem) {
         let life = try life(callback[first(callback) + 2], callback).get()
         do throws(PatchStore.Problem) {
           return callback.done(shl_int(try PatchStore.of(patch.id).add(by.tag == SHL_NIL ? 1 : by.i, to: key, life: life)))

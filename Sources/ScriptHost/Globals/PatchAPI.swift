@@ -179,7 +179,7 @@ enum PatchAPI {
   private static let methodFunction: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       guard let text = callback.text(0) else { return callback.fail("'method' takes a selector, such as \"Shop.Cart.total(tax:)\"") }
-      do throws(Problem) {
+      do throws(StatementProblem) {
         let waits = try readWait(callback)
         let index = try patch.asHost { resolve(text, patch, waits: waits) }.get()
         callback.spent()
@@ -192,7 +192,7 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       // Argument 0 is `class` itself.
       guard let text = callback.text(1) else { return callback.fail("'class' takes a type name, such as \"Shop.Cart\"") }
-      do throws(Problem) {
+      do throws(StatementProblem) {
         let waits = try readWait(callback, at: 2)
         if !waits, let problem = SelectorLookup.typeProblem(text) { return callback.fail(problem) }
         callback.spent()
@@ -201,10 +201,8 @@ enum PatchAPI {
     }
   }
 
-  struct Problem: Error { var text: String }
-
   /// The option of `method` and `class`: `{ wait = true }`.
-  private static func readWait(_ callback: LuaCallback, at index: Int = 1) throws(Problem) -> Bool {
+  private static func readWait(_ callback: LuaCallback, at index: Int = 1) throws(StatementProblem) -> Bool {
     guard callback[index].tag != SHL_NIL else { return false }
     var waits = false
     var isWrong = callback[index].tag != SHL_TABLE
@@ -214,15 +212,15 @@ enum PatchAPI {
         return !isWrong
       }
     }
-    if isWrong { throw Problem(text: "the only option here is { wait = true }") }
+    if isWrong { throw StatementProblem(text: "the only option here is { wait = true }") }
     return waits
   }
 
   /// - Parameter waits: what is not there now may come with an image.
-  private static func resolve(_ text: String, _ patch: Environment, waits: Bool = false) -> Result<Int, Problem> {
+  private static func resolve(_ text: String, _ patch: Environment, waits: Bool = false) -> Result<Int, StatementProblem> {
     switch SelectorLookup.resolve(text) {
     case .failure(let problem):
-      guard waits, problem.mayAppear else { return .failure(Problem(text: problem.description)) }
+      guard waits, problem.mayAppear else { return .failure(StatementProblem(text: problem.description)) }
       return .success(patch.number(of: ResolvedSelector([], text, waits: true)))
     case .success(let found):
       // A protocol's requirement means types that conform later, too.
