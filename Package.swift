@@ -49,7 +49,7 @@ let package = Package(
     // Out of process: what reads journals and hands them on. The sidecar alone links Foundation.
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "Exporters", dependencies: ["HookRuntime", "Journal", "CSQLite"], swiftSettings: swift),
-    .executableTarget(name: "ScriptHostExport", dependencies: ["Exporters", "Journal"], swiftSettings: swift),
+    .executableTarget(name: "ScriptHostExport", dependencies: ["Exporters", "Journal", "ScriptHost"], swiftSettings: swift),
     .executableTarget(name: "start-steps", dependencies: ["ScriptHost"], path: "Tests/Fixtures/start-steps", swiftSettings: swift),
     .executableTarget(name: "record-sample", dependencies: ["Journal"], path: "Tests/Fixtures/record-sample", swiftSettings: swift),
     .target(name: "HookSubjects", path: "Tests/Support/HookSubjects", swiftSettings: swift),

@@ -8,7 +8,7 @@ span {
   on = connection .. "handle(_: JSONRPCMessage)", optional = true, wait = true,
   where = "args.1 == 'request'", key = { "self", "args.1.request.id" },
   name = "{args.1.request.0.@type}", kind = "server",
-  attributes = { ["rpc.method"] = "args.1.request.0.@type" },
+  attributes = { ["rpc.system"] = "'jsonrpc'", ["rpc.method"] = "args.1.request.0.@type" },
   ends = {
     on = connection .. "send(_: JSONRPCMessage)", where = "args.1 == 'response' or args.1 == 'errorResponse'",
     key = { "self", "args.1.response.id ?? args.1.errorResponse.id" },

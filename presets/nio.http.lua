@@ -28,7 +28,11 @@ span {
   on = "NIOHTTP1.HTTPServerPipelineHandler.channelRead(context:data:)", optional = true, wait = true,
   where = "args.data._storage.other == 'head'",
   name = "{" .. request .. "method.rawValue()}", kind = "server", parent = "args.data._storage.other.head.headers.headers",
-  attributes = { ["http.request.method"] = request .. "method.rawValue()", ["url.path"] = request .. "uri" },
+  attributes = {
+    ["http.request.method"] = request .. "method.rawValue()", ["url.path"] = { path = request .. "uri", url = "path" },
+    -- Values of secrets are masked. Behind TLS, write https.
+    ["url.query"] = { path = request .. "uri", url = "query" }, ["url.scheme"] = "'http'",
+  },
   ends = {
     on = "NIOHTTP1.HTTPServerPipelineHandler.write(context:data:promise:)", where = "args.data._storage.other == 'end'",
     attributes = { ["http.response.status_code"] = { path = answer, map = codes } }, error = table.concat(failed, " or "),

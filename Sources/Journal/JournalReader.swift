@@ -66,6 +66,15 @@ package struct JournalSession: Sendable, Hashable {
   package let startWall: UInt64
   package let startMonotonic: UInt64
 
+  package init(program: RawPath, pid: Int32, bootID: String, buildID: String, startWall: UInt64, startMonotonic: UInt64) {
+    self.program = program
+    self.pid = pid
+    self.bootID = bootID
+    self.buildID = buildID
+    self.startWall = startWall
+    self.startMonotonic = startMonotonic
+  }
+
   /// The program's name without its directory.
   package var programName: String { String(decoding: program.lastComponent, as: UTF8.self) }
 }

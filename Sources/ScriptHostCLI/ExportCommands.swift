@@ -110,7 +110,7 @@ extension Subcommand {
     summary: "make a page of what was recorded",
     synopsis: "[-o FILE] [--open] [--program PROGRAM] [--since WHEN] [--state DIR]",
     description: [
-      "Writes one HTML file with everything inside: start-up, screens, traces, network, stalls, where time went, metrics, events and logs. It needs nothing from the network and can be sent to somebody."
+      "Writes one HTML file with everything inside: start-up, screens, traces, network, stalls, crashes with what happened before, where time went, metrics, events and logs. It needs nothing from the network and can be sent to somebody."
     ],
     options: [
       Option(
@@ -145,6 +145,7 @@ private struct Sidecar {
     }
     self.state = state
     add("journal", StateDirectory.journal(in: state).description)
+    add("state", state.description)
     add("boot", currentBootID())
     if let program = arguments.text("--program") { add("program", program) }
     if let since = arguments.text("--since") { add("since", "\(try JournalView.time(since))") }

@@ -5,7 +5,7 @@ internal import ScriptHost
 
 /// The command as a whole.
 enum ScriptHostCommand {
-  static let version = "0.1.0"
+  static let version = HostVersion.text
 
   /// The compiler this was built with, whose programs it fits: its release, and the revision that binaries carry in `.comment`.
   private static var compiler: String {

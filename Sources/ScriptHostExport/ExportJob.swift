@@ -49,6 +49,8 @@ struct ExportJob {
       bootID: values["boot"] ?? "", cursor: cursor)
   }
 
+  private var crashes: CrashSource? { CrashSource(state: values["state"], program: values["program"], since: values["since"].flatMap { UInt64($0) } ?? 0) }
+
   /// All records that there are now.
   private func all() -> [TelemetryItem] {
     var source = source()
@@ -82,6 +84,8 @@ struct ExportJob {
     var sender = OTLPSender(address: values["url"] ?? "", headers: values["headers"] ?? "")
     var sent = 0
     var told = 0
+    var delivered = Self.crashes(in: place.load())
+    var rounds = 0
     while true {
       let items = source.poll(isFinal: !follows, atMost: Self.mostAtOnce)
       for missed in source.missed[told...] {
@@ -94,14 +98,31 @@ struct ExportJob {
         let part = Array(items[batch..<min(batch + 512, items.count)])
         for body in OTLP.bodies(part) { sent += try sender.send(body, keepsTrying: follows) }
       }
+      // Crash files are large: not each second.
+      let ended = rounds % 5 == 0 ? crashes?.all(except: &delivered) ?? [] : []
+      rounds += source.hasMore ? 0 : 1
+      if let body = OTLP.body(ended) { sent += try sender.send(body, keepsTrying: follows) }
+      delivered.formUnion(ended.map(\.identifier))
       // Only what the collector took is behind the cursor.
-      if !items.isEmpty { try place.save(source.cursor) }
+      if !items.isEmpty || !ended.isEmpty { try place.save(Self.cursor(source.cursor, delivered)) }
       if source.hasMore { continue }
       guard follows else { break }
       Thread.sleep(forTimeInterval: 1)
     }
     Self.say("\(sent) record\(sent == 1 ? "" : "s") sent" + (sender.refused > 0 ? ", \(sender.refused) refused by the collector" : ""))
     return sender.refused > 0 ? 1 : 0
+  }
+
+  /// What the cursor's file calls a crash that was delivered.
+  private static let crashMark = "crash "
+
+  private static func cursor(_ read: ExportCursor, _ delivered: Set<String>) -> ExportCursor {
+    var cursor = read
+    for crash in delivered { cursor.positions[crashMark + crash] = [] }
+    return cursor
+  }
+  private static func crashes(in cursor: ExportCursor) -> Set<String> {
+    Set(cursor.positions.keys.filter { $0.hasPrefix(crashMark) }.map { String($0.dropFirst(crashMark.count)) })
   }
 
   private func servePrometheus() throws {
@@ -146,10 +167,13 @@ struct ExportJob {
     var data = ReportData()
     let items = all()
     data.take(items)
+    let crashes = crashes?.all() ?? []
+    data.take(crashes)
     let now = ISO8601DateFormatter().string(from: Date())
     try write(ReportPage.html(data.json(made: now)))
     guard let path = values["output"], path != "-" else { return }
-    Self.say("\(items.count) record\(items.count == 1 ? "" : "s") in '\(path)'")
+    let ended = crashes.isEmpty ? "" : ", \(crashes.count) crash\(crashes.count == 1 ? "" : "es")"
+    Self.say("\(items.count) record\(items.count == 1 ? "" : "s")\(ended) in '\(path)'")
     if values["open"] != nil { try open(URL(fileURLWithPath: path)) }
   }
 

@@ -29,22 +29,29 @@ extension ProtobufWriter {
     }
   }
 
-  /// Resource { attributes = 1 }: who wrote the journal.
+  /// Resource { attributes = 1 }: who wrote the journal. A program's version is not in its file: the build is.
   mutating func resource(_ field: Int, _ session: JournalSession) {
     message(field) {
       $0.attribute(1, "service.name", session.programName)
+      if !session.buildID.isEmpty { $0.attribute(1, "service.version", session.buildID) }
       $0.attribute(1, "service.instance.id", session.identifier)
       $0.attribute(1, "process.pid", .integer(Int64(session.pid)))
       $0.attribute(1, "process.executable.path", session.program.description)
-      $0.attribute(1, "process.executable.build_id.gnu", session.buildID)
+      if !session.buildID.isEmpty { $0.attribute(1, "process.executable.build_id.gnu", session.buildID) }
       $0.attribute(1, "process.runtime.name", "swift")
       $0.attribute(1, "telemetry.sdk.name", "scripthost")
       $0.attribute(1, "telemetry.sdk.language", "swift")
+      $0.attribute(1, "telemetry.sdk.version", HostVersion.text)
     }
   }
 
-  /// InstrumentationScope { name = 1 }.
-  mutating func scope(_ field: Int) { message(field) { $0.string(1, "scripthost") } }
+  /// InstrumentationScope { name = 1, version = 2 }.
+  mutating func scope(_ field: Int) {
+    message(field) {
+      $0.string(1, "scripthost")
+      $0.string(2, HostVersion.text)
+    }
+  }
 }
 
 /// A body of one of the three OTLP services, and how many records it carries.
@@ -57,6 +64,22 @@ package struct OTLPBody: Sendable {
 
 /// Turns records into bodies: at most one for each service.
 package enum OTLP {
+  /// A body of logs with a crash for each entry.
+  package static func body(_ crashes: [CrashItem]) -> OTLPBody? {
+    if crashes.isEmpty { return nil }
+    var writer = ProtobufWriter()
+    for crash in crashes {
+      writer.message(1) {
+        $0.resource(1, crash.session)
+        $0.message(2) {
+          $0.scope(1)
+          $0.logRecord(2, crash)
+        }
+      }
+    }
+    return OTLPBody(path: "/v1/logs", bytes: writer.bytes, count: crashes.count)
+  }
+
   package static func bodies(_ items: [TelemetryItem]) -> [OTLPBody] {
     var bySession: [(JournalSession, [TelemetryItem])] = []
     for item in items {

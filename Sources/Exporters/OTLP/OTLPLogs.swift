@@ -19,6 +19,27 @@ extension ProtobufWriter {
   }
 }
 
+extension ProtobufWriter {
+  /// The end of a process as an exception, by the semantic conventions for exceptions in logs.
+  mutating func logRecord(_ field: Int, _ crash: CrashItem) {
+    message(field) {
+      $0.fixed64(1, crash.wall)
+      $0.uint(2, 21)
+      $0.string(3, "FATAL")
+      $0.anyValue(5, .string(crash.title))
+      $0.attribute(6, "exception.type", crash.type)
+      if !crash.message.isEmpty { $0.attribute(6, "exception.message", crash.message) }
+      if !crash.stack.isEmpty { $0.attribute(6, "exception.stacktrace", crash.stack.joined(separator: "\n")) }
+      if !crash.suspect.isEmpty { $0.attribute(6, "scripthost.patch", crash.suspect) }
+      if !crash.crumbs.isEmpty { $0.attribute(6, "scripthost.breadcrumbs", .list(crash.crumbs.map { .string($0.line) })) }
+      $0.attribute(6, "thread.id", .integer(Int64(crash.thread)))
+      $0.attribute(6, "log.record.uid", crash.identifier)
+      $0.fixed64(11, crash.wall)
+      $0.string(12, "exception")
+    }
+  }
+}
+
 /// A record as a line of a log: severity, body and fields.
 package struct LogView {
   package let severity: (number: UInt64, text: String)

@@ -22,6 +22,7 @@ extension ProtobufWriter {
       $0.fixed64(7, start)
       $0.fixed64(8, start &+ span.duration)
       $0.attributes(9, span.attributes)
+      if let error = span.errorType { $0.attribute(9, "error.type", error) }
       $0.attribute(9, "thread.id", .integer(Int64(item.record.thread)))
       // Link { trace_id = 1, span_id = 2 }.
       for link in span.links {
@@ -64,12 +65,22 @@ extension SpanRecord {
     add("scripthost.tls_ns", request.tls)
     add("scripthost.first_byte_ns", request.firstByte)
     if let redirects = request.redirects { attributes.append(Field("scripthost.redirects", .integer(Int64(redirects)))) }
+    if let retries = request.retries { attributes.append(Field("http.request.resend_count", .integer(Int64(retries)))) }
     // A request outside of every trace is one of its own; the same ids each time it is exported.
     let own = item.session.startWall ^ item.record.sequence &* 0x9e37_79b9_7f4a_7c15
     self.init(
       name: request.method, trace: request.trace ?? TraceID(high: item.session.startWall, low: own | 1), span: request.span ?? own | 1,
       parent: request.parent, kind: .client, start: request.start, duration: request.duration, status: isError ? .error : .unset,
       message: request.error ?? "", attributes: attributes)
+  }
+}
+
+extension SpanRecord {
+  /// What `error.type` of a span that failed is, where no attribute says it: a server's status, or what the conventions have for anything else.
+  var errorType: String? {
+    guard status == .error, !attributes.contains(where: { $0.name == "error.type" }) else { return nil }
+    if case .integer(let code)? = attributes.first(where: { $0.name == "http.response.status_code" })?.value, code >= 400 { return "\(code)" }
+    return "_OTHER"
   }
 }
 

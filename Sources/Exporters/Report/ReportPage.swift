@@ -186,6 +186,19 @@ package enum ReportPage {
       return all;
     });
 
+    section("crashes", "Crashes", data.crashes, rows => {
+      const all = make("div");
+      for (const r of [...rows].sort((a, b) => b.t - a.t).slice(0, 100)) {
+        const title = make("summary", "", make("span", "bad", r.title), "  ", make("span", "soft", clock(r.t) + ", " + r.program + " " + r.pid + (r.patch ? ", in " + r.patch : "")));
+        const details = make("details", "", title);
+        if (r.stack.length) details.append(make("p", "soft", "thread " + r.thread), make("pre", "", r.stack.join("\n")));
+        if (r.crumbs.length) details.append(make("p", "soft", "what happened before, newest last"), make("pre", "", r.crumbs.join("\n")));
+        details.open = all.childElementCount === 0;
+        all.append(details);
+      }
+      return all;
+    });
+
     section("flame", "Where time went", data.stacks, rows => {
       // A tree of names with their weights, drawn as boxes: width is time, callers above.
       const root = { name: "", ns: 0, inside: new Map() };

@@ -26,6 +26,8 @@ package struct NetworkRecord: Sendable, Equatable {
   package var tls: UInt64?
   package var firstByte: UInt64?
   package var redirects: Int?
+  /// How often it was sent before: a server asked for credentials.
+  package var retries: Int?
   package var trace: TraceID?
   package var span: UInt64?
   package var parent: UInt64?
@@ -58,6 +60,7 @@ package struct NetworkRecord: Sendable, Equatable {
     tls = fields.unsigned("tls_ns")
     firstByte = fields.unsigned("first_byte_ns")
     redirects = fields.integer("redirects").map { Int($0) }
+    retries = fields.integer("retries").map { Int($0) }
     trace = fields.trace("trace")
     span = fields.identifier("span")
     parent = fields.identifier("parent")
@@ -82,6 +85,7 @@ package struct NetworkRecord: Sendable, Equatable {
     if let tls { fields.add("tls_ns", tls) }
     if let firstByte { fields.add("first_byte_ns", firstByte) }
     if let redirects { fields.add("redirects", redirects) }
+    if let retries { fields.add("retries", retries) }
     if let trace { fields.add("trace", identifier: trace.low, high: trace.high) }
     if let span { fields.add("span", identifier: span) }
     if let parent { fields.add("parent", identifier: parent) }

@@ -8,7 +8,7 @@ private import Synchronization
 package enum PresetFile {
   /// Those that come with ScriptHost; the files are in the folder `presets`.
   package static let known = [
-    "argument-parser", "c.connect", "c.dns", "foundation.network", "lsp", "nio.http", "startup", "stalls",
+    "argument-parser", "c.accept", "c.connect", "c.dns", "foundation.network", "lsp", "nio.http", "startup", "stalls",
   ]
 
   /// Where the host's libraries are in this process; nil where that is not known.

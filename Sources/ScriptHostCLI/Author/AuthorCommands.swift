@@ -12,13 +12,16 @@ extension Subcommand {
 
   static let new = Subcommand(
     name: "new", summary: "write the beginning of a patch or rule, with a test",
-    synopsis: "[-o FILE] patch|rule NAME PROGRAM SELECTOR",
+    synopsis: "[-o FILE] patch|rule NAME PROGRAM SELECTOR|LINE",
     description: [
-      "Writes NAME.lua: a patch with an around handler that has the function's parameters, or a tracking rule with its arguments as fields, and a test that scripthost test runs. A file that is there is not written over."
+      "Writes NAME.lua: a patch with an around handler that has the function's parameters, or a tracking rule with its arguments as fields, and a test that scripthost test runs. A file that is there is not written over. Instead of the selector, a LINE that scripthost trace printed may be given, in quotes."
     ],
     options: [Option(short: "o", value: "FILE", help: "Writes FILE instead of NAME.lua; - is stdout.", completion: .file)],
-    operands: .several(4...4, "patch or rule, a NAME, a PROGRAM and a SELECTOR", .words(["patch", "rule"])), exitStatuses: statuses,
-    examples: [("scripthost new patch banner swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "Writes banner.lua.")],
+    operands: .several(4...4, "patch or rule, a NAME, a PROGRAM and a SELECTOR or a LINE of a trace", .words(["patch", "rule"])), exitStatuses: statuses,
+    examples: [
+      ("scripthost new patch banner swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'", "Writes banner.lua."),
+      ("scripthost new rule adds ./shop '2.0 us    Cart.add(\"tea\", price: 2.5) -> 1'", "A rule for what a trace showed."),
+    ],
     seeAlso: ["check", "test", "find"]
   ) { try newPatch($0) }
 
@@ -29,19 +32,33 @@ extension Subcommand {
       throw .usage("new: a NAME has 1 to 64 letters, digits, '.', '-' and '_', found '\(EventText.printable(words[1]))'")
     }
     let program = try ProgramView(arguments.operands[2])
-    let family: Family
-    switch SelectorBinding(program).resolve(words[3]) {
-    case .failure(let problem): throw Failure(status: 1, sentence: problem.text)
-    case .success(let bound):
-      guard let only = bound.only else { throw Failure(status: 1, sentence: "'\(words[3])' means \(bound.found.count) functions; name one") }
-      family = only
-    }
-    let new = NewPatch(name: words[1], program: program.name, selector: words[3], family: family)
+    let (selector, family) = try function(words[3], SelectorBinding(program))
+    let new = NewPatch(name: words[1], program: program.name, selector: selector, family: family)
     let text = words[0] == "patch" ? new.patch() : new.rule()
     let path = arguments.path("-o") ?? RawPath(words[1] + ".lua")
     try TextFile.write(text, to: path, replacing: false)
     if path.description != "-" { Output.note("wrote \(path); next: scripthost check \(path) \(program.shown)") }
     return 0
+  }
+
+  /// The function that a selector, or a line of a trace, is about.
+  private static func function(_ text: String, _ binding: SelectorBinding) throws(Failure) -> (String, Family) {
+    let problem: String
+    switch binding.resolve(text) {
+    case .failure(let found): problem = found.text
+    case .success(let bound):
+      guard let only = bound.only else { throw Failure(status: 1, sentence: "'\(text)' means \(bound.found.count) functions; name one") }
+      return (text, only)
+    }
+    for selector in TraceLine.selectors(text) {
+      guard case .success(let bound) = binding.resolve(selector), let first = bound.found.first?.family else { continue }
+      let names = Set(bound.found.map(\.family.selector)).sorted()
+      guard names.count == 1 else {
+        throw Failure(status: 1, sentence: "the line may be of \(names.prefix(5).map { "'\($0)'" }.joined(separator: ", ")); name one")
+      }
+      return (first.selector, first)
+    }
+    throw Failure(status: 1, sentence: problem)
   }
 
   static let stubs = Subcommand(

@@ -13,6 +13,17 @@ patch { id = "requests", version = "1.0.0", api = 1 }
 network { traceparent = true, hosts = "127.*" }
 LUA
 
+for sampled in yes no; do
+  share='100%'
+  [ $sampled = yes ] || share='0%'
+  sed "s/100%/$share/" >below-$sampled.lua <<'LUA'
+patch { id = "below", version = "1.0.0", api = 1 }
+network { traceparent = true }
+span { on = "Shop.orders(_:_:)", sample = "100%" }
+span { on = "Shop.asks(_:_:)", sample = "100%" }
+LUA
+done
+
 for level in -Onone -O; do
   swiftc -swift-version 6 $level -module-name Shop -parse-as-library "$here/client.swift" -o client 2>build.log || bad "$level: it builds" "$(tail -n 3 build.log)"
   : >seen
@@ -24,8 +35,15 @@ for level in -Onone -O; do
   capture "traced$level" timeout 60 "$scripthost" run --state state --events "traced$level.events" --patches traced.lua -- ./client "$url"
   ended "$level: so it does with headers put in" "traced$level"
   judge "traced$level" yes
+  for sampled in yes no; do
+    : >seen
+    capture "below$level" timeout 60 "$scripthost" run --state below --events "below$level.events" --patches below-$sampled.lua -- ./client "$url" spans
+    ended "$level: requests below spans" "below$level"
+    judged "below$level" python3 "$here/below.py" "below$level.events" seen $sampled
+    rm -f "below$level.events"
+  done
 done
-check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 40 ]
+check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 76 ]
 
 # Delays planted before the look-up, the connection, the first byte and the rest: each phase is as long. A busy machine adds delays of its
 # own: one of a few runs has to be right.

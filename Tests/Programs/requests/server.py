@@ -2,6 +2,7 @@
 
     /wait/FIRST/REST   the first byte of the answer after FIRST ms, the rest of the body REST ms later
     /to/PATH           a redirection to /PATH
+    /secret/FIRST/REST as wait, for who has a password
 """
 import http.server, json, sys, threading, time
 
@@ -13,9 +14,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # What is written goes out at once: the times here are those of the bytes.
     disable_nagle_algorithm = True
 
+    def streamed(self):
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
     def answer(self):
         begun = time.monotonic_ns()
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.streamed() if self.headers.get("Transfer-Encoding") == "chunked" else self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = self.path.split("?")[0].strip("/").split("/")
         first = done = 0
         if parts[0] == "to":
@@ -23,7 +32,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Location", "/" + "/".join(parts[1:]))
             self.send_header("Content-Length", "0")
             self.end_headers()
-        elif parts[0] == "wait":
+        elif parts[0] == "secret" and not self.headers.get("Authorization"):
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="shop"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif parts[0] in ("wait", "secret"):
             time.sleep(int(parts[1]) / 1000)
             first = time.monotonic_ns()
             self.send_response(200)

@@ -12,7 +12,9 @@ def drive(thread):
     for number in range(requests // 4):
         connection = http.client.HTTPConnection("localhost", port, timeout=60)
         path = paths[(thread + number) % len(paths)]
-        connection.request("GET", path, headers={"traceparent": "00-%032x-%016x-01" % (thread * 100000 + number + 1, thread + 1)})
+        # Every tenth is of a client that does not record it.
+        flags = 0 if number % 10 == 9 else 1
+        connection.request("GET", path + f"?token=quite{number}&page={number}", headers={"traceparent": "00-%032x-%016x-%02x" % (thread * 100000 + number + 1, thread + 1, flags)})
         answer = connection.getresponse()
         body = answer.read()
         headers = sorted((k, v) for k, v in answer.getheaders() if k.lower() not in ("date", "last-modified"))

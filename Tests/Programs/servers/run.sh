@@ -28,14 +28,14 @@ requests=${SERVERS_REQUESTS:-200}
 # So that dictionaries are written in the same order in both runs.
 export SWIFT_DETERMINISTIC_HASHING=1
 check 'docc previews alone' python3 -B "$here/preview.py" alone.answers $requests "$docc" preview Doc.docc --port PORT --output-path out
-check 'docc previews under nio.http and c.dns' python3 -B "$here/preview.py" hosted.answers $requests \
-  "$scripthost" run --state docc --preset nio.http --preset c.dns -- "$docc" preview Doc.docc --port PORT --output-path out2
+check 'docc previews under --apm' python3 -B "$here/preview.py" hosted.answers $requests \
+  "$scripthost" run --state docc --apm -- "$docc" preview Doc.docc --port PORT --output-path out2
 same 'its answers are the same, byte by byte' alone.answers hosted.answers
 "$scripthost" events --state docc --kind span --json >docc.spans
 grep '"kind":"server"' docc.spans >docc.jsonl || true
 says 'the name that it listens at is looked up, as a span' docc.spans '"name":"dns localhost"'
-check 'each request is a server span' [ "$(grep -c '"kind":"server"' docc.jsonl)" -eq $requests ]
-check 'each continues the trace of its client' [ "$(grep -o '"trace":"[0-9a-f]*"' docc.jsonl | sort -u | wc -l)" -eq $requests ]
-check 'all of them have status and path' [ "$(grep -c '"url.path":"/.*"http.response.status_code":[24]' docc.jsonl)" -eq $requests ]
+judged docc python3 -B "$here/continued.py" docc.jsonl $requests
+"$scripthost" events --state docc --kind startup --json >docc.startup
+for stage in process loader host main first; do check "--apm: the stage '$stage' of docc" [ "$(grep -c "\"name\":\"$stage\"" docc.startup)" -eq 1 ]; done
 says 'what is not there' docc.jsonl '"http.response.status_code":404'
 finish

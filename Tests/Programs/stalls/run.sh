@@ -39,11 +39,27 @@ level=-Onone
 build $level
 run "loop$level" runloop busy --stalls 300ms
 stalled "loop$level" main 'stalling.countReceipts(_:)'
+cat >patches/loops.lua <<'LUA'
+patch { id = "loops", version = "1.0.0", api = 1 }
+stalls { loops = "300ms" }
+LUA
+run queues-Onone queue busy --patches patches/stalls.lua &
+run main-queue-Onone mainqueue busy --patches patches/stalls.lua &
+run loops-Onone loop busy --patches patches/loops.lua &
+wait
+run pool-Onone pool sleepy --stalls 300ms
+stalled queues-Onone shop.db 'stalling.countReceipts(_:)'
+stalled main-queue-Onone main 'stalling.countReceipts(_:)'
+stalled pool-Onone pool 'stalling.waitForPrinter(_:)'
+looped() { stalled "$1" "$(sed -n 's/.*"kind":"stall","name":"\(loop[^"]*\)".*/\1/p' "$1.stalls" | head -n 1)" "$2"; }
+looped loops-Onone 'stalling.countReceipts(_:)'
 level=-O
 build $level
+run loops-O loop sleepy --patches patches/loops.lua &
+run preset-O runloop busy --preset stalls &
 # They sleep most of the time.
-run queues-O queue busy --patches patches &
-run main-queue-O mainqueue busy --patches patches &
+run queues-O queue busy --patches patches/stalls.lua &
+run main-queue-O mainqueue busy --patches patches/stalls.lua &
 run none-O none busy --stalls 300ms &
 wait
 run pool-O pool sleepy --stalls 300ms &
@@ -56,6 +72,8 @@ wait
 stalled queues-O shop.db 'stalling.countReceipts(_:)'
 stalled main-queue-O main 'stalling.countReceipts(_:)'
 stalled pool-O pool 'stalling.waitForPrinter(_:)'
+looped loops-O 'stalling.waitForPrinter(_:)'
+stalled preset-O main 'stalling.countReceipts(_:)'
 check "$level: a main thread that never waits for events cannot stall" bash -c '! grep -q "\"name\":\"main\"" none-O.stalls'
 
 # Waits for locks: the thread that waits, and the one that has it.

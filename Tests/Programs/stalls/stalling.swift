@@ -4,9 +4,14 @@
 //     stalling mainqueue busy         the main queue, served by dispatchMain
 //     stalling queue busy             the queue "shop.db"
 //     stalling pool sleepy            all threads of the pool
+//     stalling loop busy|sleepy       a thread that serves epoll_wait, as servers do
 //     stalling none busy              a main thread that never waits for events
 import Dispatch
 import Foundation
+
+// The C library's, which Glibc's module leaves out: words alone, in the registers that C uses.
+@_silgen_name("epoll_create1") func epollCreate(_ flags: Int32) -> Int32
+@_silgen_name("epoll_wait") func epollWait(_ poll: Int32, _ events: UnsafeMutableRawPointer, _ most: Int32, _ time: Int32) -> Int32
 
 nonisolated(unsafe) var sum = 0
 func milliseconds() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_000) }
@@ -54,6 +59,25 @@ case "pool":
   Thread.sleep(forTimeInterval: settled)
   for _ in 0..<4 * ProcessInfo.processInfo.activeProcessorCount { Task.detached { stall(how) } }
   Thread.sleep(forTimeInterval: 2.8 + over)
+  print("done")
+case "loop":
+  let poll = epollCreate(0)
+  let served = DispatchSemaphore(value: 0)
+  Thread {
+    let event = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 8)
+    let begin = milliseconds()
+    var hasStalled = false
+    while milliseconds() < begin + 1200 || !hasStalled {
+      _ = epollWait(poll, event, 1, 20)
+      if !hasStalled, milliseconds() > begin + 600 {
+        stall(how)
+        hasStalled = true
+      }
+    }
+    for _ in 0..<30 { _ = epollWait(poll, event, 1, 20) }
+    served.signal()
+  }.start()
+  served.wait()
   print("done")
 default:
   stall(how)

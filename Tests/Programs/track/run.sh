@@ -85,18 +85,36 @@ for level in -Onone -O; do
   python3 "$here/ticks.py" ticks.jsonl "$ticks" >ticks.said || true
   says "$level: $ticks events of eight threads: none lost, none doubled, in order" ticks.said "right $ticks"
 
-  # The same while the rule is replaced again and again.
-  rm -rf live && mkdir live && cp "$here/patches/ticks.lua" live/ticks.lua
+  # The same while the rule is replaced again and again, by one with other fields, and a metric and a span of the calls with it.
+  rm -rf live && mkdir live
+  for text in one two three; do
+    field=text
+    [ $text != three ] || field=other
+    printf 'patch { id = "ticks", api = 1 }\ntrack "tick" { on = "Shop.tick(_:_:)", fields = { thread = "args.1", number = "args.2", %s = "'"'%s'"'" } }\nmetric "ticks" { on = "Shop.tick(_:_:)", counter = true }\nspan { on = "Shop.tick(_:_:)", name = "tick %s" }\n' $field $text $text >$text.lua
+  done
+  cp one.lua live/ticks.lua
   "$scripthost" run --state "live$level" --patches live -- ./shop paced 40000 >live.out 2>live.err &
   paced=$! reloads=0
+  texts=(one two three)
   while kill -0 $paced 2>/dev/null; do
+    cp ${texts[$(((reloads + 1) % 3))]}.lua next && mv next live/ticks.lua
     timeout 10 "$scripthost" patch reload --state "live$level" $paced ticks >/dev/null 2>&1 && reloads=$((reloads + 1)) || sleep 0.02
   done
   wait $paced || bad "$level: the program ends well while its rule is replaced" "$(tail -n 3 live.err)"
   "$scripthost" events --state "live$level" --kind event --json >live.jsonl
-  python3 "$here/ticks.py" live.jsonl 40000 >live.said || true
+  python3 "$here/ticks.py" live.jsonl 40000 3 >live.said || true
   says "$level: none lost, none doubled while the rule was replaced $reloads times" live.said 'right 40000'
-  check "$level: it was replaced" [ "$reloads" -ge 3 ]
+  check "$level: by another text each time" [ "$reloads" -ge 3 ]
+  check "$level: each call is one of its spans" [ "$("$scripthost" events --state "live$level" --kind span --json | grep -c '"name":"tick [a-z]*"')" -eq 40000 ]
+  "$scripthost" events --state "live$level" --kind metric --json | grep '"name":"ticks"' >live.metrics || true
+  counted=$(python3 -c '
+import json
+last = {}
+for line in open("live.metrics"):
+    fields = json.loads(line)["fields"]
+    last[fields["start_ns"]] = max(last.get(fields["start_ns"], 0), fields["value"])
+print(int(sum(last.values())))')
+  check "$level: and counted once by the metrics of all of them, $counted" [ "$counted" = 40000 ]
 
   # What was recorded is there after kill -9.
   capture killed "$scripthost" run --state "killed$level" --patches "$here/patches/ticks.lua" -- ./shop killed 20000

@@ -113,6 +113,9 @@ package struct CrashFile: Sendable {
     report = String(decoding: UnsafeRawBufferPointer(start: memory + Int(CCRASH_AT_REPORT), count: length), as: UTF8.self)
   }
 
+  /// When the process is last known to have been there, nanoseconds since 1970.
+  package var lastSeen: UInt64 { started &+ (crumbs.last?.time ?? 0) }
+
   /// How the process ended.
   package var ending: Ending {
     if state == CCRASH_ENDED { return .ended }

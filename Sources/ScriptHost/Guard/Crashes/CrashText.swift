@@ -88,6 +88,13 @@ package enum CrashText {
     return lines
   }
 
+  /// The stack of the thread that crashed, as `text` has it.
+  package static func stack(_ report: CrashReport) -> [String] {
+    var symbols = CrashSymbols(report)
+    guard let thread = report.threads.first else { return [] }
+    return frames(thread, &symbols).map { String($0.drop { $0 == " " }) }
+  }
+
   /// One line each; what lies between a hooked function and its original, or a handler and what it calls, is one line together, and so
   /// are the calls of a function by itself, but for the innermost two.
   private static func frames(_ thread: CrashReport.Thread, _ symbols: inout CrashSymbols) -> [String] {

@@ -1,5 +1,6 @@
 // NetworkWatch — one record per task of URLSession, from its first resume to its end: which transfers it had is asked from libcurl when
 // each is over. No script runs for it.
+internal import CHookTrampoline
 private import Glibc
 internal import HookRuntime
 internal import Journal
@@ -37,18 +38,29 @@ final class NetworkWatch: Sendable {
   /// A task that was resumed and is not over.
   private struct Open {
     let start: UInt64
+    /// How often it was sent before.
+    let retries: Int
+    /// What it is below of; nil where no span ran when it was resumed.
+    let scope: NetworkScope?
     var transfers: [(begin: UInt64, transfer: CurlTransfer)] = []
     var handle: UInt = 0
   }
   /// A handle of libcurl that Foundation works with.
   private struct Handle {
     var began: UInt64 = 0
+    /// The task that it is prepared for.
+    var task: UInt = 0
     /// As Foundation has set them last.
     var url = ""
     var method = "GET"
     var trace: TraceID?
     var span: UInt64 = 0
     var parent: UInt64?
+    /// The trace is one that is recorded.
+    var isRecorded = true
+
+    /// Puts its request below a span.
+    mutating func place(_ scope: NetworkScope) { (trace, span, parent, isRecorded) = (scope.trace, scope.span, scope.parent, scope.isRecorded) }
   }
   private struct State {
     /// By who asked: a request is recorded once, whoever wants it.
@@ -57,6 +69,8 @@ final class NetworkWatch: Sendable {
     var isOn: Bool { !wishes.isEmpty }
     var tasks: [UInt: Open] = [:]
     var handles: [UInt: Handle] = [:]
+    /// Tasks that ended because the server asked for credentials: Foundation sends them again. The newest.
+    var asked: [NetworkTask: Int] = [:]
   }
   private let state = Mutex(State())
 
@@ -71,11 +85,13 @@ final class NetworkWatch: Sendable {
 
   // MARK: What hooks tell
 
-  func resumed(task: UInt) {
+  func resumed(_ task: NetworkTask, in call: UnsafeMutablePointer<HKTCall>) {
     Effects.note()
+    guard state.withLock({ $0.isOn && $0.tasks[task.address] == nil }) else { return }
+    let scope = NetworkScope(around: call)
     state.withLock { state in
-      guard state.isOn, state.tasks[task] == nil else { return }
-      state.tasks[task] = Open(start: monotonicNow())
+      guard state.isOn, state.tasks[task.address] == nil else { return }
+      state.tasks[task.address] = Open(start: monotonicNow(), retries: state.asked.removeValue(forKey: task) ?? 0, scope: scope)
     }
   }
 
@@ -86,7 +102,20 @@ final class NetworkWatch: Sendable {
     state.withLock { if $0.isOn { $0.handles[handle, default: Handle()].method = method } }
   }
   /// A transfer of a task is about to begin.
-  func transferPrepared(task: UInt, handle: UInt) { state.withLock { $0.tasks[task]?.handle = handle } }
+  func transferPrepared(task: UInt, handle: UInt) {
+    state.withLock { state in
+      guard let scope = state.tasks[task]?.scope else {
+        state.tasks[task]?.handle = handle
+        return
+      }
+      state.tasks[task]?.handle = handle
+      // A task that is redirected is one span.
+      if state.handles[handle]?.task != task || state.handles[handle]?.trace == nil {
+        state.handles[handle, default: Handle()].place(scope)
+        state.handles[handle]?.task = task
+      }
+    }
+  }
 
   /// The headers of a request are given to libcurl: a list of lines that Foundation owns, to which one may be added.
   func headersSet(handle: UInt, _ list: UnsafeMutableRawPointer) {
@@ -95,7 +124,8 @@ final class NetworkWatch: Sendable {
       guard state.wishes.values.contains(where: \.traceparent), var noted = state.handles[handle] else { return nil }
       defer { state.handles[handle] = noted }
       if let given = Self.traceparent(in: list) {
-        (noted.trace, noted.parent) = (given.trace, given.span)
+        // What was put in before a redirection comes back: it is ours.
+        if given.span != noted.span || given.trace != noted.trace { (noted.trace, noted.parent, noted.isRecorded) = (given.trace, given.span, true) }
         if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
         return nil
       }
@@ -104,7 +134,7 @@ final class NetworkWatch: Sendable {
       let trace = noted.trace ?? TraceID(high: .random(in: 1 ... .max), low: .random(in: 1 ... .max))
       if noted.span == 0 { noted.span = .random(in: 1 ... .max) }
       noted.trace = trace
-      return "traceparent: 00-\(trace)-\(EventText.hexadecimal(noted.span, nil))-01"
+      return "traceparent: 00-\(trace)-\(EventText.hexadecimal(noted.span, nil))-\(noted.isRecorded ? "01" : "00")"
     }
     // The list has lines: appending leaves its head where it is.
     if let header { _ = curl.append(list, header) }
@@ -145,10 +175,14 @@ final class NetworkWatch: Sendable {
   }
 
   /// - Parameter error: why it failed; nil when it did not.
-  func ended(task: UInt, error: String?) {
+  func ended(_ ending: NetworkTask, error: String?) {
     let end = monotonicNow()
     let found = state.withLock { state -> (Open, Handle?, HostLog)? in
-      guard let task = state.tasks.removeValue(forKey: task), let log = state.log else { return nil }
+      guard let task = state.tasks.removeValue(forKey: ending.address), let log = state.log else { return nil }
+      if error == nil, task.transfers.last?.transfer.status == 401 {
+        if state.asked.count >= Self.mostAsked { state.asked.removeAll() }
+        state.asked[ending] = task.retries + 1
+      }
       return (task, state.handles.removeValue(forKey: task.handle), log)
     }
     guard let (task, handle, log) = found else { return }
@@ -156,6 +190,8 @@ final class NetworkWatch: Sendable {
     log.append(.network, FieldName("\(record.method) \(record.host)", masked: false)) { record.write(into: &$0) }
     log.happened("request \(record.method) \(record.host)\(record.error.map { ": \($0)" } ?? record.status.map { ", status \($0)" } ?? "")")
   }
+
+  private static let mostAsked = 256
 
   private static func record(_ task: Open, _ handle: Handle?, _ end: UInt64, _ error: String?) -> NetworkRecord {
     let last = task.transfers.last
@@ -166,6 +202,7 @@ final class NetworkWatch: Sendable {
     record.port = parts.port
     record.client = "URLSession"
     record.error = error
+    if task.retries > 0 { record.retries = task.retries }
     if let last {
       record.proto = last.transfer.proto
       record.status = last.transfer.status
@@ -178,7 +215,10 @@ final class NetworkWatch: Sendable {
       func since(_ time: UInt64?) -> UInt64? { time.map { first.begin - task.start + $0 } }
       (record.dns, record.connect, record.tls) = (since(first.transfer.dns), since(first.transfer.connect), since(first.transfer.tls))
     }
-    if let handle, let trace = handle.trace { (record.trace, record.span, record.parent) = (trace, handle.span, handle.parent) }
+    // Below a span that is not recorded it is a trace of its own.
+    if let handle, let trace = handle.trace {
+      if handle.isRecorded { (record.trace, record.span, record.parent) = (trace, handle.span, handle.parent) }
+    } else if let scope = task.scope, scope.isRecorded { (record.trace, record.span, record.parent) = (scope.trace, scope.span, scope.parent) }
     return record
   }
 }

@@ -45,6 +45,9 @@ enum TransferHooks {
     }
   }
 
+  /// The task at an address.
+  fileprivate static func task(_ address: UInt) -> NetworkTask { NetworkTask(address: address, number: field("taskIdentifier", of: address)) }
+
   /// A stored field of a Swift object that is one word; 0 when there is none.
   fileprivate static func field(_ name: String, of object: UInt) -> UInt {
     guard let place = UnsafeRawPointer(bitPattern: object) else { return 0 }
@@ -66,7 +69,7 @@ enum TransferHooks {
 // Arguments are where the calling convention has them: self in r13, others from rdi on, all of one word.
 
 private let resumed: HKTLayerFunction = { call, _, _ in
-  if let frame = call?.pointee.frame { NetworkWatch.shared.resumed(task: UInt(frame.pointee.self_register)) }
+  if let call, let frame = call.pointee.frame { NetworkWatch.shared.resumed(TransferHooks.task(UInt(frame.pointee.self_register)), in: call) }
   return HKT_HANDLED
 }
 
@@ -105,7 +108,7 @@ private let transferEnded: HKTLayerFunction = { call, _, _ in
 
 private let finished: HKTLayerFunction = { call, _, _ in
   if let frame = call?.pointee.frame {
-    NetworkWatch.shared.ended(task: TransferHooks.field("_task", of: UInt(frame.pointee.integer.0)), error: nil)
+    NetworkWatch.shared.ended(TransferHooks.task(TransferHooks.field("_task", of: UInt(frame.pointee.integer.0))), error: nil)
   }
   return HKT_HANDLED
 }
@@ -115,6 +118,6 @@ private let failed: HKTLayerFunction = { call, _, _ in
   // An error is one reference, lent by the caller for the call.
   let error = Unmanaged<AnyObject>.fromOpaque(box).retain()
   let text = withExtendedLifetime(unsafeBitCast(error, to: (any Error).self)) { "\($0._domain) \($0._code)" }
-  NetworkWatch.shared.ended(task: UInt(frame.pointee.integer.0), error: text)
+  NetworkWatch.shared.ended(TransferHooks.task(UInt(frame.pointee.integer.0)), error: text)
   return HKT_HANDLED
 }

@@ -8,7 +8,7 @@ internal import Journal
 internal import SwiftMangling
 
 final class CapturePath: Sendable {
-  enum Root: Sendable, Equatable { case selfValue, argument(Int), result, error, errno, duration }
+  enum Root: Sendable, Equatable { case selfValue, argument(Int), result, error, errno, duration, literal(String) }
   /// What kind of value it leads to, where that is known before it is read.
   enum Class: Sendable, Equatable { case number, text, caseName, bool, other, untold }
 
@@ -22,6 +22,12 @@ final class CapturePath: Sendable {
   /// - Parameter rights: what the rule's patch may touch; nil: everything.
   init(_ text: String, for family: Family, rights: PatchRights? = nil) throws(RuleProblem) {
     self.text = text
+    if text.utf8.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
+      root = .literal(String(text.dropFirst().dropLast()))
+      start = nil
+      steps = try PathSteps([], from: nil, path: text, rights: rights)
+      return
+    }
     var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if parts.contains("") { throw RuleProblem("'\(text)' has an empty step") }
     root = try Self.root(&parts, text, family)
@@ -74,7 +80,7 @@ final class CapturePath: Sendable {
       return .nominal(context, kind: kind, arguments: [])
     case .argument(let index): return declaration.functionType.parameters[index].type
     case .result: return declaration.functionType.result
-    case .error, .errno, .duration: return nil
+    case .error, .errno, .duration, .literal: return nil
     }
   }
 
@@ -92,13 +98,14 @@ final class CapturePath: Sendable {
   var needsExit: Bool {
     switch root {
     case .result, .error, .errno, .duration: true
-    case .selfValue, .argument: false
+    case .selfValue, .argument, .literal: false
     }
   }
 
   var valueClass: Class {
     if root == .duration || root == .errno { return .number }
     if root == .error { return .text }
+    if case .literal = root { return .text }
     guard var type = steps.type else { return .untold }
     while case .optional(let payload) = type.kind { type = payload }
     switch type.kind {
@@ -121,6 +128,7 @@ final class CapturePath: Sendable {
     case .error:
       let error = view.errorBox()
       error == 0 ? body(.null) : Self.give(ValuePrinter.error(error), body)
+    case .literal(let text): Self.give(text, body)
     case .selfValue: readSelf(view, atExit, body)
     case .argument(let index): readArgument(index, view, atExit, body)
     case .result where view.didThrow: body(.null)

@@ -14,6 +14,7 @@ struct CapturedField {
   /// Known when the call is over.
   let isLate: Bool
   let map: Unmanaged<ValueMap>?
+  let part: RecordedPart?
 
   func free() {
     name.free()
@@ -24,7 +25,7 @@ struct CapturedField {
   /// Adds the value to the record.
   @inline(__always)
   func add(_ view: CallView, atExit: Bool, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
-    if !isHashed, map == nil, slot.capture(name, view, atExit: atExit, &writer) { return }
+    if !isHashed, map == nil, part == nil, slot.capture(name, view, atExit: atExit, &writer) { return }
     addByPath(view, atExit, printer, &writer)
   }
 
@@ -35,6 +36,7 @@ struct CapturedField {
     withUnsafeMutablePointer(to: &writer) { writer in
       path._withUnsafeGuaranteedRef {
         $0.read(view, atExit: atExit) { value in
+          if let part { return part.add(value, name, printer, isHashed: isHashed, &writer.pointee) }
           if isHashed { return addHash(value, printer, &writer.pointee) }
           if let number = map?._withUnsafeGuaranteedRef({ $0.number(of: value, printer) }) { return writer.pointee.add(name, number) }
           value.add(name, printer, &writer.pointee)
@@ -155,7 +157,8 @@ final class CompiledRule: @unchecked Sendable {
         at: index,
         to: CapturedField(
           name: name.copied(), slot: CaptureSlot(path), path: .passRetained(path), isHashed: field.privacy == .hash,
-          isLate: path.needsExit, map: field.map.isEmpty ? nil : .passRetained(ValueMap(field.map))))
+          isLate: path.needsExit, map: field.map.isEmpty ? nil : .passRetained(ValueMap(field.map)),
+          part: field.part.map { RecordedPart(part: $0, showsSecrets: showsSecrets) }))
     }
     return memory
   }

@@ -24,13 +24,24 @@ package struct RuleDefinition: Sendable, Equatable {
     package var privacy: Privacy?
     /// What is recorded instead of a value, by its text: numbers of an enum's cases. Others are recorded as they are.
     package var map: [String: Int64]
+    /// The value is a URL or the target of a request, of which this is recorded.
+    package var part: URLPart?
 
-    package init(name: String, path: String, privacy: Privacy? = nil, map: [String: Int64] = [:]) {
+    package init(name: String, path: String, privacy: Privacy? = nil, map: [String: Int64] = [:], part: URLPart? = nil) {
       self.name = name
       self.path = path
       self.privacy = privacy
       self.map = map
+      self.part = part
     }
+  }
+
+  /// What is recorded of a URL.
+  package enum URLPart: String, Sendable, CaseIterable {
+    /// Without query and fragment.
+    case path
+    /// What is behind the '?', with values masked whose names are those of secrets; nothing where there is none.
+    case query
   }
 
   /// At most `count` in `period`.

@@ -157,30 +157,35 @@ struct RuleReader {
 
   /// A table of names and paths, or a list of paths that are named by their last steps. By name.
   static func paths(_ field: String, _ value: SHLValue, _ callback: LuaCallback) -> Paths {
-    let usage = "'\(field)' maps names to paths, such as total = \"self.total\", or to { path = \"self.state\", map = { open = 1 } }"
+    let usage = "'\(field)' maps names to paths, such as total = \"self.total\", or to { path = \"self.state\", map = { open = 1 } } or { path = \"args.url\", url = \"path\" }"
     guard value.tag == SHL_TABLE else { return .wrong("'\(field)' is a table of paths") }
     var found: [RuleDefinition.Field] = []
     var isRight = true
     callback.forEach(in: value) { key, value in
-      let made = value.tag == SHL_TABLE ? mapped(value, callback) : value.text.map { ($0, [:]) }
-      guard let (path, map) = made, let name = key.text ?? (key.tag == SHL_INT ? lastStep(path) : nil) else {
+      let made = value.tag == SHL_TABLE ? described(value, callback) : value.text.map { RuleDefinition.Field(name: "", path: $0) }
+      guard var field = made, let name = key.text ?? (key.tag == SHL_INT ? lastStep(field.path) : nil) else {
         isRight = false
         return false
       }
-      found.append(RuleDefinition.Field(name: name, path: path, map: map))
+      field.name = name
+      found.append(field)
       return true
     }
     return isRight ? .read(found.sorted { $0.name < $1.name }) : .wrong(usage)
   }
 
-  /// `{ path = "self.state", map = { open = 1, closed = 0 } }`; nil for anything else.
-  private static func mapped(_ table: SHLValue, _ callback: LuaCallback) -> (path: String, map: [String: Int64])? {
+  /// `{ path = "self.state", map = { open = 1, closed = 0 } }` or `{ path = "args.url", url = "query" }`, without a name; nil for anything else.
+  private static func described(_ table: SHLValue, _ callback: LuaCallback) -> RuleDefinition.Field? {
     var path: String?
     var map: [String: Int64] = [:]
+    var part: RuleDefinition.URLPart?
     var isRight = true
     callback.forEach(in: table) { key, value in
       switch (key.text, value.tag) {
       case ("path", SHL_STRING): path = value.text
+      case ("url", SHL_STRING):
+        part = value.text.flatMap(RuleDefinition.URLPart.init)
+        isRight = part != nil
       case ("map", SHL_TABLE):
         callback.forEach(in: value) { name, number in
           isRight = isRight && name.text != nil && number.tag == SHL_INT
@@ -191,7 +196,7 @@ struct RuleReader {
       }
       return isRight
     }
-    return isRight ? path.map { ($0, map) } : nil
+    return isRight && (part == nil || map.isEmpty) ? path.map { RuleDefinition.Field(name: "", path: $0, map: map, part: part) } : nil
   }
 
   /// "table" of "args.table"; "total" of "self.total()".

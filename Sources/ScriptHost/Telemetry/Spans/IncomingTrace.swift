@@ -6,6 +6,8 @@ internal import Journal
 struct IncomingTrace: Sendable {
   let trace: TraceID
   let span: UInt64
+  /// Who sent it records the trace.
+  let isSampled: Bool
 
   /// Read once; nil where there is none.
   static let shared: IncomingTrace? = getenv("TRACEPARENT").flatMap { IncomingTrace(String(cString: $0)) }
@@ -15,8 +17,9 @@ struct IncomingTrace: Sendable {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count >= 4, parts[0].utf8.count == 2, parts[1].utf8.count == 32, parts[2].utf8.count == 16,
       let high = UInt64(parts[1].prefix(16), radix: 16), let low = UInt64(parts[1].suffix(16), radix: 16), let span = UInt64(parts[2], radix: 16),
-      high | low != 0, span != 0
+      high | low != 0, span != 0, parts[3].utf8.count == 2, let flags = UInt8(parts[3], radix: 16)
     else { return nil }
+    isSampled = flags & 1 == 1
     trace = TraceID(high: high, low: low)
     self.span = span
   }

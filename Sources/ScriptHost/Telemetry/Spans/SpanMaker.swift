@@ -59,7 +59,8 @@ final class SpanMaker: @unchecked Sendable {
     StartupStages.reachFirst()
     // A root: its sample decides for all below it, and where the slow ones are wanted they wait for its end.
     let incoming = sender(view) ?? IncomingTrace.shared
-    let isSampled = span.slow != nil && rule.gate.samplesAll ? false : rule.gate.samples()
+    // What the sender does not record would have no parent; what is slow here is wanted all the same.
+    let isSampled = incoming?.isSampled == false || span.slow != nil && rule.gate.samplesAll ? false : rule.gate.samples()
     let trace = incoming?.trace ?? TraceID(high: thread.pointee.scopes.identifier(), low: thread.pointee.scopes.identifier())
     let tail = !isSampled && span.slow != nil ? TraceTail() : nil
     return scope(view, thread, trace, identifier, parent: incoming?.span ?? 0, isRoot: true, isSampled, tail, inherited)
