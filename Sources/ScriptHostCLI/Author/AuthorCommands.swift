@@ -50,7 +50,7 @@ extension Subcommand {
       guard let only = bound.only else { throw Failure(status: 1, sentence: "'\(text)' means \(bound.found.count) functions; name one") }
       return (text, only)
     }
-    for selector in TraceLine.selectors(text) {
+    for selector in TraceLine.selectors(text, types: binding.program.types.keys.sorted()) {
       guard case .success(let bound) = binding.resolve(selector), let first = bound.found.first?.family else { continue }
       let names = Set(bound.found.map(\.family.selector)).sorted()
       guard names.count == 1 else {

@@ -5,14 +5,21 @@ enum TraceLine {
   /// Selectors and patterns that the line may mean, best first; none when it is no such line.
   ///
   /// A line in JSON has the selector. One for people has the type's name and labels: `2.0 us  Shop.add("tea", price: 2.5) -> 1`.
-  static func selectors(_ line: String) -> [String] {
+  /// - Parameter types: full names of the program's types, those of its libraries among them.
+  static func selectors(_ line: String, types: [String]) -> [String] {
     if line.drop(while: { $0 == " " }).hasPrefix("{") {
       guard let value = line.firstRange(of: "\"selector\":\"") else { return [] }
       return [String(line[value.upperBound...].prefix { $0 != "\"" })]
     }
     guard let (name, labels) = call(in: line) else { return [] }
-    guard let labels else { return ["**.\(name)", "**.\(name)(**)"] }
-    return ["**.\(name)(\(labels.map { $0 + ":" }.joined()))"]
+    let lists = labels.map { ["(\($0.map { $0 + ":" }.joined()))"] } ?? ["", "(**)"]
+    return lists.flatMap { list in owners(of: name, types).map { $0 + list } + ["**.\(name)\(list)"] }
+  }
+
+  /// `Shop.Cart.add` for `Cart.add`, of each type that is called so.
+  private static func owners(of name: String, _ types: [String]) -> [String] {
+    guard let dot = name.lastIndex(of: ".") else { return [] }
+    return types.filter { $0.hasSuffix("." + name[..<dot]) }.map { $0 + name[dot...] }
   }
 
   /// Name and labels; no labels where the line has no list of arguments.

@@ -172,12 +172,71 @@ var found: UnsafeMutablePointer<addrinfo>?
 print(getaddrinfo("localhost", "80", nil, &found))
 var descriptor = pollfd(fd: -1, events: 0, revents: 0)
 for _ in 0..<3 { poll(&descriptor, 1, 1) }
+// A connection to itself.
+let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+var place = sockaddr_in()
+place.sin_family = sa_family_t(AF_INET)
+place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+withUnsafeMutablePointer(to: &place) {
+  // A sockaddr_in is a sockaddr of its family.
+  $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+    guard bind(server, place, length) == 0, listen(server, 1) == 0, getsockname(server, place, &length) == 0 else { return print("no server") }
+    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    print(connect(client, place, length), accept(server, nil, nil) > client, connect(client, place, length))
+  }
+}
 SWIFT
 for level in -Onone -O; do
   swiftc $level lookup.swift -o lookup
-  capture lookup "$scripthost" run --state "lookup$level" --preset c.dns --preset stalls -- ./lookup
-  ended "$level: c.dns and stalls beside each other" lookup
+  capture lookup "$scripthost" run --state "lookup$level" --preset c.dns --preset stalls --preset c.connect --preset c.accept -- ./lookup
+  ended "$level: c.dns, c.connect, c.accept and stalls beside each other" lookup
   "$scripthost" events --state "lookup$level" --kind span --json >lookup.jsonl
   says "$level: a name that is looked up is a span" lookup.jsonl '"name":"dns localhost"'
+  check "$level: connections that are made are spans" [ "$(grep -c '"name":"connect".*"result":0' lookup.jsonl)" -ge 1 ]
+  check "$level: one that fails has its reason" grep -q '"name":"connect".*"errno":106.*"result":-1' lookup.jsonl
+  check "$level: a connection that is taken is a span" grep -qE '"name":"accept".*"kind":"server".*"descriptor":[0-9]+.*"listener":[0-9]+' lookup.jsonl
 done
+
+# --apm alone: start-up, requests, a stall, the crash at the end, and the report with all of it.
+swiftc -swift-version 5 -O -Xcc -fno-omit-frame-pointer -module-name whole "$here/whole.swift" -o whole 2>swiftc.log || bad 'a program that crashes is built' "$(cat swiftc.log)"
+capture whole env SWIFT_BACKTRACE=enable=no timeout 60 "$scripthost" run --apm --state whole-state -- ./whole "$url"
+ended '--apm: the program crashes as it would' whole 132
+"$scripthost" events --state whole-state --json >whole.jsonl
+for stage in process loader host main; do check "--apm: the stage '$stage'" [ "$(grep -c "\"kind\":\"startup\",\"name\":\"$stage\"" whole.jsonl)" -eq 1 ]; done
+check '--apm: the request' [ "$(grep -c '"kind":"network"' whole.jsonl)" -eq 1 ]
+check '--apm: the stall, with its stack' grep -q '"kind":"stall","name":"main".*whole.countReceipts()' whole.jsonl
+"$scripthost" report --state whole-state -o whole.html 2>whole.said
+says '--apm: the report is told to have the crash' whole.said '1 crash'
+timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr --dump-dom "file://$work/whole.html" >whole.dom 2>browser.log || true
+for section in startup network stalls crashes flame; do says "--apm: the report shows $section" whole.dom "id=\"$section\""; done
+says '--apm: the crash with its message' whole.dom 'the till is empty'
+says '--apm: and its stack' whole.dom 'whole.closeTheTill'
+says '--apm: and what happened before' whole.dom 'request GET 127.0.0.1'
+check 'the console is silent' [ "$(grep -c CONSOLE browser.log)" -eq 0 ]
+
+# The crash goes to a collector, once.
+python3 "$here/../export/collector.py" "$work/collector.port" "$work/taken" >collector.log 2>&1 &
+collector=$!
+trap 'kill $server $collector ${slow:-} 2>/dev/null || true; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+until [ -s collector.port ]; do kill -0 $collector && sleep 0.1; done
+for round in first second; do
+  : >taken
+  capture $round timeout 60 "$scripthost" export --state whole-state --otlp "http://127.0.0.1:$(cat collector.port)"
+  ended "the $round export" $round
+  python3 - >"$round.crashes" <<'PY'
+import json
+for line in open("taken"):
+    request = json.loads(line)
+    for resource in request["body"].get("resourceLogs", []):
+        about = {a["key"]: next(iter(a["value"].values())) for a in resource["resource"]["attributes"]}
+        for log in resource["scopeLogs"][0]["logRecords"]:
+            if log.get("eventName") != "exception": continue
+            has = {a["key"]: next(iter(a["value"].values())) for a in log["attributes"]}
+            print(about["service.name"], len(about["service.version"]) > 8, "telemetry.sdk.version" in about, request["unknown"], log["severityText"], has["exception.type"],
+                  "the till is empty" in has["exception.message"], "closeTheTill" in has["exception.stacktrace"], len(has["scripthost.breadcrumbs"]["values"]) > 1)
+PY
+done
+says 'a crash is a log with exception.*' first.crashes 'whole True True False FATAL SIGILL True True True'
+check 'which is sent once' [ "$(wc -l <first.crashes)" -eq 1 -a ! -s second.crashes ]
 finish

@@ -90,7 +90,17 @@ capture new "$scripthost" new patch fresh ./shop 'Shop.Cart.total(tax:)'
 ended 'a new patch is written' new
 capture newrule "$scripthost" new rule seen ./shop 'Shop.Cart.add(_:price:quantity:)'
 ended 'a new rule is written' newrule
-for name in fresh seen; do
+# Of what a trace showed, as it was copied.
+"$scripthost" trace --state state -o traced.lines -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
+"$scripthost" trace --state state --format json -o traced.json -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
+capture pasted "$scripthost" new rule pasted ./shop "$(grep -m 1 'Cart\.add(' traced.lines)"
+ended 'a new rule is written for a line of a trace' pasted
+says 'it is for the function of the line' pasted.lua 'on = "Shop.Cart.add(_:price:quantity:)"'
+capture pasted "$scripthost" new rule object ./shop "$(grep -m 1 'Cart\.add(' traced.json)"
+says 'and so for a line in JSON' object.lua 'on = "Shop.Cart.add(_:price:quantity:)"'
+capture line "$scripthost" new rule none ./shop '2.0 us    Cart.ad("tea", price: 1) -> 1'
+ended 'a line of no function of the program is refused' line 1
+for name in fresh seen pasted; do
   capture check "$scripthost" check --strict $name.lua ./shop
   ended "$name: the checker finds nothing" check
   capture test "$scripthost" test $name.lua ./shop

@@ -44,10 +44,19 @@ if mode == "calls":
     check("a message's sender is a link, where it names itself", [s.get("links") for s in takes] == [[{"trace": "0af7651916cd43dd8448eb211c80319c", "span": "b7ad6b7169203331"}], None], takes)
     check("a span with a link is in a trace of its own", all("parent" not in s and s["trace"] != "0af7651916cd43dd8448eb211c80319c" for s in takes), takes)
 elif mode == "slow":
-    check("the slow trace and the one that failed alone, and whole", sorted(s["name"] for s in spans) == ["fail", "linger slow", "rest", "rest"], spans)
-    for root in ("linger slow", "fail"):
+    check("the slow trace and the one that failed alone, and whole", sorted(s["name"] for s in spans) == ["crawl slow", "fail", "linger slow", "rest", "rest", "rest"], spans)
+    for root in ("linger slow", "crawl slow", "fail"):
         trace = next((s["trace"] for s in spans if s["name"] == root), None)
         check(f"{root}: its child is in it", sorted(s["name"] for s in spans if s["trace"] == trace) == sorted([root, "rest"]), spans)
+elif mode == "queues":
+    rested = {r["fields"]["name"]: r["fields"] for r in records if r["name"] == "rested"}
+    owner = {name: by_id.get(r.get("span"), {}).get("name") for name, r in rested.items()}
+    check("queue.sync carries span and context", owner["errand sync"] == "errand" and rested["errand sync"]["trip"] == "errand", rested)
+    check("queue.async carries neither", owner["errand async"] is None and "trip" not in rested["errand async"], rested)
+    check("nor does the work behind a continuation", owner["fetch callback"] is None and "trip" not in rested["fetch callback"], rested)
+    check("what awaits it goes on with both", owner["fetch after"] == "fetch" and rested["fetch after"]["trip"] == "fetch", rested)
+    check("what is about people in a context is hashed", len(rested["fetch after"]["buyer"]) == 16 and rested["fetch after"]["buyer"] != "fetch", rested)
+    check("of a class and its heir, the heir's call is one span", [s["name"] for s in spans if s["name"] == "hike"] == ["hike"], spans)
 elif mode == "sample":
     plans = sum(s["name"] == "plan" for s in spans)
     check("about a tenth of the traces", count / 20 < plans < count / 5, plans)
@@ -73,7 +82,12 @@ elif mode == "metrics":
     check("a counter of a value", last["numbers", "{}"]["value"] == 3 * count, last)
     rest = last["rest", "{}"]
     check("a histogram", (rest["count"], rest["sum"], rest["min"], rest["max"], sum(rest["buckets"])) == (2 * count, 2 * count, 1, 1, 2 * count), rest)
+    def borders(m): return [(2 ** ((m["offset"] + i) / 2 ** m["scale"]), 2 ** ((m["offset"] + i + 1) / 2 ** m["scale"])) for i, n in enumerate(m["buckets"]) if n]
+    check("all of its values are in the bucket that holds them", len(borders(rest)) == 1 and borders(rest)[0][0] < 1 <= borders(rest)[0][1] * 1.0000001, rest)
+    few = [(k[1], f) for k, f in last.items() if k[0] == "few"]
+    check("more keys than are allowed are counted together", sorted((f.get("overflow", False), f["value"]) for k, f in few) == [(False, count), (True, count)], few)
     time = last["time", "{}"]
+    check("buckets of times reach from the least to the most", borders(time)[0][0] <= time["min"] <= borders(time)[0][1] * 1.0000001 and borders(time)[-1][0] <= time["max"] <= borders(time)[-1][1] * 1.0000001, time)
     check("a histogram of times", time["unit"] == "ns" and time["count"] == 2 * count and 0 < time["min"] <= time["max"], time)
     check("a gauge", last["last", "{}"]["value"] == 2, last)
     check("the last ones say so", all(f.get("last") for f in last.values()), last)

@@ -24,6 +24,7 @@ for level in -Onone -O; do
   [ $level = -O ] || crowd=500
   told tasks tasks "$crowd"
   told metrics many 3000
+  told queues queues
   capture alone ./trip tasks "$crowd"
   unchanged "$level: spans leave the program as it was" alone tasks
   # What a handler around an async call takes is measured over all of its steps, without the time that the original takes.
@@ -39,6 +40,14 @@ for level in -Onone -O; do
     "$scripthost" run --state "state-incoming$level" --patches "$here/patches/sample.lua" -- ./trip many 300
   "$scripthost" events --state "state-incoming$level" --kind span --json >incoming.jsonl
   says "$level: TRACEPARENT is continued" incoming.jsonl '"parent":"b7ad6b7169203331"'
+  TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00 capture unrecorded \
+    "$scripthost" run --state "state-unrecorded$level" --patches "$here/patches/calls.lua" -- ./trip calls
+  "$scripthost" events --state "state-unrecorded$level" --kind span --json >unrecorded.jsonl
+  check "$level: one that its sender does not record is not recorded" bash -c '! grep -q "\"name\":\"plan" unrecorded.jsonl'
+  TRACEPARENT=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00 capture unrecorded \
+    "$scripthost" run --state "state-kept$level" --patches "$here/patches/slow.lua" -- ./trip slow
+  "$scripthost" events --state "state-kept$level" --kind span --json >kept.jsonl
+  says "$level: but for what is slow here" kept.jsonl '"name":"linger slow"'
 done
 
 "$scripthost" report --state state-calls-O -o report.html

@@ -1,4 +1,5 @@
 // trip MODE [COUNT]: nested calls, synchronous and in tasks. Names tell who belongs to whom.
+import Dispatch
 import Glibc
 
 struct Lost: Error {}
@@ -12,6 +13,39 @@ struct Lost: Error {}
 @inline(never) func linger(_ name: String) -> Int {
   usleep(name == "slow" ? 60_000 : 10)
   return rest(name)
+}
+
+/// As `linger`, in a task.
+@inline(never) func crawl(_ name: String) async -> Int {
+  try? await Task.sleep(nanoseconds: name == "slow" ? 60_000_000 : 10_000)
+  return rest(name)
+}
+
+let queue = DispatchQueue(label: "trip")
+/// Work that goes to a queue: waited for there, handed over, and awaited.
+@inline(never) func errand(_ name: String) -> Int {
+  let inside = queue.sync { rest(name + " sync") }
+  let done = DispatchSemaphore(value: 0)
+  queue.async {
+    _ = rest(name + " async")
+    done.signal()
+  }
+  done.wait()
+  return inside
+}
+@inline(never) func fetch(_ name: String) async -> Int {
+  let found = await withCheckedContinuation { continuation in
+    queue.async { continuation.resume(returning: rest(name + " callback")) }
+  }
+  return found + rest(name + " after")
+}
+
+/// A class and its heir, which goes on to it.
+class Walk {
+  @inline(never) func go(_ name: String) -> Int { rest(name) &* 3 }
+}
+final class Hike: Walk {
+  @inline(never) override func go(_ name: String) -> Int { super.go(name) + 1 }
 }
 
 /// One of many tasks: everything below it has its number.
@@ -55,7 +89,11 @@ func journeys(_ count: Int) async -> Int {
       for sender in ["00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "nobody"] { print(take(sender)) }
     case "slow":
       print(linger("fast"), linger("slow"), linger("fast"))
+      print(await crawl("fast"), await crawl("slow"))
       do { _ = try fail("d") } catch { print("lost") }
+    case "queues":
+      print(errand("errand"), await fetch("fetch"))
+      for walk in [Walk(), Hike()] { print(walk.go("walk")) }
     case "many":
       var sum = 0
       for _ in 0..<count { sum &+= plan("m") }

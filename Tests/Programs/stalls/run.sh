@@ -51,8 +51,7 @@ run pool-Onone pool sleepy --stalls 300ms
 stalled queues-Onone shop.db 'stalling.countReceipts(_:)'
 stalled main-queue-Onone main 'stalling.countReceipts(_:)'
 stalled pool-Onone pool 'stalling.waitForPrinter(_:)'
-looped() { stalled "$1" "$(sed -n 's/.*"kind":"stall","name":"\(loop[^"]*\)".*/\1/p' "$1.stalls" | head -n 1)" "$2"; }
-looped loops-Onone 'stalling.countReceipts(_:)'
+stalled loops-Onone stalling 'stalling.countReceipts(_:)'
 level=-O
 build $level
 run loops-O loop sleepy --patches patches/loops.lua &
@@ -72,7 +71,7 @@ wait
 stalled queues-O shop.db 'stalling.countReceipts(_:)'
 stalled main-queue-O main 'stalling.countReceipts(_:)'
 stalled pool-O pool 'stalling.waitForPrinter(_:)'
-looped loops-O 'stalling.waitForPrinter(_:)'
+stalled loops-O stalling 'stalling.waitForPrinter(_:)'
 stalled preset-O main 'stalling.countReceipts(_:)'
 check "$level: a main thread that never waits for events cannot stall" bash -c '! grep -q "\"name\":\"main\"" none-O.stalls'
 

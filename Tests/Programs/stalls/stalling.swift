@@ -18,7 +18,14 @@ func milliseconds() -> Int { Int(DispatchTime.now().uptimeNanoseconds / 1_000_00
 
 @inline(never) public func countReceipts(_ time: Int) {
   let end = milliseconds() + time
-  while milliseconds() < end { for index in 0..<10_000 { sum &+= index ^ sum } }
+  while milliseconds() < end {
+    // Without calls: a function that sets up no frame would hide this one.
+    var index = 0
+    while index < 1_000_000 {
+      sum &+= index ^ sum
+      index &+= 1
+    }
+  }
 }
 @inline(never) public func waitForPrinter(_ time: Int) {
   usleep(UInt32(time) * 1000)

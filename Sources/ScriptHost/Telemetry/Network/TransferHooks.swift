@@ -38,7 +38,8 @@ enum TransferHooks {
       }
       let report = HookEngine.shared.install(requests, atomically: true) { family in
         LayerSpec(
-          function: layers[FamilyName(family)]!, context: nil, phases: UInt32(HKT_ON_ENTER), readsValues: false, owner: "network")
+          function: layers[FamilyName(family)]!, context: nil, phases: UInt32(HKT_ON_ENTER), readsValues: false, owner: "network",
+          facts: WatchFacts(family.selector))
       }
       installed = report.refused.isEmpty
       return report.refused.map { "network: '\($0.0)' cannot be hooked, \($0.1); no request is recorded" }

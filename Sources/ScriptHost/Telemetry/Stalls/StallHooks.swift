@@ -15,7 +15,7 @@ enum StallHooks {
     // A C function is an address.
     nonisolated(unsafe) let layer = layer
     @Sendable func spec(_: Family) -> LayerSpec {
-      LayerSpec(function: layer, context: nil, phases: UInt32(phases), readsValues: false, owner: "stalls")
+      LayerSpec(function: layer, context: nil, phases: UInt32(phases), readsValues: false, owner: "stalls", facts: WatchFacts(function))
     }
     let requests = requests(function)
     let report = HookEngine.shared.install(requests, layer: spec)
