@@ -80,6 +80,14 @@ found = attach("--json", text="6 * 7\n")
 check("an answer for tools is JSON", found[0] == 0 and json.loads(found[1].splitlines()[-1])["text"] == "42", found)
 found = attach(text=":help\n:types Server.*\n:methods Server.Shop.a*\n:nothing\n")
 check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server.Cart", "Server.Shop.answer(_:", "no command ':nothing'")), found)
+# The server's threads call it all the time; a session may end before one of them has.
+end = time.monotonic() + LIMIT
+while time.monotonic() < end:
+    found = attach("--write", text=":track Server.Shop.name(_:)\nlocal sum = 0\nfor n = 1, 100000 do sum = sum + n end\n")
+    recorded = subprocess.run([scripthost, "events", "--state", state, "--kind", "event", "--json"], capture_output=True, text=True).stdout
+    if '"name":"Server.Shop.name(_:)"' in recorded: break
+check(":track records each call", found[0] == 0 and '"name":"Server.Shop.name(_:)","fields":{"duration":' in recorded, (found, recorded[:300]))
+check("without --write it is refused", "--write" in attach(text=":track Server.Shop.name(_:)\n")[1], attach(text=":track Server.Shop.name(_:)\n"))
 hook = 'method "Server.Shop.answer(_:)":around(function(call, n) return call:original() + 500 end)'
 found = attach(text=hook + "\n")
 check("a session that only reads installs nothing", found[0] == 1 and "--write" in found[1], found)

@@ -19,21 +19,46 @@ capture one "$scripthost" run --preset startup --state one -- swift-format a.swi
 same_run 'one preset leaves the program as it was' alone one
 # Each stage once, in their order, however often its call is made.
 cat >stages.swift <<'SWIFT'
+import Glibc
+func now() -> Int { var time = timespec(); clock_gettime(CLOCK_MONOTONIC, &time); return time.tv_sec * 1_000_000_000 + time.tv_nsec }
 @inline(never) func handle(_ number: Int) -> Int { number &* 3 }
 @inline(never) func ready(_ number: Int) -> Int { number &+ 1 }
+var clocks = [now()]
 var sum = 0
+usleep(30_000)
+clocks.append(now())
 for number in 0..<3 { sum &+= handle(number) }
+clocks.append(now())
+usleep(30_000)
+clocks.append(now())
 for number in 0..<3 { sum &+= ready(number) }
+clocks.append(now())
 print(sum)
+if let file = fopen("clocks", "w") { for clock in clocks { fputs("\(clock)\n", file) }; fclose(file) }
 SWIFT
 printf 'patch { id = "stages", api = 1 }\nstartup { first = "stages.handle(_:)", stable = "stages.ready(_:)" }\n' >stages.lua
 for level in -Onone -O; do
   swiftc $level -module-name stages stages.swift -o stages
   capture alone ./stages
+  before=$(python3 -c 'import time; print(time.monotonic_ns())')
   capture stages "$scripthost" run --state "stages$level" --patches stages.lua -- ./stages
   same_run "$level: stages leave the program as it was" alone stages
   "$scripthost" events --state "stages$level" --kind startup --json | sed 's/.*"name":"\([a-z]*\)".*/\1/' >stages.said
   same "$level: each stage once, in their order" <(printf '%s\n' process loader host main first stable) stages.said
+  "$scripthost" events --state "stages$level" --kind startup --json >stages.jsonl
+  # The kernel tells the process's start in hundredths of a second.
+  check "$level: each when the program's own clock says" python3 - "$before" <<'PY'
+import json, sys
+records = {r["name"]: r for r in map(json.loads, open("stages.jsonl"))}
+clocks = [int(line) for line in open("clocks")]
+start = records["first"]["mono_ns"] - records["first"]["fields"]["at_ns"]
+at = {name: start + r["fields"]["at_ns"] for name, r in records.items()}
+print(at, clocks, sys.argv[1])
+slack = 2_000_000  # from the stage's moment to its record
+assert int(sys.argv[1]) - 20_000_000 <= at["process"] <= at["loader"] <= at["host"] <= at["main"] <= clocks[0] + slack
+assert clocks[1] <= at["first"] + slack and at["first"] <= clocks[2] + slack
+assert clocks[3] <= at["stable"] + slack and at["stable"] <= clocks[4] + slack
+PY
 done
 
 # Commands as screens, each one once, with its duration.

@@ -49,6 +49,15 @@ capture lua timeout 60 "$scripthost" run --state lua --patches profile.lua -- ./
 ended 'a patch may begin it' lua
 export_ lua --folded - >folded
 says 'and it is recorded' folded 'working.roast(_:)'
+# On demand, in a program that runs.
+unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL
+"$scripthost" run --state demand -- ./working >demand.out 2>demand.err &
+asked=$!
+until timeout 20 "$scripthost" patch load $asked profile.lua --state demand >loaded 2>&1 || ! kill -0 $asked 2>/dev/null; do sleep 0.05; done
+wait $asked || bad 'a program that is profiled on demand ends well' "$(tail -n 3 demand.err)"
+export_ demand --folded - >folded
+says 'it may begin in a program that runs' folded 'working.roast(_:)'
+same 'which goes on as it did' alone.out demand.out
 sed -i 's/99/5000/' profile.lua
 capture refused timeout 60 "$scripthost" run --state refused --patches profile.lua -- ./working
 says 'a rate out of range is told' refused.err 'a whole number from 1 to 1000'

@@ -1,4 +1,5 @@
 // A program that uses the toolkit and knows nothing of who watches it.
+import Dispatch
 import Glibc
 import Naive
 import Reactive
@@ -41,6 +42,25 @@ final class Listener: ListDelegate, GridDelegate {
   func grid(_ grid: GridView, didSelectItemAt path: IndexPath) { print(name, "item", path.row) }
 }
 
+/// Takes its time, and asks for another page meanwhile.
+final class OuterHandler: Handler {
+  var router: Router!
+  func handle(_ request: String) throws -> Int {
+    let inner = router.handle("/inner" + request.dropFirst(6))
+    usleep(30_000)
+    return inner
+  }
+}
+/// Work in a task.
+class Job {
+  @inline(never) func run(_ name: String) async -> Int { 0 }
+}
+final class Bake: Job {
+  @inline(never) override func run(_ name: String) async -> Int {
+    try? await Task.sleep(nanoseconds: 30_000_000)
+    return await super.run(name) + name.utf8.count
+  }
+}
 final class OrderHandler: Handler {
   func handle(_ request: String) throws -> Int { request.utf8.count }
 }
@@ -208,6 +228,25 @@ func taps() {
   withExtendedLifetime(recognizer) {}
 }
 
+func threads() {
+  let outer = OuterHandler()
+  let router = Router()
+  outer.router = router
+  for number in 0..<4 {
+    router.add("/outer\(number)", outer)
+    router.add("/inner\(number)", OrderHandler())
+  }
+  DispatchQueue.concurrentPerform(iterations: 4) { number in _ = router.handle("/outer\(number)") }
+  let done = DispatchSemaphore(value: 0)
+  Task.detached {
+    async let first = Bake().run("bread")
+    async let second = Bake().run("cake")
+    print(await first + second)
+    done.signal()
+  }
+  done.wait()
+}
+
 func handlers() {
   let router = Router()
   router.add("/orders", OrderHandler())
@@ -224,5 +263,6 @@ case "reactive": reactive()
 case "wars": wars(CommandLine.arguments[2], CommandLine.arguments.count > 3)
 case "exposures": exposures()
 case "taps": taps()
+case "threads": threads()
 default: handlers()
 }

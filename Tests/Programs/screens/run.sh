@@ -58,6 +58,12 @@ for level in -Onone -O; do
   sorted=yes watched exposures
   sorted=yes watched taps
 
+  rm -f events.jsonl
+  capture alone ./app threads
+  capture threads "$scripthost" run --state state --events events.jsonl --patches "$here/patches/threads.lua" -- ./app threads
+  unchanged "$level: threads: the program goes on as it did" alone threads
+  judged "$level" python3 "$here/threads.py" events.jsonl
+
   # How long screens take to be ready, and what of it is whose.
   rm -f events.jsonl
   capture loads "$scripthost" run --state state --events events.jsonl --patches "$here/patches/loads.lua" -- ./app screens ./libLater.so
