@@ -143,6 +143,12 @@ open class GridView: View {
   public func select(_ item: Int) { delegate.grid(self, didSelectItemAt: IndexPath(0, item)) }
 }
 
+/// Work in a task.
+open class Job {
+  public init() {}
+  open func run(_ name: String) async -> Int { 0 }
+}
+
 public protocol Handler: AnyObject { func handle(_ request: String) throws -> Int }
 public struct BadRequest: Error { public init() {} }
 
