@@ -39,13 +39,16 @@ if grep -rnE '^ *(public |package |internal |private |@preconcurrency )*import (
 else
   good 'no Foundation in what is opened inside a program'
 fi
-# Stages of a module point one way.
+# Stages of a module point one way; helpers on raw memory are documented.
 while IFS= read -r line; do
   case $line in
     'WRONG '*) bad "${line#WRONG   }" ;;
     'ok '*) good "${line#ok      }" ;;
   esac
-done < <(python3 "$here/stages.py" "$root/Sources" "$here/stages.known")
+done < <(
+  python3 "$here/stages.py" "$root/Sources" "$here/stages.known"
+  python3 "$here/documented.py" "$root/Sources" 80
+)
 
 # The walls stand: a tree with an upward name, a folder without a place and an exception that is over fails.
 mkdir -p "$work/walls/HookRuntime/Support" "$work/walls/HookRuntime/API" "$work/walls/HookRuntime/Attic" "$work/walls/ScriptHost"

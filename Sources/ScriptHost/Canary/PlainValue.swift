@@ -122,7 +122,9 @@ enum PlainValue {
 
 /// Numbers, as texts that lose nothing.
 private protocol PlainNumber {
+  /// The digits of the number at `memory`, which holds one of this type; nil: it has none.
   static func text(_ memory: UnsafeRawPointer) -> String?
+  /// Initialises `memory` with the number of that text; false, and nothing is there, where the text is none of this type.
   static func make(_ text: String, _ memory: UnsafeMutableRawPointer) -> Bool
 }
 extension PlainNumber where Self: FixedWidthInteger {
@@ -162,7 +164,9 @@ extension Float: PlainNumber {
 }
 
 private protocol PlainArray {
+  /// The elements of the array at `memory`, which holds one of this type; nil where one of them has no text, or there are more than 64.
   static func text(_ memory: UnsafeRawPointer, _ depth: Int) -> JSONValue?
+  /// Initialises `memory` with an array of the elements written; false, and nothing is there, where one cannot be made.
   static func make(_ text: JSONValue, _ memory: UnsafeMutableRawPointer) -> Bool
 }
 extension Array: PlainArray {

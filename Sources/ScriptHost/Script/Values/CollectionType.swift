@@ -20,6 +20,7 @@ class CollectionType: @unchecked Sendable {
 
   var isList: Bool { false }
   var isBytes: Bool { false }
+  /// How many elements or entries there are. `memory` holds a collection of this type, here and below.
   func count(_ memory: UnsafeRawPointer) -> Int { 0 }
   /// Gives `body` the element at a 0-based position (lists), nil beyond the end. It stays as long as the collection's buffer.
   func withElement<R>(_ memory: UnsafeRawPointer, _ index: Int, _ body: (UnsafeRawPointer) -> R) -> R? { nil }
@@ -31,6 +32,7 @@ class CollectionType: @unchecked Sendable {
   }
   /// Gives `body` each entry until it answers false.
   func forEach(_ memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool) {}
+  /// Gives `body` the collection's bytes, valid only inside; nil where its elements are no bytes.
   func withBytes<R>(_ memory: UnsafeRawPointer, _ body: (UnsafeRawBufferPointer) -> R) -> R? { nil }
   /// Initialises `memory` with a list of `count` elements, each made by `make`.
   func makeList(_ count: Int, at memory: UnsafeMutableRawPointer, _ make: (Int, UnsafeMutableRawPointer) throws(BridgeError) -> Void)
@@ -186,6 +188,7 @@ private final class ListType<L: BufferList>: CollectionType, @unchecked Sendable
 private final class BytesType<C: RandomAccessCollection & RangeReplaceableCollection>: CollectionType, @unchecked Sendable {
   override var isList: Bool { true }
   override var isBytes: Bool { true }
+  /// What the metadata that chose this class says the memory holds.
   private func collection(_ memory: UnsafeRawPointer) -> C { memory.assumingMemoryBound(to: C.self).pointee }
 
   override func count(_ memory: UnsafeRawPointer) -> Int { HostWork.run { collection(memory).count } }
@@ -223,6 +226,7 @@ private final class BytesType<C: RandomAccessCollection & RangeReplaceableCollec
 }
 
 private final class SetType<T: Hashable>: CollectionType, @unchecked Sendable {
+  /// What the metadata that chose this class says the memory holds.
   private func set(_ memory: UnsafeRawPointer) -> Set<T> { memory.assumingMemoryBound(to: Set<T>.self).pointee }
 
   override func count(_ memory: UnsafeRawPointer) -> Int { set(memory).count }
@@ -263,6 +267,7 @@ private final class SetType<T: Hashable>: CollectionType, @unchecked Sendable {
 }
 
 private final class DictionaryType<K: Hashable, V>: CollectionType, @unchecked Sendable {
+  /// What the metadata that chose this class says the memory holds.
   private func dictionary(_ memory: UnsafeRawPointer) -> [K: V] { memory.assumingMemoryBound(to: [K: V].self).pointee }
 
   override func count(_ memory: UnsafeRawPointer) -> Int { dictionary(memory).count }
