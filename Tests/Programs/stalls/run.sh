@@ -111,7 +111,8 @@ for level in -Onone -O; do
 done
 level=-O
 
-# The report and the flame graph have them.
+# The report and the flame graph have them, and what the watch of stalls takes.
+says 'what the watch takes is told' <("$scripthost" events --state state --kind metric --json | grep -a 'scripthost.hook.time') '"verb":"watch"'
 check 'stalls are in the flame graph' bash -c "'$scripthost' export --state state --folded - 2>/dev/null | grep -q 'stall main;.*stalling.stall(_:)'"
 
 cat >patches/end.lua <<'LUA'
