@@ -252,9 +252,11 @@ __attribute__((noinline, visibility("hidden"))) void hkt_make_plan(HKTThread *t,
   if (!__atomic_load_n(&planner, __ATOMIC_ACQUIRE)) return;
   int saved_errno = *t->errno_place;
   uint64_t began = hkt_ticks();
+  int cancel = hkt_hold_cancel();
   t->host++;
   hkt_with_room(t, run_planner, body);
   t->host--;
+  hkt_let_cancel(cancel);
   t->host_ticks += hkt_ticks_since(began);
   *t->errno_place = saved_errno;
 }

@@ -4,6 +4,8 @@
 
 #include "CHookTrampoline.h"
 
+#include <pthread.h>
+
 // `state` is written as the whole word it is read as: a compiler that narrows `&=` to one byte makes the next read
 // wait for the store.
 static inline uint32_t hkt_state(const HKTCall *call) { return __atomic_load_n(&call->state, __ATOMIC_RELAXED); }
@@ -15,6 +17,16 @@ static inline void hkt_clear_state(HKTCall *call, uint32_t bits) { __atomic_stor
 static inline bool hkt_is_reached_twice(const HKTBodyRecord *body) {
   return __atomic_load_n(&body->forwarder_count, __ATOMIC_RELAXED) != 0 || (hkt_record_flags(body) & HKT_BODY_HAS_SLOTS);
 }
+
+/// Work of ours takes locks, and the end of a thread that is cancelled in its midst would leave them taken for ever: until hkt_let_cancel
+/// the thread is not cancelled.
+/// @return what hkt_let_cancel is to be given.
+static inline int hkt_hold_cancel(void) {
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  return state;
+}
+static inline void hkt_let_cancel(int state) { pthread_setcancelstate(state, NULL); }
 
 /// Hooks do not fire on this thread now.
 bool hkt_passes_through(HKTThread *t);

@@ -60,8 +60,7 @@ static void read_stack_bounds(HKTThread *t) {
   pthread_attr_destroy(&attributes);
 }
 
-__attribute__((noinline)) HKTThread *hkt_thread_make(void) {
-  int saved_errno = errno;
+static HKTThread *make(void) {
   if (hkt_interrupts()) {
     hkt_count_in_signal();
     return NULL;
@@ -74,7 +73,7 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   }
   if (!t) {
     t = calloc(1, sizeof *t);
-    if (!t) { errno = saved_errno; return NULL; }
+    if (!t) return NULL;
     atomic_store(&t->in_use, 1);
     HKTThread *head = atomic_load(&hkt_all_threads);
     do t->next = head; while (!atomic_compare_exchange_weak(&hkt_all_threads, &head, t));
@@ -96,6 +95,13 @@ __attribute__((noinline)) HKTThread *hkt_thread_make(void) {
   hkt_room_begin(t);
   t->host = 0;
   pthread_setspecific(thread_key, t);
+  return t;
+}
+
+__attribute__((noinline)) HKTThread *hkt_thread_make(void) {
+  int saved_errno = errno, cancel = hkt_hold_cancel();
+  HKTThread *t = make();
+  hkt_let_cancel(cancel);
   errno = saved_errno;
   return t;
 }

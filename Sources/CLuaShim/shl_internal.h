@@ -322,6 +322,8 @@ void shl_push_bytes(lua_State *L, SHLState *S, const char *bytes, size_t length)
 void shl_texts_open(lua_State *L, SHLState *S);
 /// [-0, +1, m] Pushes any value; a bad one is an error.
 void shl_push(lua_State *L, SHLState *S, const SHLValue *v);
+/// Values that a function is called with; an error says which one cannot be passed. May raise.
+void shl_push_arguments(lua_State *L, SHLState *S, const SHLValue *values, int32_t count);
 /// [-1, +0, m] Sets a dotted global, making tables on the way. Raw: what scripts put there is not run.
 void shl_put_global(lua_State *L, const char *name);
 SHLValue shl_read(lua_State *L, int index);

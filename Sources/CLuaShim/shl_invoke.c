@@ -406,7 +406,7 @@ static int push_and_call(lua_State *L) {
   lua_settop(L, 0);
   luaL_checkstack(L, p->nargs + 4, "too many arguments");
   shl_push(L, p->S, p->fn);
-  for (int32_t i = 0; i < p->nargs; i++) shl_push(L, p->S, &p->args[i]);
+  shl_push_arguments(L, p->S, p->args, p->nargs);
   lua_call(L, p->nargs, LUA_MULTRET);
   return lua_gettop(L);
 }

@@ -103,6 +103,7 @@ static inline void have_word(SHLLock *l, uint64_t me) {
   } else if (++l->streak >= l->wanted) {
     bias_to(l, me);
   }
+  shl_hold_cancel(l);
   atomic_signal_fence(memory_order_seq_cst);
   SHL_WRITE(l->owner, me);
 }

@@ -9,10 +9,12 @@
 //   1. Only the thread a bias names writes its `inside`. Two threads in turn could wipe out each other's marks.
 //   2. A thread's id is never another's, not even after its end: what a thread that is gone held stays held.
 //   3. `word` is 1 while anybody holds the lock, and while it is biased. Whoever brings `left` to 0 has the word that the bias had.
-//   4. A signal handler that comes in the middle finds the lock held or its own thread's, never half of it: it waits in vain or goes on.
+//   4. Its holder is not cancelled (pthread_cancel): nobody would ever give it back.
+//   5. A signal handler that comes in the middle finds the lock held or its own thread's, never half of it: it waits in vain or goes on.
 #ifndef SHL_LOCK_H
 #define SHL_LOCK_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,6 +56,7 @@ typedef struct SHLLock {
   SHLBias *through;             // by what the holder came in; NULL: by the word
   _Atomic uint64_t owner;       // id of the holder
   uint32_t depth;
+  int32_t cancel;               // the holder's cancellation state before it took the lock
   _Atomic uint32_t waiters;
   _Atomic uint32_t word;        // 1: held, or biased
   _Atomic uint32_t poisoned;    // nobody waits for it any more
@@ -74,6 +77,12 @@ void shl_lock_make(SHLLock *l);
 bool shl_lock_plain(SHLLock *l, int64_t wait_ns);
 void shl_lock_wake(SHLLock *l);
 
+static inline __attribute__((always_inline)) void shl_hold_cancel(SHLLock *l) {
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  l->cancel = state;
+}
+
 /// Takes the lock. `wait_ns` negative: as long as it takes; 1: not at all. false: not free in time.
 static inline __attribute__((always_inline)) bool shl_lock_take(SHLLock *l, int64_t wait_ns) {
   uint64_t me = shl_thread.id;
@@ -84,6 +93,7 @@ static inline __attribute__((always_inline)) bool shl_lock_take(SHLLock *l, int6
     if (SHL_LIKELY(SHL_READ(l->bias) == b)) {
       l->through = b;
       l->depth = 1;
+      shl_hold_cancel(l);
       atomic_signal_fence(memory_order_seq_cst);
       SHL_WRITE(l->owner, me);
       return true;
@@ -99,12 +109,14 @@ static inline __attribute__((always_inline)) void shl_lock_give(SHLLock *l) {
     l->depth--;
     return;
   }
+  int cancel = l->cancel;
   SHL_WRITE(l->owner, 0);
   atomic_signal_fence(memory_order_seq_cst);
   SHLBias *b = l->through;
   if (SHL_LIKELY(b != NULL)) atomic_store_explicit(&b->inside, 0, memory_order_release);
   else atomic_store_explicit(&l->word, 0, memory_order_release);
   if (SHL_UNLIKELY(SHL_READ(l->waiters))) shl_lock_wake(l);
+  pthread_setcancelstate(cancel, NULL);
 }
 
 /// This thread holds it. Only for threads that have taken some lock before.

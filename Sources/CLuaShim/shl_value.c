@@ -84,6 +84,18 @@ SHL_HOT void shl_push(lua_State *L, SHLState *S, const SHLValue *v) {
   }
 }
 
+void shl_push_arguments(lua_State *L, SHLState *S, const SHLValue *values, int32_t count) {
+  // Behind its call, a handler's first argument is the first.
+  int32_t before = count > 0 && values[0].tag == SHL_CALL_HERE;
+  for (int32_t i = 0; i < count; i++) {
+    const SHLValue *v = &values[i];
+    if (v->tag == SHL_STRING && v->s.n > S->limits.string_bytes)
+      luaL_error(L, "argument %d is a text of %I bytes, which is longer than the limit of %I", (int)(i + 1 - before), (LUAI_UACINT)v->s.n,
+                 (LUAI_UACINT)S->limits.string_bytes);
+    shl_push(L, S, v);
+  }
+}
+
 /// Fills *v field by field: a 32-byte copy right behind smaller stores would stall the reader.
 SHL_HOT void shl_read_to(lua_State *L, int index, SHLValue *v) {
   v->cls = 0;

@@ -58,7 +58,7 @@ static int pass_body(lua_State *L) {
   Passing *p = lua_touserdata(L, 1);
   lua_settop(L, 0);
   luaL_checkstack(L, p->count + 4, "too many values");
-  for (int32_t i = 0; i < p->count; i++) shl_push(L, p->S, &p->values[i]);
+  shl_push_arguments(L, p->S, p->values, p->count);
   lua_xmove(L, p->to, p->count);
   return 0;
 }

@@ -7,11 +7,10 @@ private import Synchronization
 package enum HostDescriptor {
   /// Moves a descriptor of the host to a high number, closed on exec. The lowest free numbers are
   /// the program's: it may have been started with a closed stderr, and may count on what `open` answers.
-  /// - Returns: The new number; -1 when the descriptor would have stood in for a standard stream.
+  /// - Returns: The new number; -1 when there is no high one, and the descriptor is closed.
   package static func moved(_ descriptor: Int32) -> Int32 {
     guard descriptor >= 0 else { return descriptor }
     let moved = copy(of: descriptor)
-    if moved < 0, descriptor > STDERR_FILENO { return descriptor }
     close(descriptor)
     return moved
   }
@@ -19,9 +18,15 @@ package enum HostDescriptor {
   /// A second descriptor for the same file, with a high number; -1 when there is none.
   package static func copy(of descriptor: Int32) -> Int32 {
     let high = fcntl(descriptor, F_DUPFD_CLOEXEC, 200)
-    // A low limit of open files leaves the lower place.
-    return high >= 0 ? high : fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+    var limit = rlimit()
+    if high >= 0 || getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) != 0 { return high }
+    // Where few files may be open, the last numbers; those that follow the standard streams stay the program's.
+    let end = Int32(clamping: limit.rlim_cur)
+    return end < fewest ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, end - end / 4)
   }
+
+  /// A program that may have no more files open than these keeps all of them.
+  private static let fewest: Int32 = 16
 
   /// Whether a write can raise a signal: the file may have a reader that goes away, or its size is limited.
   package static func raisesSignals(_ descriptor: Int32) -> Bool {
@@ -38,11 +43,13 @@ package enum HostDescriptor {
 }
 
 /// Runs writes of the host; SIGPIPE of a closed reader and SIGXFSZ of a size limit are taken back, so that
-/// they never reach the program. Keeps the errno of `body`.
+/// they never reach the program, and the thread is not cancelled in between. Keeps the errno of `body`.
 package func withoutWriteSignals<R>(_ body: () -> R) -> R {
   var signals = sigset_t()
   var previous = sigset_t()
   var pending = sigset_t()
+  var cancel: Int32 = 0
+  pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &cancel)
   sigemptyset(&signals)
   sigaddset(&signals, SIGPIPE)
   sigaddset(&signals, SIGXFSZ)
@@ -55,6 +62,7 @@ package func withoutWriteSignals<R>(_ body: () -> R) -> R {
   var none = timespec()
   while sigtimedwait(&signals, nil, &none) > 0 {}
   pthread_sigmask(SIG_SETMASK, &previous, nil)
+  pthread_setcancelstate(cancel, nil)
   errno = code
   return result
 }

@@ -5,7 +5,7 @@ internal import ScriptHost
 extension Subcommand {
   static let coverage = Subcommand(
     name: "coverage", summary: "tell how much of a program can be hooked and decoded",
-    synopsis: "[--library FILE]… [--list [--places]] [--json] [--state DIR] PROGRAM",
+    synopsis: "[--library FILE]… [--list [--places]] [--json] [--state DIR] [--debug-dir DIR]… PROGRAM",
     description: [
       "Judges every source function, initialiser, deinitialiser, accessor and closure of PROGRAM: can all its bodies be hooked, and can self, every argument and the result be read? What cannot is counted by reason. Functions the compiler made are not counted.",
       "Types are only known where they are loaded, so PROGRAM is started, and ended before its main function runs. With --library, the libraries are opened in PROGRAM and judged instead of it.",
@@ -16,6 +16,7 @@ extension Subcommand {
       Option(long: "places", help: "With --list --json: adds in which registers and stack slots each body has its values."),
       Option(long: "json", help: "Prints one JSON object per line."),
       Option(long: "state", value: "DIR", help: "Keeps the index of names here; see run.", completion: .directory),
+      .debugDirectory,
     ],
     operands: .one("PROGRAM", .program),
     exitStatuses: [
@@ -33,6 +34,7 @@ extension Subcommand {
     arguments.program = arguments.operands
     var launch = try Launch(arguments)
     launch.settings.add(.coverage)
+    launch.addDebugDirectories(arguments)
     for library in arguments.all("--library") {
       guard let path = RawPath(library).resolved() else {
         throw Failure.notStarted("--library: no file '\(EventText.printable(RawPath(library).description))'; correct the path")

@@ -1,5 +1,6 @@
 // Doctor — tells whether ScriptHost can work here, and what to change.
 internal import Glibc
+internal import HookRuntime
 internal import Journal
 internal import ScriptHost
 
@@ -7,12 +8,12 @@ extension Subcommand {
   static let doctor = Subcommand(
     name: "doctor",
     summary: "check whether ScriptHost can work here",
-    synopsis: "[PROGRAM]",
+    synopsis: "[--debug-dir DIR]… [PROGRAM]",
     description: [
       "Checks what ScriptHost needs of the system: its own libraries, Lua, writing code through /proc/self/mem, executable memory files, membarrier, no denied code changes, a place for the journal.",
       "With PROGRAM it first checks the program: Swift runtime found and of the right version, symbols, build-id. The checks that need no program run in this process, under the limits it was started with.",
     ],
-    options: [],
+    options: [.debugDirectory],
     operands: .optional("PROGRAM", .program),
     exitStatuses: [
       .success, ExitStatus(code: "1", meaning: "something is missing; the line says what to change"), .usage,
@@ -25,7 +26,7 @@ extension Subcommand {
     seeAlso: ["run"]
   ) { arguments in
     var findings: [Finding] = []
-    if let name = arguments.operands.first { findings += Doctor.program(try LaunchCheck(ProgramFile(named: name))) }
+    if let name = arguments.operands.first { findings += Doctor.program(try LaunchCheck(ProgramFile(named: name)), arguments.all("--debug-dir")) }
     findings += Doctor.system()
     for finding in findings { Output.line(finding.line) }
     Output.flush()
@@ -59,7 +60,7 @@ struct Finding: Sendable {
 enum Doctor {
   /// Facts of a program that was not refused. Types, methods and code pages of the program come
   /// from the registry.
-  static func program(_ check: LaunchCheck) -> [Finding] {
+  static func program(_ check: LaunchCheck, _ debugDirectories: [[UInt8]]) -> [Finding] {
     let facts = check.facts
     return [
       .ok("program", check.program.realPath.description),
@@ -67,6 +68,8 @@ enum Doctor {
         ?? .note("build-id", "none; patches cannot be pinned to this build, link with --build-id"),
       facts.hasSymbols
         ? .ok("symbols", "yes")
+        : SymbolTable(facts.file, options: .init(debugDirectories: debugDirectories.map { String(decoding: $0, as: UTF8.self) })).hasLocalSymbols
+        ? .ok("symbols", "in a separate debug file")
         : .note("symbols", "stripped: types are found, methods only by dynamic symbols; keep symbols, or install a debug file"),
       .ok("runtime", "dynamic, matches: \(check.runtime)"),
     ]

@@ -5,12 +5,15 @@ internal import Journal
 internal import ScriptHost
 internal import SwiftMangling
 
+extension Option {
+  static let debugDirectory = Option(
+    long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory)
+}
+
 extension Subcommand {
   private static let inspectOptions = [
     Option(long: "json", help: "Prints one JSON object per line."),
-    Option(
-      long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory
-    ),
+    .debugDirectory,
   ]
   private static let inspectStatuses = [
     ExitStatus.success, ExitStatus(code: "1", meaning: "nothing matched; the nearest names are told"), .usage,

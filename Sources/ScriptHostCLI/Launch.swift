@@ -103,10 +103,15 @@ struct Launch {
     }
   }
 
+  /// Where the process finds separate debug files, too.
+  mutating func addDebugDirectories(_ arguments: Arguments) {
+    for directory in arguments.all("--debug-dir") { settings.add(.debugDirectory, RawPath(directory).absolute().bytes) }
+  }
+
   /// Adds the options `run` and `trace` share.
   mutating func addCommonOptions(_ arguments: Arguments) throws(Failure) {
     // An empty path would mean the working directory.
-    for option in ["--patches", "--state", "--events"] where arguments.all(option).contains([]) {
+    for option in ["--patches", "--state", "--events", "--debug-dir"] where arguments.all(option).contains([]) {
       throw .usage("'\(option)' has an empty value; name a file or directory, or leave the option out")
     }
     for directory in arguments.all("--patches") {
@@ -127,6 +132,7 @@ struct Launch {
       if let age { settings.add(.journalAge, "\(age)") }
       JournalFile.prune(StateDirectory.journal(in: state), bytes: 4 * (size ?? 64 << 20), age: age)
     }
+    addDebugDirectories(arguments)
     if let events = arguments.bytes("--events") { settings.add(.events, try eventsDestination(events)) }
     if arguments.has("--verbose") { settings.add(.verbose) }
     if arguments.has("--follow-children") { settings.add(.follow) }

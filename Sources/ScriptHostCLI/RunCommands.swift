@@ -17,6 +17,7 @@ extension Subcommand {
       help:
         "Keeps journal and other state here. Without it: $STATE_DIRECTORY, $XDG_STATE_HOME/scripthost or ~/.local/state/scripthost. Where nothing can be written, the newest events stay in memory.",
       completion: .directory),
+    .debugDirectory,
     Option(
       long: "journal-size", value: "SIZE",
       help:
@@ -34,7 +35,7 @@ extension Subcommand {
     name: "run",
     summary: "start a program with patches",
     synopsis:
-      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--journal-size SIZE] [--journal-age AGE] [--follow-children] -- PROGRAM ARGUMENTS",
+      "[-v] [--patches DIR]… [--config FILE] [--preset NAME]… [--apm] [--watch] [--no-control] [--canary boot|test|off] [--record-calls GLOB]… [--policy FILE] [--max-share PERCENT] [--hold] [--stalls TIME] [--profile HZ] [--network] [--events FILE] [--state DIR] [--debug-dir DIR]… [--journal-size SIZE] [--journal-age AGE] [--follow-children] -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
@@ -139,7 +140,7 @@ extension Subcommand {
     name: "trace",
     summary: "show the calls a program makes",
     synopsis:
-      "[-e GLOB]… [-x GLOB]… [-c] [--for TIME] [-s N] [--width N] [-o FILE] [--why] [--depth N] [--slower TIME] [--timestamps] [--thread] [--task] [--self] [--format text|json|bytes] -- PROGRAM ARGUMENTS",
+      "[-e GLOB]… [-x GLOB]… [-c] [--for TIME] [-s N] [--width N] [-o FILE] [--why] [--depth N] [--slower TIME] [--timestamps] [--thread] [--task] [--self] [--format text|json|bytes] [--debug-dir DIR]… -- PROGRAM ARGUMENTS",
     description: [
       "Starts PROGRAM as run does, and prints each call of the matched functions with arguments, result and time. The first line tells how many functions matched, were hooked and were refused, the lines below it what may be missed. Nothing matched is an error that names the nearest.",
       "A line begins with the time the call took, without what ScriptHost did meanwhile. A call with traced calls inside has two lines, the first without a time. Lines of threads other than the main one name their thread. Colour is for terminals.",

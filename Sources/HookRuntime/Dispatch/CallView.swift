@@ -81,12 +81,21 @@ package struct CallView {
     let word = (UnsafeRawPointer(call.pointee.frame.unsafelyUnwrapped) + Int(at)).load(as: UnsafeRawPointer?.self)
     return word?.load(as: UInt.self) ?? 0
   }
-  /// The class of that instance, or what it was when the call began; 0 where that is not told.
+  /// The class of that instance, or what it was when the call began; of what runs on a class, that. 0 where it is not told.
   @inline(__always)
-  var selfClass: UInt {
+  package var selfClass: UInt {
     let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }
     if endsSelf, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
-    guard case .object = slot.kind else { return selfObject?.load(as: UInt.self) ?? 0 }
+    guard case .object = slot.kind else { return classBySelfPlan }
     return slot.address(in: frame).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
+  }
+
+  /// As above, where self is no object that lies in a word of the frame.
+  private var classBySelfPlan: UInt {
+    switch plan.selfPlan {
+    case .object(let place): UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))?.load(as: UInt.self) ?? 0
+    case .metatype(let place): UInt(reader.argumentWord(place))
+    case .none, .value, .unknown: 0
+    }
   }
 }

@@ -391,6 +391,11 @@ package final class ProcessCatalog: @unchecked Sendable {
     return nil
   }
 
+  /// Calls of other selectors may enter the family's bodies.
+  package func sharesCode(_ family: Family) -> Bool {
+    current().first { $0.path == family.imagePath }?.sharesCode(family) ?? false
+  }
+
   package func current() -> [ImageCatalog] {
     lock.withLock {
       let change = LoadedImages.changeCount

@@ -13,24 +13,37 @@ package enum Doubt: Sendable, Hashable {
   case stripped(image: String)
   /// Whether copies were inlined is not known, because of this.
   case inliningUnknown(image: String, why: String)
+  /// Its code is no more than a jump to this selector's, and calls go straight there.
+  case elsewhere(String)
+  /// Other selectors' calls enter its code, and nothing in a call tells whose it is: one of them, and how many there are.
+  case othersCalls(String, count: Int)
 
-  /// Calls are known to be missed, or none is known that is seen.
+  /// Calls are known to be missed, or none is known that is seen; or others' are taken for its own.
   package var isProven: Bool {
     switch self {
-    case .inlined, .notEntered, .stripped: true
+    case .inlined, .notEntered, .stripped, .elsewhere, .othersCalls: true
     case .inliningUnknown: false
     }
   }
 }
 
 extension Doubt: CustomStringConvertible {
-  /// What may be missed, behind "may miss".
+  /// What hooks on the selector do, behind its name: `may miss 2 copies of it that …`.
+  package var sentence: String {
+    if case .othersCalls = self { return "may see \(self)" }
+    return "may miss \(self)"
+  }
+
+  /// What may be missed, behind "may miss"; of `othersCalls`, what may be seen.
   package var description: String {
     switch self {
     case .inlined(let count): "\(count) cop\(count == 1 ? "y" : "ies") of it that \(count == 1 ? "was" : "were") inlined into other functions"
     case .notEntered(let image): "every call: nothing that is left in \(image) calls it, so its calls were inlined, or there are none"
     case .stripped(let image): "calls that go to clones of it: \(image) is stripped, and clones have no names there"
     case .inliningUnknown(let image, let why): "copies of it that were inlined: \(image) \(why)"
+    case .elsewhere(let other): "calls that go straight to \(other): the code of both is equal, and the compiler keeps one"
+    case .othersCalls(let other, let count):
+      "calls of \(other)\(count > 1 ? " and \(count - 1) more" : ""), too: their code is equal, the compiler keeps one, and a call does not tell whose it is"
     }
   }
 }
@@ -51,6 +64,7 @@ extension ImageCatalog {
     if let known = lock.withLock({ doubtsKnown[family.key] }), known.bodies >= family.bodies.count { return known.doubts }
     var doubts: [Doubt] = []
     if !symbols.hasLocalSymbols { doubts.append(.stripped(image: shortName)) }
+    doubts += sharingDoubts(about: family)
     let isRead = depth == .full || isQuicklyRead || inlineTable.isAtHand
     if isRead {
       switch inlined(family) {
@@ -72,6 +86,31 @@ extension ImageCatalog {
     return size <= Self.quicklyReadBytes
   }
   private static let quicklyReadBytes: UInt64 = 4 << 20
+
+  // MARK: Equal code
+
+  /// Where the optimiser keeps one of several equal functions, each of the others is a jump to it, and calls its callers have no more.
+  private func sharingDoubts(about family: Family) -> [Doubt] {
+    lock.withLock {
+      var doubts: [Doubt] = []
+      if let other = sharedCode.elsewhere(family, isCalled: { isCalled($0) }) { doubts.append(.elsewhere(other)) }
+      if !tellsReceiver(family) {
+        let others = sharedCode.others(in: family, isCalled: { isCalled($0) })
+        if let first = others.first { doubts.append(.othersCalls(first, count: others.count)) }
+      }
+      return doubts
+    }
+  }
+
+  /// Code of the image calls the function at the file's address, or jumps to it.
+  private func isCalled(_ address: UInt64) -> Bool { flows.sites(to: address)?.isEmpty == false }
+
+  /// A call tells by its object, or its class, whose it is.
+  private func tellsReceiver(_ family: Family) -> Bool {
+    let declaration = family.declaration
+    guard declaration.contextKind == .classType, !declaration.isStatic, declaration.genericParameterCounts.allSatisfy({ $0 == 0 }) else { return false }
+    return family.bodies.allSatisfy { sharedCode.conflict($0)?.isOnObjects ?? true }
+  }
 
   // MARK: Inlined copies
 

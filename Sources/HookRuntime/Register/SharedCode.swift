@@ -67,6 +67,25 @@ final class SharedCode: Sendable {
     return parser.declaration(name).map { PrivateNames.stripped($0.selectorName) } ?? name
   }
 
+  /// The selector to whose code all calls of a body go that is but a jump there: nothing calls that body any more. (A function that does no
+  /// more than to call another one has callers.)
+  func elsewhere(_ family: Family, isCalled: (UInt64) -> Bool) -> String? {
+    for body in family.bodies where body.size <= Int(Self.longestJump) && body.form != .merged {
+      let address = body.address - bias
+      guard let code = file.bytes(at: address, count: body.size), let target = Self.jumpTarget(code, at: address),
+        !family.hasBody(at: target + bias), let other = names(namesAt(target), except: family).first, !isCalled(address)
+      else { continue }
+      return other
+    }
+    return nil
+  }
+
+  /// Other selectors whose calls enter the family's bodies: they lie there, or are but jumps there that nothing calls.
+  func others(in family: Family, isCalled: (UInt64) -> Bool) -> [String] {
+    let jumps = family.bodies.flatMap { jumpers[$0.address - bias] ?? [] }.filter { !isCalled($0.address) }.map(\.nameText)
+    return (selectors(atAddressesOf: family) + names(jumps, except: family)).uniqued()
+  }
+
   private func jumping(to address: UInt64) -> [String] { jumpers[address]?.map(\.nameText) ?? [] }
   private func namesAt(_ address: UInt64) -> [String] { symbols.symbols(at: address).map(\.nameText) }
 

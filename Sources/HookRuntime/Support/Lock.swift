@@ -1,7 +1,8 @@
 private import Glibc
 private import Synchronization
 
-/// A mutex that its own thread may take again. At a fixed address for its whole life.
+/// A mutex that its own thread may take again. At a fixed address for its whole life. A thread is not cancelled while it has one
+/// (pthread_cancel): nobody would ever give it back.
 package final class RecursiveLock: @unchecked Sendable {
   // The mutex is only touched through pthread calls, which synchronise.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -19,11 +20,13 @@ package final class RecursiveLock: @unchecked Sendable {
     mutex.deallocate()
   }
   package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    let cancel = Cancellation.hold()
     Self.users.wrappingAdd(1, ordering: .relaxed)
     pthread_mutex_lock(mutex)
     defer {
       pthread_mutex_unlock(mutex)
       Self.users.wrappingSubtract(1, ordering: .relaxed)
+      Cancellation.let(cancel)
     }
     return try body()
   }
@@ -44,11 +47,24 @@ package final class RecursiveLock: @unchecked Sendable {
   /// Runs `body` when no other thread has the lock; nil when one has.
   package func tryWithLock<R>(_ body: () -> R) -> R? {
     guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+    let cancel = Cancellation.hold()
     Self.users.wrappingAdd(1, ordering: .relaxed)
     defer {
       pthread_mutex_unlock(mutex)
       Self.users.wrappingSubtract(1, ordering: .relaxed)
+      Cancellation.let(cancel)
     }
     return body()
   }
+}
+
+/// Whether the thread may be ended by `pthread_cancel`: it is unwound without what `defer` would do.
+enum Cancellation {
+  /// From now on it is not. Returns what `let` is to be given.
+  static func hold() -> Int32 {
+    var state: Int32 = 0
+    pthread_setcancelstate(Int32(PTHREAD_CANCEL_DISABLE), &state)
+    return state
+  }
+  static func `let`(_ state: Int32) { pthread_setcancelstate(state, nil) }
 }

@@ -73,6 +73,16 @@ package enum OutcomeReach {
     return hkt_variable_use_after(hkt_caller_stack(call), ValueReader(call.pointee.frame!).argumentWord(place), UInt32(truncatingIfNeeded: info.size))
   }
 
+  /// Why nothing tells whether the call's caller looks at a new result, although it may have been compiled together with the function:
+  /// nil where its code tells.
+  package static func whyNotKnown(_ result: ResultPlan, _ call: UnsafeMutablePointer<HKTCall>) -> String? {
+    guard hkt_caller_may_know(call) else { return nil }
+    if call.pointee.is_async != 0 { return "is async" }
+    if case .address = result.location { return "returns its result in memory" }
+    guard let site = hkt_call_site(hkt_caller_stack(call)[-1]), site.pointee.is_known else { return "is called from code that is not understood" }
+    return nil
+  }
+
   /// Certainly all of a result that is a number, a Bool or a String.
   @inline(__always)
   package static func isRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {

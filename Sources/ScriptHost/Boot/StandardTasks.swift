@@ -41,7 +41,7 @@ extension BootTask {
   static let survey = BootTask("survey", .records, priority: 100) { context in
     context.state = StateDirectory.resolve(chosen: context.settings.bytes(.state).map { RawPath($0) })
     guard context.settings.has(.coverage) else { return .goOn }
-    useIndex(in: context.state)
+    useIndex(in: context.state, context.settings)
     Survey(context.settings).run()
   }
 
@@ -79,7 +79,7 @@ extension BootTask {
   static let index = BootTask("index", .records) { context in
     let log = context.log
     ImageTrouble.listen { log.say($0) }
-    useIndex(in: context.state)
+    useIndex(in: context.state, context.settings)
     return .goOn
   }
 
@@ -134,7 +134,9 @@ extension BootTask {
     return .goOn
   }
 
-  private static func useIndex(in state: RawPath?) {
+  /// Where names are looked up, and what was read of them is kept.
+  private static func useIndex(in state: RawPath?, _ settings: BootSettings) {
+    ProcessCatalog.shared.options.debugDirectories = settings.allBytes(.debugDirectory).map { RawPath($0).description }
     guard let state else { return }
     let directory = state.appending("index")
     if directory.makeDirectories() { ProcessCatalog.shared.options.indexDirectory = directory.description }

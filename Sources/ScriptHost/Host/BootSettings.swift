@@ -84,6 +84,8 @@ extension BootSettings.Key {
 
   /// Present when the program waits before its `main` until it is let go.
   package static let hold = Self("hold")
+  /// Where separate debug files are, besides the usual places; several.
+  package static let debugDirectory = Self("debug-dir")
   /// The policy file.
   package static let policy = Self("policy")
   /// How much of the process's time a hook may take, such as "5%", where headers name nothing.

@@ -6,7 +6,10 @@ extension CallValues {
   /// Why the staged result would not be what the caller goes on with; nil where it is, or there is none.
   static func whyResultIsLost(_ script: Call) -> String? {
     switch script.pointee.changes.resultFate {
-    case .seen: return nil
+    case .seen:
+      // A closure of the script has no hook.
+      if script.pointee.changes.stagedResult != nil { script.pointee.hook?.tellOfOutcome(script.pointee.view) }
+      return nil
     case .lost(let reach): return "the result " + reach.reason(selector: script.pointee.hook.selector)
     case .unread(let reach):
       if reach.isFirst {
@@ -24,5 +27,9 @@ extension CallValues {
 
   /// A result that is put straight into its registers certainly gets to the caller: it reads them all.
   @inline(__always)
-  static func isResultRead(_ slot: ValueSlot, _ script: Call) -> Bool { OutcomeReach.isRead(slot, script.pointee.view.call) }
+  static func isResultRead(_ slot: ValueSlot, _ script: Call) -> Bool {
+    guard OutcomeReach.isRead(slot, script.pointee.view.call) else { return false }
+    script.pointee.hook?.tellOfOutcome(script.pointee.view)
+    return true
+  }
 }

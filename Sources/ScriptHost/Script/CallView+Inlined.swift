@@ -30,12 +30,12 @@ extension CallView {
   }
 
   /// The class of the instance the method runs on, or what it was when the call began: an initialiser that failed has ended
-  /// the instance. 0 for other kinds of `self`, and where it is not told.
+  /// the instance. Of what runs on a class, that. 0 for other kinds of `self`, and where it is not told.
   @inline(__always)
   var receiverClass: UInt {
     let (slot, isEnded) = withPlan { ($0.selfSlot, $0.consumesSelf) }
     if isEnded, call.pointee.state & UInt32(HKT_CALL_ORIGINAL_RAN) != 0 { return UInt(call.pointee.self_class) }
-    guard case .object = slot.kind else { return selfObject?.load(as: UInt.self) ?? 0 }
+    guard case .object = slot.kind else { return selfClass }
     return slot.address(in: call).load(as: UnsafeRawPointer?.self)?.load(as: UInt.self) ?? 0
   }
 }

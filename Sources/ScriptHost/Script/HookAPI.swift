@@ -184,7 +184,8 @@ enum HookAPI {
     }
     SharedMethods.tell(report, of: selector, patch)
     // Once is enough for what is hooked for each of many objects.
-    if selector.isGlob || wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
+    if wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
+    if selector.isGlob { return report.tellUnproven(patch) }
     report.tellReach(patch)
     noteMissedCopies(selector, patch)
   }
@@ -318,12 +319,16 @@ extension HookEngine.Report {
         "back end", "\(patch.fileName): '\(each.selector)' is hooked by \(each.backEnd.rawValue), not by entry: \(each.instead)\(misses)")
     }
     for (name, doubt) in doubts where doubt.isProven {
-      patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(doubt)")
+      patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' \(doubt.sentence)")
     }
-    // Of an image, and so the same for all hooks on it: once.
+    tellUnproven(patch)
+    for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
+  }
+
+  /// Of an image, and so the same for all hooks on it: once.
+  func tellUnproven(_ patch: Environment) {
     for case .inliningUnknown(let image, let why) in unproven where patch.tellsDoubt(of: image) {
       patch.log.note("hooks not proven", "\(patch.fileName): it is not known which calls were inlined, which hooks miss: \(image) \(why)")
     }
-    for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
   }
 }

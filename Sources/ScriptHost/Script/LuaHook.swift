@@ -3,6 +3,7 @@ private import CCrash
 internal import CHookTrampoline
 internal import CLuaShim
 internal import HookRuntime
+internal import Journal
 private import Glibc
 internal import SwiftMangling
 internal import Synchronization
@@ -42,9 +43,11 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// Names the handler in the crash file; 0 where there is none.
   private let crashOwner: UInt32
   var token: HookToken?
+  private let family: Family
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
   private let toldOfPrivate = Atomic<Bool>(false)
+  private let toldOfOutcome = Atomic<Bool>(false)
   /// Never freed, never written again.
   nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
@@ -79,8 +82,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     budget = waitsForever ? Self.waiting : nil
     self.behind = behind
     crashOwner = ccrash_add_owner(handler.patch.id, family.selector, position.rawValue, handler.patch.fileName, info.line)
-    let declaration = family.declaration
-    let looksForClass = declaration.contextKind == .classType && !declaration.isStatic && declaration.kind != .allocatingInit
+    self.family = family
+    let looksForClass = declaration.contextKind == .classType && !declaration.isStatic
     expectedClass = Atomic(looksForClass ? Self.unknownClass : Self.anyClass)
     ccrash_own(Unmanaged.passUnretained(self).toOpaque(), crashOwner)
     shl_outside(patch.state, HeldMemory.ofHook)
@@ -93,6 +96,20 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     guard declaration.isEffectivelyPrivate, position != .after, !toldOfPrivate.exchange(true, ordering: .relaxed) else { return }
     patch.log.say(
       "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
+    )
+  }
+
+  /// Says, the first time the handler replaces a result, where nothing tells whether callers look at it.
+  @inline(__always)
+  func tellOfOutcome(_ view: CallView) {
+    if !toldOfOutcome.load(ordering: .relaxed) { tellOfFirstOutcome(view) }
+  }
+
+  @inline(never)
+  private func tellOfFirstOutcome(_ view: CallView) {
+    guard !toldOfOutcome.exchange(true, ordering: .relaxed), let why = OutcomeReach.whyNotKnown(view.plan.result, view.call) else { return }
+    patch.log.note(
+      "outcome not proven", "\(source):\(line): '\(selector)' \(why): whether callers that were compiled together with it look at a replaced result is not known"
     )
   }
 
@@ -138,7 +155,9 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private func isOfOtherClass(_ type: UInt) -> Bool {
     if expectedClass.load(ordering: .relaxed) == Self.unknownClass {
       var found = Self.anyClass
-      if let name = declaration.context,
+      // An initialiser makes its object: where no other function has its code, there is nothing to look at.
+      let isOpen = declaration.kind != .allocatingInit || ProcessCatalog.shared.sharesCode(family)
+      if isOpen, let name = declaration.context,
         case .success(let info) = TypeResolver.shared.type(.nominal(name, kind: .classType, arguments: []))
       {
         found = UInt(bitPattern: info.metadata.pointer)

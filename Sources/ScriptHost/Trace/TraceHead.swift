@@ -54,6 +54,6 @@ struct TraceHead {
     all += report.partial.map { ("partial", $0.selector, "\($0.hooked) of \($0.of) bodies are hooked") }
     all += report.chosen.filter(\.isPartial).map { ("partial", $0.selector, "hooked by \($0.backEnd.rawValue), not by entry: \($0.instead)") }
     all += report.mayMiss.map { ("partial", $0.selector, "may miss \($0.sentence)") }
-    return all + report.doubts.filter(\.doubt.isProven).map { ("partial", $0.selector, "may miss \($0.doubt)") }
+    return all + report.doubts.filter(\.doubt.isProven).map { ("partial", $0.selector, $0.doubt.sentence) }
   }
 }

@@ -16,8 +16,7 @@ extension Subcommand {
       Option(long: "strict", help: "Warnings, such as unused names, count as mistakes."),
       Option(
         long: "policy", value: "FILE", help: "Also checks what patches touch and ask for against this policy: see docs/policy.md.", completion: .file),
-      Option(
-        long: "debug-dir", value: "DIR", repeats: true, help: "Also looks for separate debug files here, by build-id.", completion: .directory),
+      .debugDirectory,
     ],
     operands: .several(1...256, "a PATCH, and perhaps a PROGRAM", .file),
     exitStatuses: [

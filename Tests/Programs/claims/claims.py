@@ -12,9 +12,11 @@ import generate
 scripthost, work, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 
 
-def run(command, cwd, **more):
+def run(command, cwd, errors=None, **more):
+    """What it writes; what it says on stderr goes to the list."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=float(os.environ.get("CLAIMS_TIMEOUT", 300)), **more)
     if done.returncode: raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
+    if errors is not None: errors += done.stderr.splitlines()
     return done.stdout
 
 
@@ -51,6 +53,7 @@ def belongs(selector, owner, name):
     """The selector is of that function: `static Lib.S1.fn2(_:)`, `Lib.S1.fn3.get`, `Lib.B4.deinit`."""
     # What is declared in the function is another one.
     if re.search(r"\)\.\w+\(", selector): return False
+    if "." in name: return selector.endswith(f".{owner}.{name}")
     parts = re.sub(r"\(.*\)", "", selector.removeprefix("static ")).split(".")
     # A default of a protocol also has bodies that are named by the types they are for.
     return name in parts and (owner in parts or owner.startswith("P") if owner else len(parts) == 2)
@@ -70,14 +73,17 @@ def judge(number):
     # By patterns for whole modules in half of the builds, by name in the others.
     spelled = ["-e", "Case.**", "-e", "Lib.**"] if number % 2 and "stripped" not in kind else [word for found in mine.values() for s in found for word in ("-e", s)]
     traced = run([scripthost, "trace", "--state", "state", "-c", "--why", "--format", "json", "-o", "trace", *spelled, "--", "./case"], directory)
-    ruled = run([scripthost, "run", "--state", "state", "--patches", "rules.lua", "--events", "events", "--", "./case"], directory)
+    loaded = []
+    ruled = run([scripthost, "run", "-v", "--state", "state", "--patches", "rules.lua", "--events", "events", "--", "./case"], directory, loaded)
     wrong = [] if traced == alone and ruled == alone else ["the program says something else"]
     lines = [json.loads(line) for line in open(os.path.join(directory, "trace"))]
-    calls, told = collections.Counter(), set()
+    calls, told, others = collections.Counter(), set(), set()
     for line in lines:
         if line["kind"] == "function": calls[line["selector"]] += line["calls"]
-        if line["kind"] in ("partial", "refused"): told.add(line["selector"])
-    unknown = lines[0]["may_miss"]
+        if line["kind"] in ("partial", "refused"): (others if "may see" in line["reason"] else told).add(line["selector"])
+    # Of an image, and of none but that.
+    unknown = {image: any(word == image or word.startswith(image + "'") for sentence in lines[0]["may_miss"] for word in sentence.replace(":", "").split())
+               for image in ("case", "libLib.so")}
     events = collections.Counter()
     for line in open(os.path.join(directory, "events")):
         event = json.loads(line)
@@ -91,12 +97,17 @@ def judge(number):
             continue
         for what, seen in (("trace", sum(calls[s] for s in mine[n])), ("rule", events[str(n)])):
             if what == "rule" and len(mine[n]) > 1: continue
+            image = "libLib.so" if mine[n][0].removeprefix("static ").startswith("Lib.") else "case"
             if seen == called: verdicts["all seen"] += 1
+            elif seen > called and any(s in others for s in mine[n]): verdicts["others' too, told"] += 1
             elif seen > called:
                 verdicts["MORE"] += 1
                 wrong.append(f"{said}, {what}: {seen} seen")
+            elif what == "rule" and not any(f"'{mine[n][0]}'" in line or ("which hooks miss" in line and f": {image} " in line) for line in loaded):
+                verdicts["MISSED"] += 1
+                wrong.append(f"{said}, rule: {seen} seen, and nothing told when it was loaded")
             elif any(s in told for s in mine[n]): verdicts["missed, told"] += 1
-            elif unknown: verdicts["missed, not known"] += 1
+            elif unknown[image]: verdicts["missed, not known"] += 1
             else:
                 verdicts["MISSED"] += 1
                 wrong.append(f"{said}, {what}: {seen} seen, and nothing told")

@@ -188,11 +188,53 @@ public final class {second}: {protocol} {{ public init() {{}}; {i(INLINES[:5])}p
 @inline(never) public func any{n}(_ x: Int) -> any {protocol} {{ x & 1 == 0 ? {first}() : {second}() }}""")
         for text in (f"await any{n}(x).{name}(x)", f"await any{n}(1).{getter}", f"await {first}().{name}(x)", f"{second}().{name}(x)"): self.awaited.append((text, True))
 
+    def specialised(self):
+        """What chooses one of its own specialisations when it is entered."""
+        n, name = self.new("")
+        access = self.access()
+        self.lines.append(f"@_specialize(where T == Int)\n@_specialize(where T == UInt8)\n{self.random.choice(['', '@inline(never) '])}{access}func {name}<T: BinaryInteger>(_ a: T) -> Int {{ let n = Int(a); {self.body(n)} }}")
+        for type in ("Int", "UInt8", "Int32"): self.call(f"{name}({type}(x & 15))", bool(access))
+
+    def existentials(self):
+        """Functions of an existential that differ in a number alone, for which one body with that number as an argument is left."""
+        protocol = "P%d" % (len(self.names) + 1)
+        self.lines.append(f"public protocol {protocol} {{ var value: Int {{ get }} }}\npublic struct V{protocol}: {protocol} {{ public var value: Int; public init(_ n: Int) {{ value = n }} }}")
+        constant = self.random.choice([1, 2, 7])
+        for _ in range(3):
+            n, name = self.new("")
+            access = self.access()
+            self.lines.append(f"@inline(never) {access}func {name}(_ p: any {protocol}, _ n: Int) -> Int {{ mark({n}); let s = p.value &* {constant}; return s > n ? s &- n : p.value &+ n }}")
+            self.call(f"{name}(V{protocol}(x), x)", bool(access))
+
+    def equal(self):
+        """Unrelated classes whose initialisers, methods and setters have equal code, of which one is left. Callers count: what counts itself is not equal."""
+        k = len(self.names) + 1
+        final, heirs = self.random.choice(["final ", "", ""]), self.random.random() < 0.6
+        if heirs: final = ""
+        for owner in ("E%da" % k, "E%db" % k, "E%dc" % k)[:self.random.randint(2, 3)]:
+            i = len(self.names) + 1
+            self.names[i] = (owner, "init")
+            m, name = self.new(owner)
+            s, property = self.new(owner)
+            self.names[s] = (owner, property + ".set")
+            self.lines.append(f"""public {final}class {owner} {{ public var k: Int; @inline(never) public init(_ n: Int) {{ k = n &+ 1 }}
+  @inline(never) public {"final " if not final else ""}func {name}(_ n: Int) {{ k = k &* 3 &+ n }}
+  public {"final " if not final else ""}var {property}: Int {{ get {{ k }} @inline(never) set {{ k = newValue ^ k }} }} }}
+@inline(never) public func use{i}(_ x: Int) -> Int {{ mark({i}); let o = {owner}(x); mark({m}); o.{name}(x); mark({s}); o.{property} = x; return o.k }}""")
+            self.call(f"use{i}(x)")
+            if heirs:
+                h = len(self.names) + 1
+                self.names[h] = ("H" + owner, "init")
+                self.lines.append(f"""public final class H{owner}: {owner} {{ @inline(never) public override init(_ n: Int) {{ super.init(n) }} }}
+@inline(never) public func use{h}(_ x: Int) -> Int {{ mark({h}); mark({i}); return H{owner}(x).k }}""")
+                self.call(f"use{h}(x)")
+
     def make(self, functions):
         first = len(self.names)
         while len(self.names) - first < functions:
             self.random.choice([self.free, self.free, self.generic, self.structure, self.classes, self.requirement, self.throwing, self.closure, self.opaque,
-                                self.pack, self.selfResult, self.initialisers, self.noncopyable, self.constrained, self.typedThrowing, self.asynchronous, self.asyncRequirement])()
+                                self.pack, self.selfResult, self.initialisers, self.noncopyable, self.constrained, self.typedThrowing, self.asynchronous, self.asyncRequirement,
+                                self.specialised, self.existentials, self.equal, self.equal])()
 
 
 def program(random):

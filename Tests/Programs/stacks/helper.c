@@ -84,3 +84,19 @@ void out_of_signal(Counted body, int times) {
   for (volatile int i = 0; i < times; i++)
     if (!sigsetjmp(way_out, 1)) raise(SIGUSR2);
 }
+
+static volatile int64_t of_cancelled;
+static void *run_cancelled(void *body) {
+  pthread_cancel(pthread_self());
+  of_cancelled = ((Counted)body)(3);
+  pthread_testcancel();
+  return NULL;
+}
+int64_t cancelled(Counted body) {
+  pthread_t thread;
+  void *result;
+  of_cancelled = -1;
+  if (pthread_create(&thread, NULL, run_cancelled, (void *)body) != 0) abort();
+  pthread_join(thread, &result);
+  return result == PTHREAD_CANCELED ? of_cancelled : -2;
+}

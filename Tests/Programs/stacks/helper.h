@@ -10,3 +10,6 @@ void on_alarm(const Counted *bodies, int count, int microseconds);
 // Leaves a handler of SIGUSR2 by a jump, `times` times, after it called `body`.
 void out_of_signal(Counted body, int times);
 int64_t alarms(void);
+// Runs `body` on a thread that was cancelled already and ends at its next cancellation point; answers what it answered, negative where the thread did
+// not come to its end: `body` has no such point.
+int64_t cancelled(Counted body);

@@ -40,6 +40,10 @@ case "jump":
   out_of_signal({ tiny($0) }, 100)
   // Not in a handler any more, on whatever stack.
   print(Ladder().after(), tiny(1))
+case "cancel":
+  // First calls, which are looked into, and later ones.
+  print(cancelled { first0($0) }, cancelled { first0($0) }, cancelled { Int64(named($0).utf8.count) }, cancelled { first1($0) })
+  print(first2(1), first3(2), tiny(3), named(4))
 case "deep": print(Ladder().down(Int(arguments[2])!), Ladder().after())
 default: break
 }

@@ -39,6 +39,10 @@ for level in -Onone -O; do
   with all "./stacks$level" signal 0
   says "it is told that they passed through ($level)" run.err 'came in signal handlers'
   same_as_alone "first calls in handlers of an alarm, which interrupt malloc ($level)" all "./stacks$level" alarm
+  # What a cancelled thread leaves locked nobody lets go of.
+  with all "./stacks$level" cancel
+  check "a thread that was cancelled goes through its handlers to its next point of cancellation ($level)" [ "$(tr '\n' ' ' <run.out)" = '6 6 9 9 4 10 4 number 4! ' ]
+  same_as_alone "and a rule's ($level)" rule "./stacks$level" cancel
   with all "./stacks$level" jump
   check "handlers left by a jump are over ($level)" [ "$(cat run.out)" = '6 2' ]
 done

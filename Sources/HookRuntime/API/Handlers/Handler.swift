@@ -97,7 +97,7 @@ package final class ReceiverCheck: Sendable {
   private let subclass = Atomic<UInt>(any)
 
   init(_ declaration: Declaration) {
-    // Of an initialiser, the form that is given its object; the other, which makes it, has no object that could be another's.
+    // Of an initialiser, the form that is given its object has that; the other, which makes it, the class of what it is to make.
     let looks = declaration.contextKind == .classType && !declaration.isStatic
     context = looks ? declaration.context : nil
     expected = Atomic(looks ? Self.unknown : Self.any)
@@ -105,9 +105,7 @@ package final class ReceiverCheck: Sendable {
 
   /// Makes a check for a layer that looks at no values: nil where no other function is known to have the family's code.
   package convenience init?(whereSharedBy family: Family) {
-    guard let image = ProcessCatalog.shared.current().first(where: { $0.path == family.imagePath }), image.sharesCode(family) else {
-      return nil
-    }
+    guard ProcessCatalog.shared.sharesCode(family) else { return nil }
     self.init(family.declaration)
   }
 
@@ -128,7 +126,8 @@ package final class ReceiverCheck: Sendable {
     let wanted = expected.load(ordering: .relaxed)
     if wanted == Self.any { return false }
     let found = view.classAtEntry
-    return found != wanted && found != subclass.load(ordering: .relaxed) && isOther(view)
+    // What runs on a class, and not on an object, tells none here.
+    return (found == 0 || found != wanted && found != subclass.load(ordering: .relaxed)) && isOther(view)
   }
 
   /// True.

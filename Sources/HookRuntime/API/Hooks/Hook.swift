@@ -110,7 +110,7 @@ final class HookRecord: Sendable {
         "\($0.selector): by \($0.backEnd.rawValue) alone, as it cannot be hooked by entry: \($0.instead)"
       }
       $0.partial += report.doubts.filter { $0.doubt.isProven && selectors.contains($0.selector) }.map {
-        "\($0.selector): may miss \($0.doubt)"
+        "\($0.selector): \($0.doubt.sentence)"
       }
       $0.partial += report.mayMiss.filter { selectors.contains($0.selector) }.map { "\($0.selector): may miss \($0.sentence)" }
     }

@@ -159,6 +159,11 @@ enum RuleInstaller {
     if !isGlob, !definition.isOptional, report.tokens.isEmpty, let (name, reason) = report.refused.first {
       throw RuleProblem("cannot \(definition.verb) '\(name)': \(reason)")
     }
+    if source == nil, !isGlob {
+      for (name, reason) in report.refused {
+        patch.log.note("rule left out", "\(patch.fileName): \(definition.title): '\(name)' is not hooked, its calls are missed: \(reason)")
+      }
+    }
     // A protocol's requirement means types that conform later, too.
     if definition.waits || source == nil && found.contains(where: { $0.1.requirement != nil }) {
       wait(rule, definition, besides: found.map { FamilyName($0.1) }, from: source, isGlob: isGlob, patch, make)
@@ -223,7 +228,11 @@ enum RuleInstaller {
     // Not all screens and controls of a program are used in a run.
     let isTree = ["screen", "control", "exposure"].contains(definition.verb)
     patch.add(tokens, areExact: !isGlob && !isTree && !definition.isOptional)
-    if !isGlob { report.tellReach(patch) }
+    guard isGlob else { return report.tellReach(patch) }
+    if !report.refused.isEmpty || report.partialCount > 0 {
+      patch.log.note("hooked in part", "\(patch.fileName): \(definition.title): \(tokens.count) hooks\(report.rest)")
+    }
+    report.tellUnproven(patch)
   }
 
   /// The rule lands on what images bring of the selector from now on.
