@@ -101,7 +101,9 @@ enum ObjectAPI {
       do throws(CallError) {
         switch try patch.callIns.member(name, of: Instance.type(object), callback).member {
         case .property(let field, _, .success(let set)?, _):
-          if let field { FieldAccess.keepOld(field, of: object) }
+          if let field {
+            do throws(BridgeError) { try FieldAccess.keepOld(field, of: object) } catch { return callback.fail("'\(shown)': \(error.description)") }
+          }
           return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
         case .property(.some(let field), _, _, isObserved: false), .field(let field): return write(field, shown, object, patch, callback)
         case .property(_, _, .failure(let error)?, _): throw error

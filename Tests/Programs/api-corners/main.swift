@@ -10,7 +10,7 @@ public enum Nested { case a(Int??), b }
 // A closure's default is a handle.
 public struct Size { var a: UInt64; var b: Int16; @inline(never) @_optimize(none) init(a: UInt64, b: Int16) { self.a = a; self.b = b } }
 @inline(never) @_optimize(none) public func take(_ f: @escaping () throws -> Any) -> String { "\((try? f()) ?? "nothing")" }
-@inline(never) @_optimize(none) public func poke(_ n: Int) -> String { "poke" }
+@inline(never) @_optimize(none) public func poke(_ n: Int) -> String { n < 0 ? "negative" : "poke" }
 
 // Protocols, classes.
 public protocol Speaker: AnyObject { func speak(_ n: Int) -> String }

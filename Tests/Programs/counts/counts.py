@@ -2,7 +2,7 @@
 #
 #   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT [MODULE…]
 #
-# INPUT is a file, the program's last argument; COUNTS_OPTIONS holds words before it. The program's own selectors, or those of the
+# INPUT is a file or a directory, the program's last argument, or with COUNTS_STDIN=1 its standard input; COUNTS_OPTIONS holds words before it. The program's own selectors, or those of the
 # modules: of the libraries named for them that it loads, `.` for the program's own. Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
 # with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
 # (families.py). COUNT 0 takes all selectors that run.
@@ -43,7 +43,11 @@ class Counts:
     def __init__(self, scripthost, program, source, work, seed, count, modules):
         self.scripthost, self.work = scripthost, work
         # Away from the project's own configuration of swift-format.
-        self.arguments = [*os.environ.get("COUNTS_OPTIONS", "").split(), shutil.copy(source, self.file(os.path.basename(source)))]
+        copy = self.file(os.path.basename(source))
+        if os.path.isdir(source): shutil.copytree(source, copy)
+        else: shutil.copy(source, copy)
+        self.input = copy if os.environ.get("COUNTS_STDIN") else os.devnull
+        self.arguments = [*os.environ.get("COUNTS_OPTIONS", "").split(), *([] if os.environ.get("COUNTS_STDIN") else [copy])]
         self.program = os.path.realpath(program)
         self.always = ALWAYS.get(os.path.basename(program), [])
         loaded = {os.path.basename(path): path for path in families.libraries(self.program)}
@@ -57,8 +61,9 @@ class Counts:
         self.environment = {"PATH": os.environ["PATH"], "HOME": work, "SWIFT_DETERMINISTIC_HASHING": "1"}
 
     def run(self, *command, **more):
-        return subprocess.run([str(c) for c in command], env=self.environment, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        with open(self.input) as given:
+            return subprocess.run([str(c) for c in command], env=self.environment, stdin=given, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def file(self, name):
         return os.path.join(self.work, name)
@@ -192,9 +197,10 @@ class Counts:
         with open(self.file("plan.json"), "w") as out:
             json.dump(plan, out)
         here = os.path.dirname(os.path.abspath(__file__))
-        done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", os.path.join(here, "hits.py")],
-                              env=dict(self.environment, COUNTS_PLAN=self.file("plan.json")), stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True)
+        with open(self.input) as given:
+            done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", os.path.join(here, "hits.py")],
+                                  env=dict(self.environment, COUNTS_PLAN=self.file("plan.json")), stdin=given,
+                                  capture_output=True, text=True)
         if "exited normally" not in done.stdout:
             fail("gdb did not get to the end:\n%s%s" % (done.stdout[-2000:], done.stderr[-2000:]))
         entries = [tuple(map(int, line.split())) for line in open(self.file("hits"))]

@@ -3,7 +3,8 @@
 #
 # EVERYTHING_WHOLE=1: also a language server, a build and a test run of a small package, which take minutes.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
-export SWIFT_BACKTRACE=enable=no
+# Dictionaries have the order of their hashes.
+export SWIFT_BACKTRACE=enable=no SWIFT_DETERMINISTIC_HASHING=1
 limit=${EVERYTHING_TIMEOUT:-900}
 cd "$work"
 
@@ -32,7 +33,7 @@ traced() {
 }
 
 traced swift-format - swift-format shop.swift
-traced plutil - plutil -p list.plist
+least=30 traced plutil - plutil -p list.plist
 traced docc out docc convert Shop.docc --fallback-display-name Shop --fallback-bundle-identifier shop --output-path out
 if [ "${EVERYTHING_WHOLE:-}" ]; then
   traced sourcekit-lsp answers python3 -B "$root/Tests/Programs/presets/language.py" answers shop.swift -- sourcekit-lsp

@@ -46,12 +46,22 @@ enum FieldAccess {
   }
 
   /// Before a setter overwrites the field: callers of the handler that runs may have borrowed what is there.
-  static func keepOld(_ field: StoredField, of object: UnsafeRawPointer) {
+  static func keepOld(_ field: StoredField, of object: UnsafeRawPointer) throws(BridgeError) {
+    try checkIsThere(field, of: object)
     guard case .value = field.reference, case .success(let info) = field.type, !info.isTrivial, info.metadata.isCopyable else { return }
     let old = OwnedValue(uninitialized: info)
     // The program's own variable, read as its setter would.
     info.metadata.initialize(old.memory, copying: object + field.offset)
     end(old, of: object)
+  }
+
+  /// A function that has the object in its frame, and knows that what it calls does not look at the field, puts nothing there: what a setter
+  /// would end is whatever the stack held before.
+  private static func checkIsThere(_ field: StoredField, of object: UnsafeRawPointer) throws(BridgeError) {
+    guard hkt_is_in_frame(object), case .success(let info) = field.type, !info.isTrivial else { return }
+    let owner = (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type"
+    throw .fieldFixed(
+      field.name, type: owner, why: "the object lies in the frame of the function that made it, which may have left the field without a value; hook that function, or its initialiser")
   }
 
   /// What a field of the object held. A function that has the object in its frame, or its code, may end the value it put there by what it knows,
@@ -65,6 +75,7 @@ enum FieldAccess {
     let memory = UnsafeMutableRawPointer(mutating: object) + field.offset
     let owner = (try? TypeResolver.shared.type(of: field.owner).get().name) ?? "this type"
     guard field.isVar else { throw .fieldFixed(field.name, type: owner, why: "it is a 'let'") }
+    try checkIsThere(field, of: object)
     switch field.reference {
     case .weak:
       guard field.type.isSingleReference else { throw .fieldFixed(field.name, type: owner, why: "it is a weak reference of protocol type") }
