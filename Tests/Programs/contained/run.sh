@@ -19,13 +19,17 @@ for way in O Onone; do
   for thread in main other task; do
     name=calls-$way-$thread
     run "$name" calls "$work/traps-$way" script "$thread"
-    for kind in range nil overflow cast fatal null inside divide; do
+    for kind in range nil overflow cast fatal null inside divide overlap try precondition unowned wild; do
       says "$name: $kind becomes an error of Lua" "$work/$name.err" "calls.lua:7: $kind	false	calls.lua:6: 'traps.Till.trap(_:)', called with (Swift.String), trapped"
     done
     says "$name: calls that do not trap answer" "$work/$name.err" $'none\ttrue\t42'
-    says "$name: the runtime's message" "$work/$name.err" 'traps.swift:30: Fatal error: the till is empty (SIGILL)'
-    says "$name: a failed cast" "$work/$name.err" "(SIGABRT)"
-    says "$name: what the calls did before stays done" "$work/$name.err" $'count\t9'
+    says "$name: the runtime's message" "$work/$name.err" 'traps.swift:32: Fatal error: the till is empty (SIGILL)'
+    for message in 'Could not cast value of type' 'Fatal access conflict detected' 'Attempted to read an unowned reference'; do
+      says "$name: an end by abort, with its message: $message" <(grep -a '(SIGABRT)' "$work/$name.err") "$message"
+    done
+    says "$name: an error that try! met" <(grep -a '(SIGILL)' "$work/$name.err") "'try!' expression unexpectedly raised an error"
+    says "$name: an address that nobody has" "$work/$name.err" 'memory at 0x123456780000 cannot be accessed (SIGSEGV)'
+    says "$name: what the calls did before stays done" "$work/$name.err" $'count\t14'
     says "$name: a closure's, too" "$work/$name.err" $'closure\t2\tfalse\tcalls.lua:11: a closure'
     says "$name: the patch is switched off" "$work/$name.err" "patch 'calls' is switched off"
     says "$name: the handler's call goes on" "$work/$name.out" '2'
@@ -64,6 +68,31 @@ for way in O Onone; do
   says "unlocked-$way: contained" "$work/unlocked-$way.err" "'traps.Vault.unlocked()', called with (), trapped"
 done
 
+# refused_below NAME SUBJECT HOW FUNCTION REASON: nor below a function that is contained.
+refused_below() {
+  mkdir -p "$work/$1-patches"
+  printf 'method "%s":contain { value = 0 }\n' "$4" >"$work/$1-patches/refused.lua"
+  capture "$work/$1" "$scripthost" run --state "$work/state-$1" --patches "$work/$1-patches" -- "$2" "$3"
+  check "$1: the program ends as it would" [ "$(cat "$work/$1.status")" = 132 ]
+  capture "$work/$1.show" "$scripthost" crashes --state "$work/state-$1" show
+  says "$1: the report says why" "$work/$1.show.out" "not contained: $5"
+}
+for way in O Onone; do
+  for function in once/'a global or static variable is being initialised' sorted/'the C library is in the middle of something' guarded/'a lock is held' \
+    writing/'a lock is held' locked/'a lock is held' lockedBelow/'a lock is held' lockedGlobal/'a lock is held'; do
+    refused_below "below-${function%/*}-$way" "$work/traps-$way" "${function%/*}" "traps.Till.${function%/*}()" "${function#*/}"
+  done
+done
+# Foundation's locks.
+swiftc -O -module-name locks -o "$work/locks" "$here/locks.swift" 2>"$work/swiftc" || fail "locks.swift does not compile: $(head "$work/swiftc")"
+refused_below below-NSLock "$work/locks" locked 'locks.Book.locked()' 'a lock is held'
+refused_below below-NSRecursiveLock "$work/locks" recursive 'locks.Book.recursive()' 'a lock is held'
+mkdir "$work/free"
+printf 'method "locks.Book.free()":contain { value = -1 }\n' >"$work/free/free.lua"
+capture "$work/free" "$scripthost" run --state "$work/state-free" --patches "$work/free" -- "$work/locks" free
+ended 'an NSLock that was given back keeps nothing from being contained' "$work/free"
+says 'and the call is answered' "$work/free.out" '-1'
+
 # Functions that are contained: the same traps, in calls of the program.
 cat >"$work/expected" <<'END'
 range -1
@@ -74,12 +103,17 @@ fatal -1
 null -1
 inside -1
 divide -1
+overlap -1
+try -1
+precondition -1
+unowned -1
+wild -1
 none 42
 thrown: sold out
 thrown: closed
 ["nobody"]
 outer -3 43
-count 14
+count 19
 done 500510 3
 END
 for way in O Onone; do
@@ -103,7 +137,7 @@ says "each trap is a record" "$work/records.out" 'trap contained'
 
 run deep answers "$work/traps-O" deep fatal
 says "below 5000 frames" "$work/deep.out" '-2'
-says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:30: Fatal error: the till is empty (SIGILL)'
+says "a function that answers is told the reason" "$work/deep.err" 'reason	traps/traps.swift:32: Fatal error: the till is empty (SIGILL)'
 
 run limit limit "$work/traps-O" price range
 check "beyond the limit the program ends as it would" [ "$(cat "$work/limit.status")" = 132 ]
@@ -113,11 +147,21 @@ run failing failing "$work/traps-O" price range
 check "an answer that fails is the end, not a wrong result" [ "$(cat "$work/failing.status")" = 132 ]
 says "and says so" "$work/failing.err" 'its answer failed'
 
-run many answers "$work/traps-O" many 10000
-# 505 of them below 300 frames, a tenth of the rest in tasks.
-says "10,000 traps: the sum is right" "$work/many.out" "sum -$((10100 + 3 * 505))"
-says "10,000 traps: the program's work is right" "$work/many.out" 'done 500510 3'
-grep -a 'grew by' "$work/many.err"
+# many WAY COUNT KINDS: so many of them one after another.
+many() {
+  local name=many-$1-${3%%,*} sum=$((($2 + 100) / 20)) grown
+  run "$name" answers "$work/traps-$1" many "$2" "$3"
+  # A twentieth of them below 300 frames, a tenth of the rest in tasks.
+  says "$1, $3: $2 traps: the sum is right" "$work/$name.out" "sum -$(($2 + 100 + 3 * sum))"
+  says "$1, $3: $2 traps: the program's work is right" "$work/$name.out" 'done 500510 3'
+  grown=$(sed -n 's/^grew by \([0-9]*\) KiB.*/\1/p' "$work/$name.err")
+  check "$1, $3: $2 traps made the process less than 16 MB larger (${grown:-nothing told} KiB)" [ "${grown:-999999}" -lt 16384 ]
+}
+# What the runtime writes for each one at -Onone, a stack, takes longer than containing it.
+for kinds in range,nil,inside fatal,cast; do
+  many O 10000 $kinds
+  many Onone "$([ "${TRAPS_ALL:-}" ] && echo 10000 || echo 2000)" $kinds
+done
 
 # MARK: The table of docs/crashes.md
 
@@ -127,8 +171,8 @@ RANDOM=$((${SCRIPTHOST_SEED:-$RANDOM} % 32768))
 say_end() { [ "$(cat "$work/$1.status")" = "$2" ] && "$scripthost" crashes --state "$work/state-$1" 2>/dev/null | grep -q "$3" && echo "ends by $3, with a report" || echo "status $(cat "$work/$1.status")"; }
 table=$work/table.md
 printf '| trap | in a script%s call | below a contained function | in the program itself | in a hook%s original |\n|---|---|---|---|---|\n' "'s" "'s" >"$table"
-for kind in range nil overflow divide fatal cast null inside; do
-  case $kind in cast) status=134 signal=SIGABRT ;; null) status=139 signal=SIGSEGV ;; *) status=132 signal=SIGILL ;; esac
+for kind in range nil overflow divide fatal cast null inside overlap try precondition unowned wild; do
+  case $kind in cast | overlap | unowned) status=134 signal=SIGABRT ;; null | wild) status=139 signal=SIGSEGV ;; *) status=132 signal=SIGILL ;; esac
   draws=$(for way in O Onone; do for thread in main other task; do echo "$way $thread"; done; done)
   [ "${TRAPS_ALL:-}" ] || draws=$(sed -n "$((RANDOM % 6 + 1))p" <<<"$draws")
   script=$(for way in O Onone; do for thread in main other task; do

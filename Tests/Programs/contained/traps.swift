@@ -7,6 +7,8 @@ open class Base { public init() {} }
 public final class Other: Base { let number = 1 }
 @inline(never) func box(_ n: Int) -> Any { n == 0 ? Base() : Other() }
 enum Trouble: Error { case closed }
+final class Clerk { let number: Int; init(_ number: Int) { self.number = number } }
+final class Shift { unowned let clerk: Clerk; init(_ clerk: Clerk) { self.clerk = clerk } }
 
 public final class Till {
   var lines = [1, 2, 3]
@@ -33,10 +35,24 @@ public final class Till {
       change(&lines)  // the property is being changed when it traps
       return lines.count
     case "divide": return 7 / hidden(0)
+    case "overlap": return both(&lines) { self.lines.append($0) }
+    case "try": return try! sell("none")
+    case "precondition":
+      precondition(hidden(1) == 0, "the till is open")
+      return 1
+    case "unowned": return shift().clerk.number
+    case "wild": return UnsafePointer<Int>(bitPattern: 0x1234_5678_0000 &+ hidden(0))!.pointee
     default: return hidden(42)
     }
   }
   @inline(never) func change(_ all: inout [Int]) { all[hidden(9)] = 1 }
+  /// While the caller changes `all`, the body changes what it likes.
+  @inline(never) func both(_ all: inout [Int], _ body: (Int) -> Void) -> Int {
+    body(hidden(4))
+    return all.count
+  }
+  /// Nobody keeps the clerk.
+  @inline(never) func shift() -> Shift { Shift(Clerk(hidden(7))) }
 
   // What must not be contained.
   let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
@@ -152,7 +168,7 @@ func work() {
   case "script": print(Desk.tick(1))  // a hook's handler calls the till
   case "price": for _ in 0..<3 { print(Desk.till.price(how)) }
   case "kinds":
-    for kind in ["range", "nil", "overflow", "cast", "fatal", "null", "inside", "divide", "none"] { print(kind, Desk.till.price(kind)) }
+    for kind in ["range", "nil", "overflow", "cast", "fatal", "null", "inside", "divide", "overlap", "try", "precondition", "unowned", "wild", "none"] { print(kind, Desk.till.price(kind)) }
     do { print(try Desk.till.sell("range")) } catch { print("thrown:", error) }
     do { print(try Desk.till.sell("none")) } catch { print("thrown:", error) }
     print(Desk.till.names("nil"))
@@ -163,14 +179,19 @@ func work() {
   case "plain": print(Desk.till.plain(how))
   case "once": print(Desk.till.once())
   case "sorted": print(Desk.till.sorted())
+  case "guarded": print(Desk.till.guarded())
+  case "writing": print(Desk.till.writing())
+  case "locked": print(Desk.till.locked())
+  case "lockedBelow": print(Desk.till.lockedBelow())
+  case "lockedGlobal": print(Desk.till.lockedGlobal())
   default: print(Desk.tick(0))
   }
 }
 
 /// Traps by the thousand: a third of them inside an access, some below deep recursion, some in tasks.
+let ways = arguments.count > 3 ? arguments[3].split(separator: ",").map(String.init) : ["range", "nil", "inside"]
 @Sendable func trapOnce(_ i: Int) -> Int {
-  let ways = ["range", "nil", "inside"]
-  return i % 20 == 7 ? Desk.till.dive(ways[i % 3], 300) : Desk.till.price(ways[i % 3])
+  return i % 20 == 7 ? Desk.till.dive(ways[i % ways.count], 300) : Desk.till.price(ways[i % ways.count])
 }
 func many(_ times: Int) async {
   var sum = 0

@@ -1,5 +1,5 @@
 patch { id = "calls" }
-local ways = { "range", "nil", "overflow", "cast", "fatal", "null", "inside", "divide", "none" }
+local ways = { "range", "nil", "overflow", "cast", "fatal", "null", "inside", "divide", "overlap", "try", "precondition", "unowned", "wild", "none" }
 local till = swift.new("traps.Till", "init()")
 -- Each of them while the patch is loaded, which is contained and caught here.
 for _, way in ipairs(ways) do
