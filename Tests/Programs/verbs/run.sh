@@ -87,6 +87,7 @@ timer.every("1ms", function() if ended then more = more + 1 end end)
 method "subject.isDone()":around(function() return more > 50 end)
 LUA
 { echo 'guard { timers = "report" }' && cat target.lua; } | patch guarded
+for mode in contain assert; do { echo "guard { timers = \"$mode\" }" && cat target.lua; } | patch timers-$mode; done
 patch main <<'LUA'
 local count = 0
 timer.every("2ms", function()
@@ -127,6 +128,12 @@ ended 'timers: nobody serves the main queue: the program ends' stuck
 says 'timers: a call that nobody makes is told' stuck.err "stuck.lua:1: the timer's call waits for the main queue"
 run guarded guarded.lua -- ./subject-O object
 check 'guard timers: the end of a timer with its target is a hit' [ "$(events guarded '"mode":"report"')" = 1 ]
+run timers-contain timers-contain.lua -- ./subject-O object
+ended 'guard timers, contain: the program ends' timers-contain
+check 'guard timers, contain: one hit' [ "$(events timers-contain '"mode":"contain"')" = 1 ]
+run timers-assert timers-assert.lua -- ./subject-O object
+ended 'guard timers, assert: the process is ended' timers-assert 134
+says 'guard timers, assert: and the message says why' timers-assert.err "mode 'assert' ends the process"
 # wrong TEXT REASON…: the patch is refused with this reason.
 wrong() {
   printf '%s\n' "$1" | patch wrong
@@ -199,6 +206,10 @@ for level in O Onone; do
   run report report.lua -- ./subject-$level outlived
   check "$level: guard notifications: report alone leaves it" [ "$(grep -ac '^observer is free' report.out)" = 0 ]
 done
+{ echo 'guard { notifications = "assert" }' && tail -n +2 guard.lua; } | patch notes-assert
+run notes-assert notes-assert.lua -- ./subject-O outlived
+ended 'guard notifications, assert: the process is ended' notes-assert 134
+says 'guard notifications, assert: and the message says why' notes-assert.err "mode 'assert' ends the process"
 patch plain <<'LUA'
 print(pcall(notification.on, "x", print))
 print(pcall(notification.post, "x"))
