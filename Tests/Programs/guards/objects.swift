@@ -82,6 +82,19 @@ case "many":
   if let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) {
     FileHandle.standardError.write("pages \(text.split(separator: " ")[1])\n".data(using: .utf8)!)
   }
+case "wait":
+  // Mistakes of each kind, and then it waits until the input ends.
+  zombies(releasing: false)
+  let places = NSMutableArray(array: [1, 2])
+  for index in 5...7 { places.removeObject(at: index) }
+  let group = DispatchGroup()
+  DispatchQueue.global().async(group: group) {
+    for place in 1...2 { window.show("elsewhere", at: place) }
+    print("height \(window.height(4))")
+  }
+  group.wait()
+  print("ready")
+  while readLine() != nil {}
 case "main":
   window.show("own", at: 1)
   let group = DispatchGroup()

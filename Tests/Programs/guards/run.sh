@@ -216,6 +216,70 @@ patches observes-plain 'method "sends.work(_:_:_:)":before(function(call, cart) 
 run observes-plain observes-plain ./sends-O
 check 'off: each observation is told' [ "$(grep -c 'told' observes-plain.err)" = 6 ]
 
+# MARK: The modes of each guard
+
+watched='types = { "objects.*Session", "objects.Plain" }'
+patches zombies-report "guard { zombies = { $watched, mode = \"report\" } }"
+patches zombies-assert "guard { zombies = { $watched, mode = \"assert\" } }"
+patches main-report 'guard { main_thread = { methods = "objects.Window.*(*)", mode = "report" } }'
+patches main-assert 'guard { main_thread = { methods = "objects.Window.*(*)", mode = "assert" } }'
+patches observes-assert "guard { observation = \"assert\" }$observes"
+patches null-assert "guard { null = \"assert\" }$sends"
+# Those of notifications and timers: Tests/Programs/verbs.
+run zombies-report zombies-report ./objects-O zombies
+ended 'zombies, report: what is kept can be read: it ends' zombies-report
+says 'zombies, report: the call goes on' zombies-report.out 'total 8'
+says 'zombies, report: and is recorded' zombies-report.err "called on an object of objects.Session that has ended; the call went on"
+run main-report main-report ./objects-O main
+ended 'main thread, report: it ends' main-report
+check 'main thread, report: the call runs where it was made' \
+  [ "$(grep -ane '^after$' -e '^show moved' main-report.out | cut -d : -f 2 | cut -c 1-5 | tr '\n' ' ')" = 'show  after ' ]
+check 'main thread, report: two hits' [ "$(hits main-report main_thread)" = 2 ]
+says 'main thread, report: told' main-report.err 'went on where it was'
+for each in 'zombies ./objects-O zombies' 'main ./objects-O main' 'observes ./sends-O' 'null ./sends-O'; do
+  name=${each%% *}-assert
+  # shellcheck disable=SC2086
+  run $name $name ${each#* }
+  ended "${each%% *}, assert: the process is ended" $name 134
+  says "${each%% *}, assert: and the message says why" $name.err "mode 'assert' ends the process"
+done
+
+# MARK: The command
+
+unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL
+patches command "guard { containers = \"contain\", zombies = { $watched }, main_thread = { methods = \"objects.Window.*(*)\" } }"
+mkfifo in
+"$scripthost" run --state state-command --patches command -- ./objects-O wait <in >command.out 2>command.err &
+pid=$!
+exec 8>in
+for _ in $(seq 2000); do grep -q ready command.out && break; sleep 0.05; done
+capture guards "$scripthost" guards --state state-command "$pid"
+ended 'guards: of a running process' guards
+says 'guards: mode, owner, hits and functions' guards.out 'main_thread (contain, command): 3 hits, '
+says 'guards: of the collections' guards.out 'containers (contain, command): 3 hits, '
+says 'guards: the functions that were hit, with the last problem' <(tr -s ' ' <guards.out) ' 3 Foundation.NSMutableArray.removeObject(at:) index 7 '
+says 'guards: most often first' <(grep -o 'objects\.Window\.[a-z]*' guards.out | tr '\n' ' ') 'objects.Window.show objects.Window.height '
+says 'guards: who made the call' <(grep 'objects.Window.show' guards.out) 'closure #'
+says 'guards: of what has ended' guards.out 'called on an object of objects.Session that has ended'
+check 'guards: no word of what is not watched' [ "$(grep -c 'recorded only' guards.out)" = 0 ]
+capture guards-notes "$scripthost" guards --notes --state state-command "$pid"
+says '--notes: what is recorded only, and why' guards-notes.out "'objects.Window.height(_:)' is recorded only: it returns a value"
+capture guards-json "$scripthost" guards --json --state state-command
+check '--json: the same, of the only process there is' python3 - guards-json.out <<'PY'
+import json, sys
+found = {each["guard"]: each for each in json.load(open(sys.argv[1]))["guards"]}
+assert sorted(found) == ["containers", "main_thread", "zombies"], sorted(found)
+for name, hits in (("containers", 3), ("main_thread", 3)):
+    each = found[name]
+    assert (each["mode"], each["owner"], each["hits"]) == ("contain", "command", hits), each
+    assert sum(place["hits"] for place in each["places"]) == hits and each["watched"] > 0, each
+place = found["containers"]["places"][0]
+assert place["selector"] == "Foundation.NSMutableArray.removeObject(at:)" and "index 7" in place["problem"] and place["site"], place
+assert any("recorded only" in note for note in found["main_thread"]["notes"]), found["main_thread"]["notes"]
+PY
+exec 8>&-
+check 'guards: the program ends as ever' wait "$pid"
+
 # MARK: Programs nobody here wrote
 
 patches format 'guard { "containers", "unknown_selector", "null", "observation", records = 100,
@@ -230,6 +294,20 @@ ended 'swift-format: it ends well' format
 check 'swift-format: the guards are on' [ "$(grep -c 'format.lua: loaded' format.err)" = 1 ]
 same "swift-format: with each guard on its output is what it was ($(wc -w <<<"$files") files)" format-alone.out format.out
 check 'swift-format: no hit' [ "$(grep -c '^scripthost: guard' format.err)" = 0 ]
+
+# Each by itself.
+few=$(head -n 5 <<<"$files")
+# shellcheck disable=SC2086
+capture few-alone swift-format format $few
+for each in containers unknown_selector null observation notifications timers 'zombies = { types = { "SwiftFormat.*" } }' \
+  'main_thread = { methods = { "SwiftFormat.PrettyPrinter.*(*)" } }'; do
+  name=${each%% *}
+  case $each in *=*) patches only-$name "guard { $each }" ;; *) patches only-$name "guard { \"$each\" }" ;; esac
+  # shellcheck disable=SC2086
+  run only-$name only-$name "$(command -v swift-format)" format $few
+  unchanged "swift-format: with $name alone its output is what it was" few-alone only-$name
+  check "swift-format: $name alone: on, and no hit" [ "$(grep -c "only-$name.lua: loaded" only-$name.err)$(grep -c '^scripthost: guard' only-$name.err)" = 10 ]
+done
 
 cat >in.plist <<'END'
 <?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>a</key><array><string>b</string><integer>3</integer></array>
