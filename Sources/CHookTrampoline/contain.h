@@ -45,6 +45,9 @@ HKT_HIDDEN const char *hkt_judge(int signal, const siginfo_t *info, const void *
 /// thread's id, so that words that hold it are taken for such locks.
 HKT_HIDDEN bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing, bool has_word_locks);
 
+/// A dictionary or set lies moved out of a variable that the frames up to the landing change.
+HKT_HIDDEN bool hkt_has_moved_out(const HKTLanding *landing);
+
 /// What the code of the frames that would be left says of locks of one word, such as a Mutex of Synchronization.
 typedef struct HKTWordLocks {
   enum { HKT_SEEN_FUNCTIONS = 16 } room;

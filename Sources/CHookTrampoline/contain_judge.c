@@ -247,5 +247,6 @@ const char *hkt_judge(int signal, const siginfo_t *info, const void *opaque, con
   HKTWordLocks locks = {0};
   reason = judge_frames(counter, landing, signal == SIGABRT, trap, &locks);
   if (reason) return reason;
+  if (hkt_has_moved_out(landing)) return "a dictionary or a set is being changed, and its variable would be left without it";
   return locks.is_held || hkt_holds_lock(registers, landing, locks.has_some) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
 }

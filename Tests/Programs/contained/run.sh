@@ -56,6 +56,8 @@ refused once 'once()' 'a global or static variable is being initialised'
 refused sorted 'sorted()' 'the C library is in the middle of something'
 refused guarded 'guarded()' 'a lock is held'
 refused writing 'writing()' 'a lock is held'
+# A dictionary that optimised code has moved out of its property, of a struct or of an array of structs in one, too.
+for kind in moved 'moved field' 'moved element'; do refused "${kind/ /-}" "trap(\"$kind\")" 'a dictionary or a set is being changed'; done
 # A Mutex of Synchronization: in an object, with the trap in its closure and below it, and a global one.
 for function in locked lockedBelow lockedGlobal; do
   for way in O Onone; do refused "$function-$way" "$function()" 'a lock is held' "$way"; done
@@ -134,6 +136,14 @@ done
 says "explain says so" "$work/$name.err" "contain    no, it changes argument 1 in place"
 capture "$work/records" "$scripthost" events --state "$work/state-$name" --json
 says "each trap is a record" "$work/records.out" 'trap contained'
+
+# What is not moved out can be changed on: 6,000 traps while it is changed. Where it is, the first trap ends the program.
+run moved-Onone answers "$work/traps-Onone" moved
+says "moved, -Onone: the dictionaries are as they were" "$work/moved-Onone.out" 'tables [[1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]'
+run moved-O answers "$work/traps-O" moved
+check "moved, -O: the program ends as it would" [ "$(cat "$work/moved-O.status")" = 132 ]
+run lowest answers "$work/traps-O" price lowest
+says "numbers that look like it are none" "$work/lowest.out" '-1'
 
 run deep answers "$work/traps-O" deep fatal
 says "below 5000 frames" "$work/deep.out" '-2'

@@ -35,6 +35,7 @@ public final class Till {
       change(&lines)  // the property is being changed when it traps
       return lines.count
     case "divide": return 7 / hidden(0)
+    case "lowest": lowest[hidden(9)] = 1; return 1
     case "overlap": return both(&lines) { self.lines.append($0) }
     case "try": return try! sell("none")
     case "precondition":
@@ -42,6 +43,9 @@ public final class Till {
       return 1
     case "unowned": return shift().clerk.number
     case "wild": return UnsafePointer<Int>(bitPattern: 0x1234_5678_0000 &+ hidden(0))!.pointee
+    case "moved": table["a"]![hidden(9)] = 1; return 1  // optimised code holds the dictionary in its frame meanwhile
+    case "moved field": shelf.table["a"]![hidden(9)] = 1; return 1
+    case "moved element": shelves[hidden(1)].table["a"]![hidden(9)] = 1; return 1
     default: return hidden(42)
     }
   }
@@ -53,6 +57,15 @@ public final class Till {
   }
   /// Nobody keeps the clerk.
   @inline(never) func shift() -> Shift { Shift(Clerk(hidden(7))) }
+  struct Shelf {
+    var number = 1
+    var table = ["a": [1, 2, 3]]
+  }
+  var table = ["a": [1, 2, 3], "b": [4]]
+  var shelf = Shelf()
+  var shelves = [Shelf(), Shelf()]
+  // Not what is looked for, though the words are the same.
+  var lowest = [Int.min, Int.min]
 
   // What must not be contained.
   let mutex: UnsafeMutablePointer<pthread_mutex_t> = {
@@ -175,6 +188,9 @@ func work() {
     Desk.till.note("null")
     print("outer", Desk.till.outer("range"), Desk.till.outer("none"))
     print("count", Desk.till.count)
+  case "moved":
+    for _ in 0..<2000 { _ = Desk.till.price(kind) &+ Desk.till.price("moved field") &+ Desk.till.price("moved element") }
+    print("tables", [Desk.till.table, Desk.till.shelf.table, Desk.till.shelves[0].table, Desk.till.shelves[1].table].map { $0["a"] ?? [] })
   case "deep": print(Desk.till.deep(how, 5000))
   case "plain": print(Desk.till.plain(how))
   case "once": print(Desk.till.once())
