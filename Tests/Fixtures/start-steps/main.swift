@@ -1,18 +1,18 @@
 // start-steps — a program that imports ScriptHost and asks for steps of its start.
 //
-//     start-steps CACHE [crash|wait]
+//     start-steps CACHE [crash|wait|worse]      worse: the repair itself crashes
 private import Glibc
 private import ScriptHost
 
-/// Written at once: the program may crash.
-@Sendable func say(_ text: String) {
-  print(text)
-  fflush(nil)
-}
+/// Written at once: the program may crash. Not through stdio, whose flushing waits for who reads the input.
+@Sendable func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($0)) } }
 
 let words = CommandLine.arguments
 say("failed starts \(ScriptHost.failedStarts)")
-let isRepaired = ScriptHost.bootTask("repair", phase: .now, afterFailedStarts: 2) { say("step repair") }
+let isRepaired = ScriptHost.bootTask("repair", phase: .now, afterFailedStarts: 2) {
+  say("step repair")
+  if words.contains("worse") { abort() }
+}
 say("repair \(isRepaired)")
 say("cache \(ScriptHost.bootCache(words[1])) \(ScriptHost.bootCache("relative"))")
 if words.count > 2, words[2] == "crash" { abort() }

@@ -109,15 +109,139 @@ hang hang-3
 ended "it starts again" "$work/hang-3"
 says "an end by the watchdog is a failed start" "$work/hang-3.err" "'watched.lua' is not loaded, 2 starts failed one after another"
 
-# MARK: Random sequences of starts
+# MARK: Levels, one by one
 
 swiftc -O -parse-as-library -module-name boots "$here/boots.swift" -o "$work/boots" || fail 'boots.swift does not compile'
+cd "$work"
+# boot NAME END STATE PATCHES: one start that ends so.
+boot() { BOOT_END=$2 capture "$1" "$scripthost" run --no-control --state "$3" --patches "$4" -- ./boots; }
+loads() { check "$1: loaded: ${3:-nothing}" [ "$(sed -n 's/^loaded //p' "$2.out" | tr '\n' ' ')" = "${3:+$3 }" ]; }
+mode() { capture mode "$scripthost" safe-mode --state "$@"; }
+
+# A start that lives, after one that failed, is good when the window has passed; it is looked at below.
+mkdir lived && printf 'patch { id = "lived" }\nswift.call("boots.loaded(_:)", "lived")\n' >lived/lived.lua
+boot lived-1 abort lived-state lived
+mkfifo lived.in
+BOOT_END=wait "$scripthost" run --no-control --state lived-state --patches lived -- ./boots <lived.in >lived.out 2>lived.err &
+living=$!
+exec 9>lived.in
+
+# A repair that crashes itself: every level is reached, and the crashes end with it.
+mkdir repair data && printf 'patch { id = "newest" }\nswift.call("boots.loaded(_:)", "newest")\n' >repair/newest.lua
+cat >repair/repair.lua <<LUA
+patch { id = "repair" }
+boot.data "$work/data"
+boot.task { name = "give up", failures = 2, run = function() swift.call("boots.atLoad()") end }
+swift.call("boots.loaded(_:)", "repair")
+LUA
+touch -d '2020-01-01' repair/repair.lua
+boot repair-0 abort repair-state repair
+boot repair-1 abort repair-state repair
+: >data/file
+boot repair-2 abort-load repair-state repair
+loads 'a repair that crashes, after 2 failed starts: the newest patch is out' repair-2 repair
+ended 'the repair ends the start before main' repair-2 134
+check 'which main was not part of' [ "$(grep -c '^main' repair-2.out)" = 0 ]
+boot repair-3 abort repair-state repair
+loads 'after 3' repair-3 ''
+says 'after 3: both are out' repair-3.err "'newest.lua', 'repair.lua' is not loaded, 3 starts failed one after another"
+mode repair-state
+says 'after 3: the repair is the suspect' mode.out "repair.lua' is not loaded: it was at work in a crash"
+boot repair-4 abort repair-state repair
+loads 'after 4' repair-4 ''
+check 'after 4: registered data is kept' [ -e data/file ]
+boot repair-5 abort repair-state repair
+loads 'after 5' repair-5 ''
+check 'after 5: registered data is cleared' [ ! -e data/file ]
+boot repair-6 good repair-state repair
+loads 'after 6: what was not suspected comes back, the repair does not' repair-6 newest
+ended 'after 6: and the program works' repair-6
+
+# Switched off and on, and what a running program says of itself.
+mkdir off && printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "off")\n' >off/off.lua
+for i in 0 1 2 3; do boot "off-$i" abort off-state off; done
+loads 'three starts failed' off-3 ''
+mode off-state off
+says 'safe-mode off: in words' mode.out 'safe mode is off: patches are loaded however many starts fail'
+boot off-4 good off-state off
+loads 'off' off-4 off
+check 'off: nothing is said' [ ! -s off-4.err ]
+mode off-state
+says 'safe-mode says that it is off' mode.out 'safe mode is off; scripthost safe-mode on ends that'
+mode off-state on
+says 'safe-mode on' mode.out 'safe mode is on'
+mkfifo off.in
+BOOT_END=wait "$scripthost" run --state off-state --patches off -- ./boots <off.in >off.out 2>off.err &
+pid=$!
+exec 8>off.in
+for _ in $(seq 4000); do grep -q main off.out && break; sleep 0.05; done
+says 'on: it is out again' off.err "'off.lua' is not loaded"
+check 'on: and not loaded' [ "$(grep -c loaded off.out)" = 0 ]
+capture status "$scripthost" status --state off-state "$pid"
+says 'status: how many starts failed' status.out 'starts failed one after another'
+says 'status: what is out, and why' status.out "off.lua' is not loaded: "
+capture status "$scripthost" status --state off-state --json "$pid"
+says 'status --json, too' status.out '"failed_starts":'
+exec 8>&-
+check 'status: the program goes on as ever' wait "$pid"
+printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "changed")\n' >off/off.lua
+boot off-5 good off-state off
+loads 'a good start brings a changed patch back' off-5 changed
+
+# A state directory that cannot be written: the program's output is what it was, and of safe mode one line is said.
+mkdir room && printf 'patch { id = "room" }\nboot.cache "%s"\nswift.call("boots.loaded(_:)", "room")\n' "$work/room-cache" >room/room.lua
+boot room-0 abort room-state room
+cp -r room-state room-full && mkdir room-tmpfs
+boot room-plain good room-full room
+cat >locked.sh <<'END'
+set -e
+mount --bind room-state room-state && mount -o remount,bind,ro room-state
+BOOT_END=good "$1" run --no-control --state room-state --patches room -- ./boots >readonly.out 2>readonly.err || echo "status $?" >>readonly.out
+mount -t tmpfs -o size=16m none room-tmpfs && cp -r room-state/. room-tmpfs
+# Larger pieces end before the last page is taken.
+cat /dev/zero >room-tmpfs/fill 2>/dev/null || true
+BOOT_END=good "$1" run --no-control --state room-tmpfs --patches room -- ./boots >nospace.out 2>nospace.err || echo "status $?" >>nospace.out
+END
+isolation=()
+unshare -m true 2>/dev/null && isolation=(unshare -m) || { unshare -rm true 2>/dev/null && isolation=(unshare -rm); }
+if [ ${#isolation[@]} -gt 0 ]; then
+  check 'file systems that cannot be written' "${isolation[@]}" bash locked.sh "$scripthost"
+  for where in readonly/'read-only file system' nospace/'no space left on device'; do
+    name=${where%/*}
+    same "${where#*/}: the program's output is what it was" room-plain.out "$name.out"
+    check "${where#*/}: of safe mode one line is said" [ "$(grep -c 'safe mode' "$name.err")" = 1 ]
+    says "${where#*/}: which file, and why" "$name.err" "boot': ${where#*/}; what is taken out now may come back"
+    check "${where#*/}: of the journal another, and no more" [ "$(grep -c . "$name.err")" = 2 ]
+  done
+else
+  printf 'skipped: file systems that cannot be written: no mount namespace here\n'
+fi
+
+# MARK: Random sequences of starts
+
 check "${BOOT_SEQUENCES:-12} random sequences of starts end as the model says" \
   python3 "$here/sequences.py" "$scripthost" "$work/boots" "$work/sequences" "${SCRIPTHOST_SEED:-$RANDOM}" "${BOOT_SEQUENCES:-12}"
 
+# The start from above: it lives until the window has passed, and crashes then.
+for _ in $(seq 4000); do
+  mode lived-state
+  grep -q 'the last start was good\|no start failed' mode.out && break
+  sleep 0.05
+done
+check 'a start that lives for 10 seconds after a failed one is good' grep -q 'the last start was good\|no start failed' mode.out
+check 'while it runs' kill -0 "$living"
+echo abort >&9
+exec 9>&-
+wait "$living" && status=0 || status=$?
+check 'it crashes then' [ "$status" = 134 ]
+boot lived-3 good lived-state lived
+loads 'a crash behind the window' lived-3 lived
+check 'a crash behind the window: nothing is said' [ ! -s lived-3.err ]
+mode lived-state
+check 'a crash behind the window is no failed start' grep -q 'the last start was good\|no start failed' mode.out
+
 # MARK: Steps of a program that imports ScriptHost
 
-cd "$work"
 mkdir none steps && : >steps/file
 start() { capture "$1" "$scripthost" run --state swift-state --patches none -- "$products/start-steps" "$work/steps" "${@:2}"; }
 capture without "$products/start-steps" "$work/steps"
@@ -146,6 +270,18 @@ ended 'the third' repaired
 says 'is told' repaired.out 'failed starts 2'
 says 'the repair is done, in the call' <(tr '\n' ' ' <repaired.out) 'step repair repair true'
 check 'before the registered cache was cleared' [ ! -e steps/file ]
+start worse-0 crash
+start worse-1 crash
+for failures in 2 3 4 5; do
+  : >steps/file
+  start "worse-$failures" worse
+  ended "a repair that crashes, after $failures failed starts: ends the start" "worse-$failures" 134
+  says "a repair that crashes: it is told of $failures" "worse-$failures.out" "failed starts $failures"
+  says "a repair that crashes, after $failures failed starts: it was done" "worse-$failures.out" 'step repair'
+done
+start worse-6 worse
+ended 'after 6 counting starts anew: without the repair the program works' worse-6
+says 'and is told so' worse-6.out 'failed starts 0'
 start calm
 says 'a good start: no repair' calm.out 'failed starts 0'
 finish

@@ -24,6 +24,8 @@ class Model:
     def forget(self, failures):
         self.failures, self.acted, self.suspect, self.trial, self.condemned = failures, 0, None, None, None
         self.retired, self.waiting, self.registered = {}, [], False
+        # Whether the newest start clears data.
+        self.clears_data = False
 
     @property
     def calm(self):
@@ -55,7 +57,7 @@ class Model:
             if patch[0] == self.condemned and patch not in self.waiting: self.retired[patch] = "suspect"
         self.condemned = None
         loaded = [patch for patch in patches if patch not in self.retired and patch not in self.waiting]
-        clears = False
+        clears, self.clears_data = False, self.failures >= 5
         if self.failures >= 3:
             self.waiting += loaded
             clears = True
@@ -76,7 +78,7 @@ class Sequence:
         self.number, self.random = number, random.Random(f"{seed} {number}")
         self.home = os.path.join(folder, f"s{number}")
         shutil.rmtree(self.home, ignore_errors=True)
-        for name in ("state", "patches", "cache"):
+        for name in ("state", "patches", "cache", "data"):
             os.makedirs(os.path.join(self.home, name))
         self.versions, self.clock = {}, 1_600_000_000
         for name in NAMES:
@@ -85,6 +87,8 @@ class Sequence:
         # Ends that no start has looked at yet, each with the number of its start: None says nothing.
         self.ends, self.number_of_start = [], 0
         self.others = []
+        # Of each start: c where the cache was cleared, d where data was.
+        self.cleared = []
 
     def write(self, name):
         """A patch file, newer than all others."""
@@ -92,7 +96,7 @@ class Sequence:
         self.versions[name] = self.clock
         text = f'patch {{ id = "{name}" }}\nswift.call("boots.loaded(_:)", "{name}")\n'
         if name == "a": text += 'swift.call("boots.atLoad()")\n'
-        if name == "b": text += f'boot.cache "{self.home}/cache"\n'
+        if name == "b": text += f'boot.cache "{self.home}/cache"\nboot.data "{self.home}/data"\n'
         if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
         path = os.path.join(self.home, "patches", name + ".lua")
         with open(path, "w") as file: file.write(text)
@@ -106,7 +110,7 @@ class Sequence:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def begin(self, saves=True):
-        """The model's side of a start: takes note of the ends, and plans."""
+        """The model's side of a start: what is loaded, whether caches and data are cleared, and whether its end counts."""
         patches = [(name, self.versions[name]) for name in NAMES]
         before = None if saves else dict(self.model.__dict__, retired=dict(self.model.retired), waiting=list(self.model.waiting))
         self.number_of_start += 1
@@ -114,7 +118,7 @@ class Sequence:
         known = [end for _, end in sorted(self.ends, key=lambda each: each[0]) if end is not None]
         if self.model.calm and not known:
             if saves: self.ends = []
-            return patches, False, False
+            return patches, (False, False), False
         for end in known:
             if end == "good": self.model.good()
             elif end == "abort-load": self.model.failed("a", in_load=True)
@@ -122,8 +126,9 @@ class Sequence:
         if saves: self.ends = []
         loaded, clears = self.model.plan(patches)
         registered = self.model.registered
+        cleared = clears and registered, self.model.clears_data and registered
         if before: self.model.__dict__.update(before)
-        return loaded, clears and registered, True
+        return loaded, cleared, True
 
     def note(self, start, end):
         self.ends.append((start, end))
@@ -147,11 +152,13 @@ class Sequence:
         elif how in CRASHES: self.note(start, "")
         else: self.note(start, None)
 
-    def one(self):
-        cache = os.path.join(self.home, "cache", "file")
-        with open(cache, "w"): pass
-        how = self.random.choice(ENDS)
-        limited = self.random.random() < 0.05
+    def one(self, how=None):
+        files = [os.path.join(self.home, kind, "file") for kind in ("cache", "data")]
+        for path in files:
+            with open(path, "w"): pass
+        is_drawn = how is None
+        how = how or self.random.choice(ENDS)
+        limited = is_drawn and self.random.random() < 0.05
         if limited and how not in ("good", "code"): how = "good"
         loaded, clears, counts = self.begin(saves=not limited)
         begun = time.monotonic()
@@ -166,7 +173,9 @@ class Sequence:
         expected = [name for name, _ in loaded]
         if how in ("kill-load", "abort-load") and "a" in expected: expected = ["a"]
         if found != expected: return f"loaded {found}, expected {expected}: {err.strip()[-300:]}"
-        if os.path.exists(cache) == clears: return f"cache {'kept' if clears else 'cleared'}, expected otherwise"
+        for kind, path, cleared in zip(("cache", "data"), files, clears):
+            if os.path.exists(path) == cleared: return f"{kind} {'kept' if cleared else 'cleared'}, expected otherwise"
+        self.cleared.append("".join(kind for kind, path in zip("cd", files) if not os.path.exists(path)))
         if not limited: self.ended(how, loaded, counts)
 
     def between(self):
@@ -228,9 +237,18 @@ class Sequence:
         elif counts: self.model.good()
         return problem
 
-    def run(self):
-        try: return self.all()
+    def run(self, ends=()):
+        try: return self.levels(ends) if ends else self.all()
         except Stopped: stopped.append(self.number)
+
+    def levels(self, ends):
+        """Starts that end so, whatever is drawn; the data is there until five of them have failed."""
+        for how in ends:
+            problem = self.one(how)
+            if problem: return problem
+        expected = ["", "", "c", "c", "c", "cd", "", ""]
+        if self.cleared != expected: return f"cleared {self.cleared}, expected {expected}"
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def all(self):
         for _ in range(self.random.randint(3, 12)):
@@ -244,12 +262,13 @@ class Stopped(Exception): pass
 
 stopped = []
 starts = wrong = 0
-for number in range(count):
+# The first one goes through all levels.
+for number in range(-1, count):
     sequence = Sequence(number)
-    problem = sequence.run()
+    problem = sequence.run(["segv"] * 7 + ["good"] if number < 0 else ())
     starts += len(sequence.steps)
     if problem:
         wrong += 1
         print(f"sequence {number} of seed {seed}: {', '.join(sequence.steps)}: {problem}")
-print(f"{count} sequences of seed {seed}, {starts} steps, {wrong} wrong" + (f", {len(stopped)} left early on a busy machine" if stopped else ""))
+print(f"{count} sequences and one through all levels, of seed {seed}, {starts} steps, {wrong} wrong" + (f", {len(stopped)} left early on a busy machine" if stopped else ""))
 sys.exit(1 if wrong else 0)
