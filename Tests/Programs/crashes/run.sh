@@ -34,7 +34,45 @@ crash abort SIGABRT 134 abort
 crash deep SIGSEGV 139 deep
 crash trap-other SIGILL 132 trap other
 says "other thread: the main thread's stack, too" "$work/trap-other.show.out" 'main'
+crash fatal-other SIGILL 132 fatal other
+says "other thread: how long it ran" "$work/fatal-other.show.out" ', after 0.'
+build=$(readelf -n "$work/planted" | sed -n 's/.*Build ID: //p')
+says "images, with their build-ids" <(grep '^  0x' "$work/fatal-other.show.out") " $build $work/planted"
 crash deep-other SIGSEGV 139 deep other
+
+# MARK: Objects, and a program that is another build by now
+
+rm -rf "$state"
+mkdir "$work/moved" && cp "$work/planted" "$work/moved"
+for i in 1 2 3; do capture "$work/third" "$scripthost" run --state "$state" --patches "$here/patches" -- "$work/moved/planted" fatal other; done
+capture "$work/json-list" "$scripthost" crashes --state "$state" --json
+capture "$work/json-show" "$scripthost" crashes --state "$state" --json show 1
+check "--json: signal, message, suspects, boot level, threads and frames" python3 - "$work/json-list.out" "$work/json-show.out" "$work/moved/planted" "$build" <<'PY'
+import json, sys
+listed, shown = [json.loads(line) for line in open(sys.argv[1])], json.load(open(sys.argv[2]))
+assert [each["number"] for each in listed] == [1, 2, 3], listed
+# The third one began after two that failed.
+assert [each["boot_level"] for each in listed] == [0, 0, 1], [each["boot_level"] for each in listed]
+for each in listed + [shown]:
+    assert (each["signal"], each["program"], each["build"], each["ending"]) == ("SIGILL", sys.argv[3], sys.argv[4], "crashed"), each
+    assert "the till is empty" in each["message"] and each["complete"] and each["address"] and each["started"] < each["time"], each
+suspect = {"patch": "shop.watch", "selector": "planted.Shop.end(_:)", "position": "around", "source": "watch.lua", "line": 4}
+assert suspect in listed[0]["suspects"] and suspect in shown["suspects"], listed[0]
+assert listed[2]["suspects"] == [], "the patch was out"
+crashed, main = shown["threads"][0], [each for each in shown["threads"] if each["thread"] == shown["pid"]][0]
+assert crashed["crashed"] and not main["crashed"] and crashed["thread"] != main["thread"], shown["threads"]
+assert any("planted.Shop.end(Swift.String) throws -> Swift.Int" in frame["text"] for frame in crashed["frames"]), crashed["frames"]
+assert all(frame["address"] and frame["how"] in "pusfa" for thread in shown["threads"] for frame in thread["frames"])
+assert any("ends: fatal" in crumb["text"] and crumb["thread"] == crashed["thread"] and crumb["after_ns"] > 0 for crumb in shown["breadcrumbs"])
+PY
+capture "$work/level" "$scripthost" crashes --state "$state" show 3
+says "the boot level of a start after two that failed" "$work/level.out" "build-id $build, boot level 1"
+says "names, from the file with that build-id" "$work/level.out" 'planted.Shop.end('
+cp "$(command -v swift-format)" "$work/moved/planted"
+capture "$work/rebuilt" "$scripthost" crashes --state "$state" show 3
+ended "of a file that is another build by now" "$work/rebuilt"
+check "no names are told" [ "$(grep -c 'planted.Shop' "$work/rebuilt.out")" = 0 ]
+says "but image and distance" "$work/rebuilt.out" '  1  planted + 0x'
 
 rm -rf "$state"
 capture "$work/error" "$scripthost" run --state "$state" --patches "$here/patches" -- "$work/planted" error
@@ -148,15 +186,20 @@ says 'the way: requests' request.show.out 'event request GET 127.0.0.1: '
 # MARK: Async functions
 
 mkdir awaiting-patch
-printf 'patch { id = "awaiting" }\nmethod "awaiting.work(_:)":before(function() end)\n' >awaiting-patch/awaiting.lua
+printf 'patch { id = "awaiting" }\nmethod "awaiting.work(_:)":before(function(call, n) log.info("work " .. n) end)\n' >awaiting-patch/awaiting.lua
 for way in O Onone; do
   swiftc "-$way" -parse-as-library -module-name awaiting -o awaiting-$way "$here/awaiting.swift" || fail 'awaiting.swift does not compile'
   rm -rf "$state"
   capture awaiting-$way "$scripthost" run --state "$state" --patches awaiting-patch -- ./awaiting-$way
   ended "awaiting ($way): a trap in a task ends the program as it would" awaiting-$way 132
   capture awaiting-$way.show "$scripthost" crashes --state "$state" show
+  capture awaiting-$way.list "$scripthost" crashes --state "$state"
   for function in middle outermost; do says "awaiting ($way): the report has who waits: $function" <(grep 'waits: ' awaiting-$way.show.out) "awaiting.$function("; done
 done
+
+for name in trap fatal-other awaiting-O; do cat $name.list.out $name.show.out >$name.report; done
+check 'the reports in docs/crashes.md have the headings and kinds of lines of these' \
+  python3 "$here/shapes.py" "$root/docs/crashes.md" trap.report fatal-other.report awaiting-O.report
 
 # MARK: A crash while the report is written
 
