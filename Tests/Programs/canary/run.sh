@@ -284,4 +284,23 @@ ended 'swift-format' format
 says 'with a patch that was tried in a child of it' format.out '// tried'
 check 'without a word' [ ! -s format.err ]
 says 'the record' <(told) passed
+capture format-plain swift-format a.swift
+# What makes it crash in its work is not seen before main, but by its self-test: the formatting of a file.
+cat >patches/format.lua <<LUA
+patch { id = "format", canary = "self-test", canary_arguments = { "format", "$work/a.swift" } }
+method "SwiftFormat.PrettyPrinter.printToken(idx:)":before(function(call) call.args.idx = 1000000000 end)
+LUA
+capture format-bad "$scripthost" run --state state --patches patches -- swift-format a.swift
+unchanged 'swift-format: a patch that crashes it: the program works as without it' format-plain format-bad
+says 'swift-format: why it is out' format-bad.err "format.lua: quarantined, the program's self-test, started with 'format'"
+capture crashes "$scripthost" crashes --state state
+check 'swift-format: no start failed, and no crash is told' [ "$(grep -c swift-format crashes.out)" = 0 ]
+# And one that crashes it as it is loaded.
+cat >patches/format.lua <<'LUA'
+patch { id = "format", canary = "boot" }
+swift.new("Dispatch.DispatchGroup", "init()"):leave()
+LUA
+capture format-load "$scripthost" run --state state --patches patches -- swift-format a.swift
+unchanged 'swift-format: a patch that crashes as it is loaded: the program works as without it' format-plain format-load
+says 'swift-format: the reason' format-load.err 'format.lua: quarantined, a child of the program was ended by SIG'
 finish
