@@ -1,5 +1,6 @@
 // Crashes beside others who care for signals: HOW tells who, and how the program ends.
 import Glibc
+import Synchronization
 
 let how = CommandLine.arguments[1]
 func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($0)) } }
@@ -7,6 +8,7 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
 @inline(never) func crash() { say("\(UnsafePointer<Int>(bitPattern: 8 &+ (work(0) & 0))!.pointee)") }
 @inline(never) func deep(_ n: Int) -> Int { n == 42 ? n : deep(n &+ 2 | 1) &+ work(n) }
 
+let waiting = Atomic(0), ready = Atomic(0)
 nonisolated(unsafe) var former = sigaction()
 func own(_ signal: Int32, chains: Bool) {
   var action = sigaction()
@@ -67,6 +69,31 @@ case "terminate":
   // An exception of C++ that nobody catches.
   let boom = dlsym(dlopen("./boom.so", RTLD_NOW), "boom")
   unsafeBitCast(boom, to: (@convention(c) () -> Void).self)()
+case "many":
+  // Eight threads crash as good as at once.
+  var threads: [pthread_t] = []
+  for _ in 0..<8 {
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in
+      _ = work(3)
+      while waiting.wrappingAdd(1, ordering: .relaxed).newValue < 1 << 40, ready.load(ordering: .acquiring) == 0 {}
+      crash()
+      return nil
+    }, nil)
+    threads.append(thread)
+  }
+  while waiting.load(ordering: .relaxed) < 1000 {}
+  ready.store(1, ordering: .releasing)
+  for thread in threads { pthread_join(thread, nil) }
+case "loader":
+  // In a function that the loader calls under its lock.
+  typealias Callback = @convention(c) (UnsafeMutableRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32
+  typealias Iterate = @convention(c) (Callback, UnsafeMutableRawPointer?) -> Int32
+  _ = unsafeBitCast(dlsym(nil, "dl_iterate_phdr")!, to: Iterate.self)({ _, _, _ in crash(); return 0 }, nil)
+case "heap":
+  // The C library finds that its memory is damaged, and gives up with the lock of its memory held.
+  let blocks = (0..<3).map { malloc(5000 + work($0) & 8) }
+  for _ in 0..<2 { free(blocks[1]) }
 case "raise": raise(SIGSEGV)
 case "queued": kill(getpid(), SIGABRT)
 case "overflow":

@@ -149,6 +149,23 @@ beside raise
 reported raise SIGSEGV
 beside queued
 reported queued SIGABRT
+# whole HOW TEXT: the report is there to its end, and has the text.
+whole() {
+  capture "$1.show" "$scripthost" crashes --state "$state" show
+  check "$1: the report is complete" [ "$(grep -c 'not complete' "$1.show.out")" = 0 ]
+  says "$1: and tells $2" "$1.show.out" "$2"
+}
+beside many
+reported many SIGSEGV
+whole many ', crashed:'
+check 'many: of one thread that it crashed' [ "$(grep -c ', crashed:' many.show.out)" = 1 ]
+check "many: and the other threads are in it ($(grep -c '^thread' many.show.out))" [ "$(grep -c '^thread' many.show.out)" -ge 9 ]
+beside loader
+reported loader SIGSEGV
+whole loader dl_iterate_phdr
+beside heap
+reported heap SIGABRT
+whole heap malloc
 swiftc -O -sanitize=address -module-name beside -o beside "$here/beside.swift" || fail 'beside.swift does not compile with the address sanitizer'
 rm -rf "$state"
 capture asan-alone env "${asan[@]}" ./beside overflow

@@ -107,5 +107,90 @@ account.owner = "e"
 check(told.load(ordering: .relaxed), 2, "E2 off: each is told")
 check(plain.end() && twice.end(), true, "E2 off: and each is ended")
 
+// MARK: E7
+
+/// Objects that are ended one after another, with an address of each.
+final class Row {
+  private var living: [SecondOffice] = []
+  let addresses: [Unmanaged<SecondOffice>]
+  init(_ count: Int) {
+    living = (0..<count).map { _ in SecondOffice() }
+    addresses = living.map(Unmanaged.passUnretained)
+  }
+  @inline(never) func end() { living.removeFirst() }
+}
+
+/// Releases the first two objects once more than they may be, which is recorded when they leave the quarantine.
+/// - Returns: the hits after the end of each further object.
+func leave(_ settings: GuardSettings, _ count: Int) throws -> [Int] {
+  let zombies = try CrashGuards.enable(.zombies, settings)
+  defer { zombies.remove() }
+  let row = Row(count)
+  row.end()
+  row.end()
+  for address in row.addresses.prefix(2) { address.release() }
+  _ = hits.take()
+  return (2..<count).map { _ in
+    row.end()
+    return Int(zombies.hits)
+  }
+}
+var bounded = GuardSettings()
+bounded.types = ["HookSubjects.SecondOffice"]
+bounded.objectLimit = 10
+check(try leave(bounded, 13), [0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2], "E7: over nine tenths of the count the oldest is freed, one for each")
+check(hits.take().map(\.problem).first, "the object was released 1 time after its end", "E7: and what was released too often is recorded then")
+bounded.objectLimit = 1000
+bounded.byteLimit = 4 * 16
+check(try leave(bounded, 8), [0, 0, 1, 2, 2, 2], "E7: over the bytes, too: four objects of 16")
+_ = hits.take()
+var accounts = GuardSettings()
+accounts.types = ["HookSubjects.Account"]
+let zombies = try CrashGuards.enable(.zombies, accounts)
+var short: Account? = Account(owner: "short")
+let old = Unmanaged.passUnretained(short!)
+check(short!.owner, "short", "E7: while it lives it answers")
+short = nil
+check(old._withUnsafeGuaranteedRef { $0.owner }, "", "E7: then the neutral value")
+let called = hits.take()
+check(called.map(\.problem), ["called on an object of HookSubjects.Account that has ended"], "E7: which is recorded")
+check(called.first?.selector.hasPrefix("HookSubjects.Account.owner"), true, "E7: with the function: \(called)")
+zombies.remove()
+
+// MARK: E8
+
+/// On another thread.
+func elsewhere(_ body: @escaping @Sendable () -> Void) {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body(); return nil }, Unmanaged.passRetained(Box(body)).toOpaque())
+  pthread_join(thread, nil)
+}
+let sale: @Sendable () -> Void = { _ = buy(3, at: FirstOffice()) }
+var windows = GuardSettings(mode: .report)
+windows.methods = ["HookSubjects.buy(_:at:)"]
+let before = CrashGuards.hits(.mainThread)
+let main = try CrashGuards.enable(.mainThread, windows)
+sale()
+check(main.hits, 0, "E8: on the main thread it is no hit")
+elsewhere(sale)
+check(main.hits, 1, "E8: elsewhere it is")
+check(hits.take().map(\.selector), ["HookSubjects.buy(_:at:)"], "E8: the listener is told")
+check(CrashGuards.hits(.mainThread), before + 1, "hits of a guard, whoever enabled it")
+check(CrashGuards.disable(.mainThread), true, "disable ends what Swift code has enabled")
+check(CrashGuards.disable(.mainThread), false, "and tells that there is nothing left")
+check(main.remove(), false, "as does the handle")
+elsewhere(sale)
+check(hits.take().count, 0, "off: nothing is told")
+func problem(_ guarded: CrashGuard, _ settings: GuardSettings = GuardSettings()) -> String {
+  do throws(GuardProblem) { try CrashGuards.enable(guarded, settings).remove() } catch { return error.description }
+  return ""
+}
+check(problem(.zombies).contains("needs 'types'"), true, "zombies without types: \(problem(.zombies))")
+check(problem(.mainThread).contains("needs 'methods'"), true, "main thread without methods: \(problem(.mainThread))")
+
 print(failures == 0 ? "guard cases hold" : "\(failures) wrong")
 exit(failures == 0 ? 0 : 1)
