@@ -49,6 +49,8 @@ for level in -Onone -O; do
   events all 3000
   events some 1000
   events words 1000
+  events among 2000
+  events apart 2000
   events never 0
   events rated 50
   events once 1
@@ -63,6 +65,19 @@ for level in -Onone -O; do
   says "$level: remove answers whether it was there" handles.err "track 'gone' (1 hooked)	true	false"
   says "$level: a rule whose function may be missing" handles.err 'handles.lua:10: 0'
   says "$level: info counts" handles.err 'some	Shop.tap(_:at:)	3000	1000	2000'
+
+  # At the edges of a window: by the program's own clock. A busy machine may put a call on an edge: then again.
+  for _ in 1 2 3 4 5; do
+    capture edges "$scripthost" run --state "edges$level" --patches "$here/patches/edges.lua" -- ./shop edges
+    "$scripthost" events --state "edges$level" --kind event --json >edges.jsonl
+    python3 "$here/edges.py" edges.jsonl times >edges.said || true
+    rm -rf "edges$level"
+    grep -q again edges.said || break
+  done
+  says "$level: one action within 0.1 s is one event, not beyond, and a rate has room again" edges.said right
+  printf 'patch { id = "first", api = 1 }\ntrack "first" { on = "Shop.tick(_:_:)", once_per = "thread" }\n' >first.lua
+  "$scripthost" run --state "first$level" --patches first.lua -- ./shop ticks 8000 >/dev/null 2>&1
+  check "$level: the first of each thread" [ "$("$scripthost" events --state "first$level" --kind event | wc -l)" -eq 8 ]
 
   # No memory and no lock is taken when a rule fires: what 100,000 calls more take with rules is what they take without.
   for calls in 1000 101000; do

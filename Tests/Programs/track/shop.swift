@@ -81,6 +81,21 @@ func taps(_ count: Int) {
   print(sum)
 }
 
+/// Taps and presses, some milliseconds after each other; when each was goes to the file `times`.
+func edges() {
+  var times: [Int] = []
+  for (number, pause) in [0, 20, 50, 60, 20, 70, 60, 300, 10, 10, 400].enumerated() {
+    usleep(UInt32(pause) * 1000)
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    times.append(now.tv_sec * 1_000_000_000 + now.tv_nsec)
+    _ = number % 2 == 0 ? tap("edge", at: 1) : press("edge")
+  }
+  guard let file = fopen("times", "w") else { return }
+  for time in times { fputs("\(time)\n", file) }
+  fclose(file)
+}
+
 /// - Parameter pause: microseconds between two of a thread.
 func ticks(_ count: Int, pause: UInt32 = 0) {
   let threads = 8
@@ -107,6 +122,7 @@ let count = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2])! : 0
 switch CommandLine.arguments[1] {
 case "visits": try visits()
 case "taps": taps(count)
+case "edges": edges()
 case "paced": ticks(count, pause: 200)
 case "killed":
   ticks(count)
