@@ -153,15 +153,27 @@ extension TypeInfo {
   /// valid inside only, unless the case is indirect (then it is in its box, for as long as the value lives).
   /// - Returns: nil for a case without payload, or one of unknown type.
   package func withPayload<R>(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> R) -> R? {
-    guard let number = caseNumber(of: memory), let payload = cases[number].payload else { return nil }
+    var result: R?
+    _ = lendPayload(of: memory) { result = body($0, $1) }
+    return result
+  }
+
+  /// The same for callers in other modules that are on the path of every call: a generic function is not specialised for them.
+  /// - Returns: false for a case without payload, or one of unknown type.
+  package func lendPayload(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> Void) -> Bool {
+    guard let number = caseNumber(of: memory), let payload = cases[number].payload else { return false }
     return withUnsafeTemporaryAllocation(byteCount: max(size, 8), alignment: max(alignment, 8)) { copy in
       // A copy of the bits alone: taking the case number out of the payload's spare bits destroys the enum value there.
       let bits = copy.baseAddress!
       bits.copyMemory(from: memory, byteCount: size)
       metadata.projectEnumData(bits)
-      guard cases[number].isIndirect else { return body(UnsafeRawPointer(bits), payload) }
-      guard let box = UnsafeRawPointer(bitPattern: bits.load(as: UInt.self)), isBox(box, ofCase: number) else { return nil }
-      return body(box + payload.boxOffset, payload)
+      guard cases[number].isIndirect else {
+        body(UnsafeRawPointer(bits), payload)
+        return true
+      }
+      guard let box = UnsafeRawPointer(bitPattern: bits.load(as: UInt.self)), isBox(box, ofCase: number) else { return false }
+      body(box + payload.boxOffset, payload)
+      return true
     }
   }
 

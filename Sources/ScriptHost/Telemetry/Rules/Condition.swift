@@ -18,6 +18,8 @@ final class Condition: @unchecked Sendable {
     case isTrue(Operand)
     case compare(ConditionText.Comparison, Operand, Operand)
     case function(ConditionText.Function, Operand, UnsafeRawBufferPointer)
+    /// The path leads to one of the texts, which are kept for ever: it is read once.
+    case among(Unmanaged<CapturePath>, UnsafeBufferPointer<UnsafeRawBufferPointer>)
     case both(Int, Int), either(Int, Int)
     case not(Int)
   }
@@ -53,7 +55,9 @@ final class Condition: @unchecked Sendable {
     mutating func node(_ text: ConditionText) throws(RuleProblem) -> Int {
       switch text {
       case .both(let a, let b): return add(.both(try node(a), try node(b)))
-      case .either(let a, let b): return add(.either(try node(a), try node(b)))
+      case .either(let a, let b):
+        let left = try node(a), right = try node(b)
+        return joined(left, right) ?? add(.either(left, right))
       case .not(let a): return add(.not(try node(a)))
       case .compare(let comparison, let a, let b): return try compare(comparison, a, b)
       case .function(let function, let path, let wanted):
@@ -63,6 +67,23 @@ final class Condition: @unchecked Sendable {
         }
         return add(.function(function, .path(.passRetained(found)), Condition.keep(wanted)))
       default: return add(.isTrue(try operand(text, with: nil)))
+      }
+    }
+
+    /// `path == "a" or path == "b"` as one node; nil for other alternatives.
+    private mutating func joined(_ left: Int, _ right: Int) -> Int? {
+      guard let (path, one) = texts(left), let (other, more) = texts(right), path.toOpaque() == other.toOpaque() else { return nil }
+      let all = UnsafeMutableBufferPointer<UnsafeRawBufferPointer>.allocate(capacity: one.count + more.count)
+      _ = all.initialize(from: one + more)
+      return add(.among(path, UnsafeBufferPointer(all)))
+    }
+
+    /// The texts that a node compares a path with.
+    private func texts(_ index: Int) -> (Unmanaged<CapturePath>, [UnsafeRawBufferPointer])? {
+      switch nodes[index] {
+      case .compare(.equal, .path(let path), .text(let text)): (path, [text])
+      case .among(let path, let texts): (path, Array(texts))
+      default: nil
       }
     }
 
@@ -154,6 +175,12 @@ final class Condition: @unchecked Sendable {
     case .compare(let comparison, let a, let b):
       var answer = false
       Self.with(a, view, atExit) { a in Self.with(b, view, atExit) { b in answer = Self.compare(comparison, a, b) } }
+      return answer
+    case .among(let path, let texts):
+      var answer = false
+      path._withUnsafeGuaranteedRef {
+        $0.read(view, atExit: atExit) { value in answer = texts.contains { Self.compare(.equal, value, .text($0)) } }
+      }
       return answer
     case .function(let function, let operand, let wanted):
       var answer = false
