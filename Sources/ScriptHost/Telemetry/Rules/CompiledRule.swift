@@ -199,7 +199,8 @@ final class CompiledRule: @unchecked Sendable {
   /// What `once_per` counts by, as a number.
   private func occasion(_ view: CallView, _ atExit: Bool) -> UInt64 {
     switch oncePer {
-    case .thread: return mixed(UInt64(UInt(bitPattern: view.call.pointee.thread)))
+    // By the kernel's number: the record of a thread that ended is another one's.
+    case .thread: return mixed(UInt64(UInt32(bitPattern: view.call.pointee.thread.pointee.tid)))
     case .path:
       var key: UInt64 = 0
       oncePath?.read(view, atExit: atExit) { key = $0.identity(printer) }
