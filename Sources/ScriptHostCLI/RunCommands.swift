@@ -51,7 +51,7 @@ extension Subcommand {
         long: "config", value: "FILE",
         help: "Settings of patches, which they read as config: a JSON object with one object for each patch's id. They count more than those of headers and of files beside patches (docs/patches.md).",
         completion: .file),
-      Option(long: "apm", help: "Loads all presets: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
+      Option(long: "apm", help: "Loads all presets but c.accept: start-up, commands, requests, connections, stalls of 250ms; see it with scripthost report."),
       Option(
         long: "stalls", value: "TIME",
         help: "Records when the main thread, an event loop or the pool of tasks does not go on for TIME, such as 250ms, with the stack."),
@@ -131,7 +131,8 @@ extension Subcommand {
 
   /// What `--apm` and `--preset` name, each once. A threshold for stalls on the command line takes the preset's place.
   private static func presets(_ arguments: Arguments) -> [String] {
-    var names = arguments.has("--apm") ? Presets.known.filter { $0 != "stalls" || !arguments.has("--stalls") } : []
+    // A server looks for connections more often than it has requests, which nio.http and others tell.
+    var names = arguments.has("--apm") ? Presets.known.filter { $0 != "c.accept" && ($0 != "stalls" || !arguments.has("--stalls")) } : []
     for name in arguments.all("--preset").map({ String(decoding: $0, as: UTF8.self) }) where !names.contains(name) { names.append(name) }
     return names
   }
