@@ -271,6 +271,24 @@ check 'no child was left behind' [ -z "$(pgrep -f "^./shop mains.live" || true)"
 capture reset "$scripthost" safe-mode --state state reset
 check 'reset forgets what failed' [ -z "$(told)" ]
 
+# MARK: Code that was not optimised
+
+swiftc -Onone -module-name Shop -o shop "$here/shop.swift" 2>swiftc || fail "shop.swift does not compile: $(head swiftc)"
+only plain-good <<'LUA'
+patch { id = "plain-good", canary = "test" }
+method "Shop.Till.price(_:)":after(function(call) call.result = call.result + 1 end)
+test "adds one" (function(t) t.equal(t.call(swift.new("Shop.Till", "init()"), "price(_:)", 4), 9) end)
+LUA
+start plain-good
+says '-Onone: a patch whose tests pass goes live' plain-good.out 'price 43'
+only plain-crash <<'LUA'
+patch { id = "plain-crash", canary = "boot" }
+swift.call("Shop.giveUp()")
+LUA
+start plain-crash
+says '-Onone: one that crashes does not' plain-crash.err 'plain-crash.lua: quarantined, a child of the program was ended by SIGABRT as it was loaded'
+says '-Onone: and the program works' plain-crash.out 'price 42'
+
 # MARK: A program nobody here wrote
 
 rm -rf patches && mkdir patches
