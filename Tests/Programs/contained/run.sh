@@ -215,4 +215,21 @@ check "plutil: alone the trap ends it" [ "$(cat "$work/alone.status")" = 132 ]
 run plutil plutil plutil -p "$work/in.plist"
 says "plutil: contained it goes on" "$work/plutil.out" '(not printed)'
 check "plutil: it ends well" [ "$(cat "$work/plutil.status")" = 0 ]
+# And a patch that uses what the file says: one file is good, the other makes the patched function trap.
+mkdir "$work/input"
+cat >"$work/input/input.lua" <<'LUA'
+local print = method "plutil.PrintCommand.prettyPrint(_:indent:spacing:)"
+print:before(function(call, value)
+  local isNumber, wide = pcall(function() return value.indent.intValue end)
+  if isNumber and wide then call.args.indent = wide end
+end)
+print:contain(function(call, reason) return "(not printed)" end)
+LUA
+for wide in 2 -5; do
+  printf '<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>indent</key><integer>%s</integer></dict></plist>\n' $wide >"$work/in$wide.plist"
+  capture "$work/input$wide" "$scripthost" run --state "$work/state-input" --patches "$work/input" -- plutil -p "$work/in$wide.plist"
+  ended "plutil: an input that says $wide: it ends well" "$work/input$wide"
+done
+says 'plutil: an input with which nothing traps is printed' "$work/input2.out" '"indent" => 2'
+says 'plutil: one that makes the patched function trap is answered' "$work/input-5.out" '(not printed)'
 finish

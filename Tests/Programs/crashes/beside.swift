@@ -94,6 +94,11 @@ case "heap":
   // The C library finds that its memory is damaged, and gives up with the lock of its memory held.
   let blocks = (0..<3).map { malloc(5000 + work($0) & 8) }
   for _ in 0..<2 { free(blocks[1]) }
+case "calls":
+  let count = Int(CommandLine.arguments[2])!
+  var sum = 0
+  for number in 0..<count { sum &+= work(number) }
+  say("sum \(sum)")
 case "raise": raise(SIGSEGV)
 case "queued": kill(getpid(), SIGABRT)
 case "overflow":

@@ -46,6 +46,7 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
       abort()
     case "kill": kill(getpid(), SIGKILL)
     case "term": kill(getpid(), SIGTERM)
+    case "int": kill(getpid(), SIGINT)
     case "wait":
       // Until the input ends; the last line tells what becomes of it.
       var last = ""

@@ -12,7 +12,7 @@ import os, random, shutil, signal, subprocess, sys, time
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
 CRASHES = ["segv", "abort", "trap", "hit", "memory"]
-ENDS = ["good", "code", "up-abort", "kill", "term", "kill-load", "abort-load"] + CRASHES * 2
+ENDS = ["good", "code", "up-abort", "kill", "term", "int", "kill-load", "abort-load"] + CRASHES * 2
 
 
 class Model:
