@@ -308,4 +308,17 @@ capture "$work/tracer" "$scripthost" run --state "$state" --patches "$here/patch
 says "Swift's backtracer still prints" "$work/tracer.err" 'Program crashed'
 capture "$work/tracer.list" "$scripthost" crashes --state "$state"
 says "and the report is there" "$work/tracer.list.out" 'the till is empty'
+# traced NAME SIGNAL STATUS PATCHES PROGRAM ARGUMENTS…: of other threads, tasks and overflows, too.
+traced() {
+  rm -rf "$state"
+  capture tracer "$scripthost" run --state "$state" --patches "$4" -- "${@:5}"
+  ended "Swift's backtracer, $1: the exit status" tracer "$3"
+  says "Swift's backtracer, $1: it prints" tracer.err 'Program crashed'
+  capture tracer.list "$scripthost" crashes --state "$state"
+  says "Swift's backtracer, $1: and the report is there" tracer.list.out "$2"
+}
+traced 'another thread' SIGILL 132 "$here/patches" ./planted trap other
+traced 'a null pointer' SIGSEGV 139 "$here/patches" ./planted null
+traced 'a full stack' SIGSEGV 139 "$here/patches" ./planted deep
+traced 'a task' SIGILL 132 awaiting-patch ./awaiting-O
 finish
