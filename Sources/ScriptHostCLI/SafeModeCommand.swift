@@ -9,7 +9,7 @@ extension Subcommand {
     summary: "show what failed starts have taken out",
     synopsis: "[--state DIR] [plan|reset|off|on]",
     description: [
-      "A start fails when the program crashes within 10 seconds, or ends while patches are being loaded. After two such starts, one after another, the patch at work in the crash is not loaded any more, without one the newest, and the caches that patches registered are cleared; after three no patch is loaded; after five the registered data is cleared, too. A good start resets the count, and patches come back one by one.",
+      "A start fails when the program crashes within 10 seconds, or ends while patches are being loaded. A patch whose own text or handler was running when it crashed is not loaded any more. After two such starts, one after another, the patch on the stack of the crash is not loaded, without one the newest, and the caches that patches registered are cleared; after three no patch is loaded; after five the registered data is cleared, too. A good start resets the count, and patches come back one by one.",
       "Without a word it tells how each program stands, and which patches are quarantined because they failed in a child of it (run --canary); plan tells what the next start will do; reset forgets everything, so that all patches are loaded or tried again; off keeps safe mode from doing anything, on ends that.",
     ],
     options: [
@@ -30,12 +30,12 @@ extension Subcommand {
     switch word {
     case "status", "plan":
       if off.status() != nil { Output.line("safe mode is off; scripthost safe-mode on ends that") }
-      for name in files {
-        let mode = SafeModeFile(off.parent.appending(name)).read()
+      let standings = BootGuard.standings(in: state)
+      for (name, mode) in standings {
         let program = EventText.printable(String(decoding: name, as: UTF8.self).split(separator: "-").dropLast().joined(separator: "-"))
         for line in word == "plan" ? mode.planned() : mode.told() { Output.line("\(program): \(EventText.printable(line))") }
       }
-      if files.isEmpty { Output.line("no start failed: nothing is taken out") }
+      if standings.isEmpty { Output.line("no start failed: nothing is taken out") }
       for path in CanaryBook.all(in: state) { tellQuarantined(path) }
     case "reset":
       for name in files where !SafeModeFile(off.parent.appending(name)).remove() {

@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "program_signals.h"
+#include "program_threads.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -212,6 +213,7 @@ __attribute__((constructor)) static void first(int argc, char **argv, char **env
   struct timespec now;
   if (clock_gettime(CLOCK_MONOTONIC, &now) == 0) scripthost_loader_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   program_signals_prepare();
+  program_threads_prepare();
   adopt(envp);
   errno = saved;
 }

@@ -3,6 +3,7 @@
 //
 // The preload stub stands before the C library's `sigaction`, and knows when a handler that the program installed runs. Without the stub (the
 // library in a program of its own) none is known.
+private import CCrash
 private import CHookTrampoline
 private import Glibc
 private import Journal
@@ -17,6 +18,14 @@ enum ProgramSignals {
     // The stub's functions have these types (ScriptHostPreload/program_signals.c).
     hkt_set_signal_frame(unsafeBitCast(frame, to: Frame.self))
     unsafeBitCast(watch, to: Watch.self)(hkt_signal_begins)
+  }
+
+  /// Gives threads that begin from now on a stack for signal handlers. The runtimes of sanitizers give threads one of theirs, and free at
+  /// the thread's end what they find.
+  static func armThreads() {
+    guard dlsym(nil, "__sanitizer_set_death_callback") == nil, let watch = dlsym(nil, "scripthost_watch_threads") else { return }
+    // The stub's function has this type (ScriptHostPreload/program_threads.c).
+    unsafeBitCast(watch, to: Watch.self)({ _ = ccrash_arm_thread() })
   }
 
   /// Says how many calls came where no hook of theirs could run.

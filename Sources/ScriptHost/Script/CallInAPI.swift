@@ -71,7 +71,7 @@ enum CallInAPI {
       if isOverdue, patch.didLoad { shl_overdue(callback.raw) }
       if let trap {
         home?.forget()
-        return callback.fail(patch.trapped(trap, in: callable))
+        return callback.fail(patch.trapped(trap, in: callable, GivenValues(callback, first: first, of: patch)))
       }
       return answer(callable, block, result, home, error, patch, callback, catching: catching)
     }

@@ -20,7 +20,7 @@ for way in O Onone; do
     name=calls-$way-$thread
     run "$name" calls "$work/traps-$way" script "$thread"
     for kind in range nil overflow cast fatal null inside divide overlap try precondition unowned wild; do
-      says "$name: $kind becomes an error of Lua" "$work/$name.err" "calls.lua:7: $kind	false	calls.lua:6: 'traps.Till.trap(_:)', called with (Swift.String), trapped"
+      says "$name: $kind becomes an error of Lua" "$work/$name.err" "calls.lua:7: $kind	false	calls.lua:6: 'traps.Till.trap(_:)', called with (Swift.String \"$kind\"), trapped"
     done
     says "$name: calls that do not trap answer" "$work/$name.err" $'none\ttrue\t42'
     says "$name: the runtime's message" "$work/$name.err" 'traps.swift:32: Fatal error: the till is empty (SIGILL)'
@@ -31,6 +31,8 @@ for way in O Onone; do
     says "$name: an address that nobody has" "$work/$name.err" 'memory at 0x123456780000 cannot be accessed (SIGSEGV)'
     says "$name: what the calls did before stays done" "$work/$name.err" $'count\t14'
     says "$name: a closure's, too" "$work/$name.err" $'closure\t2\tfalse\tcalls.lua:11: a closure'
+    says "$name: with its argument" "$work/$name.err" 'called with (Swift.Int 9), trapped'
+    says "$name: a secret is not shown, a long text is cut" "$work/$name.err" 'called with (pin: Swift.Int <masked>, Swift.String "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…"), trapped'
     says "$name: the patch is switched off" "$work/$name.err" "patch 'calls' is switched off"
     says "$name: the handler's call goes on" "$work/$name.out" '2'
     says "$name: the program's work is right" "$work/$name.out" 'done 500510 3'

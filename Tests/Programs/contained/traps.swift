@@ -110,6 +110,8 @@ public final class Till {
   @inline(never) public func outer(_ how: String) -> Int { inner(how) &+ 1 }
   @inline(never) public func inner(_ how: String) -> Int { trap(how) ^ hidden(0) }
 
+  @inline(never) public func enter(pin: Int, _ note: String) -> Int { lines[hidden(pin)] &+ note.utf8.count }
+
   /// A closure that scripts call.
   @inline(never) public func opener() -> (Int) -> Int { { [lines] n in lines[n] } }
 

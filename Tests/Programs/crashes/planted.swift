@@ -31,8 +31,15 @@ let isOther = CommandLine.arguments.contains("other")
 let shop = Shop()
 for _ in 0..<3 { _ = shop.work(7) }
 
+/// On a thread that never comes to a hooked function.
+@inline(never) func foreign(_ n: Int) -> Int { n == 42 ? n : foreign(n &+ 2 | 1) &+ Int(getppid()) }
+
 nonisolated(unsafe) var thread = pthread_t()
-if isOther {
+if how == "foreign" {
+  _ = try? shop.end("good")
+  pthread_create(&thread, nil, { _ in print(foreign(1)); return nil }, nil)
+  pthread_join(thread, nil)
+} else if isOther {
   pthread_create(&thread, nil, { _ in print((try? Shop().end(CommandLine.arguments[1])) ?? 0); return nil }, nil)
   pthread_join(thread, nil)
 } else {

@@ -74,6 +74,15 @@ ended "of a file that is another build by now" "$work/rebuilt"
 check "no names are told" [ "$(grep -c 'planted.Shop' "$work/rebuilt.out")" = 0 ]
 says "but image and distance" "$work/rebuilt.out" '  1  planted + 0x'
 
+# A thread on which no handler ever ran has a stack for signals, too.
+rm -rf "$state"
+capture "$work/plain" "$work/planted" foreign
+capture "$work/foreign" "$scripthost" run --state "$state" --patches "$here/patches" -- "$work/planted" foreign
+same "deep foreign: the exit status is the program's own" "$work/plain.status" "$work/foreign.status"
+capture "$work/foreign.show" "$scripthost" crashes --state "$state" show
+says "deep foreign: the report is there, with the function" <(grep -A 4 ', crashed:' "$work/foreign.show.out") 'planted.foreign('
+check "deep foreign: it is complete" [ "$(grep -c 'not complete' "$work/foreign.show.out")" = 0 ]
+
 rm -rf "$state"
 capture "$work/error" "$scripthost" run --state "$state" --patches "$here/patches" -- "$work/planted" error
 capture "$work/error.show" "$scripthost" crashes --state "$state" show

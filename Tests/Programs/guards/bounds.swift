@@ -82,6 +82,32 @@ let cases: [Case] = [
     let a = ordered(); a.exchangeObject(at: $0.index, withObjectAt: $0.other); return a.array
   },
   Case(name: "NSMutableOrderedSet.removeObjects(at:)", kind: .set) { let a = ordered(); a.removeObjects(at: $0.set); return a.array },
+  Case(name: "NSMutableOrderedSet.moveObjects(at:to:)", kind: .set) { let a = ordered(); a.moveObjects(at: $0.set, to: 0); return a.array },
+  Case(name: "NSMutableOrderedSet.insert(_:at: set)", kind: .newSet) { let a = ordered(); a.insert($0.set.map { $0 + 100 }, at: $0.set); return a.array },
+  Case(name: "NSMutableOrderedSet.replaceObjects(at:with:)", kind: .set) {
+    let a = ordered(); a.replaceObjects(at: $0.set, with: $0.set.map { "n\($0)" }); return a.array
+  },
+  Case(name: "NSString.enumerateSubstrings(in:)", kind: .range) { given in
+    var n = 0
+    text().enumerateSubstrings(in: given.range, options: .byComposedCharacterSequences) { _, _, _, _ in n += 1 }
+    return n
+  },
+  Case(name: "NSString.getLineStart(for:)", kind: .range) { given in
+    var (start, end, contents) = (0, 0, 0)
+    text().getLineStart(&start, end: &end, contentsEnd: &contents, for: given.range)
+    return [start, end, contents]
+  },
+  Case(name: "NSString.getParagraphStart(for:)", kind: .range) { given in
+    var (start, end, contents) = (0, 0, 0)
+    text().getParagraphStart(&start, end: &end, contentsEnd: &contents, for: given.range)
+    return [start, end, contents]
+  },
+  Case(name: "NSString.rangeOfComposedCharacterSequences(for:)", kind: .range) { text().rangeOfComposedCharacterSequences(for: $0.range) },
+  Case(name: "NSArray.enumerateObjects(at:)", kind: .set) { given in
+    var n = 0
+    array().enumerateObjects(at: given.set, options: []) { _, _, _ in n += 1 }
+    return n
+  },
   Case(name: "NSMutableOrderedSet.removeObjects(in:)", kind: .range) { let a = ordered(); a.removeObjects(in: $0.range); return a.array },
   Case(name: "NSString.character(at:)", kind: .element) { text().character(at: $0.index) },
   Case(name: "NSString.substring(from:)", kind: .position) { text().substring(from: $0.index) },

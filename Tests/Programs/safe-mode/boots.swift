@@ -15,6 +15,9 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
 @inline(never) public func loaded(_ name: String) { say("loaded \(name)") }
 /// A patch hooks it.
 @inline(never) public func hit() -> Int { UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee }
+/// A patch hooks it, and its handler ends the program in a way that is not contained.
+@inline(never) public func handled() { say("handled") }
+@inline(never) public func stop() { abort() }
 /// A patch says behind it that the program is up.
 @inline(never) public func ready() { say("ready") }
 
@@ -26,6 +29,7 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
     case "segv": say("\(UnsafePointer<Int>(bitPattern: 16 &+ Int(getppid() & 0))!.pointee)")
     case "abort": abort()
     case "trap": fatalError("closed")
+    case "handler": handled()
     case "hit": say("\(hit())")
     case "memory":
       // As much as there is: 64 MiB more than it has.

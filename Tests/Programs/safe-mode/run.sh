@@ -31,7 +31,14 @@ format first
 check "the first start crashes" [ "$(cat "$work/first.status")" -gt 128 ]
 capture "$work/list" "$scripthost" crashes --state "$state"
 says "and is attributed to the patch on the stack" "$work/list.out" 'in bad (bad.lua:2)'
+capture "$work/mode-1" "$scripthost" safe-mode --state "$state"
+says "safe-mode knows of it before the next start" "$work/mode-1.out" 'swift-format: the last start failed'
+capture "$work/plan-1" "$scripthost" safe-mode --state "$state" plan
+says "plan: one crash changes nothing" "$work/plan-1.out" 'swift-format: the next start loads all patches'
+check "plan: no patch stays out" [ "$(grep -c 'stays out' "$work/plan-1.out")" = 0 ]
 format second
+capture "$work/plan-2" "$scripthost" safe-mode --state "$state" plan
+says "plan: what the third start does" "$work/plan-2.out" "the next start leaves out the suspected patch 'bad.lua' and clears: '$work/cache'"
 check "so does the second" [ "$(cat "$work/second.status")" -gt 128 ]
 check "nothing was cleared yet" [ -f "$work/cache/deep/file" ]
 format third
@@ -72,6 +79,8 @@ format_two load
 check "a patch that crashes while it is loaded ends the program" [ "$(cat "$work/load.status")" -gt 128 ]
 capture "$work/list" "$scripthost" crashes --state "$state"
 says "and is attributed" "$work/list.out" 'in worse (worse.lua)'
+capture "$work/plan-load" "$scripthost" safe-mode --state "$state" plan
+says "plan: a patch that crashed in its own text is out at once" "$work/plan-load.out" "'worse.lua' is left out: it was at work in a crash"
 format_two load-again
 unchanged "the second start works as without patches" "$work/alone" "$work/load-again"
 says "it tells what is out, and why" "$work/load-again.err" "'worse.lua' is not loaded, it was at work in a crash"
@@ -79,6 +88,21 @@ capture "$work/logs" "$scripthost" logs --state "$state"
 says "the other one is loaded" "$work/logs.out" 'prints'
 capture "$work/status" "$scripthost" safe-mode --state "$state"
 says "safe-mode says what happened" "$work/status.out" "worse.lua' is not loaded: it was at work in a crash"
+
+# A handler that crashes: the same, and of two patches the other one stays.
+rm -rf "$state"
+rm "$work/two/worse.lua"
+printf 'patch { id = "handler" }\nmethod "SwiftFormat.PrettyPrinter.prettyPrint()":before(function() swift.new("Dispatch.DispatchGroup", "init()"):leave() end)\n' >"$work/two/handler.lua"
+touch -d '2020-01-01' "$work/two/handler.lua"
+format_two handler
+check "a handler that crashes ends the program" [ "$(cat "$work/handler.status")" -gt 128 ]
+capture "$work/plan-handler" "$scripthost" safe-mode --state "$state" plan
+says "plan: it is out at once" "$work/plan-handler.out" "'handler.lua' is left out: it was at work in a crash"
+format_two handler-again
+unchanged "a handler that crashes: the second start works as without patches" "$work/alone" "$work/handler-again"
+says "a handler that crashes: it tells what is out, and why" "$work/handler-again.err" "'handler.lua' is not loaded, it was at work in a crash"
+capture "$work/logs" "$scripthost" logs --state "$state"
+says "a handler that crashes: the newer patch is loaded" "$work/logs.out" 'prints'
 
 # A damaged state is one failed start: everything is loaded.
 for file in "$state"/boot/*.boot; do printf 'safe-mode 1\nfailures 7\n' >"$file"; done
@@ -187,6 +211,26 @@ check 'status: the program goes on as ever' wait "$pid"
 printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "changed")\n' >off/off.lua
 boot off-5 good off-state off
 loads 'a good start brings a changed patch back' off-5 changed
+
+# What is registered and must not be touched: a link, what lies behind one, a special file, what goes up, what is too near to the root.
+mkdir -p "$work/careful" "$work/outside/deep" "$work/inside"
+: >"$work/outside/file"
+: >"$work/outside/deep/file"
+: >"$work/inside/file"
+ln -s "$work/outside" "$work/link"
+mkfifo "$work/pipe"
+printf 'patch { id = "careful" }\nfor _, path in ipairs { "%s", "%s", "%s", "%s", "/nowhere", "%s" } do pcall(boot.cache, path) end\n' \
+  "$work/link" "$work/link/deep" "$work/pipe" "$work/inside/../outside" "$work/inside" >"$work/careful/careful.lua"
+boot "$work/careful-1" abort careful-state careful
+boot "$work/careful-2" abort careful-state careful
+boot "$work/careful-3" good careful-state careful
+ended "paths that must not be cleared: the program runs" "$work/careful-3"
+says "what may be cleared is" "$work/careful-3.err" "cleared '$work/inside'"
+check "and is empty" [ -d "$work/inside" -a -z "$(ls "$work/inside")" ]
+says "a link is not followed" "$work/careful-3.err" "'$work/link' was not cleared: a symbolic link or special file"
+says "nor one on the way" "$work/careful-3.err" "'$work/link/deep' was not cleared: 'link' is no directory, or a symbolic link"
+says "a special file stays" "$work/careful-3.err" "'$work/pipe' was not cleared: a symbolic link or special file"
+check "all of it is there still" [ -L "$work/link" -a -p "$work/pipe" -a -f "$work/outside/file" -a -f "$work/outside/deep/file" ]
 
 # A state directory that cannot be written: the program's output is what it was, and of safe mode one line is said.
 mkdir room && printf 'patch { id = "room" }\nboot.cache "%s"\nswift.call("boots.loaded(_:)", "room")\n' "$work/room-cache" >room/room.lua

@@ -12,7 +12,7 @@ import os, random, shutil, signal, subprocess, sys, time
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
 CRASHES = ["segv", "abort", "trap", "hit", "memory"]
-ENDS = ["good", "code", "up-abort", "kill", "term", "int", "kill-load", "abort-load"] + CRASHES * 2
+ENDS = ["good", "code", "up-abort", "kill", "term", "int", "kill-load", "abort-load", "handler"] + CRASHES * 2
 
 
 class Model:
@@ -34,7 +34,7 @@ class Model:
     def good(self):
         self.failures, self.acted, self.suspect, self.trial = 0, 0, None, None
 
-    def failed(self, suspect, in_load=False):
+    def failed(self, suspect, at_work=False):
         if self.trial and suspect in (None, self.trial[0]):
             # All others are known to be good: it stays out, and nothing is counted.
             self.retired[self.trial] = "trial"
@@ -43,7 +43,7 @@ class Model:
         self.trial = None
         self.failures += 1
         self.suspect = suspect or self.suspect
-        if in_load: self.condemned = suspect
+        if at_work: self.condemned = suspect
 
     def plan(self, patches):
         """Which are loaded, and whether caches are cleared."""
@@ -52,9 +52,11 @@ class Model:
         if self.failures > 5:
             self.failures, self.acted, self.suspect, self.waiting = 0, 0, None, []
             self.retired = {patch: why for patch, why in self.retired.items() if why == "suspect"}
-        # A patch that crashed while it was loaded does so again.
+        # A patch whose text or handler was running is to blame, and no other is beside it.
         for patch in patches:
-            if patch[0] == self.condemned and patch not in self.waiting: self.retired[patch] = "suspect"
+            if patch[0] == self.condemned and patch not in self.waiting:
+                self.retired[patch] = "suspect"
+                if self.failures == 2: self.acted = 2
         self.condemned = None
         loaded = [patch for patch in patches if patch not in self.retired and patch not in self.waiting]
         clears, self.clears_data = False, self.failures >= 5
@@ -97,7 +99,7 @@ class Sequence:
         text = f'patch {{ id = "{name}" }}\nswift.call("boots.loaded(_:)", "{name}")\n'
         if name == "a": text += 'swift.call("boots.atLoad()")\n'
         if name == "b": text += f'boot.cache "{self.home}/cache"\nboot.data "{self.home}/data"\n'
-        if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
+        if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.handled()":before(function() swift.call("boots.stop()") end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
         path = os.path.join(self.home, "patches", name + ".lua")
         with open(path, "w") as file: file.write(text)
         os.utime(path, (self.clock, self.clock))
@@ -121,7 +123,8 @@ class Sequence:
             return patches, (False, False), False
         for end in known:
             if end == "good": self.model.good()
-            elif end == "abort-load": self.model.failed("a", in_load=True)
+            elif end == "abort-load": self.model.failed("a", at_work=True)
+            elif end == "handler": self.model.failed("c", at_work=True)
             else: self.model.failed(end or None)
         if saves: self.ends = []
         loaded, clears = self.model.plan(patches)
@@ -138,6 +141,7 @@ class Sequence:
         start = self.number_of_start
         names = [name for name, _ in loaded]
         if how in ("kill-load", "abort-load") and "a" not in names: how = "good"
+        if how == "handler" and "c" not in names: how = "good"
         if how != "kill-load" and how != "abort-load" and "b" in names: self.model.registered = True
         if how == "up-abort" and "c" not in names: how = "abort"
         if how == "up-abort":
@@ -147,7 +151,7 @@ class Sequence:
         elif how in ("good", "code", "wait"):
             if counts: self.model.good()
         elif how == "hit": self.note(start, "c" if "c" in names else "")
-        elif how == "abort-load": self.note(start, how)
+        elif how in ("abort-load", "handler"): self.note(start, how)
         elif how == "kill-load": self.note(start, "a")
         elif how in CRASHES: self.note(start, "")
         else: self.note(start, None)

@@ -128,6 +128,9 @@ LUA
 capture end timeout 60 "$scripthost" run --state ended --patches patches/end.lua -- ./stalling runloop sleepy
 ended 'the watchdog ends a process that asks for it' end 134
 says 'and says why' end.err "the main thread has not gone on for"
+capture end timeout 60 "$scripthost" run --state ended --patches patches/end.lua -- ./stalling mainqueue sleepy
+ended 'the watchdog ends one whose main queue is served by dispatchMain, too' end 134
+says 'dispatchMain: and says why' end.err "the main thread has not gone on for"
 
 for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with' 'slow { on = "stalling.stall(_:)" }|needs '\''budget'\''' 'slow { on = "stalling.stal(_:)", budget = "1ms" }|did you mean'; do
   printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua

@@ -83,7 +83,7 @@ enum NotificationAPI {
       let unlocked = shl_unlock_all(callback.scope)
       let trap = center.post(name, object: object, info: info)
       guard shl_relock(callback.scope, unlocked) == SHL_OK else { return -1 }
-      if let trap { return callback.fail(patch.trapped(trap, in: center.posting)) }
+      if let trap { return callback.fail(patch.trapped(trap, in: center.posting, GivenValues(callback, first: 0, of: patch))) }
       return callback.done()
     }
   }

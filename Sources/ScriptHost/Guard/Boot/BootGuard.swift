@@ -85,19 +85,52 @@ package enum BootGuard {
   package static func offSwitch(_ state: RawPath) -> RawPath { state.appending("boot").appending("off") }
   private static func isOff(_ state: RawPath) -> Bool { offSwitch(state).status() != nil }
 
+  /// How each program stands when its ended processes are noted, as its next start will; nothing is changed. By the name of its file.
+  package static func standings(in state: RawPath) -> [(name: [UInt8], mode: SafeMode)] {
+    let directory = offSwitch(state).parent
+    var modes: [[UInt8]: SafeMode] = [:]
+    for name in directory.directoryEntries() where name.suffix(5) == Array(".boot".utf8)[...] {
+      modes[Array(name)] = SafeModeFile(directory.appending(name)).read()
+    }
+    for file in endedFiles(state) {
+      guard let ended = end(of: file) else { continue }
+      let name = Array(SafeModeFile(state: state, program: RawPath(file.program)).path.lastComponent)
+      // A good end of a program that never failed is nothing to tell of.
+      if modes[name] != nil || ended != .good { modes[name, default: SafeMode()].note(ended) }
+    }
+    return modes.map { name, mode -> (name: [UInt8], mode: SafeMode) in
+      var mode = mode
+      mode.keep { stamp(RawPath($0.path)) == $0 }
+      return (name, mode)
+    }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+  }
+
+  /// Of processes that ended, and that no start has looked at yet; oldest first.
+  private static func endedFiles(_ state: RawPath) -> [CrashFile] {
+    CrashFile.all(in: state).filter { !$0.isAccounted && ($0.ending == .crashed || $0.ending == .killed) }
+  }
+
   /// Ends of this program's processes that were not looked at yet, oldest first.
   private static func newEnds(state: RawPath, program: RawPath) -> [BootEnd] {
-    CrashFile.all(in: state).compactMap { file in
-      guard file.program == program.description, !file.isAccounted, file.ending == .crashed || file.ending == .killed else { return nil }
+    endedFiles(state).compactMap { file in
+      guard file.program == program.description else { return nil }
       file.markAccounted()
-      guard !file.isSettled else { return .good }
-      guard file.ending == .crashed, let report = CrashReport(file.report) else {
-        return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source) : nil
-      }
-      if !file.isBeforeMain, report.monotonic > window, report.monotonic - window > file.mainMonotonic { return .good }
-      let suspect = CrashText.suspects(file, report).first
-      return .failed(suspect: suspect?.source, inLoad: suspect != nil && suspect?.source == CrashText.loading(file)?.source)
+      return end(of: file)
     }
+  }
+
+  /// What the end of a process says of its start; nil: nothing.
+  private static func end(of file: CrashFile) -> BootEnd? {
+    guard !file.isSettled else { return .good }
+    guard file.ending == .crashed, let report = CrashReport(file.report) else {
+      return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source) : nil
+    }
+    if !file.isBeforeMain, report.monotonic > window, report.monotonic - window > file.mainMonotonic { return .good }
+    let suspect = CrashText.suspects(file, report).first
+    // The innermost hooked call of the crashed thread is a handler that runs, or the text of a patch is at work.
+    let isInHandler = report.threads.first?.calls.first?.inHandler ?? false
+    let isInLoad = suspect?.source == CrashText.loading(file)?.source
+    return .failed(suspect: suspect?.source, atWork: suspect != nil && (isInHandler || isInLoad))
   }
 
   private static func stamp(_ path: RawPath) -> PatchStamp? {

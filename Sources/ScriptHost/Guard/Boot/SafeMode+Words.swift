@@ -3,7 +3,7 @@
 extension SafeMode {
   /// How it stands now.
   package func told() -> [String] {
-    var lines = [failures == 0 ? "the last start was good" : "\(failures) start\(failures == 1 ? "" : "s") failed one after another"]
+    var lines = [failures == 0 ? "the last start was good" : failures == 1 ? "the last start failed" : "\(failures) starts failed one after another"]
     for (stamp, reason) in retired.sorted(by: { $0.key.path < $1.key.path }) {
       let why =
         switch reason {
@@ -18,17 +18,31 @@ extension SafeMode {
     return lines
   }
 
-  /// What the next start does, if the newest one does not change it.
+  /// What the next start does, where all ended processes were noted.
   package func planned() -> [String] {
+    var next = self
+    if failures > Self.clearsDataAt { next.giveUp() }
+    let first = next.failures == 0 && trial == nil ? next.waiting.first : nil
+    var out = Set(next.retired.keys.map(\.path)).union(next.waiting.map(\.path))
+    if let first { out.remove(first.path) }
+    let others = out.isEmpty ? "the next start loads all patches" : "the next start loads all patches but those named here"
     var lines: [String] = []
-    switch failures {
-    case ..<Self.retiresAt: lines.append(waiting.isEmpty ? "the next start loads all patches but those named here" : "the next start tries one patch more")
-    case Self.retiresAt:
-      lines.append("the next start leaves out \(suspect.map { "the suspected patch '\($0)'" } ?? "the newest patch") and clears: \(shown(caches))")
-    case ..<Self.clearsDataAt: lines.append("the next start loads no patch and clears: \(shown(caches))")
-    default: lines.append("the next start loads no patch and clears: \(shown(caches + data))")
+    switch next.failures {
+    case Self.clearsDataAt...: lines.append("the next start loads no patch and clears: \(shown(caches + data))")
+    case Self.emptiesAt...: lines.append("the next start loads no patch and clears: \(shown(caches))")
+    case Self.retiresAt where condemned == nil && actedAt != Self.retiresAt:
+      lines.append("the next start leaves out \(next.newlyRetired) and clears: \(shown(caches))")
+    case Self.retiresAt: lines.append("\(others), and clears: \(shown(caches))")
+    default: lines.append(first.map { "the next start tries '\($0.path)' again" } ?? others)
     }
-    return lines + retired.keys.map(\.path).sorted().map { "'\($0)' stays out" }
+    if let condemned, next.failures < Self.emptiesAt { lines.append("'\(condemned)' is left out: it was at work in a crash") }
+    return lines + out.sorted().map { "'\($0)' stays out" }
+  }
+
+  /// Which patch the second failed start takes out.
+  private var newlyRetired: String {
+    guard let suspect, !retired.keys.contains(where: { $0.isOf(suspect) }) else { return "the newest patch" }
+    return "the suspected patch '\(suspect)'"
   }
 
   private func shown(_ paths: [String]) -> String { paths.isEmpty ? "nothing, as no patch registered any" : paths.map { "'\($0)'" }.joined(separator: ", ") }

@@ -1,7 +1,7 @@
 // SafeMode — what is taken out after starts that failed, and how it comes back: a pure state machine.
 //
 //   failed starts   what happens at the next start
-//   1               nothing: it may have been chance; a patch that crashed while it was loaded is retired
+//   1               nothing: it may have been chance; a patch whose text or handler was running when it crashed is retired
 //   2               the suspected patch is retired, without a suspect the newest; registered caches are cleared
 //   3 and 4         no patch is loaded
 //   5               registered data is cleared, too
@@ -30,8 +30,8 @@ package enum BootEnd: Equatable, Sendable {
   /// Long enough after the start, or as the program wanted.
   case good
   /// The file name of the patch at work in the crash, if one was.
-  /// - Parameter inLoad: it crashed while its text ran, which it will do again.
-  case failed(suspect: String?, inLoad: Bool = false)
+  /// - Parameter atWork: the patch's own text or handler was running, so that nothing else is to blame.
+  case failed(suspect: String?, atWork: Bool = false)
 }
 
 /// What a start does.
@@ -56,7 +56,7 @@ package struct SafeMode: Equatable, Sendable {
   /// Of the last failed start.
   package var suspect: String?
   /// The next plan retires it, however many starts failed. Never kept: ends and the plan belong to one change of the file.
-  private var condemned: String?
+  private(set) var condemned: String?
   /// The count of failed starts for which a patch was retired: starts whose end says nothing retire no second one.
   package var actedAt = 0
   /// Absolute paths that patches registered, to be cleared.
@@ -78,7 +78,7 @@ package struct SafeMode: Equatable, Sendable {
       actedAt = 0
       suspect = nil
       trial = nil
-    case .failed(let suspect, let inLoad):
+    case .failed(let suspect, let atWork):
       if let tried = trial, suspect == nil || tried.path.hasSuffix("/" + suspect!) || tried.path == suspect! {
         // All others are known to be good.
         retired[tried] = .trial
@@ -88,18 +88,21 @@ package struct SafeMode: Equatable, Sendable {
       trial = nil
       failures += 1
       self.suspect = suspect ?? self.suspect
-      if inLoad { condemned = suspect }
+      if atWork { condemned = suspect }
     }
   }
 
   /// What the next start does with these patches.
   package mutating func plan(_ patches: [PatchStamp]) -> BootPlan {
     let present = Set(patches)
-    retired = retired.filter { present.contains($0.key) }
-    waiting.removeAll { !present.contains($0) }
+    keep { present.contains($0) }
     if failures > Self.clearsDataAt { giveUp() }
     var plan = BootPlan()
-    if let condemned, let found = patches.first(where: { $0.isOf(condemned) && !waiting.contains($0) }) { retired[found] = .suspect }
+    if let condemned, let found = patches.first(where: { $0.isOf(condemned) && !waiting.contains($0) }) {
+      retired[found] = .suspect
+      // Who is to blame is known: the newest one is not retired beside it.
+      if failures == Self.retiresAt { actedAt = failures }
+    }
     condemned = nil
     let loaded = patches.filter { retired[$0] == nil && !waiting.contains($0) }
     if failures >= Self.emptiesAt {
@@ -117,6 +120,12 @@ package struct SafeMode: Equatable, Sendable {
     return plan
   }
 
+  /// Forgets patches that are not as they were.
+  mutating func keep(_ isThere: (PatchStamp) -> Bool) {
+    retired = retired.filter { isThere($0.key) }
+    waiting.removeAll { !isThere($0) }
+  }
+
   private mutating func retire(among loaded: [PatchStamp]) {
     if let suspect, let found = loaded.first(where: { $0.isOf(suspect) }) {
       retired[found] = .suspect
@@ -126,7 +135,7 @@ package struct SafeMode: Equatable, Sendable {
   }
 
   /// Everything was out and it crashed all the same.
-  private mutating func giveUp() {
+  mutating func giveUp() {
     failures = 0
     actedAt = 0
     suspect = nil

@@ -129,7 +129,9 @@ enum ClosureAPI {
       // What the arguments were passed for may still be at work on them.
       result.forget()
       for value in arguments { value.forget() }
-      return status == SHL_OK ? callback.fail(patch.trapped(trap, in: "a closure '\(function.type.name)'", plan.call)) : -1
+      guard status == SHL_OK else { return -1 }
+      let given = GivenValues(callback, first: 1, of: patch)
+      return callback.fail(patch.trapped(trap, in: "a closure '\(function.type.name)'", plan.call, given))
     }
     if status != SHL_OK {
       if error == 0 { result.destroy() } else { result.forget() }

@@ -104,14 +104,16 @@ extension Environment {
   /// A call that a script made has trapped: told, and the patch is switched off. A session of the console is told only, and so is a text
   /// that is being loaded, which fails.
   /// - Returns: what the script is told.
-  func trapped(_ trap: ContainedTrap, in callable: Callable) -> String { trapped(trap, in: "'\(callable.selector)'", callable.plan) }
+  func trapped(_ trap: ContainedTrap, in callable: Callable, _ given: GivenValues) -> String {
+    trapped(trap, in: "'\(callable.selector)'", callable.plan, given)
+  }
 
   /// - Parameter function: what was called, as messages name it.
-  func trapped(_ trap: ContainedTrap, in function: String, _ plan: CallPlan) -> String {
-    let types = plan.arguments.map { $0.type.description(qualified: true) }.joined(separator: ", ")
+  func trapped(_ trap: ContainedTrap, in function: String, _ plan: CallPlan, _ given: GivenValues) -> String {
+    let arguments = given.shown(plan)
     let place = trap.place
     let inside = place.map { "'\($0)'" == function ? "" : " in '\($0)'" } ?? ""
-    let text = "\(function), called with (\(types)), trapped\(inside): \(trap.reason); the call was left, and what it held is lost"
+    let text = "\(function), called with (\(arguments)), trapped\(inside): \(trap.reason); the call was left, and what it held is lost"
     log.contained(patch: id, selector: function.filter { $0 != "'" }, position: "call", message: text, signal: trap.signalName, place: place)
     guard gate == nil, didLoad, installation.isLive, installation.setEnabled(false) else { return text }
     trapText.withLock { $0 = "a call to \(function) trapped" }

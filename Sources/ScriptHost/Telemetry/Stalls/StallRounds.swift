@@ -40,6 +40,7 @@ struct StallRounds {
     // The main thread sleeps for ever, and workers serve the main queue: dispatchMain.
     if let limit = settings.main, let beat = QueueBeat.mainQueue, !LoopWaits.isLoop(own), SleepingMain.isSleeping {
       look(.mainQueue, "main", beat, limit, settings, log) { Dispatch.mainQueue.flatMap(Self.worker) }
+      if let end = settings.end, beat.isServed, let since = beat.waitsSince, elapsed(since) > end { endProcess(elapsed(since), log) }
     }
     if let limit = settings.pool {
       look(.pool, "pool", QueueBeat.pool, limit, settings, log) { nil }

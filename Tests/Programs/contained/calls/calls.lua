@@ -9,6 +9,7 @@ end
 print("count", till.count)
 local open = till:opener()
 print("closure", open(1), pcall(function() return open(9) end))
+print("secret", pcall(function() return till:enter(77, ("x"):rep(500)) end))
 method "static traps.Desk.tick(_:)":before(function(call, n)
   if n == 1 then till:trap("range") end
 end)
