@@ -44,8 +44,12 @@ for level in -Onone -O; do
     rm -f "below$level.events"
   done
 done
-"$scripthost" query --state state --format csv "SELECT attributes ->> 'on', max(value) FROM metrics WHERE name = 'scripthost.hook.time' AND attributes ->> 'verb' = 'watch' GROUP BY 1" >watch.csv
-for hook in 'URLSessionTask.resume()' '_NativeProtocol.startNewTransfer(with:)' 'curl_easy_setopt'; do check "what the watch takes of a call is told: $hook" grep -qF "$hook" watch.csv; done
+# One run in 61 is measured: of functions that are seldom called perhaps none.
+told() { "$scripthost" query --state state --format csv "SELECT attributes ->> 'on', max(value) FROM metrics WHERE name = 'scripthost.hook.$1' AND attributes ->> 'verb' = 'watch' GROUP BY 1"; }
+told calls >watch.csv
+for hook in 'URLSessionTask.resume()' '_NativeProtocol.startNewTransfer(with:)' 'curl_easy_setopt'; do check "calls that the watch sees are told: $hook" grep -qF "$hook" watch.csv; done
+told time >watch.csv
+check 'what the watch takes of a call is told: curl_easy_setopt' grep -qF curl_easy_setopt watch.csv
 check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 76 ]
 
 # Delays planted before the look-up, the connection, the first byte and the rest: each phase is as long. A busy machine adds delays of its
