@@ -45,8 +45,8 @@ class Control:
             if json.loads(line).get("id") == self.id: return json.loads(line)
 
 
-def run(*words, **more):
-    return subprocess.Popen([scripthost, "run", "--state", os.path.join(work, "state-live"), *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, **more)
+def run(*words, state=os.path.join(work, "state-live"), **more):
+    return subprocess.Popen([scripthost, "run", "--state", state, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, **more)
 
 
 def cost(process):
@@ -80,11 +80,16 @@ process.communicate(b"let a = 1\n")
 
 # MARK: Completion, in swift-package, which is held before its main
 
-for number in range(rounds):
-    process = run("--hold", "--", toolchain + "/swift-package", "--version")
-    control = Control(state, process)
-    session = control.ask("console.open")["session"]
-    for name, line in [("first", 'method "Workspace.Works'), ("type", 'method "PackageModel.Manif'), ("member", 'method "Workspace.Workspace.load'), ("again", 'method "Workspace.Works')]:
+lines = [("first", 'method "Workspace.Works'), ("type", 'method "PackageModel.Manif'), ("member", 'method "Workspace.Workspace.load'), ("again", 'method "Workspace.Works')]
+for number in range(2 * rounds):
+    # Every second one has no index on disk, and is asked a second after the prompt: sooner than a person types a name.
+    is_new = number % 2 == 1
+    place = os.path.join(work, f"state-new-{number}") if is_new else state
+    process = run("--hold", "--", toolchain + "/swift-package", "--version", state=place)
+    control = Control(place, process)
+    session = control.ask("console.open", completes=True)["session"]
+    if is_new: time.sleep(1)
+    for name, line in [("new", lines[0][1])] if is_new else lines:
         begun = time.monotonic()
         words = control.ask("console.complete", session=session, text=line)["words"]
         if not words: sys.exit(f"nothing completes {line}")

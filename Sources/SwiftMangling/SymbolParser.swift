@@ -17,9 +17,14 @@ package struct SymbolParser {
 
   /// The declaration behind a symbol (`$s…`, `_$s…`, `$S…`), or nil when the name is not a function-like Swift symbol.
   package mutating func declaration(_ mangled: UnsafeBufferPointer<UInt8>) -> Declaration? {
+    declaration(mangled) { _ in true }
+  }
+
+  /// The declaration behind a symbol of a kind that is wanted: of others no model is made.
+  package mutating func declaration(_ mangled: UnsafeBufferPointer<UInt8>, where isWanted: (QuickKind) -> Bool) -> Declaration? {
     claim()
     let global = box.demangler.parseSymbol(mangled)
-    guard global != 0 else { return nil }
+    guard global != 0, isWanted(box.demangler.arena.quickKind(ofGlobal: global)) else { return nil }
     var reader = DeclarationReader()
     let familyEnd = box.demangler.entityEnd
     return reader.declaration(ofGlobal: global, familyEnd: familyEnd, name: mangled, in: box.demangler.arena)

@@ -113,6 +113,9 @@ package final class SymbolTable: @unchecked Sendable {  // constants, and one va
     }
   }
 
+  /// Reads the index, or builds it.
+  package func prepare() { _ = loadedIndex }
+
   /// How the index was come by; nil before first use. For `doctor` and tests.
   package var indexOrigin: SymbolIndex.Origin? { index.withLock { $0?.origin } }
 

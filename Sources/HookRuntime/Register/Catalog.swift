@@ -143,8 +143,7 @@ package final class ImageCatalog: @unchecked Sendable {
 
   /// The symbol's declaration when it is of these kinds.
   private func parse(_ symbol: ImageSymbol, _ kinds: Kinds) -> Match? {
-    guard kinds.include(parser.quickKind(symbol.name)), let declaration = parser.declaration(symbol.name), kinds.include(declaration.kind)
-    else { return nil }
+    guard let declaration = parser.declaration(symbol.name, where: kinds.include), kinds.include(declaration.kind) else { return nil }
     return Match(symbol: symbol, declaration: declaration)
   }
 

@@ -54,6 +54,10 @@ enum ConsoleCompletion {
   }
 
   private static let most = 200
+
+  /// Reads what the first answer needs.
+  static func prepare() { ProcessCatalog.shared.prepareNames() }
+
   private static let keywords = [
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or", "repeat", "return",
     "then", "true", "until", "while",
@@ -76,13 +80,10 @@ enum ConsoleCompletion {
     guard let type = found.type else {
       return wish.wantsMethods ? ScriptReference.handles.filter { $0.kind == .function }.map(\.name) : found.names
     }
-    let families = ProcessCatalog.shared.families(matching: SelectorPattern("\(type).*"))
-    var names = wish.wantsMethods ? [] : found.names
-    for (_, family) in families {
-      let declaration = family.declaration
-      if wish.wantsMethods, declaration.kind == .function, !declaration.isStatic { names.append(declaration.name) }
-    }
-    return names
+    guard wish.wantsMethods else { return found.names }
+    // Type arguments are in no selector.
+    let owner = String(type.prefix { $0 != "<" })
+    return ProcessCatalog.shared.memberNames(of: owner).filter(\.isMethod).map(\.name)
   }
 
   /// Types and selectors that begin with the word: types while it has no member yet, then their members.
@@ -94,7 +95,7 @@ enum ConsoleCompletion {
     var found = isStatic ? types.map { "static " + $0 } : types
     let owner = body.prefix { $0 != "(" }.split(separator: ".").dropLast(body.hasSuffix(".") ? 0 : 1).joined(separator: ".")
     if !owner.isEmpty, TypeCatalog.shared.contains(owner) || !owner.contains(".") {
-      for (_, family) in ProcessCatalog.shared.families(matching: SelectorPattern(owner + ".*")).prefix(5000) { found.append(family.selector) }
+      found += ProcessCatalog.shared.memberNames(of: owner).map(\.selector)
     }
     return found
   }
