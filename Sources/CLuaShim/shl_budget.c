@@ -165,7 +165,8 @@ SHL_NOINLINE void shl_settle(SHLRun *run) {
 static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
   SHL_WRITE(S->instructions, SHL_READ(S->instructions) + (uint64_t)units);
   if (SHL_UNLIKELY(run->kill != SHL_OK)) shl_kill(L, run->kill);
-  if (SHL_UNLIKELY(SHL_READ(S->interrupted))) shl_kill(L, SHL_KILLED_TIME);
+  // Handlers that other threads run in the state have limits of time, and end by those.
+  if (SHL_UNLIKELY(SHL_READ(S->interrupted)) && run->script_ns < 0) shl_kill(L, SHL_KILLED_TIME);
   if ((run->left -= units) < 0) shl_kill(L, SHL_KILLED_INSTRUCTIONS);
   if (SHL_UNLIKELY(S->over)) look_at_memory(L, S);
   look_at_clock(L, run);

@@ -290,7 +290,7 @@ void shl_drop_waiting(SHLState *state, SHLWaiting *waiting);
 /// The status as a lower-case phrase ("stopped: ran too long").
 const char *shl_status_text(SHLStatus status);
 
-/// [-0, +0, -] What runs in the state, and what begins to, is stopped at its next instructions as if its time were over; false takes
+/// [-0, +0, -] What runs in the state without a limit of time, and what begins to, is stopped at its next instructions; false takes
 /// that back. Any thread, without waiting. Code of the program that a script called goes on to its end.
 void shl_interrupt(SHLState *state, bool on);
 

@@ -3,7 +3,7 @@
 // It shows stored fields and elements only, which runs no code of the program.
 
 enum ConsolePrelude {
-  /// Answers three functions: run(chunk), show(value, from) and names(path).
+  /// Answers three functions: run(chunk), page(from), which shows the last value, and names(path).
   static let text = """
     local most, deepest, longest = 40, 4, 200
     local secrets = { "password", "passwd", "token", "secret", "authorization", "cookie", "apikey", "api_key", "privatekey" }
@@ -98,7 +98,14 @@ enum ConsolePrelude {
         text = name .. format(" (%d) ", count) .. lines("[", "]", items, left > 0 and format("… %d more, from %d", left, from + #items) or nil, indent)
       else
         local isenum, case = pcall(host.case, value)
-        if isenum then text = name .. "." .. tostring(case)
+        if isenum then
+          local items = {}
+          for index = 1, most do
+            local read, found = pcall(function() return value[index] end)
+            if not read or found == nil then break end
+            items[#items + 1] = show(found, depth + 1, seen, indent .. "  ")
+          end
+          text = name .. "." .. tostring(case) .. (#items > 0 and "(" .. concat(items, ", ") .. ")" or "")
         else
           local hasfields, fields = pcall(host.fields, value)
           local items = {}
@@ -154,6 +161,8 @@ enum ConsolePrelude {
       end
       return nil
     end
-    return run, top, names
+    -- The value stays here: a handle that is given out and in again would be two, which both let go of what it keeps.
+    local function page(from) return top(rawget(G, "_"), from) end
+    return run, page, names
     """
 }

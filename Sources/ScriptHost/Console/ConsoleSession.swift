@@ -16,7 +16,7 @@ package final class ConsoleSession: @unchecked Sendable {
   package let mayWrite: Bool
   private let environment: Environment
   private let gate: ChangeGate
-  private let functions: (run: LuaReference, show: LuaReference, names: LuaReference)
+  private let functions: (run: LuaReference, page: LuaReference, names: LuaReference)
   private let mutex = Pthread()
 
   private struct Shared {
@@ -58,10 +58,10 @@ package final class ConsoleSession: @unchecked Sendable {
     try environment.makeConfig()
     do throws(LuaFailure) {
       let made = try environment.lua.call(try environment.lua.compile(ConsolePrelude.text, name: "console support"))
-      guard made.count == 3, case .reference(let run) = made[0], case .reference(let show) = made[1], case .reference(let names) = made[2] else {
+      guard made.count == 3, case .reference(let run) = made[0], case .reference(let page) = made[1], case .reference(let names) = made[2] else {
         throw LuaFailure(.badArgument, "the console's own script answers \(made.count) values")
       }
-      functions = (run, show, names)
+      functions = (run, page, names)
     } catch { throw .failed(error.message) }
     shared.withLock { $0.standing = output }
     environment.lua.setPrint { [weak self] text, _, _ in self?.print(text) }
@@ -188,13 +188,15 @@ package final class ConsoleSession: @unchecked Sendable {
   package func page(from: Int64, then answer: @escaping @Sendable (Answer) -> Void) {
     add { [self] in
       do throws(LuaFailure) {
-        let last = try environment.lua.call(try environment.lua.compile("return _", name: "console"))
-        answer(.values(try environment.lua.call(functions.show, [last.first ?? .nil, .int(from)], budget: Self.budget).first?.text, changes: false))
+        answer(.values(try environment.lua.call(functions.page, [.int(from)], budget: Self.budget).first?.text, changes: false))
       } catch { answer(.failed(error.message, traceback: [])) }
     }
   }
 
   // MARK: Completion
+
+  /// Reads what the first answer needs, before it is asked for: a person who types is slower than that.
+  package func prepareCompletion() { add { ConsoleCompletion.prepare() } }
 
   /// Names that may stand at the end of `text`: the words, and where in `text` the word begins (in bytes). Runs no code of the program.
   package func complete(_ text: String, then answer: @escaping @Sendable ([String], Int) -> Void) {

@@ -33,13 +33,14 @@ private enum ConsoleSessions {
 
 extension ControlVerbs {
   static let console = [
-    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program; lasts as long as the request is open", on: .worker) { call in
+    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .worker) { call in
       ConsoleSessions.sweep()
       do throws(PatchError) {
         let session = try ConsoleSession(mayWrite: call.request["write"]?.bool ?? false, log: call.host.log, policy: call.host.patches.policy) { text in
           call.send([.init("print", .string(text))])
         }
         ConsoleSessions.add(session, call)
+        if call.request["completes"]?.bool ?? false { session.prepareCompletion() }
         call.send([.init("session", JSONValue(session.number))])
       } catch { call.fail(error.description) }
     },

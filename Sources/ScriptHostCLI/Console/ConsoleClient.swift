@@ -13,8 +13,8 @@ final class ConsoleClient {
   private let isJSON: Bool
   /// Where the journal of the process may be.
   private let state: RawPath?
-  /// Snippets that changed the program, for :save.
-  private var changes: [String] = []
+  /// For :save.
+  private var saved = SavedSession()
   private var failed = false
 
   init(_ process: HostedProcess, write: Bool, isJSON: Bool, state: RawPath?) throws(Failure) {
@@ -23,7 +23,7 @@ final class ConsoleClient {
     connection = try ControlConnection(process)
     self.isJSON = isJSON
     var number: Int64?
-    _ = try standing.ask("console.open", [.init("write", .bool(write))]) { line in
+    _ = try standing.ask("console.open", [.init("write", .bool(write)), .init("completes", .bool(isatty(STDIN_FILENO) == 1))]) { line in
       number = line["session"]?.int
       return false
     }
@@ -96,17 +96,24 @@ final class ConsoleClient {
 
   // MARK: Snippets
 
-  private func evaluate(_ text: String) throws(Failure) {
+  /// - Parameter isKept: it is part of what :save writes.
+  private func evaluate(_ text: String, isKept: Bool = true) throws(Failure) {
     if text.allSatisfy(\.isWhitespace) { return }
     let answer = try ask("console.eval", [.init("text", .string(text))]) { line in
       if isJSON { Output.line(line.withoutEnvelope.line) } else if let text = line["print"]?.text { 
-        Output.line(text.split(separator: "\n", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }.joined(separator: "\n"))
+        Output.line(text.split(separator: "\n", omittingEmptySubsequences: false).map(Self.printable).joined(separator: "\n"))
       }
       Output.flush()
       return true
     }
-    if answer["changes"]?.bool == true { changes.append(text) }
+    let changed = answer["changes"]?.bool == true
+    if isKept, answer["failed"] == nil { saved.add(text.trimmingNewlines, isChange: changed) }
     show(answer)
+  }
+
+  /// A line that was printed; tabs stay between its values.
+  private static func printable(_ line: Substring) -> String {
+    line.split(separator: "\t", omittingEmptySubsequences: false).map { EventText.printable(String($0)) }.joined(separator: "\t")
   }
 
   private func show(_ answer: JSONValue) {
@@ -127,7 +134,7 @@ final class ConsoleClient {
     :patches          patches and their states          :page [N]         the last value from element N on
     :trace SELECTOR   print each call (with --write)    :untrace          end that
     :track SELECTOR   record each call (with --write)   :events [N]       the last N records of the process
-    :heap TYPE        live objects of a class           :save FILE        what changed the program, as a patch
+    :heap TYPE        live objects of a class           :save FILE        the session's hooks and rules as a patch
     :go               let a held program run            :top              what hooks take of its time
     :help             this                              :quit             end the session
     Everything else is Lua. The last values are _, _1, _2 and _3. Tab completes, Ctrl-C stops a snippet.
@@ -151,11 +158,11 @@ final class ConsoleClient {
       let answer = try ask("console.command", [.init("command", .string(words[0])), .init("argument", .string(argument))])
       if isJSON { Output.line(answer.withoutEnvelope.line) } else { for line in answer["lines"]?.elements ?? [] { Output.line(line.text ?? "") } }
     case "patches": for patch in try connection.ask("patches")["patches"]?.elements ?? [] { Output.line(patch.line) }
-    case "explain": try evaluate("print(explain(\(Self.quoted(argument))))")
+    case "explain": try evaluate("print(explain(\(Self.quoted(argument))))", isKept: false)
     case "page": show(try ask("console.page", [.init("from", .int(Int64(argument) ?? 1))]))
     case "trace":
-      try evaluate("traced = traced or {} traced[#traced + 1] = method(\(Self.quoted(argument))):after(function(call, ...) print(call.selector, ...) end)")
-    case "untrace": try evaluate("for _, hook in ipairs(traced or {}) do hook:remove() end traced = nil")
+      try evaluate("traced = traced or {} traced[#traced + 1] = method(\(Self.quoted(argument))):after(function(call, ...) print(call.selector, ...) end)", isKept: false)
+    case "untrace": try evaluate("for _, hook in ipairs(traced or {}) do hook:remove() end traced = nil", isKept: false)
     case "track": try evaluate("track(\(Self.quoted(argument))) { on = \(Self.quoted(argument)), fields = { duration = 'duration' } }")
     case "save": try save(argument)
     case let other: Output.line("no command ':\(EventText.printable(other))'; see :help")
@@ -179,15 +186,17 @@ final class ConsoleClient {
   /// What changed the program, as a patch with a test.
   private func save(_ name: String) throws(Failure) {
     guard !name.isEmpty else { return Output.line(":save takes a file") }
-    guard !changes.isEmpty else { return Output.line("nothing of this session changed the program") }
     let program = (try connection.ask("status"))["program"]?.text.flatMap { $0.split(separator: "/").last.map(String.init) } ?? ""
     var id = name.split(separator: "/").last.map(String.init) ?? "console"
     if id.hasSuffix(".lua") { id.removeLast(4) }
-    let text = "-- Written in the console.\npatch { id = \"\(id)\", version = \"0.1.0\", api = 1, target = { program = \"\(program)\" } }\n\n"
-      + changes.joined(separator: "\n") + "\n\ntest \"\(id) is in place\" (function(t) t.expect(#hooks() > 0, \"nothing is hooked\") end)\n"
+    // An id has these characters only, and stands in a Lua text.
+    id = String(id.map { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) ? $0 : "-" }.prefix(64))
+    guard let text = saved.patch(id: id, program: program) else { return Output.line("nothing of this session changed the program") }
     do throws(Failure) {
       try TextFile.write(text, to: RawPath(name), replacing: false)
       Output.line("wrote \(name)")
+      let values = saved.lastValues
+      if !values.isEmpty { Output.line("it asks for \(values.joined(separator: ", ")), the last values of a session, which a patch does not have; give them names") }
     } catch { Output.line(error.sentence) }
   }
 }
@@ -255,4 +264,9 @@ extension Subcommand {
     if isatty(STDIN_FILENO) == 1 { return try client.run(ConsoleHistory(state: arguments.controlState)) }
     return try client.runPiped(StandardInput.all())
   }
+}
+
+extension String {
+  /// Without line ends around it.
+  fileprivate var trimmingNewlines: String { String(drop { $0 == "\n" }.reversed().drop { $0 == "\n" }.reversed()) }
 }

@@ -128,6 +128,138 @@ check("what a session changed is in the journal, of a process without patches, t
 until(lambda: attach(text="1\n") and client.ask("hooks")["count"] == 0, "the end of the hook")
 check("the hook goes with the session", True)
 
+# MARK: Commands of a session that changes the program
+
+found = attach("--write", text=":explain Server.Shop.answer(_:)\n:track Server.Shop.stock(_:)\n:trace Server.Shop.answer(_:)\nlocal n = 0 for i = 1, 1000000 do n = n + i end return n\n:untrace\n:hooks\n:patches\n:top\n:events 50\n")
+check(":explain tells how far hooks reach", "Server.Shop.answer(_:)" in found[1] and "entry" in found[1], found)
+traced = [line for line in found[1].split("\n") if line.startswith("Server.Shop.answer(_:)\t")]
+check(":trace prints calls", len(traced) > 0, found[1][:1500])
+hooks = found[1].split("500000500000")[-1]
+check(":untrace ends that, :track goes on", "Server.Shop.stock(_:)" in hooks and "after 'Server.Shop.answer(_:)'" not in hooks, hooks[:1500])
+check(":top shows the session's hooks", any("Server.Shop.stock(_:)" in line and "%" in line for line in hooks.split("\n")), hooks[:1500])
+check(":events has what is tracked", "Server.Shop.stock(_:)" in hooks.split("SHARE")[-1], hooks[-1500:])
+found = attach(text=":patches\n:hooks\n")
+check("nothing of it is left behind", found == (0, "no hooks\n", ""), found)
+
+# MARK: :save
+
+saved = os.path.join(work, "saved.lua")
+session = f"""function plus(n)
+  return n + extra
+end
+:hooks
+extra = 500
+:hooks
+print(extra)
+:hooks
+local hidden = 7
+method "Server.Shop.answer(_:)":around(function(call) return plus(call:original()) end)
+:track Server.Shop.stock(_:)
+:trace Server.Shop.price(_:)
+method "Server.Shop.nothing()":before(print)
+1 + 1
+:save {saved}
+:save {saved}
+"""
+found = attach("--write", text=session)
+text = open(saved).read()
+check(":save writes a file, and keeps one that is there", f"wrote {saved}" in found[1] and "is there already" in found[1], found)
+check("it has the helper, the global, the hook and the rule", all(word in text for word in ("function plus", "extra = 500", "plus(call:original())", 'track("Server.Shop.stock(_:)")')), text)
+check("and nothing that was looked at, traced, or failed", not any(word in text for word in ("print(extra)", "Server.Shop.price", "nothing()", "1 + 1")), text)
+done = subprocess.run([scripthost, "check", saved, server], capture_output=True, text=True, timeout=4 * LIMIT)
+check("check finds no mistake in it", done.returncode == 0, done.stdout, done.stderr)
+done = subprocess.run([scripthost, "test", saved, server], capture_output=True, text=True, timeout=4 * LIMIT)
+check("its test passes", done.returncode == 0 and "ok      saved is in place" in done.stdout, done.stdout, done.stderr)
+# That the session is over is noticed when somebody asks something of the console.
+until(lambda: attach(text="1\n") and client.ask("hooks")["count"] == 0, "the end of the session's hooks")
+client.ask("load", path=saved)
+hosted.command("expect 500 501")
+calls = hosted.command("report").split()[1]
+until(lambda: hosted.command("report").split()[1] != calls, "calls")
+report = hosted.command("report")
+check("as a patch it does what the session did", " wrong 0 " in report and client.ask("hooks")["count"] == 2, report)
+hosted.command(f"expect {-2**62} {2**62}")
+client.ask("unload", patch="saved")
+found = attach("--write", text=f":track Server.Shop.stock(_:)\n:save {work}/rule only.lua\n")
+done = subprocess.run([scripthost, "test", f"{work}/rule only.lua", server], capture_output=True, text=True, timeout=4 * LIMIT)
+check("a session with a rule alone, in a file whose name is no id", done.returncode == 0, found, done.stdout, done.stderr)
+found = attach("--write", text=f"1 + 1\n:save {work}/none.lua\n")
+check("a session without a change is not saved", "nothing of this session changed the program" in found[1] and not os.path.exists(f"{work}/none.lua"), found)
+
+# MARK: Values of the program, and their members
+
+
+class Session:
+    """A session, as the command opens one."""
+
+    def __init__(self, write=True):
+        self.standing, self.control = hosted.control(), hosted.control()
+        self.standing.send(do="console.open", write=write)
+        self.number = self.standing.line()["session"]
+
+    def run(self, text):
+        answer = self.control.ask("console.eval", session=self.number, text=text)
+        return answer.get("text") or answer
+
+    def complete(self, text):
+        return self.control.ask("console.complete", session=self.number, text=text)["words"]
+
+    def end(self):
+        self.control.ask("console.close", session=self.number)
+
+
+one = Session()
+one.run('ann = swift.new("Server.Person", "init(_:)", "Ann") bob = swift.new("Server.Person", "init(_:)", "Bob")')
+WIDE = "Server.Person {\n  name = \"Ann\",\n  password = <masked>,\n  place = Server.Place { street = \"Elm\", number = 4 },\n  mood = Server.Mood.loud(7),\n  friend = "
+shown = one.run("ann")
+check("an object: its stored fields, nested, a secret masked, none as nil", shown.startswith(WIDE + "nil,\n  numbers = Swift.Array<Swift.Int> (100000) [\n    1,\n    2,"), shown[:600])
+check("a list in it: its first forty, and how many more", "    40,\n    … 99960 more, from 41\n  ]" in shown, shown[-600:])
+check("dictionary and set", shown.endswith('counts = Swift.Dictionary<Swift.String, Swift.Int> (1) [ tea = 3 ],\n  tags = Swift.Set<Swift.String> (1) [ "new" ]\n}'), shown[-300:])
+for snippet, expected in [("ann.place", 'Server.Place { street = "Elm", number = 4 }'), ("ann.mood", "Server.Mood.loud(7)"), ("ann.friend", "nil"), ("ann.place.number", "4"),
+                          ("{ ann.place, ann.mood }", '{ Server.Place { street = "Elm", number = 4 }, Server.Mood.loud(7) }'), ("ann.password", '"sesame"')]:
+    check(f"{snippet} is shown", one.run(snippet) == expected, one.run(snippet))
+one.run("return ann.numbers")
+page = one.control.ask("console.page", session=one.number, **{"from": 99_999})["text"]
+check("a page of 100,000 elements", page == "Swift.Array<Swift.Int> (100000) [ 99999, 100000 ]", page)
+one.run('swift.send(ann, "greet(_:)", bob) swift.send(bob, "greet(_:)", ann)')
+shown = one.run("ann")
+check("a cycle of objects ends", 'friend = Server.Person {\n    name = "Bob",' in shown and "friend = <Server.Person, shown above>" in shown, shown[:900])
+check("showing them ran nothing of the program", hosted.command("report").startswith("calls "))
+check("members of a live value: its fields", one.complete("ann.pl") == ["place"] and one.complete("ann.place.str") == ["street"], one.complete("ann.pl"), one.complete("ann.place."))
+check("its methods", one.complete("ann:gre") == ["greet"], one.complete("ann:"))
+check("through what it holds", one.complete("ann.friend.na") == ["name"], one.complete("ann.friend."))
+check("no computed property is among them, and none ran", one.complete("ann.gree") == [] and hosted.command("report").startswith("calls "), one.complete("ann."))
+
+# MARK: Several sessions
+
+two = Session()
+one.run("shared = 1 return 11")
+two.run("return 22")
+check("each session has globals and last values of its own", one.run("return _, shared") == "11\t1" and two.run("return _, shared") == "22\tnil")
+one.run(hook)
+two.run('method "Server.Shop.price(_:)":before(function() end)')
+check("each has hooks of its own", sorted(h["owner"] for h in client.ask("hooks")["hooks"]) == sorted(f"console-{each.number}" for each in (one, two)))
+one.control.send(do="console.eval", session=one.number, text="print('turning') while true do end")
+one.control.line()
+two.control.send(do="console.eval", session=two.number, text="print('turning') while true do end")
+two.control.line()
+client.ask("console.interrupt", session=one.number)
+check("Ctrl-C stops the snippet of its own session", one.control.line().get("stopped") is True)
+check("the other one's goes on", client.ask("console.eval", session=one.number, text="1")["text"] == "1" and not select.select([two.control.socket], [], [], 0.2)[0])
+client.ask("console.interrupt", session=two.number)
+check("until it is stopped itself", two.control.line().get("stopped") is True)
+one.end()
+until(lambda: client.ask("hooks")["count"] == 1, "the end of the first session's hooks")
+check("the end of a session takes its hooks, and no others", [h["owner"] for h in client.ask("hooks")["hooks"]] == [f"console-{two.number}"])
+
+# MARK: Every change is in the journal
+
+two.run('ann = swift.new("Server.Person", "init(_:)", "Ann") ann.name = "Anna" swift.send(ann, "greet(_:)", ann)')
+two.end()
+events = [json.loads(line) for line in subprocess.run([scripthost, "events", "--state", state, "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout.splitlines()]
+acts = [(each["fields"]["act"], each["fields"]["subject"]) for each in events if each["name"] == "console change" and each["fields"]["session"] == f"console-{two.number}"]
+check("calls and writes of stored properties too", any("greet" in subject for _, subject in acts) and any("name" in subject for _, subject in acts) and any("init(_:)" in subject for _, subject in acts), acts)
+
 # MARK: Clients that misbehave
 
 

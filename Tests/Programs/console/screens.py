@@ -120,6 +120,33 @@ text(":events 3")
 keys("Enter")
 screen = see("console opened")
 check(":events shows the records of the process", "console opened" in screen, screen)
+
+# MARK: top, on a terminal of its own
+
+with open(os.path.join(work, "watched-by-top.lua"), "w") as file:
+    file.write('patch { id = "watched" }\nmethod "Server.Shop.stock(_:)":before(function() end)\n')
+host.control().ask("load", path=file.name)
+subprocess.run([*tmux, "new-session", "-d", "-x", "120", "-y", "24", "-s", "top", scripthost, "top", "-d", "100ms", "--state", state, str(host.process.pid)],
+               check=True, env={**os.environ, "TERM": "xterm-256color"}, timeout=LIMIT)
+
+
+def top(what, unlike=None):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        screen = run("capture-pane", "-p", "-t", "top")
+        if re.search(what, screen) and screen != unlike:
+            break
+        time.sleep(0.02)
+    return screen
+
+
+first = top(r"watched-by-top\.lua:2")
+check("top shows patches and hooks on a terminal", "handlers took" in first and re.search(r"watched-by-top\.lua:2", first) is not None, first)
+check("and again, with other figures", re.search(r"watched-by-top\.lua:2", top(r"watched-by-top\.lua:2", unlike=first)) is not None)
+run("send-keys", "-t", "top", "q")
+until(lambda: "top" not in run("list-sessions", "-F", "#S").split(), "the end of top")
+check("q ends it", True)
+host.control().ask("unload", patch="watched")
 check("the program runs on", host.command("report").startswith("calls "))
 keys("C-d")
 host.end()

@@ -1,11 +1,21 @@
 // A program like a server: four threads call its functions all the time; what they answer is checked as commands on stdin say.
 //
 //     expect LOW HIGH   every answer of `answer(_:)` from now on is in LOW..<HIGH
-//     report            prints "calls N wrong M first F"
-//     fork              prints what a forked child finds open
+//     report            prints "calls N wrong M first F thrown T descriptors D"
+//     hold LIBRARY      a thread takes the lock of stdout and opens the library, whose constructor prints
 //     end               ends
 import Glibc
 import Synchronization
+
+public struct SoldOut: Error {}
+
+public struct Till {
+  public init() {}
+  @inline(never) @_optimize(none) public func sell(_ n: Int) throws -> Int {
+    if n < 0 { throw SoldOut() }
+    return n
+  }
+}
 
 public struct Shop {
   public init() {}
@@ -28,14 +38,39 @@ public struct Safe {
   @inline(never) @_optimize(none) public func open(_ n: Int) -> Int { n ^ 1 }
 }
 
+// Values of all kinds, for consoles to show.
+public enum Mood { case calm, loud(Int) }
+public struct Place {
+  public var street: String
+  public var number: Int?
+}
+public final class Person {
+  public var name: String
+  public var password = "sesame"
+  public var place = Place(street: "Elm", number: 4)
+  public var mood = Mood.loud(7)
+  public var friend: Person?
+  public var numbers = Array(1...100_000)
+  public var counts = ["tea": 3]
+  public var tags: Set<String> = ["new"]
+  public init(_ name: String) { self.name = name }
+  /// Shows that somebody ran it.
+  @inline(never) @_optimize(none) public var greeting: String {
+    print("computed")
+    return "hello"
+  }
+  @inline(never) @_optimize(none) public func greet(_ other: Person) { friend = other }
+}
+
 let low = Atomic<Int>(.min), high = Atomic<Int>(.max)
 let calls = Atomic<Int>(0), wrong = Atomic<Int>(0), firstWrong = Atomic<Int>(0)
-let sink = Atomic<Int>(0)
+let sink = Atomic<Int>(0), thrown = Atomic<Int>(0)
 
 func work() {
   let cart = Cart()
   let shop = Shop()
   let safe = Safe()
+  let till = Till()
   var n = 0
   while true {
     n &+= 1
@@ -43,6 +78,7 @@ func work() {
     let answer = shop.answer(n)
     let isSame = least == low.load(ordering: .sequentiallyConsistent) && most == high.load(ordering: .sequentiallyConsistent)
     if isSame, answer < least || answer >= most, wrong.add(1, ordering: .relaxed).oldValue == 0 { firstWrong.store(answer, ordering: .relaxed) }
+    do { sink.store(try till.sell(n), ordering: .relaxed) } catch { thrown.add(1, ordering: .relaxed) }
     cart.add(shop.price(safe.open(n)))
     let text = shop.name(n)
     let more = shop.stock(text.utf8.count) ? Int(shop.tax(2)) : 0
@@ -55,6 +91,20 @@ func work() {
 for _ in 0..<4 {
   var thread = pthread_t()
   pthread_create(&thread, nil, { _ in work(); return nil }, nil)
+}
+
+/// Its constructor runs while the thread has the locks of stdout and of the loader.
+func hold(_ library: String) {
+  let path = strdup(library)
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { path in
+      flockfile(stdout)
+      _ = dlopen(path!.assumingMemoryBound(to: CChar.self), RTLD_NOW)
+      funlockfile(stdout)
+      return nil
+    }, path)
 }
 
 func openDescriptors() -> [Int32] { (0..<100).filter { fcntl($0, F_GETFD) >= 0 } }
@@ -72,8 +122,9 @@ while let line = readLine() {
     print("expecting")
   case "report":
     print(
-      "calls \(calls.load(ordering: .relaxed)) wrong \(wrong.load(ordering: .relaxed)) first \(firstWrong.load(ordering: .relaxed)) descriptors \(openDescriptors().count)"
+      "calls \(calls.load(ordering: .relaxed)) wrong \(wrong.load(ordering: .relaxed)) first \(firstWrong.load(ordering: .relaxed)) thrown \(thrown.load(ordering: .relaxed)) descriptors \(openDescriptors().count)"
     )
+  case "hold": hold(String(words[1]))
   case "end": exit(0)
   default: print("what?")
   }
