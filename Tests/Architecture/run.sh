@@ -60,6 +60,8 @@ for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime
   if grep -qF "$expected" "$work/walls.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/walls.out")"; fi
 done
 if grep -q "names 'Low'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
+# What is registered for scripts stands in the reference.
+judged '' python3 "$here/members.py" "$root"
 
 # A comment has a subject of its own.
 if grep -rnE '^ *//+ The same\b' . >"$work/same"; then

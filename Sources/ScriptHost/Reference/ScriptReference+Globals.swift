@@ -32,13 +32,15 @@ extension ScriptReference {
       options: [
         ScriptOption("id", "string", "The patch's name in records and commands; the file's name without one."),
         ScriptOption("version", "string", "For people."), ScriptOption("api", "integer", "1: the API it was written for."),
-        ScriptOption("target", "table", "`{ program = \"storefront\" }`: other programs do not load it."),
+        ScriptOption("target", "table", "What it is made for: `program`, `build_ids`, `swift` and `selectors` that must be there; elsewhere it is not loaded."),
         ScriptOption("priority", "integer", "Of its hooks, where they say nothing."),
         ScriptOption("config", "table", "Its settings with their defaults, read as `config`."),
         ScriptOption("phase", "\"boot\"|\"up\"|\"idle\"", "When it is loaded: before `main`, when the program is up, or when it has little to do."),
         ScriptOption("expires", "string", "A day or time in UTC from which on it is not in force."),
-        ScriptOption("canary", "\"boot\"|\"test\"", "It is tried in a child of the program before it goes live."),
+        ScriptOption("canary", "\"boot\"|\"test\"|\"replay\"|\"self-test\"", "It is tried in a child of the program before it goes live: docs/canary.md."),
         ScriptOption("canary_limit", "integer", "So many seconds that may take."),
+        ScriptOption("canary_changes", "boolean", "Under `replay`: true where results of calls may change."),
+        ScriptOption("canary_arguments", "string[]", "Under `self-test`: what the program is started with to test itself."),
         ScriptOption("permissions", "string[]", "What it does beside hooking, such as `{ \"call\" }`, where a policy restricts that: docs/policy.md."),
         ScriptOption("max_share", "string", "How much of the process's time each of its hooks may take, such as `\"5%\"`."),
         ScriptOption("over_share", "\"off\"|\"sample\"", "What is done about a hook that takes more."),
@@ -182,7 +184,12 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "", "require", .function, "require(module: string) -> table|function",
-      "What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a directory with patch.lua."),
+      "What a file of the patch's own directory returns, run once for each load: \"lib.money\" is lib/money.lua. For a patch that is a directory with patch.lua.",
+      example: """
+        -- In patch.lua of a directory that has lib/money.lua; a file by itself has no modules.
+        local isThere, money = pcall(require, "lib.money")
+        print(isThere, isThere and money.round(2.345))
+        """),
     ScriptEntry(
       "", "use", .function, "use(preset: string) -> Preset",
       "Puts a preset into the program: the file NAME.lua beside the patch, or else one that is installed with ScriptHost. However many patches use it, it is there once, until the last of them is gone or removes it. See docs/tracking.md.",
@@ -206,12 +213,18 @@ extension ScriptReference {
       "store", "update", .function, "store.update(key: string, change: function, options?: table) -> any",
       "Keeps what the function makes of the value; it runs again when another thread changed the key meanwhile.",
       example: "store:update(\"longest\", function(old) return math.max(old or 0, 12) end)"),
-    ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs."),
+    ScriptEntry("log", "debug", .function, "log.debug(message: any, fields?: table)", "Records a message that only debugging needs.",
+      example: """
+        method "Shop.Cart.total(tax:)":after(function(call)
+          log.debug("total", { milliseconds = call.duration_ns / 1e6, result = call.result })
+        end)
+        """),
     ScriptEntry(
       "log", "info", .function, "log.info(message: any, fields?: table)", "Records a message with fields; see the command logs.",
       example: "log.info(\"checkout\", { items = 3, total = 12.5 })"),
     ScriptEntry("log", "warn", .function, "log.warn(message: any, fields?: table)", "Records a warning.", example: "log.warn \"no stock\""),
-    ScriptEntry("log", "error", .function, "log.error(message: any, fields?: table)", "Records an error of the program's doing."),
+    ScriptEntry("log", "error", .function, "log.error(message: any, fields?: table)", "Records an error of the program's doing.",
+      example: "log.error(\"no price\", { name = \"atlas\" })"),
     ScriptEntry(
       "json", "encode", .function, "json.encode(value: any) -> string",
       "A value as JSON: tables with the keys 1 to n are arrays, others objects with sorted names, `swift.null` is null.",
@@ -222,7 +235,8 @@ extension ScriptReference {
   ]
 
   static let swiftNames: [ScriptEntry] = [
-    ScriptEntry("swift", "null", .value, "any", "A none where nil would mean nothing: as an element of a table, as an argument in the middle."),
+    ScriptEntry("swift", "null", .value, "any", "A none where nil would mean nothing: as an element of a table, as an argument in the middle.",
+      example: "print(json.encode { title = \"books\", discount = swift.null })"),
     ScriptEntry(
       "swift", "new", .function, "swift.new(type: string|Class, initialiser: string, ...: any) -> Object", "Makes an object or value by an initialiser.",
       example: "local cart = swift.new(\"Shop.Cart\", \"init(title:)\", \"books\")\nprint(cart.title)"),
@@ -247,22 +261,45 @@ extension ScriptReference {
       example: "print(swift.call(\"Shop.discount(for:)\", 40))"),
     ScriptEntry(
       "swift", "forward", .function, "swift.forward(target: Object|Class, answer?: any)",
-      "Messages that no member answers go to another object, or to a function(receiver, selector, arguments); nil takes back what there was."),
+      "Messages that no member answers go to another object, or to a function(receiver, selector, arguments); nil takes back what there was.",
+      example: """
+        -- What Cart has no member for is answered here.
+        swift.forward(class "Shop.Cart", function(_, selector) log.warn("no member", { selector = selector }) end)
+        """),
     ScriptEntry(
       "swift", "allow_leak", .function, "swift.allow_leak(selector: string)",
-      "Calls of these methods may leave a copy of a struct behind, where nothing tells whether they end it: see docs/values.md."),
+      "Calls of these methods may leave a copy of a struct behind, where nothing tells whether they end it: see docs/values.md.",
+      example: "swift.allow_leak \"Shop.Cart.total(tax:)\""),
     ScriptEntry(
       "swift", "closure", .function, "swift.closure(function: function, options?: table) -> function",
       options: [
         ScriptOption("default", "any", "The answer when the patch is gone."),
         ScriptOption("original", "function", "The closure of the program that is called when the patch is gone."),
-      ], "Marks a Lua function as a closure with an agreed answer for the time after the patch."),
+      ], "Marks a Lua function as a closure with an agreed answer for the time after the patch.",
+      example: """
+        local double = swift.closure(function(n) return n * 2 end, { default = 0 })
+        print(double)
+        """),
     ScriptEntry(
-      "swift", "keep", .function, "swift.keep(handle: any) -> any", "Keeps an object, value or closure beyond the call it was borrowed for."),
-    ScriptEntry("swift", "weak", .function, "swift.weak(object: Object) -> function", "A function that answers the object while it lives, then nil."),
+      "swift", "keep", .function, "swift.keep(handle: any) -> any", "Keeps an object, value or closure beyond the call it was borrowed for.",
+      example: """
+        local last
+        method "Shop.Cart.add(_:price:quantity:)":before(function(call)
+          if last then swift.release(last) end
+          last = swift.keep(call.self)
+        end)
+        method "Shop.Cart.checkout()":before(function() print(last and last.title) end)
+        """),
+    ScriptEntry("swift", "weak", .function, "swift.weak(object: Object) -> function", "A function that answers the object while it lives, then nil.",
+      example: """
+        local seen
+        method "Shop.Cart.add(_:price:quantity:)":before(function(call) seen = swift.weak(call.self) end)
+        method "Shop.Cart.checkout()":before(function() print(seen and seen() ~= nil) end)
+        """),
     ScriptEntry(
       "scripthost", "up", .function, "scripthost.up()",
-      "Says that the program is up: a crash from now on is no failed start. See docs/safe-mode.md."),
+      "Says that the program is up: a crash from now on is no failed start. See docs/safe-mode.md.",
+      example: "method \"Shop.Cart.checkout()\":after(function() scripthost.up() end, { once = true })"),
     ScriptEntry(
       "boot", "task", .function, "boot.task(task: table) -> boolean",
       options: [
@@ -278,14 +315,17 @@ extension ScriptReference {
         """),
     ScriptEntry(
       "boot", "cache", .function, "boot.cache(path: string)",
-      "Registers a file or directory, by its absolute path, whose contents may be removed after two starts that failed."),
+      "Registers a file or directory, by its absolute path, whose contents may be removed after two starts that failed.",
+      example: "boot.cache \"/var/cache/shop\""),
     ScriptEntry(
       "boot", "data", .function, "boot.data(path: string)",
-      "Registers a file or directory, by its absolute path, whose contents may be removed after five starts that failed."),
+      "Registers a file or directory, by its absolute path, whose contents may be removed after five starts that failed.",
+      example: "boot.data \"/var/lib/shop/index\""),
     ScriptEntry("swift", "release", .function, "swift.release(handle: any)", "Lets go of what was kept, before the collector does."),
     ScriptEntry(
       "swift", "lend", .function, "swift.lend(object: any) -> any",
-      "Says that nobody keeps what lies in a frame of the program, for the rest of the handler: see docs/values.md."),
+      "Says that nobody keeps what lies in a frame of the program, for the rest of the handler: see docs/values.md.",
+      example: "method \"Shop.Cart.checkout()\":before(function(call) print(swift.lend(call.self).title) end)"),
     ScriptEntry(
       "swift", "with", .function, "swift.with(value: any, changes: table) -> any", "A changed copy of a struct or tuple.",
       example: """
@@ -301,15 +341,30 @@ extension ScriptReference {
         cart.status = swift.case("closed", "sold")
         cart.status = swift.case("Shop.Status.closed", "sold")
         """),
-    ScriptEntry("swift", "data", .function, "swift.data(bytes: string) -> any", "The bytes of a text, for parameters of type Data and [UInt8]."),
-    ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool."),
-    ScriptEntry("swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max."),
+    ScriptEntry("swift", "data", .function, "swift.data(bytes: string) -> any", "The bytes of a text, for parameters of type Data and [UInt8].",
+      example: "print(swift.data \"\\x89PNG\")"),
+    ScriptEntry("swift", "value", .function, "swift.value(handle: any) -> any", "The plain Lua value of a handle to a number, text or Bool.",
+      example: "print(swift.value(swift.u64 \"7\") + 1)"),
+    ScriptEntry("swift", "table", .function, "swift.table(collection: any, max?: integer) -> table", "A table with the elements of a collection, at most max.",
+      example: "for _, line in ipairs(swift.table(class \"Shop.Cart\":make().lines, 10)) do print(line.name) end"),
     ScriptEntry("swift", "u64", .function, "swift.u64(number: integer|string) -> any", "An exact UInt64, from an integer or its digits.", example: "print(swift.u64 \"18446744073709551615\")"),
-    ScriptEntry("swift", "int", .function, "swift.int(handle: any) -> integer", "The Lua integer of an integer of any type; an error when it does not fit."),
-    ScriptEntry("swift", "type", .function, "swift.type(handle: any) -> string", "The dynamic type's full name."),
+    ScriptEntry("swift", "int", .function, "swift.int(handle: any) -> integer", "The Lua integer of an integer of any type; an error when it does not fit.",
+      example: "print(swift.int(swift.u64 \"7\") + 1)"),
+    ScriptEntry("swift", "type", .function, "swift.type(handle: any) -> string", "The dynamic type's full name.",
+      example: """
+        local cart = class "Shop.Cart":make()
+        print(swift.type(cart), swift.is(cart, "Shop.Cart"), swift.as(cart, "Shop.Keeper"))
+        """),
     ScriptEntry("swift", "is", .function, "swift.is(handle: any, type: string) -> boolean", "Whether it is of the type or a class that inherits from it."),
     ScriptEntry("swift", "as", .function, "swift.as(handle: any, type: string) -> any", "The handle when it is of the type, else nil."),
-    ScriptEntry("swift", "fields", .function, "swift.fields(handle: any) -> table", "The names of the stored properties."),
-    ScriptEntry("swift", "error", .function, "swift.error(message: string) -> any", "An error to throw or to pass on."),
+    ScriptEntry("swift", "fields", .function, "swift.fields(handle: any) -> table", "The names of the stored properties.",
+      example: "print(table.concat(swift.fields(class \"Shop.Cart\":make()), \", \"))"),
+    ScriptEntry("swift", "error", .function, "swift.error(message: string) -> any", "An error to throw or to pass on.",
+      example: """
+        method "Shop.Cart.checkout()":around(function(call)
+          if #call.self.lines > 50 then call:throw(swift.error "too many lines") end
+          return call:original()
+        end)
+        """),
   ]
 }

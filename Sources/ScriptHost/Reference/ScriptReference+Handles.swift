@@ -60,7 +60,13 @@ extension ScriptReference {
       "Class", "before", .function, "before(member: string, handler: function, options?: table) -> Hook", options: hookOptions,
       "As of a method, for a member of the type or one it inherits.",
       example: "class \"Shop.Cart\":before(\"checkout()\", function(call) print(call.self.title) end)"),
-    ScriptEntry("Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
+    ScriptEntry("Class", "around", .function, "around(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method.",
+      example: """
+        local cart = class "Shop.Cart"
+        cart:around("total(tax:)", function(call) return call:original(0.0) end)
+        cart:after("checkout()", function(call) print(call.result) end)
+        cart:contain("checkout()", { value = 0 })
+        """),
     ScriptEntry("Class", "after", .function, "after(member: string, handler: function, options?: table) -> Hook", options: hookOptions, "As of a method."),
     ScriptEntry("Class", "contain", .function, "contain(member: string, answer: table | function) -> Hook", options: containOptions, "As of a method."),
   ]
@@ -81,21 +87,44 @@ extension ScriptReference {
   ]
 
   private static let callMembers: [ScriptEntry] = [
-    ScriptEntry("Call", "self", .value, "any", "The object or value the call is on."),
+    ScriptEntry("Call", "self", .value, "any", "The object or value the call is on.",
+      example: """
+        method "Shop.Cart.checkout()":before(function(call)
+          print(call.self.title, call.type, call.selector, call.depth, call.thread, call.task)
+        end)
+        """),
     ScriptEntry("Call", "type", .value, "string", "The name of the type that declares the function."),
     ScriptEntry("Call", "selector", .value, "string", "The selector's name."),
     ScriptEntry("Call", "args", .value, "table", "Arguments by position and label; `before` and `around` may set them. A label that is a Lua word gets a trailing underscore."),
     ScriptEntry("Call", "result", .value, "any", "The original's result; `after` and `around` may set it."),
     ScriptEntry("Call", "error", .value, "any", "What the original threw; nil when it returned."),
-    ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set."),
+    ScriptEntry("Call", "errno", .value, "integer", "Of a C function: errno behind the call; it can be set.",
+      example: """
+        -- With wait: programs that import no such function are no error.
+        method("C.open", { wait = true }):after(function(call)
+          if call.result == -1 then log.warn("open failed", { errno = call.errno }) end
+        end)
+        """),
     ScriptEntry("Call", "duration_ns", .value, "integer", "How long the original took, in nanoseconds."),
     ScriptEntry("Call", "depth", .value, "integer", "How many hooked calls are around this one on its thread."),
     ScriptEntry("Call", "thread", .value, "integer", "The kernel's number of the thread."),
     ScriptEntry("Call", "task", .value, "integer", "The number of the Swift task; nil outside of tasks."),
-    ScriptEntry("Call", "ctx", .value, "table", "A table that the handlers of one call share."),
+    ScriptEntry("Call", "ctx", .value, "table", "A table that the handlers of one call share.",
+      example: """
+        method "Shop.Cart.checkout()":before(function(call) call.ctx.lines = #call.self.lines end)
+        method "Shop.Cart.checkout()":after(function(call) print(call.ctx.lines, call.result) end)
+        """),
     ScriptEntry("Call", "original", .function, "original(...: any) -> any", "Runs the original, with the arguments as they are or with all of them anew."),
     ScriptEntry("Call", "super", .function, "super(...: any) -> any", "In a class made here: the superclass's method."),
-    ScriptEntry("Call", "try", .function, "try(...: any) -> boolean", "Runs the original; answers true and the result, or false and the error."),
+    ScriptEntry("Call", "try", .function, "try(...: any) -> boolean", "Runs the original; answers true and the result, or false and the error.",
+      example: """
+        method "Shop.Cart.checkout()":around(function(call)
+          local ok, result = call:try()
+          if ok then return result end
+          log.warn("checkout failed", { error = result })
+          call:throw(result)
+        end)
+        """),
     ScriptEntry(
       "Call", "stack", .function, "stack(max?: integer) -> table",
       "The functions around the call, the called one first, then its callers: names of the program, without frames of the host. At most 32 where nothing is said, and 128. Of an async function its callers are those that wait for it.",
@@ -108,16 +137,34 @@ extension ScriptReference {
   ]
 
   private static let otherMembers: [ScriptEntry] = [
-    ScriptEntry("Rule", "remove", .function, "remove() -> boolean", "Takes the rule out; true when it was in the program."),
+    ScriptEntry("Rule", "remove", .function, "remove() -> boolean", "Takes the rule out; true when it was in the program.",
+      example: """
+        local added = track "added" { on = "Shop.Cart.add(_:price:quantity:)" }
+        added:disable()
+        added:enable()
+        print(added:info().calls)
+        added:remove()
+        """),
     ScriptEntry("Rule", "enable", .function, "enable() -> boolean", "Lets it record again."),
     ScriptEntry("Rule", "disable", .function, "disable() -> boolean", "Calls pass it by."),
     ScriptEntry("Rule", "info", .function, "info() -> table", "What became of its calls: calls, recorded, left_out_where, left_out_sample, left_out_rate, left_out_repeat, cost_ns."),
     ScriptEntry("Timer", "cancel", .function, "cancel() -> boolean", "No call begins any more; true when there would have been one."),
     ScriptEntry("Subscription", "remove", .function, "remove() -> boolean", "Ends it; true when it was there."),
     ScriptEntry("Preset", "remove", .function, "remove() -> boolean", "Ends this use of it: the preset goes with the last one. True when it was in use; false where it is loaded as a patch."),
-    ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran."),
+    ScriptEntry("Observation", "remove", .function, "remove() -> boolean", "Ends it; true when it ran.",
+      example: """
+        local watch = observe(class "Shop.Cart", "title", function(change) print(change.new) end)
+        print(watch:explain())
+        watch:remove()
+        """),
     ScriptEntry("Observation", "explain", .function, "explain() -> string", "How writes are seen, and which are not."),
-    ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it."),
+    ScriptEntry("Delegates", "remove", .function, "remove() -> boolean", "Ends it.",
+      example: """
+        local watch = delegates "Shop.Cart.delegate" { ["cartDidChange(_:)"] = function() print "told" end }
+        print(watch:explain())
+        print(watch:adopt(swift.new("Shop.Cart", "init(title:)", "x")))
+        watch:remove()
+        """),
     ScriptEntry("Delegates", "explain", .function, "explain() -> string", "What is watched."),
     ScriptEntry("Delegates", "adopt", .function, "adopt(owner: Object) -> boolean", "Watches the delegate that the owner has already; true when it had one."),
   ]

@@ -42,7 +42,8 @@ extension ScriptReference {
         ScriptOption("hosts", "string", "A glob: the hosts whose requests get the header."),
         ScriptOption("optional", "boolean", "A program that does not use URLSession is no error."),
       ],
-      "Records each request of Foundation's URLSession with its phases. See docs/apm.md."),
+      "Records each request of Foundation's URLSession with its phases. See docs/apm.md.",
+      example: "network { traceparent = true, hosts = \"*.example.org\", optional = true }"),
     ScriptEntry(
       "", "guard", .function, "guard(settings: table)",
       options: [
@@ -90,7 +91,8 @@ extension ScriptReference {
         ScriptOption("pii", "table", "`drop`, `hash` or `mask`."), ScriptOption("optional", "boolean", "What is not there is no error."),
         waitOption,
       ],
-      "A rule: views of which enough was seen for long enough. See docs/tracking.md."),
+      "A rule: views of which enough was seen for long enough. See docs/tracking.md.",
+      example: "exposure { base = \"Shop.Banner\", frame = \"self.frame\", area = 0.5, dwell = \"500ms\", optional = true }"),
     ScriptEntry(
       "", "control", .function, "control(rule: table) -> Rule",
       options: [

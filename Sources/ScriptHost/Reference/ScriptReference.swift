@@ -140,9 +140,41 @@ package enum ScriptReference {
   /// A member of a handle's type.
   package static func member(_ name: String, of type: String) -> ScriptEntry? { entries.first { $0.owner == type && $0.name == name } }
 
+  /// The example that shows an entry: its own, or the first of another entry that uses it.
+  package static func example(of entry: ScriptEntry) -> (text: String, of: ScriptEntry)? {
+    if !entry.example.isEmpty { return (entry.example, entry) }
+    return entries.first { !$0.example.isEmpty && mayUse(entry, $0) && uses(entry, $0.example) }.map { ($0.example, $0) }
+  }
+
+  /// Of members with one name: it is that type's member in examples of the type, and of what answers the type.
+  private static func mayUse(_ entry: ScriptEntry, _ other: ScriptEntry) -> Bool {
+    guard entry.isMember, entry.owner != "Call" else { return true }
+    return other.owner == entry.owner || (other.result?.hasSuffix(entry.owner) ?? false)
+  }
+
+  private static func uses(_ entry: ScriptEntry, _ text: String) -> Bool {
+    let owner = entry.owner == "Call" ? "call" : entry.isMember ? "" : entry.owner
+    guard !owner.isEmpty || entry.isMember else { return false }
+    let ends: (Character) -> Bool = { !$0.isLetter && !$0.isNumber && $0 != "_" }
+    return [".", ":"].contains { mark in
+      let word = owner + mark + entry.name
+      var rest = text[...]
+      while let found = rest.holdsAt(word) {
+        rest = rest[found...].dropFirst(word.count)
+        if rest.first.map(ends) ?? true { return true }
+      }
+      return false
+    }
+  }
+
   private static let byName = Dictionary(entries.map { ($0.fullName, $0) }) { first, _ in first }
 }
 
 extension String {
   var trimmedBlanks: String { String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+}
+
+extension Substring {
+  /// Where a text begins in it first.
+  fileprivate func holdsAt(_ word: String) -> Index? { indices.first { self[$0...].hasPrefix(word) } }
 }

@@ -14,7 +14,7 @@ enum ReferenceText {
         lines.append(Help.wrap(option.summary, indent: 8))
       }
     }
-    if !entry.example.isEmpty { lines += [""] + entry.example.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 } }
+    if let example = ScriptReference.example(of: entry)?.text { lines += [""] + example.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 } }
     return lines.joined(separator: "\n")
   }
 
@@ -82,7 +82,8 @@ enum ReferenceText {
             text += "| `\(option.name)` | `\(type)` | \(option.isNeeded ? "Needed. " : "")\(option.summary) |\n"
           }
         }
-        if !entry.example.isEmpty { text += "\n```lua\n\(entry.example)\n```\n" }
+        guard let example = ScriptReference.example(of: entry) else { continue }
+        text += example.of.fullName == entry.fullName ? "\n```lua\n\(example.text)\n```\n" : "\nExample: at `\(example.of.fullName)`.\n"
       }
     }
     text += "\n## Lua's own\n\nAs in Lua 5.4, within the budgets of a call; a name that is not here does not exist for scripts.\n\n| name | what limits it |\n|---|---|\n"

@@ -38,6 +38,7 @@ struct ReferenceTests {
     let entry = try #require(ScriptReference.entries.first { $0.fullName == name })
     #expect(entry.summary.hasSuffix("."))
     #expect(entry.kind == .value || entry.signature.contains("("))
+    #expect(ScriptReference.example(of: entry) != nil, "neither an example of its own nor one that uses it")
     if entry.isMember { #expect(ScriptReference.types.contains { $0.name == entry.owner }) }
   }
 

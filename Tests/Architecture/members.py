@@ -1,0 +1,60 @@
+"""members.py ROOT: what is registered for scripts and what the reference says, name by name: members of handles, fields of the header.
+
+Globals are compared by the unit tests, in a Lua state; members and fields have no list there that could be read. Prints `ok` and `WRONG` lines."""
+import os, re, sys
+sys.path.insert(0, os.path.join(sys.argv[1], "Tests/Programs/support"))
+from checks import *
+
+sources = os.path.join(sys.argv[1], "Sources/ScriptHost")
+texts = {}
+for folder, _, names in os.walk(sources):
+    for name in names:
+        if name.endswith(".swift"):
+            path = os.path.join(folder, name)
+            texts[os.path.relpath(path, sources)] = open(path).read()
+reference = "\n".join(text for path, text in texts.items() if path.startswith("Reference/"))
+
+# MARK: Members of handles
+
+owners = {"method": "Method", "type": "Class", "hook": "Hook", "rule": "Rule", "call": "Call", "observation": "Observation", "delegates": "Delegates",
+          "timer": "Timer", "subscription": "Subscription", "preset": "Preset"}
+registered = {owner: set() for owner in owners.values()}
+for path, text in texts.items():
+    for call in re.finditer(r"shl_method\((?:patch\.)?state, (?:patch\.classes\.)?(\w+), (\w+|\"\w+\"),", text):
+        kind, word = call[1], call[2]
+        if kind not in owners:
+            check(f"{path}: the reference has a type for handles of '{kind}'", False, "add it to ScriptReference.types and to this table")
+            continue
+        if word.startswith('"'):
+            registered[owners[kind]].add(word.strip('"'))
+            continue
+        # for (name, function) in [("remove", remove), …]
+        loops = [loop for loop in re.finditer(rf"for \({word}, \w+\) in \[(.*?)\]\s*as", text, re.S) if loop.start() < call.start()]
+        registered[owners[kind]] |= set(re.findall(r"\(\"(\w+)\",", loops[-1][1])) if loops else set()
+calls = texts["Script/CallAPI.swift"]
+cases = re.search(r"enum Member: .*?\n\s*case (.*?)\n", calls)[1]
+spelled = dict(re.findall(r"case \.(\w+): \"(\w+)\"", calls[:calls.index("private static let members")]))
+registered["Call"] |= {spelled.get(case, case) for case in re.split(r",\s*", cases)}
+
+for owner, names in registered.items():
+    known = set(re.findall(rf'ScriptEntry\(\s*"{owner}", "(\w+)"', reference))
+    check(f"{owner}: {len(names)} members are registered, and all of them are in the reference", len(names) > 0 and names <= known, sorted(names - known))
+    check(f"{owner}: the reference has no other ones", known <= names, sorted(known - names))
+
+# MARK: Fields of the header
+
+header = texts["Script/PatchHeader.swift"]
+forms = set(re.findall(r'"(\w+)":', re.search(r"private static let forms = \[(.*?)\n  \]", header, re.S)[1]))
+begin = reference.index('"", "patch", .function')
+options = set(re.findall(r'ScriptOption\("(\w+)"', reference[begin:reference.index("],", begin)]))
+check(f"patch: its {len(forms)} fields are in the reference, and no other ones", forms == options, sorted(forms ^ options))
+sentence = set(re.split(r",\s*", re.search(r"unknown field '.*?known are ([\w, ]+)", header)[1]))
+check("patch: the sentence about an unknown field names the same", sentence == forms, sorted(sentence ^ forms))
+page = open(os.path.join(sys.argv[1], "docs/patches.md")).read()
+missing = [field for field in forms - {"target"} if f"`{field}`" not in page]
+check("patch: docs/patches.md has a row for each", not missing, missing)
+fields = set(re.findall(r"'(\w+)'", re.search(r"unknown target field '.*?known are ([^\"]*)", header)[1]))
+line = re.search(r'ScriptOption\("target".*', reference)[0]
+missing = [field for field in fields if f"`{field}`" not in line or f"`target.{field}`" not in page]
+check(f"patch: the {len(fields)} fields of target are in the reference and on the page", len(fields) == 4 and not missing, missing)
+finish()
