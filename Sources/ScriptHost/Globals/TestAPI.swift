@@ -1,10 +1,12 @@
 // TestAPI — `test "name" (function(t) … end)`: a patch's own tests, which only `scripthost test` runs.
 //
-// In a program that runs for itself the statement does nothing, so that tests stand in the file they are about.
+// In a program that runs for itself the statement does nothing, so that tests stand in the file they are about. Files of the directory `tests` of a
+// patch that is a directory are read for `scripthost test` alone, in the patch's own state.
 internal import CHookTrampoline
 internal import CLuaShim
 internal import LuaBridge
 private import Glibc
+private import Journal
 private import Synchronization
 
 enum TestAPI {
@@ -26,7 +28,8 @@ enum TestAPI {
     var info = SHLFunctionInfo()
     let function = shl_arg_function_ref(callback.raw, 0, &info)
     guard function != 0 else { return callback.fail("out of memory") }
-    ScriptTests.add(ScriptTest(environment: patch, name: name, function: LuaReference(function, in: patch.lua), line: callback.caller.line))
+    let caller = callback.caller
+    ScriptTests.add(ScriptTest(environment: patch, name: name, function: LuaReference(function, in: patch.lua), file: caller.source, line: caller.line))
     return callback.done()
   }
 }
@@ -36,6 +39,8 @@ struct ScriptTest: Sendable {
   let environment: Environment
   let name: String
   let function: LuaReference
+  /// The chunk it stands in: the patch's own, or `tests/cents.lua`.
+  let file: String
   /// Where it is in the file.
   let line: Int
 }
@@ -47,6 +52,8 @@ enum ScriptTests {
   static var areWanted: Bool { list.withLock { $0.areWanted } }
   static func want() { list.withLock { $0.areWanted = true } }
   static func add(_ test: ScriptTest) { list.withLock { $0.tests.append(test) } }
+  /// A patch was refused: what it said before does not count.
+  static func drop(of environment: Environment) { list.withLock { $0.tests.removeAll { $0.environment === environment } } }
   static var all: [ScriptTest] { list.withLock { $0.tests } }
 
   /// What a test gets as `t`. Failures are told at the line that asked.
@@ -114,6 +121,17 @@ enum ScriptTests {
   }
 }
 
+extension Environment {
+  /// Runs the files of the patch's directory `tests`, by name; they see its globals, and `require` its modules.
+  /// - Throws: `.failed` with the position.
+  func runTests() throws(PatchError) {
+    guard let directory else { return }
+    for path in PatchFiles.tests(in: directory) {
+      try run(try PatchSource.bytes(of: path), name: PatchFiles.testsFolder + "/" + String(decoding: path.lastComponent, as: UTF8.self))
+    }
+  }
+}
+
 extension BootTask {
   /// `scripthost test`: before the patches are loaded.
   static let wantTests = BootTask("want tests", .scripts, priority: 100) { context in
@@ -135,7 +153,8 @@ extension BootTask {
       write(isJSON ? TestText.json(outcome) : TestText.line(outcome))
     }
     if !isJSON { write("\(tests.count) test\(tests.count == 1 ? "" : "s"), \(failed) failed\n") }
-    _exit(failed > 0 ? 1 : tests.isEmpty ? 2 : 0)
+    let isRefused = context.patches?.list.contains { $0.state != .loaded } ?? false
+    _exit(failed > 0 || isRefused ? 1 : tests.isEmpty ? 2 : 0)
   }
 
   private static func write(_ text: String) {

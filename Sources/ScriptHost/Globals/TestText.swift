@@ -9,12 +9,14 @@ enum TestText {
     return "FAILED  \(outcome.test.name)\n        \(place(outcome, failure))\n"
   }
 
-  /// One object with `patch`, `test`, `line`, `ok`, `ns` and, where it failed, `message`.
+  /// One object with `patch`, `test`, `file`, `line`, `ok`, `ns` and, where it failed, `message`.
   static func json(_ outcome: ScriptTests.Outcome) -> String {
     var text = "{\"patch\":"
     EventText.append(json: outcome.test.environment.fileName, to: &text)
     text += ",\"test\":"
     EventText.append(json: outcome.test.name, to: &text)
+    text += ",\"file\":"
+    EventText.append(json: outcome.test.file, to: &text)
     text += ",\"line\":\(outcome.test.line),\"ok\":\(outcome.failure == nil),\"ns\":\(outcome.nanoseconds)"
     if let failure = outcome.failure {
       text += ",\"message\":"
@@ -25,7 +27,7 @@ enum TestText {
 
   /// Messages begin with file and line where Lua knows them.
   private static func place(_ outcome: ScriptTests.Outcome, _ failure: LuaFailure) -> String {
-    let file = outcome.test.environment.fileName
+    let file = outcome.test.file
     return failure.message.hasPrefix(file + ":") ? failure.message : "\(file):\(outcome.test.line): \(failure.message)"
   }
 }

@@ -103,6 +103,29 @@ package enum PatchFiles {
     return hasher.finalize()
   }
 
+  /// The folder of a patch's directory whose files have its tests.
+  package static let testsFolder = "tests"
+
+  /// The files of a patch's tests, by name: ordinary files that end in `.lua`, behind no symbolic link.
+  package static func tests(in directory: RawPath) -> [RawPath] {
+    let folder = directory.appending(testsFolder)
+    guard isPlain(folder, S_IFDIR) else { return [] }
+    return scripts(in: folder).filter { isPlain($0, S_IFREG) }
+  }
+
+  /// All scripts of a patch that is a directory: its own text, those of its modules, its tests.
+  package static func scripts(of directory: RawPath) -> [RawPath] { folders(in: directory).flatMap { scripts(in: $0) } + tests(in: directory) }
+
+  private static func scripts(in folder: RawPath) -> [RawPath] {
+    folder.directoryEntries().filter { $0.first != UInt8(ascii: ".") && $0.suffix(4) == Array(".lua".utf8)[...] }
+      .sorted { $0.lexicographicallyPrecedes($1) }.map { folder.appending($0) }
+  }
+
+  private static func isPlain(_ path: RawPath, _ kind: mode_t) -> Bool {
+    var status = stat()
+    return path.withCString { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == kind
+  }
+
   /// A patch's directory and the folders of its modules, at most 64.
   static func folders(in directory: RawPath) -> [RawPath] {
     var found = [directory]
@@ -111,7 +134,7 @@ package enum PatchFiles {
       let folder = found[next]
       next += 1
       for name in folder.directoryEntries().sorted(by: { $0.lexicographicallyPrecedes($1) })
-      where name.first != UInt8(ascii: ".") && name != Array("tests".utf8) {
+      where name.first != UInt8(ascii: ".") && name != Array(testsFolder.utf8) {
         var status = stat()
         let path = folder.appending(name)
         guard path.withCString({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { continue }
@@ -121,8 +144,8 @@ package enum PatchFiles {
     return found
   }
 
-  /// The directory as one patch.
-  private static func unit(_ directory: RawPath) -> Place? {
+  /// The directory as one patch; nil: it is none.
+  package static func unit(_ directory: RawPath) -> Place? {
     let main = directory.appending(PatchSource.mainFile)
     guard let status = main.status(), status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Place(path: main, directory: directory)

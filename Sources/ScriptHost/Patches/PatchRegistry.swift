@@ -136,7 +136,8 @@ package final class PatchRegistry: Sendable {
           refuse(source.place, .header("\(source.path): id '\(source.id)' is taken by '\(other.place.path)'; give each patch its own"))
           continue
         }
-        guard source.header.phase == .boot else {
+        // Tests are run before main.
+        guard source.header.phase == .boot || ScriptTests.areWanted else {
           wait(source)
           continue
         }

@@ -200,7 +200,9 @@ package final class Environment: @unchecked Sendable {
 
   /// Runs a text under the load budget.
   /// - Throws: `.failed` with the position; what the text installed until then stays, for the caller to remove.
-  package func run(_ source: [UInt8]) throws(PatchError) {
+  /// - Parameter name: the chunk's, where it is another file of the patch.
+  package func run(_ source: [UInt8], name: String? = nil) throws(PatchError) {
+    let fileName = name ?? fileName
     if String(decoding: source, as: UTF8.self).holds("duration") { namesDuration = true }
     try makeConfig(for: source)
     let outcome: Result<Void, LuaFailure> = source.withUnsafeBytes { bytes in

@@ -9,7 +9,7 @@ extension Subcommand {
     synopsis: "[--json] [--strict] [--policy FILE] PATCH… [PROGRAM]",
     description: [
       "Parses each PATCH, looks for unknown names, unused hooks and wrong numbers of arguments, and binds it to PROGRAM without running it: the header's target, types, selectors and whether they can be hooked, argument names, capture paths of tracking rules. Messages read FILE:LINE:COLUMN: MESSAGE, as editors understand them.",
-      "Files that end in .lua are patches, a directory means the patches in it; the last word, if it is neither, is the program. Without PROGRAM only the text is checked.",
+      "Files that end in .lua are patches, a directory means the patches in it, or, with patch.lua, that one with its modules and tests; the last word, if it is neither, is the program. Without PROGRAM only the text is checked.",
     ],
     options: [
       Option(long: "json", help: "Prints one JSON object per message."),
@@ -41,15 +41,21 @@ extension Subcommand {
     let policy: Policy? = if let path = arguments.path("--policy") { try PolicyFile.read(path) } else { nil }
     var mistakes = 0
     var count = 0
-    var paths: [RawPath] = []
-    for operand in operands { paths += try files(RawPath(operand)) }
-    for path in paths {
-      let shown = EventText.printable(path.description)
-      let name = String(decoding: path.lastComponent, as: UTF8.self)
+    var patches: [[RawPath]] = []
+    for operand in operands { patches += try files(RawPath(operand)) }
+    for paths in patches {
       count += 1
-      for finding in PatchCheck.findings(try PatchFile.read(path), fileName: name, program: program, policy: policy) {
-        if finding.severity == .error || arguments.has("--strict") { mistakes += 1 }
-        Output.line(arguments.has("--json") ? finding.json(shown) : finding.line(shown))
+      var texts: [(path: RawPath, bytes: [UInt8])] = []
+      for path in paths { texts.append((path, try PatchFile.read(path))) }
+      // All files of a patch run in one state.
+      let globals = texts.count > 1 ? PatchCheck.globals(of: texts.map(\.bytes)) : []
+      for (path, bytes) in texts {
+        let shown = EventText.printable(path.description)
+        let name = String(decoding: path.lastComponent, as: UTF8.self)
+        for finding in PatchCheck.findings(bytes, fileName: name, program: program, policy: policy, globals: globals) {
+          if finding.severity == .error || arguments.has("--strict") { mistakes += 1 }
+          Output.line(arguments.has("--json") ? finding.json(shown) : finding.line(shown))
+        }
       }
     }
     Output.flush()
@@ -72,13 +78,14 @@ extension Subcommand {
     return status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The patch itself, or those of a directory.
-  private static func files(_ path: RawPath) throws(Failure) -> [RawPath] {
-    guard let status = path.status() else { throw .notFound("no patch '\(EventText.printable(path.description))'; check the path") }
-    guard status.st_mode & S_IFMT == S_IFDIR else { return [path] }
-    let found = path.directoryEntries().filter { $0.suffix(4) == Array(".lua".utf8)[...] && $0.first != UInt8(ascii: ".") }.sorted { $0.lexicographicallyPrecedes($1) }
-    guard !found.isEmpty else { throw .notFound("'\(EventText.printable(path.description))' has no patches; a patch is a file that ends in .lua") }
-    return found.map { path.appending($0) }
+  /// The files of each patch that the path stands for: one, or of a directory that is a patch its text, its modules and its tests.
+  private static func files(_ path: RawPath) throws(Failure) -> [[RawPath]] {
+    let shown = EventText.printable(path.description)
+    guard path.status() != nil else { throw .notFound("no patch '\(shown)'; check the path") }
+    let places: [PatchFiles.Place]
+    do throws(PatchError) { places = try PatchFiles.places(path) } catch { throw .refused(error.description) }
+    guard !places.isEmpty else { throw .notFound("'\(shown)' has no patches; a patch is a file that ends in .lua") }
+    return places.map { place in place.directory.map(PatchFiles.scripts(of:)) ?? [place.path] }
   }
 }
 

@@ -137,8 +137,11 @@ extension PatchCheck {
 
   private mutating func checkCount(_ arguments: ArraySlice<Expression>, _ family: Family, _ range: Range<Int>) {
     let count = family.declaration.functionType.parameters.count
-    guard countIsKnown(arguments), arguments.count != count else { return }
-    error(range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), found \(arguments.count)")
+    guard countIsKnown(arguments) || arguments.count <= count else { return }
+    guard !countIsKnown(arguments) || arguments.count == count else {
+      return error(range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), found \(arguments.count)")
+    }
+    checkLiterals(arguments, family)
   }
 
   private mutating func checkNew(_ type: String, _ range: Range<Int>, _ arguments: ArraySlice<Expression>) {
@@ -257,6 +260,8 @@ extension PatchCheck {
         let count = family.declaration.functionType.parameters.count
         if arguments.count != count {
           error(name.range, "'\(family.selector)' takes \(count) argument\(count == 1 ? "" : "s"), call:original got \(arguments.count); pass all or none")
+        } else {
+          checkLiterals(arguments[...], family)
         }
       }
     default: break

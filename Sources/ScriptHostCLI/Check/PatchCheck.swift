@@ -16,16 +16,22 @@ struct PatchCheck {
   private(set) var findings: [CheckMessage] = []
   /// Classes that `class.define` makes in this file.
   private(set) var made: Set<String> = []
+  /// Globals that other files of the patch assign.
+  private var others: Set<String> = []
 
   /// Checks a whole file.
   /// - Parameters:
   ///   - program: nil: nothing is bound.
   ///   - policy: nil: nothing is denied.
+  ///   - globals: what other files of the patch assign.
   /// - Returns: findings in the order of their places.
-  static func findings(_ bytes: [UInt8], fileName: String, program: ProgramView?, policy: Policy? = nil) -> [CheckMessage] {
+  static func findings(
+    _ bytes: [UInt8], fileName: String, program: ProgramView?, policy: Policy? = nil, globals: Set<String> = []
+  ) -> [CheckMessage] {
     let source = SourceText(bytes)
     let script = Script(source)
     var check = PatchCheck(source, fileName, Names(script.block), program, policy)
+    check.others = globals
     if let problem = script.problem {
       check.error(problem.range, problem.message)
       return check.findings
@@ -39,6 +45,11 @@ struct PatchCheck {
     script.block.forEachStatement { check.check($0) }
     check.checkNames()
     return check.findings.sorted { $0.position < $1.position }
+  }
+
+  /// The globals that these texts assign.
+  static func globals(of texts: [[UInt8]]) -> Set<String> {
+    Set(texts.flatMap { Names(Script(SourceText($0)).block).globals.filter(\.isAssigned).map(\.name.text) })
   }
 
   private init(_ source: SourceText, _ fileName: String, _ names: Names, _ program: ProgramView?, _ policy: Policy?) {
@@ -134,7 +145,7 @@ struct PatchCheck {
   // MARK: Names
 
   private mutating func checkNames() {
-    let assigned = Set(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
+    let assigned = others.union(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
     var told: Set<String> = []
     for use in meanings.names.globals where told.insert(use.name.text).inserted {
       let name = use.name.text
@@ -172,7 +183,8 @@ struct PatchCheck {
       case .method, .type: warn(value.range, "this is resolved and nothing is hooked; add ':before', ':around' or ':after'")
       default: break
       }
-    case .assignment(let targets, _):
+    case .assignment(let targets, let values):
+      for (target, value) in zip(targets, values) { checkAssigned(value, to: target) }
       for target in targets {
         guard case .member(let base, let member) = target.kind, case .call(let handler) = meanings.of(base) else { continue }
         if member.text == "result", handler.position == "before" {
@@ -181,6 +193,19 @@ struct PatchCheck {
           error(member.range, "'call.\(member.text)' cannot be set; 'call.result', 'call.errno' and 'call.args.…' can")
         }
       }
+    default: break
+    }
+  }
+
+  /// A literal that becomes an argument.
+  private mutating func checkAssigned(_ value: Expression, to target: Expression) {
+    switch target.kind {
+    case .member(let base, let member):
+      if case .arguments(let handler) = meanings.of(base), let family = handler.family { checkLiteral(value, ofArgument: member.text, family) }
+    case .index(let base, let key):
+      guard case .arguments(let handler) = meanings.of(base), let family = handler.family else { return }
+      if let text = key.text { checkLiteral(value, ofArgument: text, family) }
+      if case .number(let digits) = key.kind { checkLiteral(value, ofArgument: digits, family) }
     default: break
     }
   }

@@ -1,4 +1,6 @@
-// A program whose types patches are checked against. It is never run.
+// A program whose types patches are checked against. When it runs, it makes the file that SHOP_RAN names.
+import Glibc
+
 public struct Line { public var name: String; public var price: Double; public var quantity: Int }
 
 public final class User { public var email: String; public init(_ email: String) { self.email = email } }
@@ -31,6 +33,7 @@ public class Cart: Base {
 
 @main enum Shop {
   static func main() {
+    if let path = getenv("SHOP_RAN"), let file = fopen(path, "w") { fclose(file) }
     let cart = Cart.make()
     cart.user = User("a@b.c")
     cart.add("tea", price: 2, quantity: CommandLine.arguments.count)

@@ -131,3 +131,23 @@ method "Shop.Cart.total(tax:)":before(function(call)
 === a stray symbol
 > 1:11: expected a value, found '=='
 local x = == 2
+=== a text for a number
+> 1:35: 'for' of 'Shop.discount(for:)' is of type Double, found a text
+swift.call("Shop.discount(for:)", "much")
+=== a boolean for a text
+> 2:86: an argument of 'Shop.Cart.add(_:price:quantity:)' is of type String, found a boolean
+local cart = swift.new("Shop.Cart", "init(title:)", "x")
+method "Shop.Cart.add(_:price:quantity:)":around(function(call) return call:original(true, 1.5, 2) end, { group = cart.title })
+=== a number for a text of an initialiser
+> 1:54: 'title' of 'Shop.Cart.init(title:)' is of type String, found the number 7
+print(swift.new("Shop.Cart", "init(title:)",         7).title)
+=== an argument that is set to a fraction
+> 2:24: 'quantity' of 'Shop.Cart.add(_:price:quantity:)' is of type Int, found the number 2.5, which is not whole
+method "Shop.Cart.add(_:price:quantity:)":before(function(call)
+  call.args.quantity = 2.5
+end)
+=== an argument by its number
+> 2:18: 'price' of 'Shop.Cart.add(_:price:quantity:)' is of type Double, found nil
+method "Shop.Cart.add(_:price:quantity:)":before(function(call)
+  call.args[2] = nil
+end)

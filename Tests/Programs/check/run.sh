@@ -56,6 +56,14 @@ says 'an unused method' warn.out "warn.lua:5:7: warning: 'm' is resolved and nev
 capture strict "$scripthost" check --strict warn.lua ./shop
 ended 'with --strict they are' strict 1
 
+# MARK: The program is not started
+
+SHOP_RAN=ran capture notrun "$scripthost" check "$here/good.lua" ./shop
+ended 'a check of a program that writes a file when it runs' notrun
+check 'the program did not run' [ ! -e ran ]
+SHOP_RAN=ran ./shop >/dev/null
+check 'which it would have shown' [ -e ran ]
+
 # MARK: Forms
 
 capture json "$scripthost" check --json "cases/a misspelt selector.lua" ./shop

@@ -33,16 +33,24 @@ for number, (name, body) in enumerate(re.findall(r'^### `([^`]*)`\n(?:(?!^### ).
     word = re.sub(r'[^A-Za-z.]+', '-', name.split('(')[0]).strip('-')
     open(f'{number:02d}-{word}.lua', 'w').write(body)
 PY
+# Entries without an example of their own say where one is.
+python3 - page.out >bare <<'PY'
+import re, sys
+for part in re.split(r'^### ', open(sys.argv[1]).read(), flags=re.M)[1:]:
+    part = part.split('\n## ')[0]
+    if '```lua' not in part and 'Example: at `' not in part: print(part.split('\n')[0])
+PY
+same 'every entry has an example, or names one that shows it' bare /dev/null
 count=0
+capture check "$scripthost" check [0-9]*.lua ./shop
+ended 'the checker finds no mistake in them' check
 for file in [0-9]*.lua; do
   count=$((count + 1))
-  capture check "$scripthost" check "$file" ./shop
-  ended "$file: the checker finds no mistake" check
   capture_loaded run timeout 60 "$scripthost" run --state state --patches "$file" -- ./shop
   ended "$file: the program runs on" run
   if grep -aF "$file" run.err >told; then bad "$file: nothing is told against it" "$(head -n 5 told)"; else good "$file: nothing is told against it"; fi
 done
-check 'there are examples' [ "$count" -ge 20 ]
+check 'there are examples' [ "$count" -ge 80 ]
 
 # MARK: Tests of patches
 
@@ -83,6 +91,74 @@ assert found[2]["line"] == 8 and "expected 2" in found[2]["message"], found'
 printf 'method "Shop.Crt.x()"\n' >broken.lua
 capture broken "$scripthost" test broken.lua ./shop
 check 'a patch that is refused does not pass' [ "$(cat broken.status)" -ne 0 ]
+
+# MARK: JSON
+
+cat >json.lua <<'LUA'
+test "what was read is written the same" (function(t)
+  for _, text in ipairs { "null", "true", "7", "-9223372036854775808", "9223372036854775807", "0.5", '"a\\u0000b"', '"\u{1F600}"', "[1,2.5,null,[true]]", '{"a":{"b":[1]},"c":"d"}' } do
+    t.equal(json.encode(json.decode(text)), text)
+  end
+end)
+test "kinds" (function(t)
+  t.equal(math.type(json.decode "9223372036854775807"), "integer")
+  t.equal(math.type(json.decode "1e3"), "float")
+  t.equal(json.decode '"\\u00e9\\ud83d\\ude00"', "é\u{1F600}")
+  t.equal(json.decode("null"), swift.null)
+  t.equal(json.decode('{"a":null}').a, swift.null)
+  t.equal(#json.decode '"a\\u0000b"', 3)
+  t.equal(json.encode {}, "{}")
+end)
+test "mistakes" (function(t)
+  for _, text in ipairs { "", "[1,", "{\"a\"}", "nul", "01", "1 2", '"\\ud800"', '"\\x"', "[1,]", "\"a\nb\"", "NaN" } do t.fails(function() json.decode(text) end, "at byte") end
+  t.fails(function() json.decode(7) end, "takes a text")
+  t.fails(function() json.decode(("["):rep(101) .. ("]"):rep(101)) end, "at byte")
+  t.expect(json.decode(("["):rep(99) .. ("]"):rep(99)))
+  t.fails(function() json.encode(print) end, "json.encode: ")
+  t.fails(function() json.encode(0 / 0) end, "json.encode: ")
+  t.fails(function() json.encode { [1] = 1, a = 2 } end, "json.encode: ")
+  local cycle = {}
+  cycle.a = cycle
+  t.fails(function() json.encode(cycle) end, "json.encode: ")
+end)
+LUA
+capture json "$scripthost" test json.lua ./shop
+ended 'json: texts, kinds and mistakes' json
+same 'json: all of it' <(grep -v '^ok' json.out) <(printf '3 tests, 0 failed\n')
+
+# MARK: Tests beside a patch
+
+mkdir -p unit/lib unit/tests
+printf 'local money = require "lib.money"\nscale = 2\nmethod "Shop.Cart.total(tax:)":around(function(call) return money.round(call:original()) * scale end)\ntest "in the text itself" (function(t) t.equal(scale, 2) end)\n' >unit/patch.lua
+printf 'return { round = function(n) return math.floor(n + 0.5) end }\n' >unit/lib/money.lua
+cat >unit/tests/b.lua <<'LUA'
+local money = require "lib.money"
+test "sees the patch's globals and modules" (function(t)
+  t.equal(money.round(1.6) * scale, 4)
+  t.equal(t.call(class "Shop.Cart":make(), "total(tax:)", 0.0), 4.0)
+end)
+LUA
+printf 'test "of another file" (function(t) t.equal(scale, 3) end)\n' >unit/tests/a.lua
+ln -s /etc/passwd unit/tests/linked.lua
+capture unit "$scripthost" test unit ./shop
+ended 'a failed test of the directory tests is the status' unit 1
+says 'tests of the text' unit.out 'ok      in the text itself'
+says 'tests of a file see the globals and modules of the patch' unit.out "ok      sees the patch's globals and modules"
+says 'a failed one has its place' unit.out 'tests/a.lua:1: expected 3, found 2'
+check 'text first, then the files by name' [ "$(grep -o 'in the text\|of another\|sees the' unit.out | tr '\n' ' ')" = 'in the text of another sees the ' ]
+capture unitjson "$scripthost" test --json unit ./shop
+says 'JSON tells the file' unitjson.out '"test":"of another file","file":"tests/a.lua","line":1'
+capture unitcheck "$scripthost" check unit ./shop
+ended 'the checker reads patch, modules and tests, which share their globals' unitcheck
+printf 'prnt(scale)\n' >unit/tests/a.lua
+capture unitbad "$scripthost" check unit ./shop
+says 'a mistake in a test has its place' unitbad.out "unit/tests/a.lua:1:1: unknown global 'prnt'; did you mean 'print'?"
+capture unittest "$scripthost" test unit ./shop
+ended 'a test file that fails refuses the patch' unittest 1
+says 'with its place' unittest.err 'tests/a.lua:1:'
+capture unitrun "$scripthost" run --state state --patches unit -- ./shop
+ended 'a run reads no tests' unitrun
+if grep -aF 'tests/' unitrun.err >told; then bad 'and tells nothing of them' "$(head -n 3 told)"; else good 'and tells nothing of them'; fi
 
 # MARK: New patches
 
