@@ -4,6 +4,8 @@ import Glibc
 struct Settings {
   var quick = false
   var json = false
+  /// A file of figures that stand beside those of this run; empty: none.
+  var against = ""
   /// Directory of scripthost, its libraries and engine-bench.
   var products = ""
   /// The measured program.
@@ -26,11 +28,12 @@ struct Settings {
       case "--quick": quick = true
       case "--json": json = true
       case "--only": only.append(arguments.popFirst() ?? "")
+      case "--against": against = arguments.popFirst() ?? ""
       case "--products": products = arguments.popFirst() ?? ""
       case "--subject": subject = arguments.popFirst() ?? ""
       case "--live": live = arguments.popFirst() ?? ""
       case "--toolchain": toolchain = arguments.popFirst() ?? ""
-      default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json] [--only WORD]")
+      default: fail("unknown word '\(word)'; use scripts/bench [--quick] [--json] [--only WORD] [--against FILE]")
       }
     }
     guard ![products, subject, live, toolchain].contains("") else { fail("start it as scripts/bench") }

@@ -5,6 +5,8 @@ let settings = Settings(CommandLine.arguments.dropFirst())
 let workplace = Workplace(settings)
 defer { workplace.remove() }
 
+// Read first: a wrong name is told before anything is measured.
+let before = settings.against.isEmpty ? nil : Before(settings.against)
 var samples = Samples()
 let plans = Plan.all(settings, workplace).filter { plan in settings.only.isEmpty || settings.only.contains(where: plan.title.contains) }
 if plans.isEmpty { fail("nothing is measured whose title has one of '\(settings.only.joined(separator: "', '"))'; titles are \(Plan.all(settings, workplace).map(\.title).joined(separator: "; "))") }
@@ -13,7 +15,7 @@ for plan in plans {
   plan.run(&samples)
 }
 let report = Report(samples)
-if settings.json { report.printJSON() } else { report.printTable() }
+if settings.json { report.printJSON() } else { report.printTable(beside: before) }
 
 func progress(_ text: String) { tell("==> \(text)\n") }
 
