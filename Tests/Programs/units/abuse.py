@@ -1,5 +1,5 @@
 """abuse.py SCRIPTHOST SERVER WORK [SEED]: clients of the control socket that do what they should not; the program never waits for them."""
-import os, random, socket, sys, time
+import os, random, socket, subprocess, sys, time
 from control import *
 
 scripthost, server, work = sys.argv[1:4]
@@ -134,5 +134,51 @@ alive(f"300 clients with random requests (seed {seed}, {ended} turned away)")
 report = host.command("report")
 check("the program ran on, and finds no descriptor that it did not open", int(report.split()[1]) > 0 and report.endswith("descriptors 43"), report)
 check("nothing was loaded", good.ask("patches")["patches"] == [])
+
+# MARK: Who may connect
+
+sockets = {os.readlink(f"/proc/{host.process.pid}/task/{task}/fd/{number}")
+           for task in os.listdir(f"/proc/{host.process.pid}/task") for number in os.listdir(f"/proc/{host.process.pid}/task/{task}/fd")}
+sockets = {each[8:-1] for each in sockets if each.startswith("socket:[")}
+inode = {"tcp": 9, "tcp6": 9, "udp": 9, "udp6": 9, "raw": 9, "unix": 6}
+known = {kind: {line.split()[column] for line in open(f"/proc/{host.process.pid}/net/{kind}").readlines()[1:] if len(line.split()) > column} for kind, column in inode.items() if os.path.exists(f"/proc/{host.process.pid}/net/{kind}")}
+check(f"of its {len(sockets)} sockets all are Unix sockets, and none has a network address",
+      len(sockets) > 0 and sockets <= known["unix"] and not any(sockets & found for kind, found in known.items() if kind != "unix"), sockets)
+
+connecting = """
+import os, socket, sys
+if int(sys.argv[2]): os.setgid(int(sys.argv[2])), os.setuid(int(sys.argv[2]))
+client = socket.socket(socket.AF_UNIX)
+client.settimeout(20)
+try:
+    client.connect(sys.argv[1])
+    client.sendall(b'{"id":1,"do":"status"}\\n')
+    print(client.recv(65536).decode() or "closed")
+except PermissionError: print("no permission")
+except (ConnectionResetError, BrokenPipeError): print("closed")
+"""
+
+
+def connecting_as(user):
+    # Not sys.executable, which another user may not be able to run.
+    return subprocess.run(["/usr/bin/env", "python3", "-c", connecting, host.path, str(user)], capture_output=True, text=True, timeout=4 * LIMIT).stdout.strip()
+
+
+if os.geteuid() != 0:
+    print("who connects is not tested: only root can become another user")
+else:
+    check("root is answered", '"ok":true' in connecting_as(0))
+    found = connecting_as(65534)
+    check("another user does not come to the socket", found == "no permission", found)
+    # The modes are no protection any more: what is left is that the process asks who connects.
+    opened, folder = [], host.path
+    while folder != "/":
+        opened.append((folder, os.stat(folder).st_mode & 0o7777))
+        os.chmod(folder, opened[-1][1] | 0o777 if folder == host.path else opened[-1][1] | 0o5)
+        folder = os.path.dirname(folder)
+    found = connecting_as(65534)
+    for path, mode in opened: os.chmod(path, mode)
+    check("whoever gets past the modes is asked who they are, and gets no answer", found == "closed", found)
+    alive("a stranger")
 check("and ends as it does alone", host.end() == 0)
 finish()

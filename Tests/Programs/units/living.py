@@ -121,13 +121,32 @@ until(lambda: {p["id"]: p["state"] for p in control.ask("patches")["patches"]}.g
 check("and is taken out when its time is over", [h["owner"] for h in control.ask("hooks")["hooks"]] == ["fits"])
 check("ends", host.end() == 0)
 
-write("phases/a.lua", answering(1, "late", ', phase = "up"'))
-write("phases/b.lua", answering(2, "idle", ', phase = "idle"'))
-host, state = start("phases", [os.path.join(home, "phases")])
-control = host.control()
-until(lambda: [p["state"] for p in control.ask("patches")["patches"]] == ["loaded", "loaded"], "both phases")
-check("patches of later phases are loaded while the program runs", [p["hooks"] for p in control.ask("patches")["patches"]] == [1, 1])
-host.end()
+# Each says when it is loaded. Names and phases are against each other; of equal priority the name counts.
+phased = lambda id, more: answering(1, id, more) + f'log.info("loaded {id}")\n'
+for name, more in [("a-idle", ', phase = "idle"'), ("b-up", ', phase = "up"'), ("c-boot", ""), ("d-boot", ""), ("e-first", ", priority = 5"), ("f-up", ', phase = "up", priority = 1')]:
+    write(f"phases/{name}.lua", phased(name, more))
+order = ["e-first", "c-boot", "d-boot", "f-up", "b-up", "a-idle"]
+state = os.path.join(home, "state-phases")
+os.makedirs(state)
+held = subprocess.Popen([scripthost, "run", "-v", "--hold", "--state", state, "--patches", os.path.join(home, "phases"), "--", server], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                        stderr=open(os.path.join(state, "errors"), "w"), text=True, env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
+path = os.path.join(state, "control", f"{held.pid}.sock")
+until(lambda: os.path.exists(path), "the socket of the held program")
+control = Control(path)
+states = lambda: {p["id"]: p["state"] for p in control.ask("patches")["patches"]}
+until(lambda: states().get("d-boot") == "loaded", "the patches of the phase boot")
+before_main = states()
+check("before main, patches of boot are loaded, those of later phases wait", before_main == {each: "loaded" if "boot" in each or "first" in each else "waiting" for each in order}, before_main)
+control.ask("go")
+until(lambda: set(states().values()) == {"loaded"}, "the later phases")
+said = open(os.path.join(state, "errors")).read()
+events = subprocess.run([scripthost, "logs", "--state", state, "--json"], capture_output=True, text=True, timeout=4 * LIMIT).stdout
+loaded = [word.split('"')[0] for word in events.split('loaded ')[1:] if word.split('"')[0] in order]
+check("boot, then up, then idle; in each by priority, then by name", loaded == order, loaded, events[:800], said[:400])
+check("the hooks of all are there", [p["hooks"] for p in control.ask("patches")["patches"]] == [1] * 6)
+held.stdin.write("end\n")
+held.stdin.close()
+check("the program ends", held.wait(LIMIT) == 0)
 
 # MARK: The command
 
@@ -174,6 +193,45 @@ threads = len(os.listdir(f"/proc/{host.process.pid}/task"))
 check("--no-control: no socket and no thread of the host", not os.path.exists(host.path) and threads == 5, threads)
 host.end()
 
+# MARK: Following
+
+
+class Follower:
+    """A command that goes on; its lines come to a file."""
+
+    def __init__(self, name, *words):
+        self.file = os.path.join(home, name)
+        self.process = subprocess.Popen([scripthost, *words], stdout=open(self.file, "w"), stderr=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "XDG_RUNTIME_DIR"})
+
+    def says(self, text):
+        until(lambda: text in open(self.file).read(), f"'{text}' in {self.file}")
+        return open(self.file).read().count(text)
+
+    def end(self):
+        self.process.send_signal(2)
+        return self.process.wait(LIMIT)
+
+
+write("told.lua", 'patch { id = "told" }\nlog.info("first words")\nprint("printed words")\n')
+host, state = start("follow", [os.path.join(home, "told.lua")])
+host.control().close()
+logs = Follower("followed-logs", "logs", "-f", "--state", state)
+events = Follower("followed-events", "events", "-f", "--json", "--state", state)
+check("logs -f begins with what there is", logs.says("first words") == 1 and logs.says("printed words") == 1)
+events.says("first words")
+write("more.lua", 'patch { id = "more" }\nlog.warn("later words")\nmethod "Server.Shop.price(_:)":before(function() end)\ntrack "sold" { on = "Server.Shop.stock(_:)", once_per = "process" }\n')
+check("a patch that speaks is loaded", host.control().ask("load", path=os.path.join(home, "more.lua"))["ok"])
+check("logs -f shows a message of a running program, once", logs.says("later words") == 1)
+check("events -f shows messages and events, each once", events.says("later words") == 1 and events.says('"sold"') == 1)
+check("lines of --json are JSON, also while they come", all(json.loads(line) for line in open(events.file).read().split("\n")[:-1]))
+host.process.kill()
+host.process.wait()
+again = Hosted(scripthost, state, [server], [os.path.join(home, "told.lua")])
+until(lambda: open(logs.file).read().count("first words") == 2, "the words of the next process")
+check("after a kill -9 they follow the next process", logs.process.poll() is None and events.process.poll() is None)
+again.end()
+check("Ctrl-C ends them", logs.end() in (0, -2, 130) and events.end() in (0, -2, 130), logs.process.returncode, events.process.returncode)
+
 # MARK: Watching
 
 write("watched/a.lua", answering(1, "a"))
@@ -185,13 +243,14 @@ def versions():
     return {p["id"]: (p["version"], p["state"]) for p in control.ask("patches")["patches"]}
 
 
+# The bench holds it against 100 ms, on a machine that does nothing else.
 times = []
 for version in range(2, 12):
     begin = time.monotonic()
     write("watched/a.lua", answering(version, "a"))
     until(lambda: versions().get("a") == (str(version), "loaded"), f"version {version} after its file was saved")
     times.append(time.monotonic() - begin)
-check(f"a saved file is live: {sorted(times)[len(times) // 2] * 1000:.0f} ms in the middle, {max(times) * 1000:.0f} ms at most", True)
+check(f"a saved file is live: {sorted(times)[len(times) // 2] * 1000:.0f} ms in the middle, {max(times) * 1000:.0f} ms at most", sorted(times)[len(times) // 2] < 0.5, times)
 write("watched/a.lua", answering(12, "a") + "oops(\n")
 until(lambda: "the one before stays" in host.said(), "the reason on stderr")
 check("a broken text: the one before stays, the reason is told once", versions() == {"a": ("11", "loaded")} and host.said().count("the one before stays") == 1, versions(), host.said())

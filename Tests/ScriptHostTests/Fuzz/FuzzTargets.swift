@@ -1,9 +1,10 @@
-// FuzzTargets — what reads texts of strangers: headers, policies, selectors, globs, capture paths, conditions, requests, snippets. Each takes any
-// bytes, must end, and keeps what it promises.
+// FuzzTargets — what reads texts of strangers: headers, policies, selectors, globs, capture paths, conditions, requests, what clients of the control
+// socket send, snippets. Each takes any bytes, must end, and keeps what it promises.
 //
 // Used by the unit tests (kept seeds and a few mutations) and by Tests/Support/FuzzCases (libFuzzer, scripts/fuzz), which links to this file.
 // A release build has no testable imports, and no use for it.
 #if DEBUG || FUZZING
+import Glibc
 @testable import HookRuntime
 @testable import Journal
 @testable import LuaSyntax
@@ -23,7 +24,7 @@ public struct FuzzSubject {
 }
 
 enum FuzzTargets {
-  static let names = ["header", "policy", "selector", "glob", "path", "condition", "request", "snippet"]
+  static let names = ["header", "policy", "selector", "glob", "path", "condition", "request", "control", "snippet"]
 
   /// Stops the process where a promise is broken.
   static func run(_ name: String, _ bytes: [UInt8]) {
@@ -35,6 +36,7 @@ enum FuzzTargets {
     case "path": path(String(decoding: bytes, as: UTF8.self))
     case "condition": condition(String(decoding: bytes, as: UTF8.self))
     case "request": request(bytes)
+    case "control": control(bytes)
     case "snippet": snippet(bytes)
     default: fatalError("no fuzz target '\(name)'")
     }
@@ -128,6 +130,47 @@ enum FuzzTargets {
       guard let again = try? JSONValue(parsing: Array(line.utf8)) else { fatalError("broken promise: what is written can be read: \(line.prefix(200))") }
       expect(again.line == line, "what was read again is written the same: \(line.prefix(200))")
     } catch { expect(error.position >= 0 && error.position <= bytes.count, "a mistake is inside of the request") }
+  }
+
+  private static let host: ControlHost = {
+    let log = HostLog(recorder: nil, isVerbose: false)
+    return ControlHost(patches: PatchRegistry(log: log, program: "fuzzed"), log: log, program: RawPath("/fuzzed"), buildID: "", started: 0)
+  }()
+
+  /// What a client sends, in pieces: the lines are put together, and each request that is known is answered once.
+  private static func control(_ bytes: [UInt8]) {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+    let client = ControlClient(ends[0], now: 0)
+    defer {
+      client.end()
+      close(ends[1])
+    }
+    var found: [[UInt8]] = []
+    var rest = bytes[...]
+    var size = Int(bytes.first ?? 0) % 97 + 1
+    while !rest.isEmpty {
+      let part = Array(rest.prefix(size))
+      guard write(ends[1], part, part.count) == part.count else { return }
+      rest = rest.dropFirst(size)
+      size = size * 7 % 101 + 1
+      guard let lines = client.readLines(now: 0) else { fatalError("broken promise: a client with short lines is read") }
+      found += lines
+    }
+    shutdown(ends[1], Int32(SHUT_WR))
+    found += client.readLines(now: 0) ?? []
+    expect(found == bytes.split(separator: 10).map(Array.init), "lines are what stands between line ends, whatever the pieces")
+    for line in found.prefix(16) {
+      guard let request = try? JSONValue(parsing: line), let name = request["do"]?.text, let verb = ControlVerbs.find(name) else { continue }
+      // Sessions have threads of their own; paths are files of this machine.
+      if name == "console.open" || name == "load" && (request["path"]?.text ?? "").hasPrefix("/") { continue }
+      let call = ControlCall(request, id: request["id"] ?? .null, client, host)
+      guard client.begin(call) else { continue }
+      verb.run(call)
+      expect(call.isOver, "'\(name)' is answered")
+    }
+    expect(client.openCalls == 0, "no request stays open")
+    expect(client.flush(), "the answers are on their way")
   }
 
   private static func snippet(_ bytes: [UInt8]) {

@@ -1,0 +1,78 @@
+"""locks.py SCRIPTHOST SERVER WORK: requests while a thread of the program has the lock of stdio and, inside of dlopen, that of the loader."""
+import os, subprocess, sys, threading
+from control import *
+
+scripthost, server, work = sys.argv[1:4]
+home = os.path.join(work, "locks")
+os.makedirs(home)
+# Its constructor goes on when the file is there that the environment names.
+with open(os.path.join(home, "slow.c"), "w") as file:
+    file.write("#include <stdlib.h>\n#include <unistd.h>\n"
+               'static __attribute__((constructor)) void wait_here(void) { if (write(1, "holding\\n", 8) < 0) return; while (access(getenv("LET_GO"), F_OK) != 0) usleep(1000); }\n')
+library, gate = os.path.join(home, "slow.so"), os.path.join(home, "go")
+subprocess.run(["clang", "-shared", "-fPIC", "-o", library, os.path.join(home, "slow.c")], check=True)
+os.environ["LET_GO"] = gate
+
+
+def write(name, text):
+    path = os.path.join(home, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+host = Hosted(scripthost, home, [server], [write("answer.lua", 'patch { id = "answer" }\nmethod "Server.Shop.answer(_:)":around(function(call) return call:original() + 1000 end)\n')])
+control = host.control()
+check("a thread of the program has both locks", host.command("hold " + library) == "holding")
+
+
+def held(do, **members):
+    """The answer, while the locks are held."""
+    answer = control.ask(do, **members)
+    assert not os.path.exists(gate)
+    return answer
+
+
+check("status is answered", held("status")["ok"])
+check("help, patches, hooks, costs, top and guards are", all(held(each)["ok"] for each in ("help", "patches", "hooks", "costs", "top", "guards")))
+check("disable and enable", held("disable", patch="answer")["ok"] and held("enable", patch="answer")["ok"])
+check("the command: status", subprocess.run([scripthost, "status", "--state", home], capture_output=True, timeout=4 * LIMIT).returncode == 0)
+
+def computed():
+    """Clock ticks that its threads computed."""
+    task = f"/proc/{host.process.pid}/task"
+    return sum(int(open(f"{task}/{each}/stat").read().split()[13]) for each in os.listdir(task))
+
+
+# What may have to ask the loader has a thread of its own: it may wait, and what asks for its hooks then waits for it.
+late = {}
+
+
+def ask(name, do, **members):
+    def run():
+        connection = Control(host.path)
+        connection.socket.settimeout(4 * LIMIT)
+        connection.send(do=do, **members)
+        late[name] = connection.line()  # of a session its number; the request stays open
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+threads = [ask("load", "load", path=write("more.lua", 'patch { id = "more" }\nmethod "Server.Shop.price(_:)":before(function() end)\n'))]
+check("beside a load status and help are answered", held("status")["ok"] and held("help")["ok"])
+threads.append(ask("open", "console.open"))
+check("beside a session that is to open, too", held("status")["ok"])
+before = computed()
+until(lambda: computed() > before, "the program's threads")
+check("the program's threads call on", True)
+waiting = [name for name in ("load", "open") if name not in late]
+open(gate, "w").close()
+threads[0].join()
+check(f"load is answered when the locks are free again{' (it waited)' if 'load' in waiting else ' (it did not wait)'}", late["load"]["ok"], late)
+check("unload", control.ask("unload", patch="more")["ok"])
+until(lambda: "session" in late.get("open", {}), "the session")
+check("the program goes on", host.command("report").startswith("calls "))
+control.close()
+check("and ends as it does alone", host.end() == 0)
+finish()

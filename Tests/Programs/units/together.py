@@ -1,0 +1,85 @@
+"""together.py SCRIPTHOST SERVER WORK: patches that are in each other's way while four threads call: what on_busy says, and one that is at its end beside one at work."""
+import os, sys, time
+from control import *
+
+scripthost, server, work = sys.argv[1:4]
+home = os.path.join(work, "together")
+os.makedirs(home)
+host = Hosted(scripthost, home, [server])
+control = host.control()
+
+
+def load(id, text):
+    path = os.path.join(home, id + ".lua")
+    with open(path, "w") as file:
+        file.write(f'patch {{ id = "{id}" }}\n{text}')
+    result = control.ask("load", path=path)
+    if not result["ok"]:
+        check(f"{id} is loaded", False, result)
+        finish()
+
+
+def hook(id, selector, type="Shop"):
+    return next(each for each in control.ask("top", hold_ms=0)["hooks"] if each["patch"] == id and each["selector"] == f"Server.{type}.{selector}")
+
+
+def report():
+    words = host.command("report").split()
+    return dict(zip(words[::2], words[1::2]))
+
+
+# MARK: on_busy
+
+# So long that four threads meet in it, and far from a handler's budget.
+spin = "local x = 0 for i = 1, 500000 do x = x + i end"
+around = lambda options: f'method "Server.Shop.answer(_:)":around(function(call) {spin} return call:original() + 1000 end{options})\n'
+before = lambda options: f'method "Server.Shop.answer(_:)":before(function(call) {spin} end{options})\n'
+for name, text, low, high, skips in [
+    ("around: wait is the default", around(""), 1000, 1001, False),
+    ("around: wait, written out", around(', { on_busy = "wait" }'), 1000, 1001, False),
+    ("around: the original alone", around(', { on_busy = "original" }'), 0, 1001, True),
+    ("before: the original alone is the default", before(""), 0, 1, True),
+    ("before: wait", before(', { on_busy = "wait" }'), 0, 1, False),
+]:
+    load("busy", text)
+    host.command(f"expect {low} {high}")
+    first = hook("busy", "answer(_:)")
+    until(lambda: hook("busy", "answer(_:)")["calls"] > first["calls"] + 60, "calls that meet")
+    if skips:
+        until(lambda: hook("busy", "answer(_:)")["skipped"] > 0, "a call that is skipped")
+    found, told = hook("busy", "answer(_:)"), report()
+    check(f"{name}: {found['skipped']} of {found['calls']} calls are skipped, and the answers say so", (found["skipped"] > 0) == skips and told["wrong"] == "0", found, told)
+    host.command(f"expect {-2**62} {2**62}")
+    control.ask("unload", patch="busy")
+thrown = int(report()["thrown"])
+load("busy", f'method "Server.Till.sell(_:)":around(function(call) {spin} return call:original() end, {{ on_busy = "throw" }})\n')
+until(lambda: int(report()["thrown"]) > thrown, "a call that throws")
+found = hook("busy", "sell(_:)", "Till")
+check("around: throw gives the program an error to catch", found["calls"] > 0 and found["failures"] == 0, found)
+control.ask("unload", patch="busy")
+# Calls in flight end with what they began with.
+until(lambda: (lambda before: time.sleep(0.05) or report()["thrown"] == before)(report()["thrown"]), "the end of the errors")
+check("and none when the patch is gone", True)
+
+# MARK: The end of one patch
+
+load("good", 'method "Server.Shop.answer(_:)":around(function(call) return call:original() + 1000 end)\n')
+host.command("expect 1000 1001")
+for id, selector, body, sentence in [
+    ("endless", "stock(_:)", "while true do end", "switched off"),
+    ("greedy", "tax(_:)", 'local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end', "switched off"),
+    ("failing", "price(_:)", 'error("on purpose")', "switched off"),
+]:
+    load(id, f'method "Server.Shop.{selector}":before(function(call) {body} end)\n')
+    until(lambda: f"{id}.lua" in host.said() and any(sentence in line and id in line for line in host.said().split("\n")), f"{id} to be switched off")
+    good, told = hook("good", "answer(_:)"), report()
+    check(f"{id}: it is switched off, and the handlers of another patch never failed or were left out", told["wrong"] == "0" and good["failures"] == 0 and good["skipped"] == 0, good, told)
+    states = {each["id"]: (each["state"], each["hooks"]) for each in control.ask("patches")["patches"]}
+    check(f"{id}: the other is loaded as before", states["good"] == ("loaded", 1), states)
+    calls = report()["calls"]
+    until(lambda: report()["calls"] != calls, "calls after it")
+    check(f"{id}: it is unloaded while they call", control.ask("unload", patch=id)["ok"] and hook("good", "answer(_:)")["enabled"])
+check("no call of the program saw any of it", report()["wrong"] == "0", report())
+control.close()
+check("the program ends as it does alone", host.end() == 0)
+finish()
