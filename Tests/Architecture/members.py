@@ -14,6 +14,11 @@ for folder, _, names in os.walk(sources):
             texts[os.path.relpath(path, sources)] = open(path).read()
 reference = "\n".join(text for path, text in texts.items() if path.startswith("Reference/"))
 
+
+def text_of(name):
+    return next(text for path, text in texts.items() if os.path.basename(path) == name)
+
+
 # MARK: Members of handles
 
 owners = {"method": "Method", "type": "Class", "hook": "Hook", "rule": "Rule", "call": "Call", "observation": "Observation", "delegates": "Delegates",
@@ -31,7 +36,7 @@ for path, text in texts.items():
         # for (name, function) in [("remove", remove), …]
         loops = [loop for loop in re.finditer(rf"for \({word}, \w+\) in \[(.*?)\]\s*as", text, re.S) if loop.start() < call.start()]
         registered[owners[kind]] |= set(re.findall(r"\(\"(\w+)\",", loops[-1][1])) if loops else set()
-calls = texts["Script/CallAPI.swift"]
+calls = text_of("CallAPI.swift")
 cases = re.search(r"enum Member: .*?\n\s*case (.*?)\n", calls)[1]
 spelled = dict(re.findall(r"case \.(\w+): \"(\w+)\"", calls[:calls.index("private static let members")]))
 registered["Call"] |= {spelled.get(case, case) for case in re.split(r",\s*", cases)}
@@ -43,7 +48,7 @@ for owner, names in registered.items():
 
 # MARK: Fields of the header
 
-header = texts["Script/PatchHeader.swift"]
+header = text_of("PatchHeader.swift")
 forms = set(re.findall(r'"(\w+)":', re.search(r"private static let forms = \[(.*?)\n  \]", header, re.S)[1]))
 begin = reference.index('"", "patch", .function')
 options = set(re.findall(r'ScriptOption\("(\w+)"', reference[begin:reference.index("],", begin)]))

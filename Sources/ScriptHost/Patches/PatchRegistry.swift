@@ -226,9 +226,22 @@ package final class PatchRegistry: Sendable {
     // A patch that came first may use it as a preset.
     let used = PresetShelf.shared.patch(source.id)
     let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source))
-    try patch.run(source.source)
+    try run(patch, source)
     if let used { take(patch, from: used) }
     enter(patch, source, begin)
+  }
+
+  /// Runs a patch's text and, for `scripthost test`, the files of its tests. One that fails leaves neither hooks nor tests behind.
+  private func run(_ patch: Patch, _ source: PatchSource) throws(PatchError) {
+    guard ScriptTests.areWanted else { return try patch.run(source.source) }
+    do throws(PatchError) {
+      try patch.run(source.source)
+      try patch.environment.runTests()
+    } catch {
+      ScriptTests.drop(of: patch.environment)
+      patch.unload()
+      throw error
+    }
   }
 
   /// The patch takes the place of the preset of its id, in one step.
@@ -341,7 +354,7 @@ package final class PatchRegistry: Sendable {
       let former = find(known ?? source.id)
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
       let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source))
-      try patch.run(source.source)
+      try run(patch, source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.
       let isEnabled = if case .disabled? = former?.state { false } else { true }

@@ -36,11 +36,7 @@ package final class Patch: Sendable {
   func run(_ source: [UInt8]) throws(PatchError) {
     // What crashes while the text runs is the text's.
     ccrash_note_call(ccrash_add_owner(id, id, Self.loadPosition, fileName, 0))
-    do throws(PatchError) {
-      try environment.run(source)
-      if ScriptTests.areWanted { try environment.runTests() }
-    } catch {
-      ScriptTests.drop(of: environment)
+    do throws(PatchError) { try environment.run(source) } catch {
       installation.remove()
       throw error
     }
