@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,6 +64,15 @@ static bool refuse_write(uint64_t address, int error, HKTRefusal *refusal) {
   return hkt_refuse(refusal, (HKTRefusal){.reason = HKT_CODE_NOT_WRITABLE, .error = error, .address = address});
 }
 
+/// A second descriptor with a high number, where few files may be open one of the last; -1: there is none.
+static int high_descriptor(int fd) {
+  enum { FEWEST = 16 };
+  int high = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_FLOOR);
+  struct rlimit limit;
+  if (high >= 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < FEWEST) return high;
+  return fcntl(fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur - limit.rlim_cur / 4));
+}
+
 static bool reopen(HKTRefusal *refusal) {
   // Not closed: the number may be another file's by now. A forked copy's own descriptor is closed.
   struct stat s;
@@ -70,7 +80,7 @@ static bool reopen(HKTRefusal *refusal) {
   memory.fd = -1;
   int fd = hkt_system.open_code("/proc/self/mem", O_RDWR | O_CLOEXEC);
   if (fd < 0) return refuse_write(0, errno, refusal);
-  int high = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_FLOOR);
+  int high = high_descriptor(fd);
   if (high >= 0) {
     close(fd);
     fd = high;

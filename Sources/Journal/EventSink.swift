@@ -27,6 +27,7 @@ package final class EventSink: Sendable {
       let opened = destination.withCString { open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o600) }
       guard opened >= 0 else { throw .notOpened(destination.description, systemMessage(errno)) }
       descriptor = HostDescriptor.moved(opened)
+      guard descriptor >= 0 else { throw .notOpened(destination.description, systemMessage(EMFILE)) }
     }
     isStream = HostDescriptor.isStream(descriptor)
     raisesSignals = HostDescriptor.raisesSignals(descriptor)

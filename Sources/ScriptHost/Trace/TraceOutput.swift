@@ -13,7 +13,7 @@ final class TraceOutput: @unchecked Sendable {
   init(path: [UInt8]?) {
     guard let path else {
       // A copy, so that a program that closes or redirects its stderr does not take the trace with it.
-      descriptor = HostDescriptor.copy(of: STDERR_FILENO)
+      descriptor = Self.ownStderr()
       raisesSignals = HostDescriptor.raisesSignals(descriptor)
       return
     }
@@ -22,11 +22,18 @@ final class TraceOutput: @unchecked Sendable {
         $0.withMemoryRebound(to: CChar.self) { open($0.baseAddress!, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) }
       })
     if opened < 0 {
-      let code = errno
+      // No number is high enough for it where few files may be open.
+      let code = errno == EINVAL ? EMFILE : errno
       StandardError().write("scripthost: cannot write the trace to '\(RawPath(path))', \(systemMessage(code)); it goes to stderr\n")
     }
-    descriptor = opened < 0 ? HostDescriptor.copy(of: STDERR_FILENO) : opened
+    descriptor = opened < 0 ? Self.ownStderr() : opened
     raisesSignals = HostDescriptor.raisesSignals(descriptor)
+  }
+
+  /// A second descriptor for it; where none is to be had, that of the program.
+  private static func ownStderr() -> Int32 {
+    let own = HostDescriptor.copy(of: STDERR_FILENO)
+    return own < 0 ? STDERR_FILENO : own
   }
 
   func write(_ text: String) {

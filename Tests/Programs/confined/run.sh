@@ -109,6 +109,15 @@ capture run bash -c 'ulimit -s 256; "$@"' - "${run[@]}"
 unchanged 'a stack of 256 KB: the program runs' alone run
 says 'a stack of 256 KB: the sentence' run.err 'Lua cannot be used: '
 works 'sixteen open files' bash -c 'ulimit -n 16; "$@"' - "${run[@]}"
+for files in 24 40; do
+  capture alone bash -c "ulimit -n $files; ./descriptors alone.fds"
+  for way in "run -v --patches banner.lua --events events.jsonl" "trace -o trace -e descriptors.write(*"; do
+    # shellcheck disable=SC2086
+    capture run bash -c "ulimit -n $files; \"\$@\" -- ./descriptors run.fds" - "$scripthost" ${way%% *} --state "$work/state" ${way#* }
+    same "$files open files, $way: the program finds the same low numbers" alone.fds run.fds
+  done
+done
+capture alone swift-format a.swift
 works 'no core, no locked memory' bash -c 'ulimit -c 0; ulimit -l 0; "$@"' - "${run[@]}"
 # The output goes through pipes: it is the files of the host that have no size.
 for signal in '' 'trap "" XFSZ;'; do
@@ -126,4 +135,22 @@ works 'LD_PRELOAD of the user' env LD_PRELOAD="$work/libuser.so" "${run[@]}"
 LD_PRELOAD="$work/libuser.so" "$scripthost" run --state "$work/state" --patches banner.lua -- ./descriptors run.fds environment >run.out 2>&1
 says 'the program sees the LD_PRELOAD of the user' run.out "LD_PRELOAD=$work/libuser.so"
 check 'and nothing of ScriptHost' bash -c '! grep -qi scripthost_boot run.out'
+
+# MARK: Separate debug files
+
+swiftc -O "$here/descriptors.swift" -Xlinker --build-id -o stripped
+id=$(readelf -n stripped | sed -n 's/.*Build ID: //p')
+mkdir -p "debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug stripped "debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -s stripped
+capture run "$scripthost" trace -e 'stripped.write(*' -- ./stripped fds
+says 'a stripped program' run.err 'no selector matches'
+for way in "trace -e stripped.write(*" "run -v --patches stripped.lua"; do
+  printf 'patch { id = "stripped" }\nmethod "stripped.write(_:to:)":before(function() print("@ seen") end)\n' >stripped.lua
+  # shellcheck disable=SC2086
+  capture run "$scripthost" ${way%% *} --state "$work/state-debug" --debug-dir debug ${way#* } -- ./stripped fds
+  check "--debug-dir: ${way%% *}" grep -qE 'write\(|@ seen' run.err
+done
+check '--debug-dir: coverage' grep -q 'stripped.write' <("$scripthost" coverage --debug-dir debug --list --state "$work/state-debug" ./stripped)
+check '--debug-dir: doctor' grep -q '^ok .*symbols.*separate debug file' <("$scripthost" doctor --debug-dir debug ./stripped)
 finish

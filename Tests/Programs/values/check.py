@@ -61,7 +61,9 @@ def matches(token, text):
 
 
 class Check:
-    def __init__(self, generator, directory):
+    def __init__(self, generator, directory, seed):
+        # As patched.sh compiles them: modules that know what is in each other, with the upcoming rule of isolation.
+        self.hides_actors = seed // 4 % 2 == 1 and seed // 2 % 2 == 1
         self.g, self.at = generator, lambda name: os.path.join(directory, name)
         self.selectors = {f.selector: f.name for f in generator.functions}
         self.reasons = collections.Counter()
@@ -157,12 +159,14 @@ class Check:
             if not matches(result, expected): self.wrong("private", f, [f"result: {expected}"], [result])
             self.counts[("private values", "", "opaque" if "?" in result else "decoded")] += 1
 
+    def unknown(self, f, what): return f"<not decoded> {'of a body that may take its actor' if f.waits and self.hides_actors else what}"
+
     def judge_self(self, f, token, seen):
         text, _, kind = seen
         if not matches(token, said(text)): return self.wrong("decode", f, ["self: " + said(text)], [token])
         whys = re.findall(r"\?([^?]*)\?", token)
         self.counts[(kind, "self", "opaque" if whys else "decoded")] += 1
-        for why in dict.fromkeys(whys): self.reasons[("decode", "self", why if why != "<not decoded>" else f"<not decoded> self of {f.kind}")] += 1
+        for why in dict.fromkeys(whys): self.reasons[("decode", "self", why if why != "<not decoded>" else self.unknown(f, f"self of {f.kind}"))] += 1
 
     def judge(self, f, type, position, token, text, whole=False):
         if not matches(token, text): return self.wrong("decode", f, [f"{position} {type.swift}: {text}"], [token])
@@ -170,13 +174,13 @@ class Check:
         self.counts[(type.kind, position, "opaque" if whys else "decoded")] += 1
         for why in dict.fromkeys(whys):
             # The handle itself does not say why.
-            if why == "<not decoded>": why = "the body is opaque" if whole else f"<not decoded> {type.id}"
+            if why == "<not decoded>": why = "the body is opaque" if whole else self.unknown(f, type.id)
             self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
 
 
 def main():
     seed, count, directory = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    check = Check(Generator(seed, count), directory)
+    check = Check(Generator(seed, count), directory, seed)
     modes = sys.argv[4:]
     for mode in modes:
         before = len(check.problems)

@@ -41,9 +41,9 @@ compile() {
   rm -rf "$copy/program$1" && mkdir "$copy/program$1" && cd "$copy/program$1"
   python3 "$here/generate.py" "$1" "$count" .
   cp "$here/Kit.swift" .
-  for module in Kit Types Subject; do compile_module "$2" $module $module.swift; done
-  "${swift[@]}" "$2" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
-  "${swift[@]}" "$2" -module-name Subject Private.swift Kit.o Types.o -o private
+  for module in Kit Types Subject; do compile_module "$2" $module $module.swift -disable-cmo; done
+  "${swift[@]}" "$2" -disable-cmo -module-name Caller main.swift Kit.o Types.o Subject.o -o program
+  "${swift[@]}" "$2" -disable-cmo -module-name Subject Private.swift Kit.o Types.o -o private
   swiftc -emit-library -o libSubject.so Kit.o Types.o Subject.o
   timeout "$limit" ./program values.bin bare.out >/dev/null
   timeout "$limit" ./private values.bin bare-private.out >/dev/null || true

@@ -28,7 +28,7 @@ seeds=$(seq -s, $((seed * 4)) $((seed * 4 + batches - 1)))
 echo "seed $seed: $batches modules of $each functions (seeds $seeds), levels ${levels[*]}${VALUES_WITHOUT:+, without $VALUES_WITHOUT}"
 
 # kit LEVEL: the module that is the same for all seeds, once for each level.
-kit() { mkdir "$work/kit$1" && cd "$work/kit$1" && compile_module "$1" Kit "$here/Kit.swift"; }
+kit() { mkdir "$work/kit$1" && cd "$work/kit$1" && compile_module "$1" Kit "$here/Kit.swift" -disable-cmo; }
 
 # compare SEED LEVEL: the plans against the signatures before LLVM's passes, which are what the convention says.
 compare() {
@@ -45,7 +45,7 @@ compare() {
 # one SEED LEVEL: compiles, runs bare and under every patch, compares. Prints what it found.
 one() {
   local seed=$1 directory=$work/$1$2 mode module failed=0 status compared=() rules
-  mapfile -t rules < <(isolation "$1")
+  mapfile -t rules < <(isolation "$1"; across "$1" "$2")
   mkdir "$directory" && cd "$directory"
   python3 "$here/generate.py" "$seed" "$each" .
   cp "$work/kit$2/Kit".* .
