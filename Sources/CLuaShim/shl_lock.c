@@ -5,9 +5,11 @@
 #include "shl_lock.h"
 #include "shl_thread.h"
 #include <errno.h>
+#include <link.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,7 +105,7 @@ static inline void have_word(SHLLock *l, uint64_t me) {
   } else if (++l->streak >= l->wanted) {
     bias_to(l, me);
   }
-  shl_hold_cancel(l);
+  if (SHL_UNLIKELY(SHL_READ(shl_may_cancel))) shl_lock_hold_cancel(l);
   atomic_signal_fence(memory_order_seq_cst);
   SHL_WRITE(l->owner, me);
 }
@@ -170,7 +172,47 @@ SHL_NOINLINE void shl_lock_wake(SHLLock *l) {
   errno = saved;
 }
 
+// ---------------------------------------------------------------- threads that are cancelled
+
+_Atomic bool shl_may_cancel;
+
+SHL_NOINLINE void shl_lock_hold_cancel(SHLLock *l) {
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+  l->cancel = state;
+}
+SHL_NOINLINE void shl_let_cancel(int32_t state) { pthread_setcancelstate(state, NULL); }
+
+/// What an image has of the loader stands at addresses of the process, or of the file where the loader leaves them.
+static const void *place(const struct dl_phdr_info *image, ElfW(Addr) address) {
+  return (const void *)(address < image->dlpi_addr ? image->dlpi_addr + address : address);
+}
+
+/// Whether the image imports pthread_cancel: what it does not define comes first in its table of names, before all that are hashed.
+static int imports_cancel(struct dl_phdr_info *image, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  const ElfW(Dyn) *dynamic = NULL;
+  for (int i = 0; i < image->dlpi_phnum; i++)
+    if (image->dlpi_phdr[i].p_type == PT_DYNAMIC) dynamic = (const void *)(image->dlpi_addr + image->dlpi_phdr[i].p_vaddr);
+  const ElfW(Sym) *symbols = NULL;
+  const char *names = NULL;
+  const uint32_t *hashes = NULL;
+  for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
+    if (dynamic->d_tag == DT_SYMTAB) symbols = place(image, dynamic->d_un.d_ptr);
+    if (dynamic->d_tag == DT_STRTAB) names = place(image, dynamic->d_un.d_ptr);
+    if (dynamic->d_tag == DT_GNU_HASH) hashes = place(image, dynamic->d_un.d_ptr);
+  }
+  if (!symbols || !names || !hashes) return 0;
+  for (uint32_t i = 1; i < hashes[1]; i++)
+    if (strcmp(names + symbols[i].st_name, "pthread_cancel") == 0) return 1;
+  return 0;
+}
+
 void shl_lock_make(SHLLock *l) {
+  // An image that is loaded later counts for the states that are made after it.
+  if (!SHL_READ(shl_may_cancel) && dl_iterate_phdr(imports_cancel, NULL)) SHL_WRITE(shl_may_cancel, true);
+  l->cancel = -1;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, look_for_barrier);
   atomic_store(&l->bias, &shl_nobody);

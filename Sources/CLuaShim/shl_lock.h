@@ -56,7 +56,7 @@ typedef struct SHLLock {
   SHLBias *through;             // by what the holder came in; NULL: by the word
   _Atomic uint64_t owner;       // id of the holder
   uint32_t depth;
-  int32_t cancel;               // the holder's cancellation state before it took the lock
+  int32_t cancel;               // the holder's cancellation state before it took the lock; -1: left as it is
   _Atomic uint32_t waiters;
   _Atomic uint32_t word;        // 1: held, or biased
   _Atomic uint32_t poisoned;    // nobody waits for it any more
@@ -77,11 +77,10 @@ void shl_lock_make(SHLLock *l);
 bool shl_lock_plain(SHLLock *l, int64_t wait_ns);
 void shl_lock_wake(SHLLock *l);
 
-static inline __attribute__((always_inline)) void shl_hold_cancel(SHLLock *l) {
-  int state;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-  l->cancel = state;
-}
+/// Some image of the process calls pthread_cancel. In all others threads are not cancelled, and taking the lock need not say so.
+extern _Atomic bool shl_may_cancel;
+void shl_lock_hold_cancel(SHLLock *l);
+void shl_let_cancel(int32_t state);
 
 /// Takes the lock. `wait_ns` negative: as long as it takes; 1: not at all. false: not free in time.
 static inline __attribute__((always_inline)) bool shl_lock_take(SHLLock *l, int64_t wait_ns) {
@@ -93,7 +92,7 @@ static inline __attribute__((always_inline)) bool shl_lock_take(SHLLock *l, int6
     if (SHL_LIKELY(SHL_READ(l->bias) == b)) {
       l->through = b;
       l->depth = 1;
-      shl_hold_cancel(l);
+      if (SHL_UNLIKELY(SHL_READ(shl_may_cancel))) shl_lock_hold_cancel(l);
       atomic_signal_fence(memory_order_seq_cst);
       SHL_WRITE(l->owner, me);
       return true;
@@ -109,14 +108,15 @@ static inline __attribute__((always_inline)) void shl_lock_give(SHLLock *l) {
     l->depth--;
     return;
   }
-  int cancel = l->cancel;
+  int32_t cancel = l->cancel;
+  if (SHL_UNLIKELY(cancel >= 0)) l->cancel = -1;
   SHL_WRITE(l->owner, 0);
   atomic_signal_fence(memory_order_seq_cst);
   SHLBias *b = l->through;
   if (SHL_LIKELY(b != NULL)) atomic_store_explicit(&b->inside, 0, memory_order_release);
   else atomic_store_explicit(&l->word, 0, memory_order_release);
   if (SHL_UNLIKELY(SHL_READ(l->waiters))) shl_lock_wake(l);
-  pthread_setcancelstate(cancel, NULL);
+  if (SHL_UNLIKELY(cancel >= 0)) shl_let_cancel(cancel);
 }
 
 /// This thread holds it. Only for threads that have taken some lock before.
