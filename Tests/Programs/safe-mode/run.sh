@@ -80,6 +80,7 @@ check "a patch that crashes while it is loaded ends the program" [ "$(cat "$work
 capture "$work/list" "$scripthost" crashes --state "$state"
 says "and is attributed" "$work/list.out" 'in worse (worse.lua)'
 capture "$work/plan-load" "$scripthost" safe-mode --state "$state" plan
+says "plan: then not all patches are loaded" "$work/plan-load.out" 'the next start loads all patches but those named here'
 says "plan: a patch that crashed in its own text is out at once" "$work/plan-load.out" "'worse.lua' is left out: it was at work in a crash"
 format_two load-again
 unchanged "the second start works as without patches" "$work/alone" "$work/load-again"

@@ -25,7 +25,7 @@ extension SafeMode {
     let first = next.failures == 0 && trial == nil ? next.waiting.first : nil
     var out = Set(next.retired.keys.map(\.path)).union(next.waiting.map(\.path))
     if let first { out.remove(first.path) }
-    let others = out.isEmpty ? "the next start loads all patches" : "the next start loads all patches but those named here"
+    let others = out.isEmpty && condemned == nil ? "the next start loads all patches" : "the next start loads all patches but those named here"
     var lines: [String] = []
     switch next.failures {
     case Self.clearsDataAt...: lines.append("the next start loads no patch and clears: \(shown(caches + data))")
