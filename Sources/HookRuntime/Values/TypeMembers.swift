@@ -158,7 +158,7 @@ extension TypeInfo {
     return result
   }
 
-  /// The same for callers in other modules that are on the path of every call: a generic function is not specialised for them.
+  /// As `withPayload`, for callers in other modules that are on the path of every call: a generic function is not specialised for them.
   /// - Returns: false for a case without payload, or one of unknown type.
   package func lendPayload(of memory: UnsafeRawPointer, _ body: (UnsafeRawPointer, TypeInfo) -> Void) -> Bool {
     guard let number = caseNumber(of: memory), let payload = cases[number].payload else { return false }

@@ -42,7 +42,8 @@ package enum BootGuard {
     place.withLock { $0 = file }
     guard !isOff(state) else { return [] }
     // Nobody failed here yet, and nobody has a crash to tell of: nothing is written.
-    let ends = newEnds(state: state, program: program)
+    let ended = newEnds(state: state, program: program)
+    let ends = ended.compactMap(end)
     let before = file.read()
     guard !before.isCalm || !ends.isEmpty else { return [] }
     var plan = BootPlan(), mode = before
@@ -51,7 +52,11 @@ package enum BootGuard {
       plan = found.plan(patches.compactMap(stamp))
       mode = found
     }
-    if !isSaved { log.say("safe mode cannot write '\(file.path)': \(systemMessage(errno)); what is taken out now may come back") }
+    if !isSaved {
+      log.say("safe mode cannot write '\(file.path)': \(systemMessage(errno)); what is taken out now may come back")
+      // A later start counts what this one could not note.
+      for file in ended { file.markAccounted(false) }
+    }
     current.withLock { $0 = file }
     failures.store(mode.failures, ordering: .relaxed)
     ccrash_set_boot_level(plan.clearsData ? 3 : mode.failures >= SafeMode.emptiesAt ? 2 : plan.clearsCaches ? 1 : 0)
@@ -110,13 +115,11 @@ package enum BootGuard {
     CrashFile.all(in: state).filter { !$0.isAccounted && ($0.ending == .crashed || $0.ending == .killed) }
   }
 
-  /// Ends of this program's processes that were not looked at yet, oldest first.
-  private static func newEnds(state: RawPath, program: RawPath) -> [BootEnd] {
-    endedFiles(state).compactMap { file in
-      guard file.program == program.description else { return nil }
-      file.markAccounted()
-      return end(of: file)
-    }
+  /// Of this program's processes that ended and were not looked at yet, oldest first; no other start gets them.
+  private static func newEnds(state: RawPath, program: RawPath) -> [CrashFile] {
+    let files = endedFiles(state).filter { $0.program == program.description }
+    for file in files { file.markAccounted() }
+    return files
   }
 
   /// What the end of a process says of its start; nil: nothing.

@@ -126,14 +126,14 @@ package struct CrashFile: Sendable {
   /// The process is there: by number, and by the time it began.
   private var isAlive: Bool { bootID == currentBootID() && ProcessTimes.start(of: process) == processStart }
 
-  /// Says in the file that the boot guard has taken note of it.
-  func markAccounted() {
+  /// Says in the file that the boot guard has taken note of it, or takes that back.
+  func markAccounted(_ isAccounted: Bool = true) {
     let descriptor = path.withCString { open($0, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    var one: UInt32 = 1
+    var word: UInt32 = isAccounted ? 1 : 0
     guard lseek(descriptor, off_t(CCRASH_AT_ACCOUNTED), SEEK_SET) >= 0 else { return }
-    _ = write(descriptor, &one, MemoryLayout<UInt32>.size)
+    _ = write(descriptor, &word, MemoryLayout<UInt32>.size)
   }
 
   // MARK: Reading the memory
