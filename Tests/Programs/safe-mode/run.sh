@@ -246,6 +246,13 @@ mount -t tmpfs -o size=16m none room-tmpfs && cp -r room-state/. room-tmpfs
 # Larger pieces end before the last page is taken.
 cat /dev/zero >room-tmpfs/fill 2>/dev/null || true
 BOOT_END=good "$1" run --no-control --state room-tmpfs --patches room -- ./boots >nospace.out 2>nospace.err || echo "status $?" >>nospace.out
+# A start fails; the next one finds no room to note that, and is killed.
+rm room-tmpfs/fill
+BOOT_END=abort "$1" run --no-control --state room-tmpfs --patches room -- ./boots >/dev/null 2>&1 || true
+cat /dev/zero >room-tmpfs/fill 2>/dev/null || true
+BOOT_END=kill "$1" run --no-control --state room-tmpfs --patches room -- ./boots >/dev/null 2>&1 || true
+rm room-tmpfs/fill
+"$1" safe-mode --state room-tmpfs >lost.out 2>&1
 END
 isolation=()
 unshare -m true 2>/dev/null && isolation=(unshare -m) || { unshare -rm true 2>/dev/null && isolation=(unshare -rm); }
@@ -258,6 +265,7 @@ if [ ${#isolation[@]} -gt 0 ]; then
     says "${where#*/}: which file, and why" "$name.err" "boot': ${where#*/}; what is taken out now may come back"
     check "${where#*/}: of the journal another, and no more" [ "$(grep -c . "$name.err")" = 2 ]
   done
+  check 'a failed start that the next one has no room to note is not lost' grep -q 'failed' lost.out
 else
   printf 'skipped: file systems that cannot be written: no mount namespace here\n'
 fi
