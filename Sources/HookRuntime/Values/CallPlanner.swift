@@ -65,7 +65,8 @@ package struct CallPlanner {
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan()
     let checked = isChecked ? evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } : nil
-    let plan = Self.withoutEmptyMemory(checked ?? made, declaration)
+    var plan = Self.withoutEmptyMemory(checked ?? made, declaration)
+    if isChecked, plan.mayThrow || plan.throwsTyped, evidence?.setsNoError == true { plan = plan.changed(setsNoError: true) }
     return Planned(
       plan: plan, environment: lowering.environment, sources: assembly.sources, hiddenAreKnown: assembly.hiddenAreKnown
     ) { [declaration, lowering, signature, assembly, plan, made] actual in
