@@ -109,7 +109,7 @@ extension ImageCatalog {
   private func tellsReceiver(_ family: Family) -> Bool {
     let declaration = family.declaration
     guard declaration.contextKind == .classType, !declaration.isStatic, declaration.genericParameterCounts.allSatisfy({ $0 == 0 }) else { return false }
-    return family.bodies.allSatisfy { sharedCode.conflict($0)?.isOnObjects ?? true }
+    return family.bodies.allSatisfy { (sharedCode.conflict($0)?.isOnObjects ?? true) && !sharedCode.leadsToNamelessCode($0) }
   }
 
   // MARK: Inlined copies

@@ -100,6 +100,14 @@ final class SharedCode: Sendable {
       .uniqued()
   }
 
+  /// The body only jumps to code that has no name, as merged functions of a stripped image have none: nothing tells where its object is.
+  func leadsToNamelessCode(_ body: Body) -> Bool {
+    guard body.size <= Int(Self.longestJump), let code = file.bytes(at: body.address - bias, count: body.size),
+      let target = Self.jumpTarget(code, at: body.address - bias)
+    else { return false }
+    return namesAt(target).isEmpty
+  }
+
   // MARK: What may be decoded
 
   /// Why calls that enter the body may carry other values than its name says, and whether all of them are on objects; nil when all who

@@ -108,9 +108,11 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   @inline(never)
   private func tellOfFirstOutcome(_ view: CallView) {
     guard !toldOfOutcome.exchange(true, ordering: .relaxed), let why = OutcomeReach.whyNotKnown(view.plan.result, view.call) else { return }
-    patch.log.note(
-      "outcome not proven", "\(source):\(line): '\(selector)' \(why): whether callers that were compiled together with it look at a replaced result is not known"
-    )
+    // In the journal alone: of most handlers nobody can tell, and nothing is wrong with them.
+    patch.log.append(.note, "outcome not proven") { fields in
+      fields.add(
+        "message", "\(source):\(line): '\(selector)' \(why): whether callers that were compiled together with it look at a replaced result is not known")
+    }
   }
 
   // What lists tell of it.

@@ -9,6 +9,9 @@ model says. Prints one line for each sequence that is wrong, with its steps, and
 """
 import os, random, shutil, signal, subprocess, sys, time
 
+# Where this runs in the background, Ctrl-C is ignored; what is started here gets it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
 CRASHES = ["segv", "abort", "trap", "hit", "memory"]

@@ -1,6 +1,9 @@
 """living.py SCRIPTHOST SERVER WORK: the command on running processes, patches that are directories, phases, ends, the store, watching."""
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 from control import *
+
+# Where this runs in the background, Ctrl-C is ignored; what is started here gets it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 scripthost, server, work = sys.argv[1:4]
 home = os.path.join(work, "living")
