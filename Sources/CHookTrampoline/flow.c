@@ -321,8 +321,8 @@ static void note_errors(Reading *r) {
     int kept_in = other_of_move(bytes, step->length, true);
     bool pops = step->length <= 2 && (bytes[step->length - 1] & 0xf8) == 0x58;
     if (kept_in >= 0) kept |= 1u << kept_in;
-    // A pop at the end gives back what was saved.
-    else if (!pops) written |= (uint32_t)(step->writes & 0xffff);
+    // A pop at the end gives back what was saved, and calls leave registers alone in which something is kept.
+    else if (!pops && step->kind != CALL && step->kind != CALL_ELSEWHERE) written |= (uint32_t)(step->writes & 0xffff);
     // Another function goes on in its place, and may throw.
     if (step->kind == JUMP_ELSEWHERE || (step->kind == JUMP && !is_inside(r->code, step->target))) return;
   }

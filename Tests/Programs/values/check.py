@@ -63,7 +63,7 @@ def matches(token, text):
 class Check:
     def __init__(self, generator, directory, seed):
         # As patched.sh compiles them: modules that know what is in each other, with the upcoming rule of isolation.
-        self.hides_actors = seed // 4 % 2 == 1 and seed // 2 % 2 == 1
+        self.hides_actors = os.environ.get("VALUES_CMO") == "1" and seed // 4 % 2 == 1 and seed // 2 % 2 == 1
         self.g, self.at = generator, lambda name: os.path.join(directory, name)
         self.selectors = {f.selector: f.name for f in generator.functions}
         self.reasons = collections.Counter()
