@@ -302,47 +302,6 @@ static void note_error_register(const Reading *r) {
   }
 }
 
-/// The register that a `mov` of whole registers reads or writes beside r12: -1 for another instruction.
-/// @param from_r12 `mov %r12, X`; else `mov X, %r12`
-static int other_of_move(const uint8_t *bytes, uint8_t length, bool from_r12) {
-  // REX.W 89 /r: the source in the reg field, extended by REX.R, the target in rm, extended by REX.B.
-  if (length != 3 || (bytes[0] & 0xf8) != 0x48 || bytes[1] != 0x89 || bytes[2] < 0xc0) return -1;
-  int source = (bytes[2] >> 3 & 7) | (bytes[0] & 4) << 1, target = (bytes[2] & 7) | (bytes[0] & 1) << 3;
-  if (from_r12) return source == 12 ? target : -1;
-  return target == 12 ? source : -1;
-}
-
-/// What throws nothing takes r12 away and puts it back: by push and pop, in the frame, or in a register it writes for nothing else.
-static void note_errors(Reading *r) {
-  uint32_t kept = 0, written = 0;
-  for (uint32_t i = 0; i < r->count; i++) {
-    const Step *step = &r->steps[i];
-    const uint8_t *bytes = r->code->bytes + step->offset;
-    int kept_in = other_of_move(bytes, step->length, true);
-    bool pops = step->length <= 2 && (bytes[step->length - 1] & 0xf8) == 0x58;
-    if (kept_in >= 0) kept |= 1u << kept_in;
-    // A pop at the end gives back what was saved, and calls leave registers alone in which something is kept.
-    else if (!pops && step->kind != CALL && step->kind != CALL_ELSEWHERE) written |= (uint32_t)(step->writes & 0xffff);
-    // Another function goes on in its place, and may throw.
-    if (step->kind == JUMP_ELSEWHERE || (step->kind == JUMP && !is_inside(r->code, step->target))) return;
-  }
-  // A callee's error may be left where it is: each call is followed by putting r12 back before the code goes anywhere else.
-  bool may_hold_error = false;
-  for (uint32_t i = 0; i < r->count; i++) {
-    const Step *step = &r->steps[i];
-    const uint8_t *bytes = r->code->bytes + step->offset;
-    if (step->kind == CALL || step->kind == CALL_ELSEWHERE) may_hold_error = true;
-    else if (step->kind != NEXT && may_hold_error) return;
-    if (!((step->reads | step->writes) & HKT_GPR(12)) || step->kind == CALL || step->kind == CALL_ELSEWHERE) continue;
-    bool saves = step->length == 2 && bytes[0] == 0x41 && (bytes[1] == 0x54 || bytes[1] == 0x5c);
-    int back = other_of_move(bytes, step->length, false);
-    if (saves || other_of_move(bytes, step->length, true) >= 0) continue;
-    if (back < 0 || !(kept & ~written & 1u << back)) return;
-    may_hold_error = false;
-  }
-  r->flow->sets_no_error = true;
-}
-
 static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
   size_t n = r->code->size;  // no more steps than bytes
   r->steps = malloc(n * sizeof *r->steps);
@@ -368,7 +327,6 @@ static bool read_all_paths(Reading *r, const ZydisDecoder *decoder) {
   if (done) {
     State nothing = {.rsp = 0, .rbp = NO_OFFSET};
     note_error_register(r);
-    note_errors(r);
     settle(r, r->call == UINT64_MAX ? &ENTRY : &nothing);
     r->flow->is_whole = r->is_whole;
     r->flow->reads = 0;

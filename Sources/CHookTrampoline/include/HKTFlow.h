@@ -45,7 +45,6 @@ typedef struct HKTFlow {
   bool is_whole;        // every path was followed; else `reads` is empty
   bool saves_r12;       // the function saves the error register: it is not its own way to report an error
   bool uses_r12;        // names it otherwise
-  bool sets_no_error;   // understood, and nothing is put into it but what it held at entry, and nothing asks whether a callee did
   bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
   int32_t rsp;          // (after a call) the stack pointer at the call, from its value at entry; HKT_NO_OFFSET: not known
   bool is_direct;       // (after a call) that names its callee

@@ -152,12 +152,6 @@ final class Flows {
     return flow.saves_r12 ? .never : flow.uses_r12 ? .reported : .unknown
   }
 
-  fileprivate func setsNoError(at address: UInt64, size: Int) -> Bool {
-    guard var code = code(address, size) else { return false }
-    var flow = HKTFlow()
-    return hkt_read_flow(&code, Places.errorRegister.word(), nil, &flow) && flow.sets_no_error
-  }
-
   /// Nothing but a return, perhaps with a frame set up and taken down before it.
   fileprivate func onlyReturns(at address: UInt64, size: Int) -> Bool {
     guard size > 0, let code = file.bytes(at: address, count: size) else { return false }
@@ -374,8 +368,6 @@ final class BodyFlow: BodyEvidence {
   }
 
   private static let mostSites = 64
-
-  private(set) lazy var setsNoError = flows.setsNoError(at: address, size: size)
 
   private(set) lazy var error: ErrorEvidence = {
     let own = flows.errorRegister(at: address, size: size)

@@ -93,8 +93,6 @@ package protocol BodyEvidence: AnyObject {
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places
   var error: ErrorEvidence { get }
-  /// The body's code certainly puts nothing into the error register, so that it throws nothing; false where that is not known.
-  var setsNoError: Bool { get }
   /// Those of the places that some direct call certainly sets for the body.
   func given(_ places: Places) -> Places
   /// Every call sets the places: the body takes them, or its callers set them all the same, or do not know the body.

@@ -230,18 +230,14 @@ package final class CallPlan: @unchecked Sendable {
   /// The error register may come back with an error. What throws nothing returns that register as it was at entry.
   package let mayReturnError: Bool
   package let throwsTyped: Bool
-  /// The body's code leaves the error register as it was at entry, whatever the declaration says: callers that were compiled together with
-  /// it may know that it throws nothing.
-  package let setsNoError: Bool
   /// Some argument is consumed by the callee.
   package let consumesArguments: Bool
 
   init(
     arguments: [ArgumentPlan], selfPlan: SelfPlan, result: ResultPlan, thrown: Thrown, stack: StackArguments,
     isExact: Bool, hidden: [HiddenArgument] = [], thrownValue: ResultPlan? = nil, generics: GenericCall? = nil,
-    opaqueBecause: String? = nil, selfUse: SelfUse = .unknown, setsNoError: Bool = false, of declaration: Declaration
+    opaqueBecause: String? = nil, selfUse: SelfUse = .unknown, of declaration: Declaration
   ) {
-    self.setsNoError = setsNoError
     isMethod = declaration.kind == .function && declaration.hasInstance
     if case .object = selfPlan, isMethod { self.selfUse = selfUse } else { self.selfUse = .kept }
     self.opaqueBecause = opaqueBecause
@@ -399,13 +395,13 @@ package final class CallPlan: @unchecked Sendable {
   /// The plan with parts of it replaced.
   func changed(
     arguments: [ArgumentPlan]? = nil, selfPlan: SelfPlan? = nil, result: ResultPlan? = nil, thrown: Thrown? = nil,
-    generics: GenericCall? = nil, stack: StackArguments? = nil, selfUse: SelfUse? = nil, setsNoError: Bool? = nil
+    generics: GenericCall? = nil, stack: StackArguments? = nil, selfUse: SelfUse? = nil
   ) -> CallPlan {
     CallPlan(
       arguments: arguments ?? self.arguments, selfPlan: selfPlan ?? self.selfPlan, result: result ?? self.result,
       thrown: thrown ?? self.thrown, stack: stack ?? self.stack, isExact: isExact, hidden: hiddenArguments,
       thrownValue: thrownValue, generics: generics ?? self.generics, opaqueBecause: opaqueBecause,
-      selfUse: selfUse ?? self.selfUse, setsNoError: setsNoError ?? self.setsNoError, of: declaration)
+      selfUse: selfUse ?? self.selfUse, of: declaration)
   }
 
   /// This plan, which is `original` with other types, with what the code made of the places in `checked`.
@@ -426,7 +422,7 @@ package final class CallPlan: @unchecked Sendable {
     } else if case .unknown = checked.selfPlan {
       selfPlan = checked.selfPlan
     }
-    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown, selfUse: checked.selfUse, setsNoError: checked.setsNoError)
+    return changed(arguments: arguments, selfPlan: selfPlan, result: result, thrown: checked.thrown, selfUse: checked.selfUse)
   }
 
   /// There is nothing to know: a closure without arguments and result, whatever the optimiser made of it.

@@ -65,8 +65,7 @@ package struct CallPlanner {
     let assembly = CallAssembly(declaration, signature, lowering, evidence, genericProblem: problem)
     let made = assembly.plan()
     let checked = isChecked ? evidence.map { PlanCheck(made, declaration, $0, places: assembly.allPlaces).checked() } : nil
-    var plan = Self.withoutEmptyMemory(checked ?? made, declaration)
-    if isChecked, plan.mayThrow || plan.throwsTyped, evidence?.setsNoError == true { plan = plan.changed(setsNoError: true) }
+    let plan = Self.withoutEmptyMemory(checked ?? made, declaration)
     return Planned(
       plan: plan, environment: lowering.environment, sources: assembly.sources, hiddenAreKnown: assembly.hiddenAreKnown
     ) { [declaration, lowering, signature, assembly, plan, made] actual in

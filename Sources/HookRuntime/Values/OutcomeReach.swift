@@ -49,12 +49,8 @@ package enum OutcomeReach {
   /// What keeps the caller from seeing that the call throws.
   package static func ofError(_ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     var site: UInt64 = 0
-    guard call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
-    if hkt_ignores_error(hkt_caller_stack(call), &site) { return .noErrorExpected(at: site) }
-    // Of a caller that is not seen to look for one the worst is believed where the function throws nothing by itself.
-    let looks = hkt_call_site(hkt_caller_stack(call)[-1]).map { $0.pointee.is_known && $0.pointee.tests_error } ?? false
-    guard !looks, CallView(call).plan.setsNoError else { return nil }
-    return .noErrorExpected(at: hkt_caller_stack(call)[-1])
+    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(hkt_caller_stack(call), &site) else { return nil }
+    return .noErrorExpected(at: site)
   }
 
   /// What keeps the caller from seeing a new value of its variable, whose address was passed.

@@ -7,7 +7,6 @@ import Testing
 struct ValuesEvidenceTests {
   /// A body that everybody could call, and of whose registers nothing is known but what is said here.
   private final class Evidence: BodyEvidence {
-    var setsNoError: Bool { false }
     let unused: Bool
     init(unused: Bool) { self.unused = unused }
     var keptBecause: String? { "other object files could call it" }

@@ -44,17 +44,6 @@ for level in -Onone -O -Osize; do
   fi
 done
 
-# Errors of functions that throw nothing by themselves, where the caller's code is not understood.
-for level in -Onone -O; do
-  swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/typed.swift" -o typed
-  capture plain timeout 60 ./typed
-  capture run timeout 120 "$scripthost" run --state state --patches "$here/typed.lua" -- ./typed
-  ended "$level typed: the program ends as it does alone" run
-  check "$level typed: it comes to its end" grep -qx 'the end' run.out
-  seen "$level typed: an error where none ever comes" 'typed caught a.7.' 'Main.typed(_:)'
-  check "$level typed: an error that may come" grep -qx 'sometimes caught a(8)' run.out
-done
-
 # Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
 judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
 finish

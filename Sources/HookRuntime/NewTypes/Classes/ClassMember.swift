@@ -122,7 +122,6 @@ extension MemberProblem: CustomStringConvertible {
 
 /// For functions whose address is in a table: the optimiser keeps their convention, and who calls them passes everything.
 final class PointedToEvidence: BodyEvidence {
-  var setsNoError: Bool { false }
   let keptBecause: String? = "its address is in a virtual table"
   func taken(_ places: Places) -> Places { places }
   func isCertainlyUnused(_ places: Places) -> Bool { false }
