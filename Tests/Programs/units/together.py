@@ -31,7 +31,7 @@ def report():
 # MARK: on_busy
 
 # So long that four threads meet in it, and far from a handler's budget.
-spin = "local x = 0 for i = 1, 500000 do x = x + i end"
+spin = "local x = 0 for i = 1, 1500000 do x = x + i end"
 around = lambda options: f'method "Server.Shop.answer(_:)":around(function(call) {spin} return call:original() + 1000 end{options})\n'
 before = lambda options: f'method "Server.Shop.answer(_:)":before(function(call) {spin} end{options})\n'
 for name, text, low, high, skips in [
