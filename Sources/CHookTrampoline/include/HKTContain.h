@@ -11,7 +11,6 @@
 
 #include "CHookTrampoline.h"
 
-
 struct HKTCall;
 
 enum { HKT_TRAP_FRAMES = 24, HKT_TRAP_MESSAGE = 512 };

@@ -28,31 +28,7 @@ same 'a rule on ruleState(_:at:) captures the rules that dump-configuration list
 
 if ! command -v gdb >/dev/null; then
   printf '\n*** SKIPPED: counts against gdb, because there is no gdb in PATH ***\n\n' | tee /dev/stderr
-  
-if [ "${COUNTS_WHOLE:-}" ]; then
-  COUNTS_OPTIONS="convert --fallback-display-name Shop --fallback-bundle-identifier shop --output-path $work/documentation" \
-    counts docc 100 "$(command -v docc)" ../everything/files/Shop.docc
-  # What a client says to a language server, all at once.
-  python3 - "$work/said" "$root/Tests/Programs/everything/files/shop.swift" <<'PYTHON'
-import json, sys
-uri, text = "file:///shop.swift", open(sys.argv[2]).read()
-document = {"textDocument": {"uri": uri}}
-said = [
-    {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
-    {"method": "initialized", "params": {}},
-    {"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "languageId": "swift", "version": 1, "text": text}}},
-    {"id": 2, "method": "textDocument/documentSymbol", "params": document},
-    {"id": 3, "method": "shutdown", "params": None},
-    {"method": "exit"},
-]
-with open(sys.argv[1], "w") as out:
-    for message in said:
-        body = json.dumps({"jsonrpc": "2.0", **message})
-        out.write("Content-Length: %d\r\n\r\n%s" % (len(body), body))
-PYTHON
-  COUNTS_STDIN=1 counts sourcekit-lsp 100 "$(command -v sourcekit-lsp)" "$work/said"
-fi
-finish
+  finish
 fi
 seed=${SCRIPTHOST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
 printf 'seed %s (SCRIPTHOST_SEED)\n' "$seed"
