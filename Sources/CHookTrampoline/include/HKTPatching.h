@@ -28,7 +28,7 @@ struct HKTSite;
 #define HKT_WINDOW_MAX 19
 
 /// Why a body cannot be diverted, or a transaction was undone.
-/// The words for each are in HookRuntime/Intercept/InterceptRefusal.swift.
+/// The words for each are in HookRuntime/Model/InterceptRefusal.swift.
 typedef enum HKTReason : int32_t {
   HKT_OK = 0,
 

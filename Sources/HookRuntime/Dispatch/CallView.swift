@@ -92,10 +92,7 @@ package struct CallView {
 
   /// As above, where self is no object that lies in a word of the frame.
   private var classBySelfPlan: UInt {
-    switch plan.selfPlan {
-    case .object(let place): UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))?.load(as: UInt.self) ?? 0
-    case .metatype(let place): UInt(reader.argumentWord(place))
-    case .none, .value, .unknown: 0
-    }
+    if case .metatype(let place) = plan.selfPlan { return UInt(reader.argumentWord(place)) }
+    return selfObject?.load(as: UInt.self) ?? 0
   }
 }

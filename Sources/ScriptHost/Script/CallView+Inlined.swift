@@ -45,9 +45,6 @@ extension CallView {
   /// and where it is not told.
   var resultClass: Metadata? {
     guard withPlan({ $0.resultIsOfSelf }) else { return nil }
-    if case .metatype(let place) = withPlan({ $0.selfPlan }) {
-      return UnsafeRawPointer(bitPattern: UInt(ValueReader(frame).argumentWord(place))).map(Metadata.init)
-    }
     return UnsafeRawPointer(bitPattern: receiverClass).map(Metadata.init)
   }
 }
