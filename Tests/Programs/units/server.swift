@@ -2,6 +2,7 @@
 //
 //     expect LOW HIGH   every answer of `answer(_:)` from now on is in LOW..<HIGH
 //     report            prints "calls N wrong M first F thrown T descriptors D"
+//     crowd N           N more threads call `answer(_:)` and `sell(_:)`, instead of as many as did before
 //     hold LIBRARY      a thread takes the lock of stdout and opens the library, whose constructor prints
 //     end               ends
 import Glibc
@@ -88,6 +89,28 @@ func work() {
   }
 }
 
+let crowd = Atomic<Int>(0)
+
+/// More threads than can be in a patch within the time that a call waits for it.
+func come(_ count: Int) {
+  crowd.store(count, ordering: .relaxed)
+  for place in 0..<count {
+    let pointer = UnsafeMutableRawPointer(bitPattern: place + 1)
+    var thread = pthread_t()
+    pthread_create(
+      &thread, nil,
+      { place in
+        let shop = Shop(), till = Till()
+        while Int(bitPattern: place) <= crowd.load(ordering: .relaxed) {
+          sink.store(shop.answer(1), ordering: .relaxed)
+          do { sink.store(try till.sell(1), ordering: .relaxed) } catch { thrown.add(1, ordering: .relaxed) }
+          usleep(200)
+        }
+        return nil
+      }, pointer)
+  }
+}
+
 for _ in 0..<4 {
   var thread = pthread_t()
   pthread_create(&thread, nil, { _ in work(); return nil }, nil)
@@ -124,6 +147,9 @@ while let line = readLine() {
     print(
       "calls \(calls.load(ordering: .relaxed)) wrong \(wrong.load(ordering: .relaxed)) first \(firstWrong.load(ordering: .relaxed)) thrown \(thrown.load(ordering: .relaxed)) descriptors \(openDescriptors().count)"
     )
+  case "crowd":
+    come(Int(words[1])!)
+    print("crowd")
   case "hold": hold(String(words[1]))
   case "end": exit(0)
   default: print("what?")
