@@ -126,3 +126,4 @@ files = sources[::len(sources) // 20]
 for number in range(rounds):
     for name, patch in [("off", nothing), ("on", guards)]:
         sample("guards " + name, cost(run("--no-control", "--patches", patch, "--", toolchain + "/swift-format", "format", *files)) / 1e6)
+    sample("apm", cost(run("--no-control", "--apm", "--", toolchain + "/swift-format", "format", *files)) / 1e6)

@@ -162,6 +162,7 @@ struct Report {
         Row(title: "before, while top asks", sample: "top watched", unit: "ns", comparison: .over("top alone")),
         Row(title: "the top command, each second", sample: "top command", unit: "ms", comparison: .alone),
         Row(title: "swift-format, guards on, 20 files", sample: "guards on", unit: "ms", comparison: .over("guards off")),
+        Row(title: "swift-format, --apm, 20 files", sample: "apm", unit: "ms", comparison: .over("guards off")),
       ]
     ),
     (

@@ -219,7 +219,7 @@ package final class CallableLookup: @unchecked Sendable {
   /// Overloads that differ by type alone are told apart by their types.
   private func selector(of family: Family, typed: String, _ owner: String) -> String {
     let plain = family.selector
-    guard case .success(let found) = SelectorLookup.resolve(plain), Set(found.map(\.1.key)).count == 1 else {
+    guard case .success(let found) = SelectorLookup.resolve(plain, suggesting: false), Set(found.map(\.1.key)).count == 1 else {
       return (family.declaration.isStatic ? "static " : "") + owner + typed
     }
     return plain

@@ -110,7 +110,7 @@ package enum SelectorLookup {
     return (parts.joined(separator: "."), member + String(text.dropFirst(head.count)) + suffix)
   }
 
-  private static func typeExists(_ name: String) -> Bool { TypeCatalog.shared.contains(name) }
+  package static func typeExists(_ name: String) -> Bool { TypeCatalog.shared.contains(name) }
 
   /// Why `name` is no type, nil when it is one.
   package static func typeProblem(_ name: String) -> String? {

@@ -218,7 +218,7 @@ enum PatchAPI {
 
   /// - Parameter waits: what is not there now may come with an image.
   private static func resolve(_ text: String, _ patch: Environment, waits: Bool = false) -> Result<Int, StatementProblem> {
-    switch SelectorLookup.resolve(text) {
+    switch SelectorLookup.resolve(text, suggesting: !waits) {
     case .failure(let problem):
       guard waits, problem.mayAppear else { return .failure(StatementProblem(text: problem.description)) }
       return .success(patch.number(of: ResolvedSelector([], text, waits: true)))

@@ -122,7 +122,7 @@ enum HookAPI {
     let (prefix, name) = member.hasPrefix("static ") ? ("static ", String(member.dropFirst(7))) : ("", member)
     func find(_ owner: String) -> Result<ResolvedSelector, LookupError> {
       let full = "\(prefix)\(owner).\(name)"
-      return SelectorLookup.resolve(full).map { ResolvedSelector($0, full, waits: waits) }
+      return SelectorLookup.resolve(full, suggesting: !waits).map { ResolvedSelector($0, full, waits: waits) }
     }
     let own = find(className)
     switch own {

@@ -18,7 +18,7 @@ final class DelegateMethods: @unchecked Sendable {
     var requests: [(HookRequest, requirement: String)] = []
     for proto in property.protocols.flatMap({ DelegateExplanation.closure(of: $0) }) {
       for name in DelegateExplanation.members(of: proto) where recorder.requirements?.contains(name) ?? true {
-        guard case .success(let found) = SelectorLookup.resolve("\(proto.qualifiedName).\(name)") else { continue }
+        guard case .success(let found) = SelectorLookup.resolve("\(proto.qualifiedName).\(name)", suggesting: false) else { continue }
         requests += found.map { (HookRequest(image: $0, family: $1), name) }
       }
     }

@@ -59,7 +59,7 @@ struct DelegateProperty {
       throw .notFound(Self.noProperty(selector, type, nearest))
     case .failure(let problem): throw .notFound(problem.description)
     }
-    if case .success(let found) = SelectorLookup.resolve(selector + ".get") { getter = found } else { getter = [] }
+    if case .success(let found) = SelectorLookup.resolve(selector + ".get", suggesting: false) { getter = found } else { getter = [] }
     let declaration = setter[0].1.declaration
     guard declaration.contextKind == .classType, !declaration.isStatic, let context = declaration.context,
       case .success(let ownerInfo) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: [])),

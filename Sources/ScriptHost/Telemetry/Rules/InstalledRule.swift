@@ -140,7 +140,8 @@ enum RuleInstaller {
   ) throws(RuleProblem) -> InstalledRule {
     var found = source?() ?? []
     if source == nil {
-      switch SelectorLookup.resolve(definition.selector) {
+      // What nobody is told about is not compared with all names of the program.
+      switch SelectorLookup.resolve(definition.selector, suggesting: !definition.waits && !definition.isOptional) {
       case .failure(let problem):
         guard definition.waits && problem.mayAppear || definition.isOptional else { throw RuleProblem("\(definition.title): \(problem)") }
       case .success(let families): found = families

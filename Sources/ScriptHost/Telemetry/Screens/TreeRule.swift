@@ -12,7 +12,7 @@ enum TreeRule {
     var definition = definition
     definition.selector = "\(base).\(member)"
     let isTree = !ClassTree.implementations(of: member, on: base).isEmpty
-    if !isTree, !definition.waits || SelectorLookup.typeProblem(base) == nil {
+    if !isTree, !definition.waits || SelectorLookup.typeExists(base) {
       return try RuleInstaller.install(definition, patch, as: known, make)
     }
     definition.waits = true
