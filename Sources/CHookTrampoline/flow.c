@@ -105,12 +105,36 @@ static HKTPlaces possible(const Reading *r, const Step *step, const State *state
   return taken & state->held;
 }
 
-/// The register that the step copies r12 to is tested soon after, or put by for later.
+/// One of the registers is compared soon after the step, before anything else is in it.
+static bool is_tested_soon(const Reading *r, const Step *step, HKTPlaces held) {
+  enum { NEAR = 12 };
+  const Step *end = r->steps + r->count;
+  for (const Step *next = step + 1; held && next < end && next <= step + NEAR; next++) {
+    if (next->tested & held) return true;
+    held &= ~next->writes;
+    // A call gets r12 as where its own error goes, and leaves that.
+    if (next->kind == CALL || next->kind == CALL_ELSEWHERE) held &= PRESERVED_BY_CALLS;
+  }
+  return false;
+}
+
+/// The step puts an error into memory, from where it is compared: code without optimisation does, or with a sanitizer's checks. One
+/// that has several calls in a loop keeps what may be their error in its frame without a look, too, for the next call to overwrite.
+static bool is_put_by_for_test(const Reading *r, const Step *step) {
+  if (step->stack_base < 0) return true;
+  for (const Step *each = r->steps; each < r->steps + r->count; each++) {
+    if (each->stack_base != step->stack_base || each->stack_offset != step->stack_offset || !each->reads_stack) continue;
+    if (each->tests_memory || is_tested_soon(r, each, each->loaded)) return true;
+  }
+  return false;
+}
+
+/// The register that the step copies r12 to is tested soon after, or put by for that.
 static bool tests_copy(const Reading *r, const Step *step) {
   enum { NEAR = 12 };
   const Step *end = r->steps + r->count;
   for (const Step *next = step + 1; step->copies_r12 && next < end && next <= step + NEAR; next++) {
-    if ((next->tested | next->stored) & step->copies_r12) return true;
+    if (next->tested & step->copies_r12 || (next->stored & step->copies_r12 && is_put_by_for_test(r, next))) return true;
     if (next->writes & step->copies_r12) return false;
   }
   return false;
@@ -126,8 +150,7 @@ static void collect(const Reading *r, const Step *step, const State *state) {
   }
   HKTPlaces taken = step->reads & state->held;
   if (step->reads_stack) taken |= slots_of(r, step, state) & state->held;
-  // Code without optimisation, or with a sanitizer's checks, puts what may be an error into its frame first.
-  bool looks = step->tests_r12 || (r->returns_to && (step->stored & HKT_GPR(12) || tests_copy(r, step)));
+  bool looks = step->tests_r12 || (r->returns_to && ((step->stored & HKT_GPR(12) && is_put_by_for_test(r, step)) || tests_copy(r, step)));
   if (looks && state->held & HKT_GPR(12) && r->call != UINT64_MAX) flow->tests_error = true;
   bool is_followed = step->offset == r->call;
   if (!is_followed && (step->kind == CALL || leaves(r, step))) taken |= taken_by(r, step, state);

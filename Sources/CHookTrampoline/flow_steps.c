@@ -180,6 +180,9 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
   bool stores = in.operand_count_visible == 2 && in.mnemonic == ZYDIS_MNEMONIC_MOV && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
                 op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
   if (stores) step->stored = place_of(op[1].reg.value);
+  if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && op[1].type == ZYDIS_OPERAND_TYPE_MEMORY && op[1].size == 64) step->loaded = place_of(op[0].reg.value);
+  step->tests_memory = in.operand_count_visible == 2 && in.mnemonic == ZYDIS_MNEMONIC_CMP && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+                       op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   step->tests_r12 = step->tested & HKT_GPR(12);
   note_frame(step, &in, op);
   if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && (is_register(&op[1], ZYDIS_REGISTER_RSP) || is_register(&op[1], ZYDIS_REGISTER_RBP)) &&

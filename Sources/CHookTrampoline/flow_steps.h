@@ -18,8 +18,10 @@ typedef struct Step {
   bool reads_stack, writes_stack;
   bool clears_r12, tests_r12;
   HKTPlaces tested;        // a register compared with itself or a constant
+  bool tests_memory;       // memory is compared with a constant
   HKTPlaces copies_r12;    // the register that r12 is copied to
   HKTPlaces stored;        // the register that goes to memory
+  HKTPlaces loaded;        // the register that comes from memory, in all its bits
   bool takes_address;      // a lea of a place in the frame
   bool copies_frame;       // the stack or frame pointer, to another register
   bool loads_table;        // reads an entry of a table that may be one of jumps

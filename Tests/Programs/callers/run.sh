@@ -44,6 +44,19 @@ for level in -Onone -O -Osize; do
   fi
 done
 
+# Errors of functions that throw nothing by themselves, where the caller keeps what may be one in its frame.
+for level in -Onone -O -Osize '-Onone -sanitize=address'; do
+  # Several words.
+  swiftc -swift-version 6 $level -suppress-warnings -module-name Main "$here/typed.swift" -o typed
+  capture plain env "${asan[@]}" timeout 60 ./typed
+  capture run env "${asan[@]}" timeout 120 "$scripthost" run --state state --patches "$here/typed.lua" -- ./typed
+  ended "$level typed: the program ends as it does alone" run
+  check "$level typed: it comes to its end" grep -qx 'the end' run.out
+  seen "$level typed: an error where none ever comes" 'typed caught a.7.' 'Main.typed(_:)'
+  check "$level typed: an error that may come" grep -qx 'sometimes caught a(8)' run.out
+  case $level in -Onone*) check "$level typed: nothing is refused" grep -qx 'typed caught a(7)' run.out ;; esac
+done
+
 # Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
 judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
 finish
