@@ -48,11 +48,32 @@ HKTCallSite *hkt_call_site(uint64_t return_address) {
   return NULL;
 }
 
-const uint64_t *hkt_caller_stack(const HKTCall *call) {
+/// Where the caller is that an address returns to: of an original that a handler runs, the caller of that handler's call.
+typedef struct Caller {
+  const HKTCall *call;    // the innermost whose original the caller is in, or the one that is asked about
+  const uint64_t *stack;  // its stack arguments, below which is the address
+} Caller;
+
+static Caller behind_handlers(Caller caller) {
   extern const char hkt_invoke_returns_here[];
-  while (call->up && call->frame->stack[-1] == (uint64_t)hkt_invoke_returns_here && call->up->state & HKT_CALL_IN_ORIGINAL) call = call->up;
-  return call->frame->stack;
+  while (caller.stack[-1] == (uint64_t)hkt_invoke_returns_here) {
+    const HKTCall *up = caller.call->up;
+    while (up && !(up->state & HKT_CALL_IN_ORIGINAL)) up = up->up;
+    if (!up) break;
+    caller = (Caller){up, up->frame->stack};
+  }
+  return caller;
 }
+
+/// The caller that the site's function returns to. Its frame is known.
+static Caller caller_around(Caller caller, const HKTCallSite *site) {
+  caller.stack = (const uint64_t *)((const char *)caller.stack + site->frame) + 1;
+  return behind_handlers(caller);
+}
+
+static Caller caller_of(const HKTCall *call) { return behind_handlers((Caller){call, call->frame->stack}); }
+
+const uint64_t *hkt_caller_stack(const HKTCall *call) { return caller_of(call).stack; }
 
 bool hkt_caller_may_know(const HKTCall *call) {
   // Nobody knows the code of closures made here.
@@ -87,30 +108,32 @@ HKTVariableUse hkt_variable_use_after(const uint64_t *stack, uint64_t variable, 
   return use;
 }
 
-HKTResultUse hkt_result_use(const uint64_t *stack, HKTPlaces asked) {
-  HKTResultUse use = {.return_address = stack[-1]};
+HKTResultUse hkt_result_use(const HKTCall *call, HKTPlaces asked) {
+  Caller caller = caller_of(call);
+  HKTResultUse use = {.return_address = caller.stack[-1]};
   HKTPlaces certain = ~UINT64_C(0);  // the callers so far do nothing else with it
   for (int depth = 0; asked && depth < MOST_FRAMES; depth++) {
-    const HKTCallSite *site = hkt_call_site(stack[-1]);
+    const HKTCallSite *site = hkt_call_site(caller.stack[-1]);
     if (!site || !site->is_known) return use;
     use.read |= asked & site->read & certain;
     certain &= ~site->possible;
     use.unread |= asked & ~site->possible & ~site->returned;
     asked &= site->returned & ~site->possible;
     if (site->frame == HKT_NO_OFFSET) return use;
-    stack = (const uint64_t *)((const char *)stack + site->frame) + 1;
+    caller = caller_around(caller, site);
   }
   return use;
 }
 
-bool hkt_ignores_error(const uint64_t *stack, uint64_t *return_address) {
+bool hkt_ignores_error(const HKTCall *call, uint64_t *return_address) {
+  Caller caller = caller_of(call);
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
-    const HKTCallSite *site = hkt_call_site(stack[-1]);
-    *return_address = stack[-1];
+    const HKTCallSite *site = hkt_call_site(caller.stack[-1]);
+    *return_address = caller.stack[-1];
     if (!site || !site->is_known || site->tests_error) return false;
     if (!(site->returned & HKT_GPR(12))) return true;
     if (site->frame == HKT_NO_OFFSET) return false;
-    stack = (const uint64_t *)((const char *)stack + site->frame) + 1;
+    caller = caller_around(caller, site);
   }
   return false;
 }

@@ -55,11 +55,12 @@ typedef struct HKTResultUse {
   uint64_t return_address;  // of the call site that decided
 } HKTResultUse;
 
-/// Asks the caller of the call whose first stack argument is at `stack`, and its callers where it only hands the values on.
-HKTResultUse hkt_result_use(const uint64_t *stack, HKTPlaces asked);
+/// Asks the call's caller, and the callers of that where it only hands the values on. Not for async calls.
+HKTResultUse hkt_result_use(const struct HKTCall *call, HKTPlaces asked);
 
 /// The caller goes on without a look at the error register, and so do those it returns it to. Tells the last call site looked at.
-bool hkt_ignores_error(const uint64_t *stack, uint64_t *return_address);
+/// Not for async calls.
+bool hkt_ignores_error(const struct HKTCall *call, uint64_t *return_address);
 
 /// Where the frames end of that call's caller and the callers around it, `frames` in all: calls that begin further up the stack
 /// find them gone. UINT64_MAX where the code does not tell.

@@ -49,7 +49,7 @@ package enum OutcomeReach {
   /// What keeps the caller from seeing that the call throws.
   package static func ofError(_ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     var site: UInt64 = 0
-    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(hkt_caller_stack(call), &site) else { return nil }
+    guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(call, &site) else { return nil }
     return .noErrorExpected(at: site)
   }
 
@@ -102,7 +102,7 @@ package enum OutcomeReach {
   /// Which of the registers the caller reads after the call; nil where its code is not known.
   private static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
     guard places != 0, call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
-    return hkt_result_use(hkt_caller_stack(call), places)
+    return hkt_result_use(call, places)
   }
 
   // MARK: Registers

@@ -18,6 +18,7 @@ public protocol P { var number: Int { get } }
 public struct Small: P { public var number: Int; public init(_ n: Int) { number = n } }
 public struct Big: P { public var number: Int; public var b = 1, c = 2, d = 3, e = 4; public init(_ n: Int) { number = n } }
 nonisolated(unsafe) public var seed = CommandLine.arguments.count
+@inline(never) public func sometimes(_ n: Int) throws(Failure) -> Int { if n == 1 { throw .bad(n) }; return n }
 @inline(never) public func tell(_ s: Shape) -> String { switch s { case .node(let n): "node \\(n.v) \\(n.s)"; case .number(let n): "number \\(n)"; case .none: "none" } }
 @inline(never) public func tell(_ e: Entry) -> String { "\\(e.n) \\(e.text) \\(e.node.v) \\(e.node.s)" }
 @inline(never) public func tell(_ n: Node) -> String { "\\(n.v) \\(n.s)" }
@@ -91,10 +92,17 @@ class Program:
         typed = self.rng.choice(["", "(Failure)"])
         error = "{ bad = @N }" if typed else 'swift.case("bad", @N, "Kit.Failure")'
         how = self.rng.choice(["sometimes", "never", "always"])
-        body = {"sometimes": "if seed > 1_000_000 { throw Failure.bad(n) }; return n", "never": "return n", "always": "seed &+= @N; throw Failure.bad(n)"}[how]
-        callee = f"@inline(never) public func @F(_ n: Int) throws{typed} -> Int {{ {body} }}"
-        caller = '@inline(never) func @C(_ k: Int) { do { print("@I", try @F(k)) } catch { print("@I", "caught") } }'
-        if how == "always": self.add(f"error, {how}", callee, caller, "around(function(call) call:try() call.result = @N end)", "@N")
+        # What is read of an object that is none is no number.
+        type, made, told = self.rng.choice([("Int", "n", ""), ("Node", "Node(n)", ".v")])
+        body = {"sometimes": f"if seed > 1_000_000 {{ throw Failure.bad(n) }}; return {made}", "never": f"return {made}",
+                "always": "seed &+= @N; throw Failure.bad(n)"}[how]
+        callee = f"@inline(never) public func @F(_ n: Int) throws{typed} -> {type} {{ {body} }}"
+        call = f'do {{ print("@I", try @F(k){told}) }} catch {{ print("@I", "caught") }}'
+        # One variable for the errors of several calls, in a loop.
+        beside = "do { _ = try sometimes(j) } catch { seed &+= 1 }"
+        call = self.rng.choice([call, call, f"for j in 0..<2 {{ {beside}; {call} }}", f"for j in 0..<2 {{ {call}; {beside} }}"])
+        caller = f"@inline(never) func @C(_ k: Int) {{ {call} }}"
+        if how == "always": self.add(f"error, {how}", callee, caller, "around(function(call) call:try() call.result = " + ("@N" if type == "Int" else "node(@N)") + " end)", "@N")
         else: self.add(f"error, {how}", callee, caller, f'around(function(call) call:original() call:throw("by lua @N") end)' if not typed else
                        f"around(function(call) call:original() call:throw({error}) end)", "caught")
 
