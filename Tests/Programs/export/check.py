@@ -111,6 +111,35 @@ def schema():
     return json.load(open(found[0])) if found else None
 
 
+def documented(file):
+    """The fields that speedscope documents of its files, with their types: nothing else, and none that is needed is missing."""
+    number, integer = (int, float), int
+    frame = {"name": str, "file?": str, "line?": number, "col?": number}
+    sampled = {"type": ["sampled"], "name": str, "unit": ["bytes", "microseconds", "milliseconds", "nanoseconds", "none", "seconds"], "startValue": number,
+               "endValue": number, "samples": [[integer]], "weights": [number]}
+    whole = {"$schema": ["https://www.speedscope.app/file-format-schema.json"], "shared": {"frames": [frame]}, "profiles": [sampled], "name?": str,
+             "activeProfileIndex?": number, "exporter?": str}
+
+    def faults(value, wanted, place):
+        if isinstance(wanted, dict):
+            if not isinstance(value, dict): return [f"{place}: no object"]
+            known = {name.rstrip("?"): rule for name, rule in wanted.items()}
+            return ([f"{place}: no '{name}'" for name in wanted if not name.endswith("?") and name not in value]
+                    + [f"{place}: '{name}' is no field" for name in value if name not in known]
+                    + [fault for name in value if name in known for fault in faults(value[name], known[name], f"{place}.{name}")])
+        if isinstance(wanted, list) and isinstance(wanted[0], str): return [] if value in wanted else [f"{place}: {value!r}"]
+        if isinstance(wanted, list):
+            if not isinstance(value, list): return [f"{place}: no list"]
+            return [fault for index, each in enumerate(value) for fault in faults(each, wanted[0], f"{place}[{index}]")]
+        return [] if isinstance(value, wanted) and not isinstance(value, bool) else [f"{place}: {value!r} is no {wanted}"]
+
+    found = faults(file, whole, "file")
+    check("it has the fields that are documented, with their types, and no others", not found, found[:5])
+    # The check itself finds what is wrong.
+    broken = [dict(file, profiles=[{k: v for k, v in file["profiles"][0].items() if k != "unit"}]), dict(file, shared={"frames": [{"name": 1}]}), dict(file, more=1)]
+    check("of wrong ones each is told", all(faults(each, whole, "file") for each in broken))
+
+
 def speedscope(path):
     file = json.load(open(path))
     try: import fastjsonschema
@@ -127,6 +156,7 @@ def speedscope(path):
     profile, frames = file["profiles"][0], file["shared"]["frames"]
     check("it follows the schema", file["$schema"] == "https://www.speedscope.app/file-format-schema.json" and profile["type"] == "sampled"
           and len(profile["samples"]) == len(profile["weights"]) and all(0 <= f < len(frames) for s in profile["samples"] for f in s))
+    documented(file)
     check("weights add up", sum(profile["weights"]) == profile["endValue"] and profile["endValue"] >= 4 * 10**8)
 
 

@@ -23,8 +23,11 @@ def phase(name, mine, theirs):
 
 
 ms = 1e6
-phase("looking the name up", [r["dns_ns"] / ms for r in records], [lookup] * len(records))
+phase("looking the name up", [(r["dns_ns"]) / ms for r in records], [lookup] * len(records))
 phase("connecting", [(r["connect_ns"] - r["dns_ns"]) / ms for r in records], [connect] * len(records))
+agreed = [s["tls"] / ms for s in seen]
+check("TLS is a phase where there is TLS", all(("tls_ns" in r) == (s["tls"] > 0) for r, s in zip(records, seen)), records)
+if all(agreed): phase("agreeing on TLS", [(r["tls_ns"] - r["connect_ns"]) / ms for r in records], agreed)
 phase("the first byte", [(r["start_ns"] + r["first_byte_ns"] - s["begun"]) / ms for r, s in zip(records, seen)], [(s["first"] - s["begun"]) / ms for s in seen])
 phase("the body", [(r["start_ns"] + r["duration_ns"] - s["first"]) / ms for r, s in zip(records, seen)], [(s["done"] - s["first"]) / ms for s in seen])
 finish()

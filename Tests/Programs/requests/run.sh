@@ -4,7 +4,7 @@
 cd "$work"
 python3 -u "$here/server.py" seen >port &
 server=$!
-trap 'kill $server ${packets:-} 2>/dev/null; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+trap 'kill $server ${packets:-} ${secure:-} 2>/dev/null; chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 for _ in $(seq 200); do [ -s port ] && break; sleep 0.1; done
 url=http://127.0.0.1:$(cat port)/
 judge() { judged "$1" python3 "$here/check.py" "$1.events" seen "$2"; }
@@ -76,6 +76,81 @@ for level in -Onone -O; do
   ended "$level: a client whose calls are slow" planted
   judged "planted$level" cat planted.said
   if [ -s packets ]; then judged "planted$level" cat captured.said; else echo '        packets may not be captured here: the phases are held against the server alone'; fi
+done
+
+# The same with TLS, which the server agrees on 70 ms late.
+openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=shop.test -addext subjectAltName=DNS:shop.test 2>openssl.log ||
+  bad 'a certificate is made' "$(tail -n 3 openssl.log)"
+python3 -u "$here/server.py" agreed cert.pem key.pem 70 >secure 2>secure.log &
+secure=$!
+for _ in $(seq 200); do [ -s secure ] && break; sleep 0.1; done
+for level in -Onone -O; do
+  for _ in 1 2 3 4 5; do
+    : >agreed
+    rm -f planted.events
+    capture secured env LD_PRELOAD="$work/delays.so" TRUSTED="$work/cert.pem" DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state secured \
+      --events planted.events --network -- "./client$level" "https://shop.test:$(cat secure)/" 9
+    ! python3 "$here/planted.py" planted.events agreed 60 45 >secured.said 2>&1 || break
+  done
+  ended "$level: a client of a server with TLS" secured
+  judged "secured$level" cat secured.said
+done
+# A certificate that nobody trusts.
+capture untrusted env LD_PRELOAD="$work/delays.so" timeout 60 "$scripthost" run --state untrusted --events untrusted.events --network -- ./client-O "https://shop.test:$(cat secure)/" 1
+ended 'a server that is not trusted' untrusted
+says 'is an error, of the name that was looked up' untrusted.events '"error":"NSURLErrorDomain '
+check 'with no TLS agreed and no status' bash -c '! grep -q "tls_ns\|\"status\"" untrusted.events'
+kill $secure
+
+# Foundation here resumes no download: the task that is made of the data ends at once, with an error of its own, and is a record.
+cat >resumed.swift <<'SWIFT'
+import Foundation
+import FoundationNetworking
+let session = URLSession(configuration: .ephemeral)
+let done = DispatchSemaphore(value: 0)
+let task = session.downloadTask(with: URL(string: CommandLine.arguments[1] + "wait/5000/0")!) { _, _, _ in done.signal() }
+task.resume()
+usleep(50_000)
+task.cancel { data in
+  print("data to resume with:", data?.count ?? 0)
+  done.signal()
+}
+done.wait()
+done.wait()
+session.downloadTask(withResumeData: Data(count: 8)) { _, _, error in
+  print("resumed:", (error as? URLError)?.code.rawValue ?? 0)
+  done.signal()
+}.resume()
+done.wait()
+SWIFT
+swiftc -O resumed.swift -o resumed 2>build.log || bad 'a client that resumes is built' "$(tail -n 3 build.log)"
+capture alone timeout 60 ./resumed "$url"
+capture resumed timeout 60 "$scripthost" run --state resumed --events resumed.events --network -- ./resumed "$url"
+unchanged 'a download that is resumed goes on as it did' alone resumed
+check 'each of its tasks is one record' [ "$(grep -c '"kind":"network"' resumed.events)" -eq 2 ]
+says 'the one that was cancelled' resumed.events 'NSURLErrorDomain -999'
+says 'and the one that was resumed, with what the program was told' resumed.events "\"error\":\"NSURLErrorDomain $(sed -n 's/^resumed: //p' alone.out)\""
+
+# A Foundation that lacks one of the functions: none is hooked, which is said.
+foundation=$(ldd ./client-O | sed -n 's/.*libFoundationNetworking.so => \([^ ]*\) .*/\1/p')
+mkdir other
+cp "$foundation" other
+: >seen
+capture copied env LD_LIBRARY_PATH="$work/other" timeout 60 "$scripthost" run --state copied --events copied.events --network -- ./client-O "$url"
+check 'of a copy that lacks nothing requests are recorded' grep -q '"kind":"network"' copied.events
+python3 - "$foundation" other/libFoundationNetworking.so <<'PY'
+import sys
+text = open(sys.argv[1], "rb").read()
+assert b"startNewTransfer" in text
+open(sys.argv[2], "wb").write(text.replace(b"startNewTransfer", b"startOldTransfer"))
+PY
+for asked in --network '--preset foundation.network'; do
+  : >seen
+  capture lacking env LD_LIBRARY_PATH="$work/other" timeout 60 "$scripthost" run -v --state lacking --events lacking.events $asked -- ./client-O "$url"
+  ended "$asked: a program whose Foundation lacks a function goes on" lacking
+  says "$asked: which one is said" lacking.err "'FoundationNetworking._NativeProtocol.startNewTransfer(with:)' is not in the program"
+  check "$asked: nothing is recorded" bash -c '! grep -q "\"kind\":\"network\"" lacking.events'
+  check "$asked: and nothing else is hooked" bash -c '! grep -q "scripthost.hook.calls" lacking.events'
 done
 
 sed -i 's/127\.\*/*.internal/' traced.lua

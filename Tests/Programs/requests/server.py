@@ -1,10 +1,11 @@
 """A local HTTP server with planted delays: prints its port, then serves until it is killed. What it saw goes to the file of argument 1.
+Arguments 2 to 4, where they are: a certificate and its key for TLS, which is agreed so many ms late.
 
     /wait/FIRST/REST   the first byte of the answer after FIRST ms, the rest of the body REST ms later
     /to/PATH           a redirection to /PATH
     /secret/FIRST/REST as wait, for who has a password
 """
-import http.server, json, sys, threading, time
+import http.server, json, ssl, sys, threading, time
 
 lock = threading.Lock()
 
@@ -13,6 +14,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # What is written goes out at once: the times here are those of the bytes.
     disable_nagle_algorithm = True
+
+    def setup(self):
+        self.agreed = 0
+        if context:
+            begun = time.monotonic_ns()
+            time.sleep(int(sys.argv[4]) / 1000)
+            self.request = context.wrap_socket(self.request, server_side=True)
+            self.agreed = time.monotonic_ns() - begun
+        super().setup()
 
     def streamed(self):
         body = b""
@@ -53,13 +63,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
         with lock, open(sys.argv[1], "a") as seen:
             print(json.dumps({"path": self.path, "method": self.command, "sent": len(body), "trace": self.headers.get("traceparent"),
-                              "begun": begun, "first": first, "done": done}), file=seen)
+                              "begun": begun, "tls": self.agreed, "first": first, "done": done}), file=seen)
 
     do_GET = do_POST = do_PUT = answer
 
     def log_message(self, *arguments): pass
 
 
+context = None
+if len(sys.argv) > 2:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2], sys.argv[3])
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 print(server.server_address[1], flush=True)
 server.serve_forever()

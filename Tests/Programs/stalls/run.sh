@@ -92,6 +92,11 @@ slow { on = "locking.price(_:)", budget = "400ms", fields = { item = "args.1" } 
 slow { on = "locking.deliver(_:)", budget = "20ms", where = "error ~= nil", fields = { error = "error" } }
 slow { on = "C.usleep", budget = "25ms", fields = { asked = "args.1" }, rate = "2/min" }
 LUA
+cat >patches/late.lua <<'LUA'
+patch { id = "late", version = "1.0.0", api = 1 }
+slow { on = "locking.bake(_:)", budget = "400ms", fields = { item = "args.1", made = "result" } }
+slow { on = "locking.roast(_:)", budget = "400ms", fields = { error = "error" } }
+LUA
 for level in -Onone -O; do
   swiftc -swift-version 5 "$level" -Xcc -fno-omit-frame-pointer -module-name locking "$here/locking.swift" -o locking 2>build.log || bad "$level: locking builds" "$(tail -n 3 build.log)"
   for kind in mutex Mutex; do
@@ -105,6 +110,22 @@ for level in -Onone -O; do
     says "$level $kind: the stack of who waits" "$kind$level.stalls" "locking.$([ $kind = mutex ] && echo 'Plain.waitForTheTill()' || echo 'waitForTheBook()')"
     says "$level $kind: the stack of who has it" "$kind$level.stalls" 'locking.holdTheTill(_:)'
   done
+  for kind in reader writer; do
+    capture alone ./locking $kind
+    capture locks timeout 60 "$scripthost" run --state state --events "$kind$level.events" --patches patches/locks.lua -- ./locking $kind
+    same_run "$level $kind: the program goes on as it did" alone locks
+    grep -a '"kind":"stall"' "$kind$level.events" >"$kind$level.stalls" || true
+    time=$(longest "$kind$level" 'lock, main')
+    check "$level $kind: a long wait is recorded with its length, ${time} ms" [ "$time" -ge 350 -a "$time" -lt 5000 ]
+    check "$level $kind: one wait, told when it lasted and when it was over" [ "$(grep -c '"name":"lock, main","' "$kind$level.stalls")" -eq 2 ]
+    says "$level $kind: the stack of who waits" "$kind$level.stalls" "locking.ReadWrite.waitTo$([ $kind = reader ] && echo Read || echo Write)()"
+  done
+  capture alone ./locking async
+  capture late timeout 60 "$scripthost" run -v --state state --events "late$level.events" --patches patches/late.lua -- ./locking async
+  unchanged "$level: budgets leave async calls as they were" alone late
+  grep -a '"kind":"stall"' "late$level.events" >"late$level.stalls" || true
+  check "$level: the async call over its budget is recorded, with the time that it was suspended" [ "$(grep -c '"name":"slow: locking.bake(_:)".*"item":3,"made":9' "late$level.stalls")" -eq 1 ]
+  says "$level: and the one that failed, with its error" "late$level.stalls" '"error":"Burnt.black"'
   capture alone ./locking slow
   capture slow timeout 60 "$scripthost" run -v --state state --events "slow$level.events" --patches patches/slow.lua -- ./locking slow
   unchanged "$level: budgets leave the program as it was" alone slow
