@@ -22,6 +22,7 @@ method "Kinds.typed(_:)":after(function(call)
 end, { priority = 1 })
 -- prints: check	Wrong.small(…)	true
 -- prints: typed	Wrong.small(…)
+-- prints: typed	Wrong.small(…)
 -- program: check 5: 1000
 -- program: check 50: threw made by a script
 -- program: typed 5: threw small(5)
