@@ -140,12 +140,26 @@ static bool tests_copy(const Reading *r, const Step *step) {
   return false;
 }
 
+/// The step puts something else into r14, where an async function's context is while it runs; `pop r14` is for its caller.
+static bool loses_context(const Reading *r, const Step *step) {
+  const uint8_t *bytes = r->code->bytes + step->offset;
+  return step->writes & HKT_GPR(14) && step->kind == NEXT && !(step->length == 2 && bytes[0] == 0x41 && bytes[1] == 0x5e);
+}
+
+/// The step, after the followed call, may look at an object: it loads what is neither the frame's nor the async context's, calls what does more
+/// than end values, or goes on elsewhere. To return, or to jump to where the caller goes on, is to leave.
+static bool may_use(const Reading *r, const Step *step) {
+  if (step->kind == CALL || leaves(r, step)) return !r->host || !r->host->only_ends || !r->host->only_ends(r->host->context, step->target);
+  return step->kind == CALL_ELSEWHERE || (step->loads_elsewhere && step->kind != JUMP_ELSEWHERE);
+}
+
 /// Notes what a step takes in the state before it.
 static void collect(const Reading *r, const Step *step, const State *state) {
   HKTFlow *flow = r->flow;
   if (r->is_possible) {
-    flow->reads |= possible(r, step, state);
-    if (leaves(r, step) || step->kind == END) flow->returned |= state->held;
+    flow->reads |= possible(r, step, state) & ~AFTERWARDS;
+    if (leaves(r, step) || step->kind == END) flow->returned |= state->held & ~AFTERWARDS;
+    if (loses_context(r, step) || (state->held & AFTERWARDS && may_use(r, step))) flow->may_use = true;
     return;
   }
   HKTPlaces taken = step->reads & state->held;
@@ -440,7 +454,7 @@ bool hkt_read_after_call(const HKTCode *code, uint64_t returns_to, const HKTFlow
   if (offset == 0 || offset > code->size || code->size > LARGEST_BODY) return false;
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = 0, .returns_to = offset, .is_whole = true, .is_possible = is_possible,
-               .after = RESULTS | HKT_GPR(12)};
+               .after = RESULTS | HKT_GPR(12) | (is_possible ? AFTERWARDS : 0)};
   return read_all_paths(&r, &decoder);
 }
 

@@ -166,6 +166,9 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
     } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && in.mnemonic != ZYDIS_MNEMONIC_NOP) {
       step->reads |= place_of(op[i].mem.base) | place_of(op[i].mem.index);
       note_stack(step, &in, &op[i]);
+      ZydisRegister base = op[i].mem.base;
+      bool is_own = base == ZYDIS_REGISTER_RSP || base == ZYDIS_REGISTER_RBP || base == ZYDIS_REGISTER_R14;
+      if (in.mnemonic != ZYDIS_MNEMONIC_LEA && op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !is_own) step->loads_elsewhere = true;
     }
   }
   step->names |= step->reads;

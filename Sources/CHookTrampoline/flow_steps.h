@@ -24,6 +24,7 @@ typedef struct Step {
   HKTPlaces loaded;        // the register that comes from memory, in all its bits
   bool takes_address;      // a lea of a place in the frame
   bool copies_frame;       // the stack or frame pointer, to another register
+  bool loads_elsewhere;    // reads memory that is neither in the frame nor in the context of an async function, which r14 leads to
   bool loads_table;        // reads an entry of a table that may be one of jumps
   uint8_t stack_size;      // bytes touched there
   int32_t stack_offset;

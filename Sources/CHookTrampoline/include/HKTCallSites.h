@@ -17,6 +17,7 @@ typedef struct HKTCallSite {
   bool is_known;       // the code was understood; else all that is above is empty
   bool is_direct;      // the call names its callee: the caller may know its code
   bool tests_error;    // looks whether there is an error
+  bool leaves;         // the call's caller is a part of an async function, which looks at no object before it is left
   uint64_t image_begin, image_end;  // of the caller's image in memory; 0: not known
   uint64_t module;     // names the caller's module; 0: not known, or it may be a copy that another one made
   uint64_t variables[4];    // of variables of the caller: offset and size, and 4 + what is done with them; 0: free

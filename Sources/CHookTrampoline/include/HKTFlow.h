@@ -37,6 +37,8 @@ typedef struct HKTFlowHost {
   const void *(*data)(void *context, uint64_t address, uint64_t size);
   /// Registers the function at `target` may take, all others it certainly does not; null: all.
   HKTPlaces (*possible)(void *context, uint64_t target);
+  /// The function at `target` does nothing with a value but end it, or leaves the part of an async function that calls it.
+  bool (*only_ends)(void *context, uint64_t target);
 } HKTFlowHost;
 
 typedef struct HKTFlow {
@@ -48,6 +50,7 @@ typedef struct HKTFlow {
   bool tests_error;     // (after a call) the error register was cleared before the call and tested after it
   int32_t rsp;          // (after a call) the stack pointer at the call, from its value at entry; HKT_NO_OFFSET: not known
   bool is_direct;       // (after a call) that names its callee
+  bool may_use;         // (after a call, possible) what comes then may look at objects: not all it does is to end some and to leave
 } HKTFlow;
 
 enum { HKT_NO_OFFSET = INT32_MIN };

@@ -169,7 +169,8 @@ final class Flows {
       // The context is this object, which outlives the call that hands it over.
       taken: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().takenByCallee($1) },
       data: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().data(at: $1, count: Int($2)) },
-      possible: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().possibleInCallee($1) })
+      possible: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().possibleInCallee($1) },
+      only_ends: { Unmanaged<Flows>.fromOpaque($0!).takeUnretainedValue().onlyEnds($1) })
     return body(&host)
   }
 
@@ -191,6 +192,24 @@ final class Flows {
     if Self.takeOneObject.contains(name) { return Places(argument: .integer(0))!.word() }
     guard let declaration = parser.declaration(name), !declaration.isEffectivelyPrivate else { return 0 }
     return planner.plan(declaration).argumentPlaces.word() & Self.registers
+  }
+
+  /// The callee does nothing with a value but end it, or leaves the part of an async function that calls it.
+  private func onlyEnds(_ target: UInt64) -> Bool {
+    if let symbol = symbols.symbols(at: target).first(where: { $0.isFunction && $0.size > 0 }) { return Self.isOutlinedEnd(symbol.nameText) }
+    return reader.importStub(at: target).map { Self.onlyEnd.contains(String(decoding: $0, as: UTF8.self)) } ?? false
+  }
+
+  /// Functions of the runtime that only end an object, or leave the part.
+  private static let onlyEnd: Set<String> = [
+    "swift_release", "swift_bridgeObjectRelease", "swift_unknownObjectRelease", "swift_errorRelease", "swift_task_switch",
+  ]
+
+  /// What the compiler puts beside the code that needs it: the ends of values, and what tells the executor of an actor.
+  private static func isOutlinedEnd(_ name: String) -> Bool {
+    if name.hasPrefix("__swift_destroy_boxed_opaque_existential_") || name == "_swift_implicitisolationactor_to_executor_cast" { return true }
+    let kind = name.hasPrefix("$s") ? outlined(name) : nil
+    return kind == HKT_CALLEE_ENDS || kind == HKT_CALLEE_ENDS_WORDS
   }
 
   private static let registers: UInt64 =

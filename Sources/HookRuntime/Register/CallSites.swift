@@ -68,8 +68,12 @@ extension Flows {
     site.is_known = true
     // What several functions were merged into is given the callee's address by each of them, which knew it.
     site.is_direct = certain.is_direct || Merges.isMerged(function)
-    // The frame of an async function goes on in its task.
-    if certain.rsp != Int32(HKT_NO_OFFSET), certain.rsp <= 0, !isAsync(function) { site.frame = -certain.rsp }
+    if isAsync(function) {
+      site.leaves = !maybe.may_use
+    } else if certain.rsp != Int32(HKT_NO_OFFSET), certain.rsp <= 0 {
+      // The frame of an async function goes on in its task.
+      site.frame = -certain.rsp
+    }
   }
 
   /// What is done with a variable of the function's frame after the call that returns to the file's `address`.

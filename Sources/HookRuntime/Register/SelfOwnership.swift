@@ -333,7 +333,7 @@ extension Flows {
   }
 
   /// What the compiler put into functions of their own: copies, moves and ends of values, of which the name's end tells.
-  private static func outlined(_ name: String) -> HKTCalleeKind? {
+  static func outlined(_ name: String) -> HKTCalleeKind? {
     let whole = name.hasSuffix("Tm") ? name.dropLast(2) : name[...]
     if whole.hasSuffix("WOc") { return HKT_CALLEE_COPIES }
     if whole.hasSuffix("WOb") { return HKT_CALLEE_MOVES }

@@ -79,6 +79,9 @@ package final class DeferredReleases {
   static func mayBeBorrowed(_ call: UnsafeMutablePointer<HKTCall>, by borrower: Borrower) -> Bool {
     // Nothing tells when the frame of an async function is gone, which may be never.
     guard call.pointee.is_async == 0, hkt_caller_may_know(call) else { return false }
+    // Nothing that is borrowed is taken along where others may run meanwhile: a part of an async function that does nothing more before it is
+    // left (a call to an actor is such) has no use for an old value, and its thread may never tell that it is gone.
+    if hkt_call_site(hkt_caller_stack(call)[-1])?.pointee.leaves == true { return false }
     return if case .giver = borrower { true } else { !isByStranger(call) }
   }
 

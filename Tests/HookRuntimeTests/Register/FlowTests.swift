@@ -97,6 +97,23 @@ struct FlowTests {
     #expect(!hkt_read_results(&code, 0x1001, nil, &flow), "no instruction starts there")
   }
 
+  /// After `call f`: `jmp` to what the host knows as an end, and to what it does not; a release and then that; a load from the frame, from the
+  /// async context, from an object; a call of what it does not know; `jmp [rax+8]`; a context that is lost; a loop to the call.
+  @Test(
+    "a part that only ends values and leaves uses none",
+    arguments: [
+      ("e9fb0f0000", false), ("e900000000e9fb1f0000", true), ("e8fb0f0000e9f60f0000", false), ("488b442408498b4610e9f20f0000", false),
+      ("488b4310e9f70f0000", true), ("e8fb1f0000e9f60f0000", true), ("ff6008", false), ("4989c6e9f80f0000", true), ("ebf9", true),
+    ] as [(String, Bool)])
+  func leaving(_ after: String, _ mayUse: Bool) {
+    var flow = HKTFlow()
+    var code = Self.code("e8fb1f0000" + after)
+    var host = HKTFlowHost(context: nil, taken: nil, data: nil, possible: nil, only_ends: { _, target in target == 0x2005 })
+    #expect(hkt_read_after_call(&code, 0x1005, &host, true, &flow))
+    #expect(flow.may_use == mayUse)
+    #expect((flow.reads | flow.returned) >> 63 == 0, "what follows the call is no place")
+  }
+
   /// What precedes a call: `mov edi, 5`; the same and then a copy of it; a load whose address is read from it; nothing; `mov r13,
   /// rax`, which nobody reads after the call, which somebody does, and before a jump.
   @Test(

@@ -57,6 +57,16 @@ for level in -Onone -O -Osize '-Onone -sanitize=address'; do
   case $level in -Onone*) check "$level typed: nothing is refused" grep -qx 'typed caught a(7)' run.out ;; esac
 done
 
+for level in -O -Osize; do
+  swiftc -swift-version 6 $level -suppress-warnings -parse-as-library -module-name Main "$here/actor.swift" -o actor
+  capture plain timeout 60 ./actor
+  capture run timeout 120 "$scripthost" run --state state --patches "$here/actor.lua" -- ./actor
+  ended "$level actor: the program ends as it does alone" run
+  check "$level actor: results are replaced" grep -qx 'took 900 3' run.out
+  check "$level actor: results are replaced where there may be an error" grep -qx 'put 901 3' run.out
+  check "$level actor: nothing given away is left behind" grep -qx 'live 0' run.out
+done
+
 # Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
 judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
 finish
