@@ -1,8 +1,8 @@
 // CallersActor — whether an async function takes the actor of its caller before its arguments.
 //
 // `nonisolated(nonsending)`, which a module may make the default (upcoming feature NonisolatedNonsendingByDefault), puts two
-// words in front of all arguments. No name tells, nor does `@concurrent` or a global actor leave a mark. So both plans are
-// made, and a place decides that only one of them has: the code takes it, or some caller sets it. Where neither is seen, other
+// words in front of all arguments. No name tells but a specialisation's, which counts what the function is passed, nor does
+// `@concurrent` or a global actor leave a mark. So both plans are made, and a place decides that only one of them has: the code takes it, or some caller sets it. Where neither is seen, other
 // signs tell that there is no such actor, at last that no function of the module takes one. What stays undecided has a result,
 // an object for self, and no arguments.
 //
@@ -65,6 +65,7 @@ extension ImageCatalog {
     if let known = actorsKnown[body.address] { return known }
     // While the module is asked for its habit its functions are not asked for it again.
     var found = shownActor(declaration, at: body, plain, evidence)
+    if found == .undecided { found = namedActor(declaration, at: body) }
     if found == .undecided {
       let habit = actorHabit(of: declaration.module)
       if habit.isPlain {
@@ -76,6 +77,15 @@ extension ImageCatalog {
     }
     actorsKnown[body.address] = found
     return found
+  }
+
+  /// What the names of the function's specialisations show: each says of all that the function is passed what became of it.
+  private func namedActor(_ declaration: Declaration, at body: Body) -> CallersActor {
+    let names = declaration.specialization.isEmpty ? asyncParts.specialised[body.mangledName] ?? [] : [body.mangledName]
+    let told = Set(names.map { nameParser.declaration($0).flatMap(planner.countsCallersActor) })
+    // Those that do not agree are not understood.
+    guard told.count == 1, let takes = told.first! else { return .undecided }
+    return takes ? .taken : .notTaken
   }
 
   /// What code alone shows, the function's own and its callers'.
@@ -193,15 +203,30 @@ extension Places {
   }
 }
 
-/// The parts in which async functions are resumed, by the functions' names: `…TQ0_`, `…TY1_`.
+/// What else there is of async functions, by their names: the parts in which they are resumed (`…TQ0_`, `…TY1_`), and the names of what the
+/// optimiser made of them for what they are passed (`…Tf4dn_n`).
 struct AsyncParts {
   private(set) var parts: [String: [ImageSymbol]] = [:]
+  private(set) var specialised: [String: [String]] = [:]
 
   init(_ symbols: SymbolTable) {
     symbols.forEachFunction { symbol in
-      guard let whole = Self.wholeName(symbol.name) else { return }
-      parts[whole, default: []].append(symbol)
+      if let whole = Self.wholeName(symbol.name) {
+        parts[whole, default: []].append(symbol)
+      } else if let declared = Self.declaredName(symbol.name) {
+        specialised[declared, default: []].append(symbol.nameText)
+      }
     }
+  }
+
+  /// The name of the function that one is a specialisation of, for what it is passed; nil for other names.
+  private static func declaredName(_ name: UnsafeBufferPointer<UInt8>) -> String? {
+    // What became of the result comes last, behind a line.
+    guard name.count > 6, name[name.count - 2] == UInt8(ascii: "_") else { return nil }
+    for at in (2..<(name.count - 4)).reversed() where name[at] == UInt8(ascii: "T") && name[at + 1] == UInt8(ascii: "f") {
+      if name[at + 2] >= UInt8(ascii: "0"), name[at + 2] <= UInt8(ascii: "9") { return String(decoding: name[..<at], as: UTF8.self) }
+    }
+    return nil
   }
 
   /// The name of the function that a part of an async one (`…TQ1_`, `…TY2_`) belongs to; nil for other names.

@@ -41,6 +41,17 @@ package struct CallPlanner {
     return GenericPlan(environment: environment, plan: planned.plan, hiddenAreKnown: planned.hiddenAreKnown, replan: planned.replan)
   }
 
+  /// Whether the name of a specialisation counts its caller's actor among what the function is passed; nil where it does not tell.
+  func countsCallersActor(_ specialised: Declaration) -> Bool? {
+    guard case .signature(let values, _, _)? = specialised.specialization.first, !specialised.mayBeGeneric else { return nil }
+    var declared = specialised
+    declared.specialization = []
+    let signature = SILSignature(declared, lowering: SILTypeLowering(types: types))
+    guard signature.broken == nil else { return nil }
+    let count = signature.parameters.count
+    return values.count == count ? false : values.count == count + 1 ? true : nil
+  }
+
   private struct Planned {
     var plan: CallPlan
     var environment: GenericEnvironment?
