@@ -1,4 +1,5 @@
-// client PORT REQUESTS THREADS: asks a server on localhost so often, each time on a connection of its own; prints the requests a second.
+// client PORT REQUESTS THREADS PATH…: asks a server on localhost so often, each time on a connection of its own, for one path after the other; prints
+// the requests a second.
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,7 +9,8 @@
 #include <unistd.h>
 
 static struct addrinfo *place;
-static int each;
+static int each, paths;
+static char **path;
 
 static int ask(const char *path) {
   char text[512];
@@ -27,8 +29,8 @@ static int ask(const char *path) {
 
 static void *drive(void *unused) {
   for (int number = 0; number < each; number++) {
-    if (!ask(number % 2 ? "/data/documentation/doc.json" : "/documentation/doc")) {
-      fprintf(stderr, "a request was not answered with 200\n");
+    if (!ask(path[number % paths])) {
+      fprintf(stderr, "a request for '%s' was not answered with 200\n", path[number % paths]);
       exit(1);
     }
   }
@@ -36,7 +38,7 @@ static void *drive(void *unused) {
 }
 
 int main(int count, char **words) {
-  if (count != 4 || getaddrinfo("localhost", words[1], &(struct addrinfo){.ai_socktype = SOCK_STREAM}, &place) != 0) return 2;
+  if (count < 5 || getaddrinfo("localhost", words[1], &(struct addrinfo){.ai_socktype = SOCK_STREAM}, &place) != 0) return 2;
   // The server listens at one of the addresses.
   for (; place; place = place->ai_next) {
     int probe = socket(place->ai_family, SOCK_STREAM, 0);
@@ -47,6 +49,8 @@ int main(int count, char **words) {
   if (!place) return 3;
   int threads = atoi(words[3]);
   each = atoi(words[2]) / threads;
+  path = words + 4;
+  paths = count - 4;
   struct timespec from, to;
   pthread_t running[64];
   clock_gettime(CLOCK_MONOTONIC, &from);

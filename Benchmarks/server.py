@@ -1,7 +1,9 @@
-"""server.py SCRIPTHOST DOCC [REQUESTS]: requests a second of docc's preview server (SwiftNIO): without the host, with the host alone, with the rules of
-the preset nio.http, with --apm. The runs take turns; shown is the middle of five, and the processor time of the server for each request."""
+"""server.py SCRIPTHOST REQUESTS COMMAND [PATH…]: requests a second of a server on SwiftNIO, started by the command with its PORT replaced by a free
+port, asked for the paths in turn (each must be answered with 200): without the host, with the host alone, with the rules of the preset nio.http, with
+--apm. The runs take turns; shown is the middle of five, and the processor time of the server for each request. It starts in a directory that has a
+small Doc.docc."""
 import os
-import re
+import shlex
 import signal
 import socket
 import statistics
@@ -10,8 +12,9 @@ import sys
 import tempfile
 import time
 
-scripthost, docc = sys.argv[1:3]
-requests = int(sys.argv[3]) if len(sys.argv) > 3 else 10000
+scripthost, requests, program = sys.argv[1], int(sys.argv[2]), shlex.split(sys.argv[3])
+paths = sys.argv[4:] or ["/"]
+if os.path.exists(program[0]): program[0] = os.path.abspath(program[0])
 client = os.path.join(os.path.dirname(os.path.abspath(__file__)), "client.c")
 
 
@@ -22,22 +25,22 @@ def processor_time(pid):
 
 def drive(port, count):
     """Asks so often from four threads, each time on a connection of its own (docc resets those that are kept); the requests a second."""
-    return float(subprocess.run(["./client", str(port), str(count), "4"], check=True, capture_output=True, text=True, timeout=300).stdout)
+    return float(subprocess.run(["./client", str(port), str(count), "4", *paths], check=True, stdout=subprocess.PIPE, text=True, timeout=300).stdout)
 
 
-def measure(command, place):
+def measure(command):
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen(command + [docc, "preview", "Doc.docc", "--port", str(port), "--output-path", place],
-                              stdout=subprocess.DEVNULL, stderr=open("server.err", "w"), start_new_session=True)
+    words = command + [word.replace("PORT", str(port)) for word in program]
+    server = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=open("server.err", "w"), start_new_session=True)
     try:
         while True:
             try:
                 socket.create_connection(("localhost", port), 1).close()
                 break
             except OSError:
-                if server.poll() is not None: sys.exit(f"'{' '.join(command)}' did not start: {open('server.err').read()[-500:]}")
+                if server.poll() is not None: sys.exit(f"'{shlex.join(words)}' did not start: {open('server.err').read()[-500:]}")
                 time.sleep(0.1)
         drive(port, 100)
         before = processor_time(server.pid)
@@ -58,7 +61,7 @@ with tempfile.TemporaryDirectory() as directory:
     runs = {"without": [], "host alone": hosted + ["--"], "nio.http": hosted + ["--preset", "nio.http", "--"], "--apm": hosted + ["--apm", "--"]}
     found = {name: [] for name in runs}
     for turn in range(5):
-        for name, command in runs.items(): found[name].append(measure(command, f"out{turn}{re.sub(r'[^a-z]', '', name)}"))
+        for name, command in runs.items(): found[name].append(measure(command))
     print("server                  requests/s, us of its processor time for each request (the middle of five; the host's part over the run without)")
     alone = statistics.median(v[1] for v in found["without"])
     for name, values in found.items():
