@@ -58,6 +58,8 @@ check 'report: the program ends as it does without the guard' [ "$(cat report.st
 says 'report: the hit is told before' report.err "guard containers: 'Foundation.NSArray.object(at:)'"
 run assert assert ./bounds-O loop 12 1
 check 'assert: the process is ended' [ "$(cat assert.status)" = 134 ]
+capture assert.show "$scripthost" crashes --state state-assert show
+says 'assert: the hit is a breadcrumb of the report' assert.show.out "guard containers: Foundation.NSArray.object(at:): index "
 says 'assert: and the message says why' assert.err "mode 'assert' ends the process"
 run elsewhere elsewhere ./bounds-O loop 12 1
 check 'modules: calls of other modules are left alone' [ "$(cat elsewhere.status)" -gt 128 ]
@@ -277,8 +279,17 @@ place = found["containers"]["places"][0]
 assert place["selector"] == "Foundation.NSMutableArray.removeObject(at:)" and "index 7" in place["problem"] and place["site"], place
 assert any("recorded only" in note for note in found["main_thread"]["notes"]), found["main_thread"]["notes"]
 PY
+capture watched "$scripthost" hooks --state state-command --json "$pid"
 exec 8>&-
 check 'guards: the program ends as ever' wait "$pid"
+
+# MARK: Foundation's interface
+
+mkdir symbols
+swift symbolgraph-extract -module-name Foundation -target "$(uname -m)-unknown-linux-gnu" -output-dir symbols -minimum-access-level public 2>symbols.err ||
+  bad "Foundation's interface can be read" "$(tail -n 3 symbols.err)"
+check "each member of the interface that takes an index, a range or a number is watched, or is listed with a reason" \
+  python3 "$here/interface.py" symbols/Foundation.symbols.json watched.out "$here/unwatched.txt"
 
 # MARK: Programs nobody here wrote
 
@@ -310,8 +321,12 @@ for each in containers unknown_selector null observation notifications timers 'z
 done
 
 cat >in.plist <<'END'
-<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>a</key><array><string>b</string><integer>3</integer></array>
-<key>c</key><dict><key>d</key><data>AAEC</data></dict></dict></plist>
+<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>a</key><array>
+END
+# So many calls that some of them get a wrong index, whatever is drawn.
+for i in $(seq 30); do echo "<string>b$i</string><integer>$i</integer>"; done >>in.plist
+cat >>in.plist <<'END'
+</array><key>c</key><dict><key>d</key><data>AAEC</data></dict></dict></plist>
 END
 # Outside of the guard's layers, which therefore see what is changed: half of plutil's own calls get an index or a range that is wrong.
 patches plutil "guard { \"containers\", records = 100000 }
