@@ -1,4 +1,5 @@
 // Starts that end in every way, as BOOT_END says: while patches are loaded, in main, in a function that a patch hooks, after it was up.
+import Dispatch
 import Glibc
 
 let how = getenv("BOOT_END").map { String(cString: $0) } ?? "good"
@@ -12,7 +13,12 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
   default: break
   }
 }
-@inline(never) public func loaded(_ name: String) { say("loaded \(name)") }
+@inline(never) public func loaded(_ name: String) {
+  say("loaded \(name)")
+  if name == "a" { isWatched = true }
+}
+/// The patch with the watchdog is there. Written before `main` alone, by the thread that runs it.
+nonisolated(unsafe) var isWatched = false
 /// A patch hooks it.
 @inline(never) public func hit() -> Int { UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee }
 /// A patch hooks it, and its handler ends the program in a way that is not contained.
@@ -30,6 +36,13 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
     case "abort": abort()
     case "trap": fatalError("closed")
     case "handler": handled()
+    case "hang":
+      // Without the watchdog it ends well.
+      if isWatched {
+        // Not the first work of the queue: the watchdog has seen it go on before.
+        DispatchQueue.main.asyncAfter(deadline: .now() + 0.3) { while true { sleep(60) } }
+        dispatchMain()
+      }
     case "hit": say("\(hit())")
     case "memory":
       // As much as there is: 64 MiB more than it has.

@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
-CRASHES = ["segv", "abort", "trap", "hit", "memory"]
+CRASHES = ["segv", "abort", "trap", "hit", "memory", "hang"]
 ENDS = ["good", "code", "up-abort", "kill", "term", "int", "kill-load", "abort-load", "handler"] + CRASHES * 2
 
 
@@ -100,7 +100,7 @@ class Sequence:
         self.clock += 10
         self.versions[name] = self.clock
         text = f'patch {{ id = "{name}" }}\nswift.call("boots.loaded(_:)", "{name}")\n'
-        if name == "a": text += 'swift.call("boots.atLoad()")\n'
+        if name == "a": text += 'swift.call("boots.atLoad()")\nstalls { main = "100ms", end_after = "300ms" }\n'
         if name == "b": text += f'boot.cache "{self.home}/cache"\nboot.data "{self.home}/data"\n'
         if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.handled()":before(function() swift.call("boots.stop()") end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
         path = os.path.join(self.home, "patches", name + ".lua")
@@ -145,6 +145,8 @@ class Sequence:
         names = [name for name, _ in loaded]
         if how in ("kill-load", "abort-load") and "a" not in names: how = "good"
         if how == "handler" and "c" not in names: how = "good"
+        # Without the watchdog it ends well.
+        if how == "hang" and "a" not in names: how = "good"
         if how != "kill-load" and how != "abort-load" and "b" in names: self.model.registered = True
         if how == "up-abort" and "c" not in names: how = "abort"
         if how == "up-abort":
