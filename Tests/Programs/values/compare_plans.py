@@ -188,7 +188,8 @@ def main():
             exact += 1
             # What is left must be what the plan does not speak of: a value self, metadata and witness tables.
             used = sum(len(machine_values(a)) for a in arguments)
-            if used != cursor and "?" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
+            # The actor of an async function's caller comes before its arguments, in two words that no plan speaks of.
+            if cursor - used not in ((0, 2) if is_async else (0,)) and "?" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
             rest = remaining[cursor:]
             rest = rest[: len(rest) - len(actual_hidden)]
             # What a local function captures is in no name, nor is how many types a pack has.

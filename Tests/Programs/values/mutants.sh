@@ -22,6 +22,7 @@ say() { printf '%(%H:%M:%S)T %s\n' -1 "$*" >&2; }
 
 python3 "$here/mutants.py" --check "$root/Sources"
 products=$copy/.build/debug
+export PRODUCTS=$products
 if [ ! -x "$products/call-plans" ]; then
   mkdir -p "$copy"
   cp -r "$root/Package.swift" "$root/Sources" "$root/Tests" "$root/scripts" "$root/Benchmarks" "$copy"

@@ -19,9 +19,11 @@ swift=(swiftc -swift-version 5 -wmo -I. -suppress-warnings -parse-as-library)
 # isolation SEED: of every other seed, the language's upcoming rule by which async functions run where their callers do.
 isolation() { [ $(($1 / 4 % 2)) -eq 0 ] || printf '%s\n' -enable-upcoming-feature NonisolatedNonsendingByDefault; }
 
-# across SEED LEVEL: whether modules know what is in each other, as packages' do where they are optimised: of half of the seeds with VALUES_CMO=1.
-# Not by itself: it finds what docs/callers.md lists under "What is not known".
-across() { if [ "${VALUES_CMO:-}" != 1 ] || [ $(($1 / 2 % 2)) -eq 0 ] || [ "$2" = -Onone ]; then echo -disable-cmo; else echo -enable-default-cmo; fi; }
+# across SEED LEVEL: whether modules know what is in each other, as packages' do where they are optimised: of half of the seeds, of all with
+# VALUES_CMO=1, of none with VALUES_CMO=0.
+across() {
+  if [ "$2" != -Onone ] && [ "${VALUES_CMO:-$(($1 / 2 % 2))}" = 1 ]; then echo -enable-default-cmo; else echo -disable-cmo; fi
+}
 
 # compile_module LEVEL MODULE FILE [FLAG…]: a module, its code before LLVM's passes, and the object that these make of it: the same code
 # as when it is made at once.

@@ -22,6 +22,7 @@ ALLOWED = [
     (r"cannot run twice", "its first run took what cannot be copied, or may have: a method's name does not say that it consumes self"),
     (r"^<not decoded> (OptionalIntType|IntType)", "a metatype without bits: its variable's address leads nowhere, its Optional is a case number"),
     (r"^<not decoded> of a body that may take its actor", "whether an async body that another module made takes its caller's actor its code does not show, which explain tells"),
+    (r"^<not decoded> of an opaque result|the handler'…'some'…'s", "which type an opaque result is, no name tells: how it, and an error beside it, come back is not known"),
     (r"this Any holds a value of type", "the callee's cast would fail with another type"),
     (r"StaticString|its text is part of the program's code", "a script has no text in the program's code"),
     (r"taken from <not decoded>", "what would take its place is counted above"),

@@ -16,7 +16,7 @@ jobs=${VALUES_JOBS:-2}
 . "$here/patched.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 PRODUCTS=$products
 python3 "$here/mutants.py" --check "$root/Sources"
 # Groups and kinds of functions and kinds of types to leave out, separated by `/`.
 export VALUES_WITHOUT=${VALUES_WITHOUT-}
@@ -30,10 +30,13 @@ echo "seed $seed: $batches modules of $each functions (seeds $seeds), levels ${l
 # kit LEVEL: the module that is the same for all seeds, once for each level.
 kit() { mkdir "$work/kit$1" && cd "$work/kit$1" && compile_module "$1" Kit "$here/Kit.swift" -disable-cmo; }
 
-# compare SEED LEVEL: the plans against the signatures before LLVM's passes, which are what the convention says.
+# compare SEED LEVEL: the plans against the signatures before LLVM's passes, which are what the convention says. Whether an async function takes its
+# caller's actor the code alone tells.
 compare() {
   swiftc -emit-library -o libSubject.so Kit.o Types.o Subject.o
-  "$products/call-plans" ./libSubject.so >plans
+  local code=()
+  [ -z "$(isolation "$1")" ] || code=(--evidence)
+  "$products/call-plans" "${code[@]}" ./libSubject.so >plans
   local status=0
   python3 "$here/compare_plans.py" plans Kit.ll Types.ll Subject.ll >plans.compared || status=1
   tail -n 40 plans.compared | cut -c1-400 | sed 's/^/  /'
@@ -68,7 +71,7 @@ one() {
     fi
     python3 "$here/check.py" "$seed" "$each" . "${compared[@]}" || failed=1
   fi
-  compare || failed=1
+  compare "$1" "$2" || failed=1
   return $failed
 }
 
