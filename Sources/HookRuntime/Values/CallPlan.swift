@@ -205,6 +205,9 @@ package final class CallPlan: @unchecked Sendable {
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
   package let slots: UnsafePointer<ValueSlot>
+  /// Words on the stack that hold arguments for certain. How many the function takes may be known as a bound alone, and what lies behind those
+  /// that callers pass is their own.
+  let argumentWords: Int
   /// How many of the first arguments have slots that hold numbers, Bools or Strings.
   package let plainSlots: Int
   /// One per argument, none where each call tells what the values are; lives as long as the plan.
@@ -260,6 +263,8 @@ package final class CallPlan: @unchecked Sendable {
     mayConsumeSelf = declaration.kind == .function && declaration.hasInstance && declaration.contextKind != .classType
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType || self.selfUse == .consumed
     argumentCount = arguments.count
+    let places = arguments.lazy.flatMap(\.location.places)
+    argumentWords = places.map { if case .stack(let slot) = $0 { slot + 1 } else { 0 } }.max() ?? 0
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)

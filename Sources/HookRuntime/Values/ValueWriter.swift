@@ -69,7 +69,9 @@ package struct ValueWriter {
     }
     let releases = releases
     if releases.replaced.last?.index == index { return }
-    let stackWords = Int(call.pointee.body.pointee.stack_bytes) / 8
+    // HookedBody retained the plan for ever when it filled in the record.
+    let plan = call.pointee.body.pointee.plan.map { Unmanaged<CallPlan>.fromOpaque($0) }
+    let stackWords = plan?._withUnsafeGuaranteedRef { $0.argumentWords } ?? 0
     let words = 6 + 16 + stackWords
     let memory = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
     Self.copyArguments(between: frame, and: memory, stackWords, isSaving: true)
@@ -90,7 +92,7 @@ package struct ValueWriter {
     if releases.replaced.isEmpty { call.pointee.state &= ~UInt32(HKT_CALL_REPLACED) }
   }
 
-  /// The integer and vector registers of arguments, and their words on the stack. What was passed by address and not consumed lies
+  /// The integer and vector registers of arguments, and their words on the stack, no more: what follows is the caller's. What was passed by address and not consumed lies
   /// where it lay: a replacement has memory of its own.
   private static func copyArguments(
     between frame: UnsafeMutablePointer<HKTFrame>, and memory: UnsafeMutablePointer<UInt64>, _ stackWords: Int, isSaving: Bool

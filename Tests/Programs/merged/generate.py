@@ -11,7 +11,7 @@ seed, groups = int(sys.argv[1]), int(sys.argv[2])
 pick = random.Random(seed)
 TYPES = [("Int", "{i}"), ("String", '"text \\({i})"'), ("Double", "Double({i})"), ("Pair", "Pair({i})"), ("Item", "Item({i})"), ("Bool", "({i} & 1 == 0)")]
 VALUE = {"Int": "{n}", "String": "{n}.utf8.count", "Double": "Int({n})", "Pair": "{n}.a &+ {n}.b", "Item": "{n}.n", "Bool": "({n} ? 3 : 5)"}
-KINDS = ["free", "free", "static", "method", "object", "mutating", "closure"]
+KINDS = ["free", "free", "static", "method", "object", "mutating", "closure", "setter", "setter"]
 total = 0
 calls = []
 out = ["""// Made by generate.py.
@@ -36,18 +36,21 @@ for group in range(groups):
     constants = pick.randrange(1, 5)
     if kind == "closure":
         arguments, throws, result = [TYPES[0]], False, "Int"
+    if kind == "setter":
+        arguments, throws, result = [pick.choice(TYPES)], False, "Void"
     own = {"free": "", "closure": "", "static": "enum Group%d {" % group, "method": "struct Group%d { var x = %d; var y = 2; var z = \"z\"" % (group, group),
-           "object": "final class Group%d { var x = %d" % (group, group), "mutating": "struct Group%d { var x = %d; var y = 2" % (group, group)}[kind]
+           "object": "final class Group%d { var x = %d" % (group, group), "mutating": "struct Group%d { var x = %d; var y = 2" % (group, group),
+           "setter": "final class Group%d { var x = %d" % (group, group)}[kind]
     if own:
         out.append("public " + own)
         if kind != "static":
             out.append("  init() {}")
     for member in range(pick.randrange(2, 5)):
         access = pick.choice(["public", "internal", "internal"])
-        prefix = {"free": "", "closure": "", "static": "static ", "method": "", "object": "", "mutating": "mutating "}[kind]
+        prefix = {"free": "", "closure": "", "static": "static ", "method": "", "object": "", "mutating": "mutating ", "setter": ""}[kind]
         name = "run%d_%d" % (group, member)
         signature = ", ".join("_ p%d: %s" % (n, t) for n, (t, _) in enumerate(arguments))
-        lines = ["bump(%d)" % total, "var s = %s" % ("x" if kind in ("method", "object", "mutating") else "0")]
+        lines = ["bump(%d)" % total, "var s = %s" % ("x" if kind in ("method", "object", "mutating", "setter") else "0")]
         if kind == "mutating":
             lines.append("x &+= 1; y &+= s")
         for n, (t, _) in enumerate(arguments):
@@ -67,6 +70,12 @@ for group in range(groups):
             out.append("@inline(__always) %s func %s(_ k: Int, _ item: Item) -> (Int) -> Int { { p0 in %s; return s &+ k &+ item.n } }" % (
                 access, name, "; ".join(lines[:-1])))
             calls.append((total, "let c = kept(%s(n, Item(n))); let d = kept(%s(n &+ 1, Item(3))); let r = c(n &+ 3) &+ d(n); sum = sum &+ r" % (name, name), "closure #1 in Merged.%s(_:_:)" % name))
+            total += 1
+            continue
+        if kind == "setter":
+            (t, value), = arguments
+            out.append("  %s var %s: %s { get { %s } @inline(never) set(p0) { %s } }" % (access, name, t, value.format(i="x"), "; ".join(lines)))
+            calls.append((total, "let g = Group%d(); g.%s = %s; sum = sum &+ g.x" % (group, name, value.format(i="n")), "Merged.Group%d.%s.set" % (group, name)))
             total += 1
             continue
         out.append("  @inline(never) %s %sfunc %s(%s)%s -> %s { %s }" % (access, prefix, name, signature, " throws" if throws else "", result, "; ".join(lines)))

@@ -451,3 +451,10 @@ public struct UniqueLarge: ~Copyable {
 }
 public func w_UniqueLarge(_ x: borrowing UniqueLarge) { put("UniqueLarge{"); w_Int(x.id); w_String(x.a); w_Double(x.b); w_C(x.c); put("};") }
 public func r_UniqueLarge() -> UniqueLarge { UniqueLarge(r_Int()) }
+public struct UniqueBox<T: V>: ~Copyable {
+  public let id: Int
+  public var value: T
+  public init(id: Int, value: T) { self.id = id; self.value = value }
+  public static func r() -> UniqueBox { let n = r_Int(); return UniqueBox(id: n, value: T.r()) }
+}
+public func w_UniqueBox<T>(_ x: borrowing UniqueBox<T>) { put("UniqueBox{"); w_Int(x.id); x.value.w(); put("};") }

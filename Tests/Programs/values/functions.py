@@ -1,6 +1,6 @@
 """Random functions of every kind: how each is declared, called, selected, and what it must print."""
 
-from model import Value
+from model import Type, Value
 
 # kind: (what encloses it, form, flags). Forms: function, init, get, set, subscript get, subscript set, modify, read.
 KINDS = {
@@ -50,6 +50,19 @@ KINDS = {
     "protocol witness": ("witness", "function"),
     "protocol extension": ("protocol", "function"),
 }
+# Drawn besides, the same number of each: what the tables of types have no place for.
+MORE = {
+    "opaque function": ("", "function", "opaque"),
+    "opaque method": ("class", "function", "opaque"),
+    "opaque struct getter": ("struct", "get", "opaque"),
+    "opaque async function": ("", "function", "opaque", "async"),
+    "Self method": ("class", "function", "self result"),
+    "Self struct method": ("struct", "function", "self result"),
+    "constrained method": ("constrained", "function"),
+    "constrained mutating": ("constrained", "function", "mutating"),
+    "super initialiser": ("super", "init"),
+    "generic non-copyable": ("", "function", "unique box"),
+}
 THROWS = {"throws": "Error", "throws(Failure)": "Failure", "throws(Broken)": "Broken", "throws(Tiny)": "Tiny", "throws(Large)": "Large"}
 CLASSES = 6
 # What stands before a value so that it begins in the last but one or the last register of a kind.
@@ -85,13 +98,15 @@ class Function:
     def __init__(self, generator, index, kind, wanted=None, wanted_result=None, wanted_self=None, wanted_error=None, wanted_convention=None, wanted_fill=None, ignores=False):
         self.g, self.index, self.kind = generator, index, kind
         self.name = f"f{index}"
-        self.place, self.form, *flags = KINDS[kind]
+        self.place, self.form, *flags = (KINDS | MORE)[kind]
         self.flags = set(flags)
         rng, m = generator.rng, generator.model
         self.concrete, self.extra_types = None, []
         if "generic" in self.flags or self.place.startswith("generic"):
             self.concrete = rng.choice(generator.concretes)
             self.extra_types = generator.parameter_types(self.concrete)
+        if self.place == "constrained": self.concrete = rng.choice(generator.concretes)
+        self.is_boxed = self.place in ("generic struct", "constrained")
         self.waits = "async" in self.flags or self.place == "actor"
         self.choose_self(wanted_self)
         self.choose_parameters(wanted, wanted_convention, wanted_fill, ignores)
@@ -113,7 +128,7 @@ class Function:
     def choose_self(self, wanted):
         rng, m = self.g.rng, self.g.model
         self.self_type = self.self_value = self.new_self = self.held = self.receiver_type = None
-        if self.place in ("generic class", "generic struct"):
+        if self.place == "generic class" or self.is_boxed:
             self.held, again = self.concrete.make(), self.concrete.make()
             self.new_self = Value(again.data, f"Box{{{again.text}}};")
         if self.place == "protocol":
@@ -187,6 +202,8 @@ class Function:
             t = wanted if wanted_convention == "variadic" else self.pick("variadic")
             if self.fits(t, "variadic"): self.parameters.append(Parameter(t, "variadic"))
         if generic_parameter: self.parameters.insert(0, Parameter(self.extra_types[0], "borrowed"))
+        if "unique box" in self.flags:
+            self.parameters.insert(0, Parameter(self.g.model.unique_box(rng.choice(self.g.concretes)), rng.choice(["borrowing", "consuming", "inout"])))
 
     def choose_result(self, wanted):
         rng = self.g.rng
@@ -199,7 +216,20 @@ class Function:
             self.result = rng.choice(same) if same and rng.random() < 0.4 else self.pick(position)
         if self.result and self.form in ("get", "subscript get", "modify", "read"):
             while not self.result.copyable: self.result = self.pick(position)
+        if "opaque" in self.flags: self.result = self.g.model.opaque(rng.choice(["Int", "String", "C", "Large"]))
+        if "self result" in self.flags: self.result = self.self_result()
+        if "unique box" in self.flags and rng.random() < 0.5: self.result = self.parameters[0].type
         if self.result: self.returned, self.other_result = self.result.make(), self.result.make()
+
+    def self_result(self):
+        """`Self`: the object itself, or another value of the struct."""
+        t = self.self_type
+        if t: made = Type(t.id, "Self", t.kind, t.make, t.shape, writer=t.writer, reader=t.reader)
+        else:
+            made = Type("C", "Self", "class", lambda: Value(b"", f"{self.owner}#55;"), '"c"', reader="self")
+            t = Type("C", self.owner, "class", made.make, made.shape)
+        made.shape_name, made.concrete = t.shape_name if self.self_type else made.shape, t
+        return made
 
     # Swift: the callee ---------------------------------------------------------------------------------------------
 
@@ -213,20 +243,20 @@ class Function:
         return lines
 
     def self_writes(self):
-        if "static" in self.flags or self.form == "init" and self.place != "class" or not self.place: return []
-        if self.place in ("class", "final class"): return ["w_C(self)"]
+        if "static" in self.flags or self.form == "init" and self.place not in ("class", "super") or not self.place: return []
+        if self.place in ("class", "final class", "super"): return ["w_C(self)"]
         if self.place == "generic class": return ["w_C(self)", "t.w()"]
         if self.place == "actor": return ["w_Int(id)"]
         if self.place in ("struct", "enum", "witness"): return [self.self_type.writer("self")]
-        if self.place == "generic struct": return ["w_V(self)"]
+        if self.is_boxed: return ["w_V(self)"]
         return ["show()"]
 
     def self_text(self):
-        if "static" in self.flags or self.form == "init" and self.place != "class" or not self.place: return ""
-        if self.place in ("class", "final class"): return f"{self.owner}#{55 if self.form != 'init' else 77};"
+        if "static" in self.flags or self.form == "init" and self.place not in ("class", "super") or not self.place: return ""
+        if self.place in ("class", "final class", "super"): return f"{self.owner}#{55 if self.form != 'init' else 77};"
         if self.place == "generic class": return f"{self.owner}<{self.g.name_of(self.concrete)}>#55;{self.held.text}"
         if self.place == "actor": return "55;"
-        if self.place == "generic struct": return f"Box{{{self.held.text}}};"
+        if self.is_boxed: return f"Box{{{self.held.text}}};"
         if self.place == "protocol": return self.held.text
         return self.self_value.text
 
@@ -234,20 +264,20 @@ class Function:
         """What a script sees as self at entry: (the text, its shape, its kind); None where there is no value to look at."""
         if not self.place or "static" in self.flags or self.form == "init": return None
         if self.place in ("class", "final class", "generic class", "actor"): return "#55;", '"c"', self.place
-        if self.place == "generic struct":
+        if self.is_boxed:
             return f"Box{{{self.held.text}}};", f"{{ k = 'struct', name = 'Box', {{ 'value', {self.concrete.shape_name} }} }}", "generic struct"
         seen = self.receiver_type or self.self_type
         return self.self_text(), seen.shape_name, seen.kind
 
     @property
     def owner(self):
-        return {"class": f"K{self.index % CLASSES}", "final class": f"L{self.index % 2}", "generic class": "G", "actor": "A", "generic struct": "Box", "protocol": "P"}.get(self.place) \
+        return {"class": f"K{self.index % CLASSES}", "final class": f"L{self.index % 2}", "generic class": "G", "actor": "A", "generic struct": "Box", "constrained": "Box", "protocol": "P", "super": f"N{self.index}"}.get(self.place) \
             or (self.self_type.swift if self.self_type else "")
 
     def body(self, indent="  "):
         n = self.index
         lines = []
-        if self.form == "init" and self.place == "class":
+        if self.form == "init" and self.place in ("class", "super"):
             # A failing initialiser fails before it makes its object, or after.
             lines.append("super.init(number: 77)")
         lines += [f"enter({n})", *self.writes(), "nl()"]
@@ -256,8 +286,8 @@ class Function:
         if self.throws: lines.append(f"if flag() {{ throw {self.error_type.reader} }}")
         if self.form == "init":
             if "failable" in self.flags: lines.append("if flag() { return nil }")
-            if self.place != "class": lines.append(f"self = {self.self_type.reader}")
-        if "mutating" in self.flags: lines.append(f"self = {'Self.r()' if self.place == 'generic struct' else self.self_type.reader}")
+            if self.place not in ("class", "super"): lines.append(f"self = {self.self_type.reader}")
+        if "mutating" in self.flags: lines.append(f"self = {'Self.r()' if self.is_boxed else self.self_type.reader}")
         if self.form == "read": lines += [f"let x = {self.result.reader}", "yield x"]
         elif self.form == "modify":
             lines += [f"var x: {self.result.swift} = {self.result.reader}", "yield &x", f"resumed({n})", self.result.writer("x"), "nl()"]
@@ -306,12 +336,12 @@ class Function:
         if not self.place: return [], ""
         if self.form == "init": return [], self.owner
         if "static" in self.flags:
-            return [], f"Box<{self.concrete.swift}>." if self.place == "generic struct" else f"{self.owner}."
+            return [], f"Box<{self.concrete.swift}>." if self.is_boxed else f"{self.owner}."
         if self.place in ("class", "final class"): return [f"let o = make{self.owner}()"], "o."
         if self.place == "generic class": return [f"let o = G(t: {self.concrete.reader})"], "o."
         if self.place == "actor": return ["let o = makeA()"], "o."
         word = "var" if "mutating" in self.flags or self.form in ("modify", "set", "subscript set") else "let"
-        if self.place == "generic struct": return [f"{word} o = Box<{self.concrete.swift}>.r()"], "o."
+        if self.is_boxed: return [f"{word} o = Box<{self.concrete.swift}>.r()"], "o."
         if self.place == "witness": return [f"let o: any W{self.index} = {self.self_type.reader}"], "o."
         if self.place == "protocol": return [f"let o: {self.receiver_type.swift} = {self.receiver_type.reader}"], "o."
         return [f"{word} o = {self.self_type.reader}"], "o."
@@ -338,7 +368,7 @@ class Function:
         prefix = ("try " if self.throws else "") + ("await " if self.waits else "")
         result = self.result.concrete if self.result else None
         after = [t.writer(f"a{k}") for k, p in enumerate(self.parameters) if p.convention == "inout" for t in [p.type.concrete]]
-        if "mutating" in self.flags: after_self = ["w_V(o)" if self.place == "generic struct" else self.self_type.writer("o")]
+        if "mutating" in self.flags: after_self = ["w_V(o)" if self.is_boxed else self.self_type.writer("o")]
         else: after_self = []
         after += after_self
         match self.form:
@@ -348,7 +378,7 @@ class Function:
                 else: body = [e, f"back({n})"] + (["w_Void(())"] if result else [])
             case "init":
                 body = [f"let r{'' if 'failable' in self.flags else ''} = {prefix}{start}({args})", f"back({n})"]
-                writer = "w_C" if self.place == "class" else f"w_{self.self_type.id}"
+                writer = "w_C" if self.place in ("class", "super") else f"w_{self.self_type.id}"
                 body.append(f"w_Optional(r) {{ {writer}($0) }}" if "failable" in self.flags else f"{writer}(r)")
             case "get" | "read": body = [f"let r: {result.swift} = {start}{self.name}", f"back({n})", result.writer("r")]
             case "subscript get": body = [f"let r: {result.swift} = {start[:-1]}[{args}]", f"back({n})", result.writer("r")]
@@ -378,7 +408,7 @@ class Function:
     def caller_data(self):
         data = b"".join(p.value.data for p in self.parameters)
         if self.form != "init" and "static" not in self.flags:
-            if self.place in ("generic class", "generic struct"): data += self.held.data
+            if self.place == "generic class" or self.is_boxed: data += self.held.data
             elif self.place == "protocol": data += self.held.data
             elif self.self_value: data += self.self_value.data
         if self.form == "modify": data += self.other_result.data
@@ -392,7 +422,7 @@ class Function:
         if "failable" in self.flags:
             data += bytes([self.fails])
             if self.fails: return data
-        if self.form == "init" and self.place != "class": data += self.new_self.data
+        if self.form == "init" and self.place not in ("class", "super"): data += self.new_self.data
         if "mutating" in self.flags: data += self.new_self.data
         if self.result: data += self.returned.data
         return data
@@ -419,7 +449,7 @@ class Function:
         if self.does_throw and runs and result is None: return lines + [f"! {self.name} {(error or self.error.text)}{after}"]
         if result is not None: shown = result
         elif self.fails: shown = "nil;"
-        elif self.form == "init": shown = f"{self.owner}#77;" if self.place == "class" else self.new_self.text
+        elif self.form == "init": shown = f"{self.owner}#77;" if self.place in ("class", "super") else self.new_self.text
         elif self.form in ("set", "subscript set", "modify") or not self.result: shown = ""
         else: shown = self.returned.text
         return lines + [f"< {self.name} {shown}{after}"]
@@ -428,8 +458,9 @@ class Function:
 
     @property
     def selector(self):
-        module = {"struct": "Types", "enum": "Types", "witness": "Types", "generic struct": "Kit", "protocol": "Kit"}.get(self.place, "Subject")
+        module = {"struct": "Types", "enum": "Types", "witness": "Types", "generic struct": "Kit", "constrained": "Kit", "protocol": "Kit"}.get(self.place, "Subject")
         owner = f"{module}.{self.owner}." if self.place else "Subject."
+        if self.place == "super": owner = f"Subject.M{self.index}."
         static = "static " if "static" in self.flags else ""
         labels = "_:" * len(self.parameters)
         if self.form in ("init", "subscript get"): labels = f"{self.name}:" + "_:" * (len(self.parameters) - 1)

@@ -8,7 +8,7 @@ values.bin is where the program reads its values; a directory for each mode hold
 worked out by check.py, which makes the same functions from the same seed.
 """
 import os, random, struct, sys
-from functions import CLASSES, FILLS, KINDS, THROWS, Function
+from functions import CLASSES, FILLS, KINDS, MORE, THROWS, Function
 from model import Model
 
 # How a value is passed: by the kind of function. Each type is asked for in each of them.
@@ -27,7 +27,8 @@ GROUPS = {
     "async": ["async function", "async method", "async struct method", "async actor method"],
 }
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
-assert set(GROUP_OF) == set(KINDS)
+GROUP_OF |= {kind: "besides" for kind in MORE}
+assert set(GROUP_OF) == set(KINDS) | set(MORE)
 MODES = ["decode", "replace", "around", "instead", "twice"]
 POSITIONS = ["borrowed", "borrowing", "consuming", "inout", "owned", "index", "variadic", "result", "yield"]
 
@@ -65,6 +66,8 @@ class Generator:
             options = wanted[i] if i < len(wanted) else {}
             kind = options.pop("kind", None) or self.rng.choice(kinds)
             self.functions.append(Function(self, i, kind, **options))
+        for kind in [kind for kind in MORE if kind not in WITHOUT for _ in range(max(1, count // 100))]:
+            self.functions.append(Function(self, len(self.functions), kind))
 
     def any_type(self): return self.rng.choice(self.by_kind[self.rng.choice(list(self.by_kind))])
     def is_wide(self, t):
@@ -125,6 +128,10 @@ def subject(g, access="public"):
     text += "extension Box where T: V {\n" + of("generic struct") + "}\nextension P {\n" + of("protocol") + "}\n"
     for place in ("struct", "enum"):
         for owner in dict.fromkeys(f.owner for f in g.functions if f.place == place): text += f"extension {owner} {{\n{of(place, owner)}}}\n"
+    for f in g.functions:
+        if f.place == "constrained": text += f"extension Box where T == {f.concrete.swift} {{\n{f.declaration(access)}}}\n"
+        if f.place == "super":
+            text += f"public class M{f.index}: C {{\n{f.declaration(access)}}}\npublic final class N{f.index}: M{f.index} {{}}\n"
     for f in g.functions:
         if f.place == "witness":
             text += f"{access} protocol W{f.index} {{ func {f.name}{f.head()} }}\nextension {f.owner}: W{f.index} {{\n{f.declaration(access)}}}\n"

@@ -408,6 +408,23 @@ class Model:
         self.declare_access(made)
         return made
 
+    # Results and parameters of functions that are drawn besides ----------------------------------------------------
+
+    def opaque(self, id):
+        """`some P`, which is a value of that type."""
+        t = self.by_id[id]
+        made = Type(f"Some_{id}", "some P", "opaque result", t.make, t.shape, writer=lambda e: f"{e}.show()", reader=t.reader, fits=["result"])
+        made.shape_name = self.shape_of(t)
+        return made
+
+    def unique_box(self, t):
+        """A struct that cannot be copied, generic over what it holds."""
+        def make(): return (lambda n, v: Value(n.data + v.data, f"UniqueBox{{{n.text}{v.text}}};"))(self.by_id["Int"].make(), t.make())
+        made = Type(f"UniqueBox_{t.id}", f"UniqueBox<{t.swift}>", "non-copyable", make, f"{{ k = 'struct', name = 'UniqueBox', {{ 'id', 'i' }}, {{ 'value', {self.shape_of(t)} }} }}",
+                    writer=lambda e: f"w_UniqueBox({e})", reader=f"UniqueBox<{t.swift}>.r()", copyable=False, fits=["borrowing", "consuming", "inout", "owned", "result"])
+        made.shape_name = made.shape
+        return made
+
     # Generic parameters --------------------------------------------------------------------------------------------
 
     def of_parameter(self, concrete):

@@ -174,7 +174,8 @@ struct CallAssembly: Sendable {
     let words = byValue.take(passing)
     var takesAddress = signature.isMethod && !evidence.taken(.selfRegister).isEmpty
     var takesWords: Bool
-    if signature.takesMetadata(declaration) {
+    let takesMetadata = signature.takesMetadata(declaration) && lowering.environment?.isFixed != true
+    if takesMetadata {
       takesWords = takesMoreThanMetadata(words, allocator: byValue, evidence)
     } else {
       // The address of a typed error is behind the words of self, or in the first place of them where those are not passed.
@@ -217,7 +218,7 @@ struct CallAssembly: Sendable {
       if isKept, isGone, evidence.isCertainlyUnused(all) || !evidence.arePassed(all) {
         let isLast = locations.count == signature.parameters.count - 1 && !declaration.functionType.isAsync
         // Whether metadata comes behind words of self is not known then.
-        if isLast, signature.takesMetadata(declaration) { metadataIsLost = silent }
+        if isLast, takesMetadata { metadataIsLost = silent }
         // Of the stack that is not proven: what may be there is copied for the original all the same.
         if isLast, byValue.slots > allocator.slots { allocator = byValue }
         if isLast { return .optimizedOut }

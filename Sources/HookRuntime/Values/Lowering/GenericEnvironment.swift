@@ -37,6 +37,8 @@ package struct GenericEnvironment: Sendable {
   let types: TypeResolver
 
   package var isEmpty: Bool { parameters.isEmpty }
+  /// Same-type requirements make every parameter a certain type: calls bring neither metadata nor witness tables.
+  var isFixed: Bool { !isEmpty && witnessSelf == nil && parameters.allSatisfy { $0.concrete != nil } }
   package var hasPacks: Bool { parameters.contains { $0.kind == .pack } }
 
   /// Parameters that a same-type requirement makes another type, in terms of those that stay.
