@@ -173,7 +173,7 @@ class Check:
 
     def unknown(self, f, what):
         """What is not decoded, and whether the host says of that function that it is not known how it is called."""
-        if "opaque" in f.flags and what in (f.result.id, f.error_type and f.error_type.id): return "<not decoded> of an opaque result"
+        if "opaque" in f.flags and (f.waits or what in (f.result.id, f.error_type and f.error_type.id)): return "<not decoded> of an opaque result"
         if f.waits and self.actor_untold is None:
             listed = subprocess.run([os.path.join(os.environ["PRODUCTS"], "scripthost"), "coverage", "--list", "--json", self.at("program")],
                                     capture_output=True, text=True, check=True).stdout
