@@ -9,7 +9,8 @@ cd "$work"
 # told PATCH MODE [COUNT]: what the records of a run say is right.
 told() {
   local name=$1
-  capture "$name" timeout 120 "$scripthost" run --state "state-$name$level" --patches "$here/patches/$name.lua" -- ./trip "${@:2}"
+  # All of it is kept: a crowd writes more than the limit that the journal has by itself.
+  capture "$name" timeout 120 "$scripthost" run --journal-size 1GB --state "state-$name$level" --patches "$here/patches/$name.lua" -- ./trip "${@:2}"
   ended "$level: $name: the program ends well" "$name"
   "$scripthost" events --state "state-$name$level" --json >"$name.jsonl"
   if python3 "$here/check.py" "$name" "$name.jsonl" "${3:-0}" >"$name.said"; then good "$level: $(cat "$name.said")"; else bad "$level: $name" "$(cat "$name.said")" "$(tail -n 4 "$name.err")"; fi
