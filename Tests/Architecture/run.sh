@@ -48,6 +48,7 @@ while IFS= read -r line; do
 done < <(
   python3 "$here/stages.py" "$root/Sources" "$here/stages.known"
   python3 "$here/documented.py" "$root/Sources" 80
+  python3 "$here/citations.py" "$root"
 )
 
 # The walls stand: a tree with an upward name, a folder without a place and an exception that is over fails.
@@ -69,5 +70,14 @@ if grep -rnE '^ *//+ The same\b' . >"$work/same"; then
 else
   good 'no comment opens with "The same"'
 fi
+
+# A page and a source file that cite a missing document are seen.
+mkdir -p "$work/cited/docs" "$work/cited/Sources"
+echo 'see [the plan](plan.md)' >"$work/cited/docs/page.md"
+echo '// docs/gone.md has the rules.' >"$work/cited/Sources/Rules.swift"
+python3 "$here/citations.py" "$work/cited" >"$work/cited.out"
+for expected in "docs/page.md cites 'plan.md'" "Sources/Rules.swift cites 'docs/gone.md'"; do
+  if grep -qF "$expected" "$work/cited.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/cited.out")"; fi
+done
 
 finish
