@@ -180,8 +180,20 @@ void ccrash_note_call(uint32_t owner) {
   call->owner = owner;
   call->thread = this_thread();
   call->count = 1;
+  call->changed = 0;
   __atomic_store_n(&call->sequence, __atomic_add_fetch(&file->sequence, 1, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
   newest = call;
+}
+
+void ccrash_note_change(uint32_t owner) {
+  CCrashCall *call = newest;
+  // Other handlers ran inside this one, or something was noted: the change is a step of its own.
+  if (!call || call->owner != owner || call->thread != thread_id) {
+    ccrash_note_call(owner);
+    call = newest;
+  }
+  // A step that is as old as the ring may be another thread's by now.
+  if (call && call->owner == owner && call->thread == thread_id) call->changed = now(CLOCK_MONOTONIC_COARSE);
 }
 
 void ccrash_note(uint32_t kind, const char *text, size_t length) {

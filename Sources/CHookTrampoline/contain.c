@@ -85,6 +85,16 @@ void hkt_contain_prepare(uint64_t (*depth_of_scripts)(void)) {
 // MARK: One call
 
 void __asan_handle_no_return(void) __attribute__((weak));
+void __asan_unpoison_memory_region(const volatile void *, size_t) __attribute__((weak));
+
+/// The sanitizer forgets what it noted of the frames that were left. By itself it does so from the stack pointer of today upwards, as for
+/// those who leave by longjmp and tell it before.
+static void forget_frames(const HKTLanding *l) {
+  enum { RED_ZONE = 128 };
+  uint64_t here = (uint64_t)__builtin_frame_address(0), from = l->deepest - RED_ZONE;
+  if (__asan_handle_no_return) __asan_handle_no_return();
+  if (__asan_unpoison_memory_region && l->deepest && from < here) __asan_unpoison_memory_region((void *)from, here - from);
+}
 
 /// Landings below the frame were left.
 static void drop_left(HKTThread *t, const void *frame) {
@@ -103,6 +113,7 @@ static void note(HKTLanding *l, HKTThread *t, HKTTrap *trap) {
   l->protected_count = t->protected_count;
   l->handler = t->handler;
   l->windows = hkt_windows();
+  l->deepest = 0;
   l->accesses = t->accesses;
   l->open_accesses = *t->accesses;
   l->has_outermost = atomic_load_explicit(&t->outermost, memory_order_relaxed) != NULL;
@@ -138,8 +149,7 @@ bool hkt_contain(void (*body)(void *), void *context, HKTTrap *trap) {
   int32_t status = hkt_land_call(&landing, body, context);
   t->landing = landing.up;
   if (status == 0) return true;
-  // The sanitizer forgets what it noted of the frames that were left.
-  if (__asan_handle_no_return) __asan_handle_no_return();
+  forget_frames(&landing);
   restore(&landing);
   return false;
 }
@@ -192,6 +202,7 @@ void hkt_fall(const HKTTrap *trap) {
   if (!hkt_is_contained()) return;
   HKTLanding *landing = hkt_thread_if_known()->landing;
   *landing->trap = *trap;
+  landing->deepest = (uint64_t)__builtin_frame_address(0);
   hkt_land(landing);
 }
 
@@ -219,6 +230,7 @@ bool hkt_recover(int signal, void *told, void *opaque) {
   trap->counter = (uint64_t)registers[REG_RIP];
   hkt_take_message(trap);
   trap->signal = signal;
+  landing->deepest = (uint64_t)registers[REG_RSP];
   registers[REG_RSP] = (greg_t)landing->stack;
   registers[REG_RBP] = (greg_t)landing->frame;
   registers[REG_RDI] = (greg_t)landing;

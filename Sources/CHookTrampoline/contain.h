@@ -24,6 +24,7 @@ typedef struct HKTLanding {
   HKTWindow *windows;
   uint64_t *accesses;       // where the Swift runtime keeps this thread's list of open accesses
   uint64_t open_accesses;   // what was there
+  uint64_t deepest;         // the stack pointer at the fault
   bool has_outermost;
 } HKTLanding;
 

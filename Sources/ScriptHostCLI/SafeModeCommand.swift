@@ -29,11 +29,12 @@ extension Subcommand {
     let files = off.parent.directoryEntries().filter { $0.suffix(5) == Array(".boot".utf8)[...] }.sorted { $0.lexicographicallyPrecedes($1) }
     switch word {
     case "status", "plan":
-      if off.status() != nil { Output.line("safe mode is off; scripthost safe-mode on ends that") }
+      let isOff = off.status() != nil
+      if isOff { Output.line("safe mode is off; scripthost safe-mode on ends that") }
       let standings = BootGuard.standings(in: state)
       for (name, mode) in standings {
         let program = EventText.printable(String(decoding: name, as: UTF8.self).split(separator: "-").dropLast().joined(separator: "-"))
-        for line in word == "plan" ? mode.planned() : mode.told() { Output.line("\(program): \(EventText.printable(line))") }
+        for line in word == "status" ? mode.told() : isOff ? ["the next start loads all patches, and clears nothing"] : mode.planned() { Output.line("\(program): \(EventText.printable(line))") }
       }
       if standings.isEmpty { Output.line("no start failed: nothing is taken out") }
       for path in CanaryBook.all(in: state) { tellQuarantined(path) }

@@ -62,6 +62,8 @@ uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *p
 void ccrash_own(const void *context, uint32_t owner);
 /// Notes that a handler of the owner begins. No system call, no lock. Any thread.
 void ccrash_note_call(uint32_t owner);
+/// Notes that a handler of the owner has changed something of the program: an argument, an outcome, a property. As above.
+void ccrash_note_change(uint32_t owner);
 /// Notes one thing that happened (CCRASH_LOG and so on); the text is cut. No system call, no lock. Any thread.
 void ccrash_note(uint32_t kind, const char *text, size_t length);
 

@@ -39,7 +39,8 @@ typedef struct CCrashCall {
   uint32_t owner;     // index + 1 in `owners`
   int32_t thread;
   uint32_t count;
-  uint32_t apart[10];  // one to a cache line: another thread's is written at the same time
+  uint64_t changed;   // when one of them last changed something of the program, ns; 0: none did
+  uint32_t apart[8];  // one to a cache line: another thread's is written at the same time
 } CCrashCall;
 _Static_assert(sizeof(CCrashCall) == 64, "a cache line");
 

@@ -53,9 +53,7 @@ package enum Explanation {
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"
       )
     }
-    if image.isLoaded, !family.declaration.isCoroutine, let reason = image.whyNotContained(family) {
-      lines.append("  contain    no, it \(reason)")
-    }
+    if image.isLoaded { lines += contained(family, image) }
     for (index, line) in image.callers(of: family).enumerated() { lines.append((index == 0 ? "  callers    " : "             ") + line) }
     lines += conventions(family, image)
     if let end = endOfSelf(family, image) { lines.append("  self       \(end)") }
@@ -63,6 +61,13 @@ package enum Explanation {
     lines.append("  chosen     \(choice(reaches, image))")
     for each in reaches { lines.append("  by \(each.backEnd.rawValue): \(each)") }
     return lines.joined(separator: "\n")
+  }
+
+  /// Whether a trap below it may be answered, and where not.
+  private static func contained(_ family: Family, _ image: ImageCatalog) -> [String] {
+    if let reason = image.whyNotContained(family) { return ["  contain    no, it \(reason)"] }
+    let limits = image.limitsOfContaining(family)
+    return ["  contain    yes" + (limits.isEmpty ? "" : ", but not \(limits[0])")] + limits.dropFirst().map { "             nor \($0)" }
   }
 
   /// The back end that the engine takes when none is asked for, and why.

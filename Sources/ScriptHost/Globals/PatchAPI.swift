@@ -156,9 +156,16 @@ enum PatchAPI {
         return callback.fail("'boot.\(isData ? "data" : "cache")' takes the absolute path of a file or directory, without a '/' at its end")
       }
       guard BootGuard.register(path, isData: isData) else {
-        return callback.fail("'\(path)' was not registered: the state directory cannot be written")
+        // No reason for the patch to fail: without the registration safe mode leaves the path alone.
+        let text = "\(patch.fileName):\(callback.caller.line): '\(path)' was not registered: the state directory cannot be written; safe mode will not clear it"
+        patch.log.say(text)
+        patch.log.append(.failure, "path not registered") { fields in
+          fields.add("patch", patch.id)
+          fields.add("path", path)
+        }
+        return callback.done(shl_bool(false))
       }
-      return callback.done()
+      return callback.done(shl_bool(true))
     }
   }
 

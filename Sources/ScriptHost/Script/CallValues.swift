@@ -436,7 +436,7 @@ enum CallValues {
 
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
-    script.pointee.hook?.tellOfPrivate()
+    script.pointee.hook?.changesArguments()
     ValueWriter(view.call).noteArguments()
     var left = script.pointee.arguments.staged
     while left != 0 {
@@ -447,9 +447,9 @@ enum CallValues {
     script.pointee.arguments.forgetStaged()
   }
 
-  /// Says, once, what nobody can see of a private function, where the handler's new arguments are about to be put into the frame.
-  private static func tellOfPrivate(_ script: Call) {
-    if script.pointee.changes.hasStagedArguments { script.pointee.hook?.tellOfPrivate() }
+  /// The handler's new arguments, if there are any, are about to be put into the frame.
+  private static func noteStaged(_ script: Call) {
+    if script.pointee.changes.hasStagedArguments { script.pointee.hook?.changesArguments() }
   }
 
   /// The handler returned: what it changed takes effect.
@@ -459,7 +459,7 @@ enum CallValues {
     // After the last run of the original they are of no use.
     if script.pointee.phase == HKT_ENTER { applyBits(script) } else { script.pointee.arguments.forgetStaged() }
     if script.pointee.hasNoRecord, script.pointee.phase != HKT_AROUND || script.pointee.originalRuns > 0 { return }
-    if script.pointee.phase == HKT_ENTER { tellOfPrivate(script) }
+    if script.pointee.phase == HKT_ENTER { noteStaged(script) }
     try script.pointee.changes.finish(hasResult: returned)
   }
 
@@ -533,7 +533,7 @@ enum CallValues {
   /// The frame holds what the next run of the original is to see.
   static func prepareOriginal(_ script: Call) throws(BridgeError) {
     applyBits(script)
-    tellOfPrivate(script)
+    noteStaged(script)
     do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(lent: script.pointee.arguments.borrowed) } catch {
       throw .runsOnce(script.pointee.hook.selector)
     }

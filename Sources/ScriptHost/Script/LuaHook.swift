@@ -91,8 +91,14 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   deinit { shl_outside(patch.state, -HeldMemory.ofHook) }
 
+  /// The original is about to get arguments that the handler has put in the place of others.
+  func changesArguments() {
+    noteChange()
+    tellOfPrivate()
+  }
+
   /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
-  func tellOfPrivate() {
+  private func tellOfPrivate() {
     guard declaration.isEffectivelyPrivate, position != .after, !toldOfPrivate.exchange(true, ordering: .relaxed) else { return }
     patch.log.say(
       "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
@@ -311,6 +317,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       shl_invoke_end(invocation)
       return failed(script, status, &invocation.pointee)
     }
+    let former = Outcome(script)
     var returned = false
     if isAround, invocation.pointee.count > 0 || behind == .nothingOptional && script.pointee.originalRuns == 0 {
       let hasResult = invocation.pointee.count > 0
@@ -329,8 +336,38 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       }
     }
     shl_invoke_end(invocation)
-    return finish(script, returned: returned)
+    // New arguments were noted when the original ran; what is left is for variables of the caller.
+    let isChange = isAround && (!script.pointee.hasRun || script.pointee.changes.hasStagedArguments)
+    let outcome = finish(script, returned: returned)
+    if outcome == HKT_HANDLED, isChange || former != Outcome(script) { noteChange() }
+    return outcome
   }
+
+  /// What a call ends with, as far as registers have it; before the original has run and where it never does it is nothing.
+  private struct Outcome: Equatable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+    private let isThere: Bool
+
+    @inline(__always)
+    init(_ script: UnsafeMutablePointer<ScriptCall>) {
+      isThere = script.pointee.hasRun
+      guard isThere else {
+        words = (0, 0, 0, 0)
+        return
+      }
+      let results = script.pointee.view.frame.pointee.results
+      words = (results.integer.0, results.integer.1, results.error, withUnsafeBytes(of: results.xmm) { $0.load(as: UInt64.self) })
+    }
+
+    @inline(__always)
+    static func == (a: Self, b: Self) -> Bool { a.isThere && a.words == b.words || !a.isThere && !b.isThere }
+  }
+
+  /// A handler has changed something of the program: where that crashes later on this thread, it is the suspect.
+  func noteChange() { if crashOwner != 0 { ccrash_note_change(crashOwner) } }
+
+  /// A property was set by a script: where a handler is at work on this thread, it was that one.
+  static func noteWrite() { ScriptThread.current()?.pointee.top?.pointee.hook?.noteChange() }
 
   /// The handler returned: what it changed takes effect.
   /// - Parameter returned: its result is in the registers already.
@@ -375,7 +412,9 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       // A Swift error, the original's own or one the handler throws: it passes on, nobody failed.
       if let why = CallValues.whyErrorIsLost(script) { return fail(script, why, blame: .none) }
       do throws(BridgeError) {
+        let former = Outcome(script)
         try CallValues.finish(throwing: box, script)
+        if former != Outcome(script) || !script.pointee.hasRun { noteChange() }
         return HKT_HANDLED
       } catch { return fail(script, error.description) }
     }

@@ -104,6 +104,7 @@ enum ObjectAPI {
           if let field {
             do throws(BridgeError) { try FieldAccess.keepOld(field, of: object) } catch { return callback.fail("'\(shown)': \(error.description)") }
           }
+          LuaHook.noteWrite()
           return CallInAPI.perform(set, on: UInt(bitPattern: object), callback, first: 2, patch)
         case .property(.some(let field), _, _, isObserved: false), .field(let field): return write(field, shown, object, patch, callback)
         case .property(_, _, .failure(let error)?, _): throw error
@@ -122,6 +123,7 @@ enum ObjectAPI {
     do throws(CallError) { try CallCheck.write(UInt(bitPattern: object), field) } catch { return CallInAPI.fail(error, callback) }
     do throws(BridgeError) {
       try FieldAccess.write(callback[2], to: field, of: object, ValueAPI.bridge(callback[0], patch, callback))
+      LuaHook.noteWrite()
       return callback.done()
     } catch { return callback.fail("'\(name)': \(error.description)") }
   }

@@ -139,6 +139,73 @@ says "explain says so" "$work/$name.err" "contain    no, it changes argument 1 i
 capture "$work/records" "$scripthost" events --state "$work/state-$name" --json
 says "each trap is a record" "$work/records.out" 'trap contained'
 
+# `explain` says of each kind why it must not be contained, or where not. The handler of the signal is there by then.
+clang++ -O1 -shared -fPIC -o "$work/libbelow.so" "$here/below.cpp" || fail 'below.cpp does not compile'
+mkdir "$work/kinds-patches"
+cat >"$work/kinds-patches/kinds.lua" <<'LUA'
+local names = {
+  "kinds.Thing.plain(_:)", "kinds.Thing.waits(_:)", "kinds.Thing.never()", "kinds.Thing.grow(_:)", "kinds.Thing.take(_:)", "kinds.Thing.locks(_:)",
+  "kinds.Thing.mutex(_:)", "kinds.Thing.sorts(_:)", "kinds.Thing.foreign(_:)", "kinds.Thing.queued(_:)", "kinds.Thing.global(_:)",
+  "kinds.Thing.held.modify", "kinds.Thing.init(_:)", "kinds.Thing.deinit", "kinds.Box.push(_:)", "kinds.Box.end()", "kinds.caught(_:)",
+  "kinds.numbers.unsafeMutableAddress", "C.qsort",
+}
+method "kinds.ready()":before(function()
+  for _, name in ipairs(names) do
+    local found, text = pcall(function() return method(name):explain() end)
+    local said = {}
+    local is_on = false
+    for line in tostring(text):gmatch("[^\n]+") do
+      if line:match("^  contain") then is_on = true elseif is_on and not line:match("^             nor") then is_on = false end
+      if is_on then said[#said + 1] = line:gsub("^%s+", "") end
+    end
+    print(name .. "\t" .. (found and table.concat(said, "; ") or tostring(text)))
+  end
+end)
+LUA
+for way in O Onone; do
+  swiftc "-$way" -parse-as-library -module-name kinds -o "$work/kinds-$way" "$here/kinds.swift" -L"$work" -lbelow -Xlinker -rpath -Xlinker "$work" \
+    2>"$work/swiftc" || fail "kinds.swift does not compile: $(head "$work/swiftc")"
+  capture_loaded "$work/kinds-run-$way" "$scripthost" run -v --state "$work/state-kinds-$way" --patches "$work/kinds-patches" -- "$work/kinds-$way"
+  ended "explain, $way: the program ends well" "$work/kinds-run-$way"
+  # explained FUNCTION TEXT
+  explained() { says "explain, $way: $1: $2" <(grep -aF "$1	" "$work/kinds-run-$way.err") "$2"; }
+  explained 'Thing.plain(_:)' 'contain    yes'
+  explained 'Thing.waits(_:)' 'contain    no, it is async'
+  explained 'Thing.never()' 'contain    no, it never returns'
+  explained 'Thing.grow(_:)' 'contain    no, it changes argument 1 in place'
+  explained 'Thing.take(_:)' 'contain    no, it takes argument 1, whose type cannot be copied'
+  explained 'Thing.held.modify' 'contain    no, it is a coroutine accessor'
+  explained 'Thing.init(_:)' 'contain    no, it is an initialiser of a class'
+  explained 'Thing.deinit' 'contain    no, it ends an object'
+  explained 'Box.push(_:)' 'contain    no, it changes its self in place'
+  explained 'Box.end()' 'contain    no, it consumes its self'
+  explained 'numbers.unsafeMutableAddress' 'contain    no, it gives out a global or static variable'
+  explained 'kinds.caught(_:)' 'contain    no, it is the handler of signal 10'
+  explained 'C.qsort' 'contain    no, it is a C function'
+  explained 'Thing.locks(_:)' 'yes, but not while the lock is held that it takes itself'
+  explained 'Thing.mutex(_:)' "while a 'Mutex' is held that it takes itself"
+  explained 'Thing.sorts(_:)' 'in a function that it hands to the C library'
+  explained 'Thing.foreign(_:)' "in C++ code that it calls, such as '_ZN5below7runThisEPFvvE'"
+  explained 'Thing.queued(_:)' 'in work that it hands to a dispatch queue'
+done
+
+# Frames that were left under the address sanitizer: what it noted of them is gone, far below the landing, too.
+swiftc -O -sanitize=address -module-name traps -o "$work/traps-asan" "$here/traps.swift" 2>"$work/swiftc" || fail "traps.swift does not compile with the address sanitizer"
+for kind in range inside fatal; do
+  run "asan-$kind" answers env "${asan[@]}" "$work/traps-asan" many 300 $kind
+  ended "address sanitizer, $kind: 300 traps are contained, some of them below 300 frames" "$work/asan-$kind"
+  check "address sanitizer, $kind: nothing is reported" [ "$(grep -ac 'AddressSanitizer' "$work/asan-$kind.err")" = 0 ]
+done
+swiftc -Onone -sanitize=address -module-name poisoned -o "$work/poisoned" "$here/poisoned.swift" -L"$work" -lbelow \
+  -Xlinker -rpath -Xlinker "$work" 2>"$work/swiftc" || fail "poisoned.swift does not compile: $(head "$work/swiftc")"
+mkdir "$work/poisoned-patches"
+printf 'method "poisoned.descend(_:_:)":contain { value = -1, limit = 0 }\n' >"$work/poisoned-patches/poisoned.lua"
+# Frames on the stack itself, not beside it.
+capture_loaded "$work/poisoned-run" env "${asan[@]}:detect_stack_use_after_return=0" "$scripthost" run -v --state "$work/state-poisoned" --patches "$work/poisoned-patches" -- "$work/poisoned"
+ended 'address sanitizer: frames that lie where others were left are clean' "$work/poisoned-run"
+says 'address sanitizer: each was answered, and nothing of the frames is left' "$work/poisoned-run.out" 'contained 100, poisoned 0'
+check 'address sanitizer: no false report' [ "$(grep -ac 'AddressSanitizer' "$work/poisoned-run.err")" = 0 ]
+
 # What is not moved out can be changed on: 6,000 traps while it is changed. Where it is, the first trap ends the program.
 run moved-Onone answers "$work/traps-Onone" moved
 says "moved, -Onone: the dictionaries are as they were" "$work/moved-Onone.out" 'tables [[1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2, 3]]'

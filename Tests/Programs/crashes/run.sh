@@ -59,8 +59,16 @@ for each in listed + [shown]:
 suspect = {"patch": "shop.watch", "selector": "planted.Shop.end(_:)", "position": "around", "source": "watch.lua", "line": 4}
 assert suspect in listed[0]["suspects"] and suspect in shown["suspects"], listed[0]
 assert listed[2]["suspects"] == [], "the patch was out"
+for each in listed + [shown]:
+    names = [(one["selector"], one["position"]) for one in each["suspects"]]
+    assert len(names) == len(set(names)), f"a suspect is listed twice: {names}"
 crashed, main = shown["threads"][0], [each for each in shown["threads"] if each["thread"] == shown["pid"]][0]
 assert crashed["crashed"] and not main["crashed"] and crashed["thread"] != main["thread"], shown["threads"]
+assert crashed["calls"][0] == {**suspect, "in_handler": False}, crashed["calls"]
+assert all(isinstance(thread["calls"], list) for thread in shown["threads"])
+assert int(shown["registers"]["rip"], 16) == crashed["frames"][0]["address"] and "rsp" in shown["registers"], shown["registers"]
+own = [image for image in shown["images"] if image["path"] == sys.argv[3]]
+assert own and all(image["build"] == sys.argv[4] and image["from"] < image["to"] for image in own), shown["images"]
 assert any("planted.Shop.end(Swift.String) throws -> Swift.Int" in frame["text"] for frame in crashed["frames"]), crashed["frames"]
 assert all(frame["address"] and frame["how"] in "pusfa" for thread in shown["threads"] for frame in thread["frames"])
 assert any("ends: fatal" in crumb["text"] and crumb["thread"] == crashed["thread"] and crumb["after_ns"] > 0 for crumb in shown["breadcrumbs"])

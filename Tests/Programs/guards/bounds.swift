@@ -73,6 +73,18 @@ let cases: [Case] = [
   Case(name: "NSMutableArray.remove(_:in:)", kind: .range) { let a = mutable(); a.remove(99, in: $0.range); return a },
   Case(name: "NSOrderedSet.object(at:)", kind: .element) { ordered().object(at: $0.index) },
   Case(name: "NSOrderedSet[]", kind: .element) { ordered()[$0.index] },
+  Case(name: "NSOrderedSet.init(array:range:copyItems:)", kind: .range) {
+    NSOrderedSet(array: (0..<size).map { $0 }, range: $0.range, copyItems: false).array
+  },
+  Case(name: "NSOrderedSet.init(orderedSet:range:copyItems:)", kind: .range) {
+    NSOrderedSet(orderedSet: ordered(), range: $0.range, copyItems: false).array
+  },
+  Case(name: "NSMutableOrderedSet.init(array:range:copyItems:)", kind: .range) {
+    NSMutableOrderedSet(array: (0..<size).map { $0 }, range: $0.range, copyItems: false).array
+  },
+  Case(name: "NSMutableOrderedSet.init(orderedSet:range:copyItems:)", kind: .range) {
+    NSMutableOrderedSet(orderedSet: ordered(), range: $0.range, copyItems: false).array
+  },
   Case(name: "NSOrderedSet.objects(at:)", kind: .set) { ordered().objects(at: $0.set) },
   Case(name: "NSMutableOrderedSet.insert(_:at:)", kind: .position) { let a = ordered(); a.insert("n", at: $0.index); return a.array },
   Case(name: "NSMutableOrderedSet.removeObject(at:)", kind: .element) { let a = ordered(); a.removeObject(at: $0.index); return a.array },

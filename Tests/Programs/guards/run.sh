@@ -246,6 +246,11 @@ for each in 'zombies ./objects-O zombies' 'main ./objects-O main' 'observes ./se
   says "${each%% *}, assert: and the message says why" $name.err "mode 'assert' ends the process"
 done
 
+# A quarantine that is smaller than one object keeps nothing, and says so.
+patches small "guard { zombies = { types = { \"objects.Session\" }, bytes = 8 } }"
+run small small ./objects-O zombies
+says 'zombies: bytes below one object: it is told' small.err "guard 'zombies' of small: no object of 'objects.Session' is kept: it has "
+
 # MARK: The command
 
 unset XDG_RUNTIME_DIR SCRIPTHOST_CONTROL

@@ -22,6 +22,8 @@ nonisolated(unsafe) var isWatched = false
 /// A patch hooks it.
 @inline(never) public func hit() -> Int { UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee }
 /// A patch hooks it, and its handler ends the program in a way that is not contained.
+/// A patch gives it another number, and is over when the program crashes.
+@inline(never) public func changed(_ number: Int) -> Int { number &* 2 }
 @inline(never) public func handled() { say("handled") }
 @inline(never) public func stop() { abort() }
 /// A patch says behind it that the program is up.
@@ -36,6 +38,7 @@ nonisolated(unsafe) var isWatched = false
     case "abort": abort()
     case "trap": fatalError("closed")
     case "handler": handled()
+    case "changed": if changed(0) != 0 { fatalError("changed") }
     case "hang":
       // Without the watchdog it ends well.
       if isWatched {

@@ -11,11 +11,14 @@ mkdir "$patches" "$work/cache" "$work/cache/deep" "$work/kept"
 ln -s "$work/kept" "$work/cache/link"
 capture "$work/alone" swift-format "$work/a.swift"
 
-# The good one is the newer, and further out on the stack: only the report tells that the other one is to blame.
-cat >"$patches/bad.lua" <<'LUA'
-patch { id = "bad" }
+# The good one is the newer, and further out on the stack: only the report tells that another one is to blame. Of the two bad ones each
+# suffices, and the handlers of both are over when the program crashes.
+for id in bad bad-too; do
+  cat >"$patches/$id.lua" <<LUA
+patch { id = "$id" }
 method "SwiftFormat.PrettyPrinter.printToken(idx:)":before(function(call) call.args.idx = 1000000000 end)
 LUA
+done
 cat >"$patches/good.lua" <<LUA
 patch { id = "good" }
 boot.cache "$work/cache"
@@ -24,26 +27,35 @@ boot.task { name = "last", run = function() log.info("task: last") end }
 boot.task { name = "first", priority = 5, run = function() log.info("task: first") end }
 boot.task { name = "repair", failures = 2, run = function() log.info("task: repair") end }
 LUA
-touch -d '2020-01-01' "$patches/bad.lua"
+touch -d '2020-01-01' "$patches/bad.lua" "$patches/bad-too.lua"
 format() { capture "$work/$1" "$scripthost" run --state "$state" --patches "$patches" -- swift-format "$work/a.swift"; }
 
 format first
 check "the first start crashes" [ "$(cat "$work/first.status")" -gt 128 ]
 capture "$work/list" "$scripthost" crashes --state "$state"
-says "and is attributed to the patch on the stack" "$work/list.out" 'in bad (bad.lua:2)'
+says "and is attributed to a patch that changed something before it" "$work/list.out" 'in bad'
+capture "$work/crumbs" "$scripthost" crashes --state "$state" show
+says "the breadcrumb says so" "$work/crumbs.out" "printToken(idx:)' (bad.lua:2), changed something"
 capture "$work/mode-1" "$scripthost" safe-mode --state "$state"
 says "safe-mode knows of it before the next start" "$work/mode-1.out" 'swift-format: the last start failed'
 capture "$work/plan-1" "$scripthost" safe-mode --state "$state" plan
-says "plan: one crash changes nothing" "$work/plan-1.out" 'swift-format: the next start loads all patches'
-check "plan: no patch stays out" [ "$(grep -c 'stays out' "$work/plan-1.out")" = 0 ]
+says "plan: the next start leaves it out" "$work/plan-1.out" 'swift-format: the next start loads all patches but those named here'
+says "plan: and why" "$work/plan-1.out" ".lua' is left out: it had changed something of the program before it crashed"
+check "plan: one, and no more" [ "$(grep -c 'left out' "$work/plan-1.out")" = 1 ]
+capture "$work/off" "$scripthost" safe-mode --state "$state" off
+capture "$work/plan-off" "$scripthost" safe-mode --state "$state" plan
+says "plan, with safe mode off: all are loaded" "$work/plan-off.out" 'swift-format: the next start loads all patches, and clears nothing'
+check "plan, with safe mode off: none is left out" [ "$(grep -c 'left out\|stays out' "$work/plan-off.out")" = 0 ]
+capture "$work/on" "$scripthost" safe-mode --state "$state" on
 format second
+says "the second tells what is out, and why" "$work/second.err" "' is not loaded, it had changed something of the program before it crashed"
 capture "$work/plan-2" "$scripthost" safe-mode --state "$state" plan
-says "plan: what the third start does" "$work/plan-2.out" "the next start leaves out the suspected patch 'bad.lua' and clears: '$work/cache'"
-check "so does the second" [ "$(cat "$work/second.status")" -gt 128 ]
+says "plan: what the third start does" "$work/plan-2.out" "the next start loads all patches but those named here, and clears: '$work/cache'"
+check "the other bad one makes it crash" [ "$(cat "$work/second.status")" -gt 128 ]
 check "nothing was cleared yet" [ -f "$work/cache/deep/file" ]
 format third
 unchanged "the third works as without patches" "$work/alone" "$work/third"
-says "it tells what is out" "$work/third.err" "'bad.lua' is not loaded"
+says "it tells what is out" "$work/third.err" "'bad-too.lua', 'bad.lua' is not loaded"
 check "the registered cache was cleared" [ ! -e "$work/cache/deep" ]
 check "but nothing behind a symbolic link" [ -f "$work/kept/file" ]
 capture "$work/logs" "$scripthost" logs --state "$state"
@@ -59,15 +71,41 @@ format fourth
 check "crash files are pruned" [ "$(ls "$state/crashes" | wc -l)" -le 65 ]
 check "the oldest first" [ ! -e "$state/crashes/4190001-1000000000.crash" ]
 unchanged "the fourth works, too" "$work/alone" "$work/fourth"
-says "the bad patch stays out" "$work/fourth.err" "'bad.lua' is not loaded"
+says "the bad patches stay out" "$work/fourth.err" "'bad-too.lua', 'bad.lua' is not loaded"
 capture "$work/status" "$scripthost" safe-mode --state "$state"
-says "safe-mode says why" "$work/status.out" 'it was at work in a crash'
+says "safe-mode says why" "$work/status.out" 'it had changed something of the program before it crashed'
 capture "$work/plan" "$scripthost" safe-mode --state "$state" plan
 says "safe-mode plan tells the next start" "$work/plan.out" "bad.lua' stays out"
 
-printf '%s\n' 'patch { id = "bad" }' >"$patches/bad.lua"
+for id in bad bad-too; do printf 'patch { id = "%s" }\n' $id >"$patches/$id.lua"; done
 format changed
 check "a changed patch is loaded again" [ ! -s "$work/changed.err" ]
+
+# A value that goes wrong in a handler, and a crash that comes when no hooked call is on the stack: one start tells whose it was.
+rm -rf "$state"
+mkdir "$work/late"
+cat >"$work/late.swift" <<'SWIFT'
+@inline(never) public func price(_ base: Int) -> Int { base &* 2 }
+@inline(never) public func seen(_ base: Int) -> Int { base &+ 1 }
+let found = price(CommandLine.arguments.count)
+_ = seen(found)
+print([1, 2, 3][found - 1 - CommandLine.arguments.count])
+SWIFT
+swiftc -O -module-name late "$work/late.swift" -o "$work/late-program" || fail 'late.swift does not compile'
+printf 'patch { id = "corrupts" }\nmethod "late.price(_:)":after(function(call) call.result = 1000 end)\n' >"$work/late/corrupts.lua"
+printf 'patch { id = "watches" }\nmethod "late.seen(_:)":before(function(call, base) log.info("seen") end)\nmethod "late.price(_:)":around(function(call) return call:original() end)\n' >"$work/late/watches.lua"
+touch -d '2020-01-01' "$work/late/corrupts.lua"
+capture "$work/late-alone" "$work/late-program"
+late() { capture "$work/$1" "$scripthost" run --state "$state" --patches "$work/late" -- "$work/late-program"; }
+late late-1
+check "a wrong value ends the program later" [ "$(cat "$work/late-1.status")" -gt 128 ]
+capture "$work/late-list" "$scripthost" crashes --state "$state"
+says "who changed it is the suspect, not who ran last" "$work/late-list.out" 'in corrupts (corrupts.lua:2)'
+late late-2
+unchanged "the second start works as without patches" "$work/late-alone" "$work/late-2"
+says "it tells what is out, and why" "$work/late-2.err" "'corrupts.lua' is not loaded, it had changed something of the program before it crashed"
+capture "$work/late-logs" "$scripthost" logs --state "$state"
+check "the other one was loaded both times" [ "$(grep -c 'seen' "$work/late-logs.out")" = 2 ]
 
 # A patch that crashes the program while it is loaded: its first start tells whose it was, and the second does without it.
 rm -rf "$state"
@@ -236,8 +274,11 @@ check "all of it is there still" [ -L "$work/link" -a -p "$work/pipe" -a -f "$wo
 # A state directory that cannot be written: the program's output is what it was, and of safe mode one line is said.
 mkdir room && printf 'patch { id = "room" }\nboot.cache "%s"\nswift.call("boots.loaded(_:)", "room")\n' "$work/room-cache" >room/room.lua
 boot room-0 abort room-state room
-cp -r room-state room-full && mkdir room-tmpfs
+cp -r room-state room-full && mkdir room-tmpfs early-readonly
 boot room-plain good room-full room
+mkdir early && printf 'patch { id = "early" }\nlocal noted = boot.data "%s"\nswift.call("boots.loaded(_:)", "noted " .. tostring(noted))\n' "$work/early-data" >early/early.lua
+boot early-noted good early-state early
+says 'a path that is noted' early-noted.out 'loaded noted true'
 cat >locked.sh <<'END'
 set -e
 mount --bind room-state room-state && mount -o remount,bind,ro room-state
@@ -246,6 +287,9 @@ mount -t tmpfs -o size=16m none room-tmpfs && cp -r room-state/. room-tmpfs
 # Larger pieces end before the last page is taken.
 cat /dev/zero >room-tmpfs/fill 2>/dev/null || true
 BOOT_END=good "$1" run --no-control --state room-tmpfs --patches room -- ./boots >nospace.out 2>nospace.err || echo "status $?" >>nospace.out
+# A path that cannot be noted is no reason for a patch to fail.
+mount --bind early-readonly early-readonly && mount -o remount,bind,ro early-readonly
+BOOT_END=good "$1" run --no-control --state early-readonly --patches early -- ./boots >early-readonly.out 2>early-readonly.err || echo "status $?" >>early-readonly.out
 # A start fails; the next one finds no room to note that, and is killed.
 rm room-tmpfs/fill
 BOOT_END=abort "$1" run --no-control --state room-tmpfs --patches room -- ./boots >/dev/null 2>&1 || true
@@ -265,6 +309,8 @@ if [ ${#isolation[@]} -gt 0 ]; then
     says "${where#*/}: which file, and why" "$name.err" "boot': ${where#*/}; what is taken out now may come back"
     check "${where#*/}: of the journal another, and no more" [ "$(grep -c . "$name.err")" = 2 ]
   done
+  says 'boot.data without a state that can be written: the patch goes on, and knows' early-readonly.out 'loaded noted false'
+  says 'boot.data: it is told' early-readonly.err "early.lua:2: '$work/early-data' was not registered: the state directory cannot be written; safe mode will not clear it"
   check 'a failed start that the next one has no room to note is not lost' grep -q 'failed' lost.out
 else
   printf 'skipped: file systems that cannot be written: no mount namespace here\n'

@@ -15,7 +15,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
 CRASHES = ["segv", "abort", "trap", "hit", "memory", "hang"]
-ENDS = ["good", "code", "up-abort", "kill", "term", "int", "kill-load", "abort-load", "handler"] + CRASHES * 2
+ENDS = ["good", "code", "changed", "up-abort", "kill", "term", "int", "kill-load", "abort-load", "handler"] + CRASHES * 2
 
 
 class Model:
@@ -37,7 +37,7 @@ class Model:
     def good(self):
         self.failures, self.acted, self.suspect, self.trial = 0, 0, None, None
 
-    def failed(self, suspect, at_work=False):
+    def failed(self, suspect, at_work=False, changed=False):
         if self.trial and suspect in (None, self.trial[0]):
             # All others are known to be good: it stays out, and nothing is counted.
             self.retired[self.trial] = "trial"
@@ -46,7 +46,7 @@ class Model:
         self.trial = None
         self.failures += 1
         self.suspect = suspect or self.suspect
-        if at_work: self.condemned = suspect
+        if at_work or changed: self.condemned, self.reason = suspect, "suspect" if at_work else "changed"
 
     def plan(self, patches):
         """Which are loaded, and whether caches are cleared."""
@@ -58,7 +58,7 @@ class Model:
         # A patch whose text or handler was running is to blame, and no other is beside it.
         for patch in patches:
             if patch[0] == self.condemned and patch not in self.waiting:
-                self.retired[patch] = "suspect"
+                self.retired[patch] = self.reason
                 if self.failures == 2: self.acted = 2
         self.condemned = None
         loaded = [patch for patch in patches if patch not in self.retired and patch not in self.waiting]
@@ -102,7 +102,7 @@ class Sequence:
         text = f'patch {{ id = "{name}" }}\nswift.call("boots.loaded(_:)", "{name}")\n'
         if name == "a": text += 'swift.call("boots.atLoad()")\nstalls { main = "100ms", end_after = "300ms" }\n'
         if name == "b": text += f'boot.cache "{self.home}/cache"\nboot.data "{self.home}/data"\n'
-        if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.handled()":before(function() swift.call("boots.stop()") end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
+        if name == "c": text += 'method "boots.hit()":before(function() end)\nmethod "boots.handled()":before(function() swift.call("boots.stop()") end)\nmethod "boots.changed(_:)":before(function(call) call.args[1] = 1 end)\nmethod "boots.ready()":after(function() scripthost.up() end)\n'
         path = os.path.join(self.home, "patches", name + ".lua")
         with open(path, "w") as file: file.write(text)
         os.utime(path, (self.clock, self.clock))
@@ -128,6 +128,7 @@ class Sequence:
             if end == "good": self.model.good()
             elif end == "abort-load": self.model.failed("a", at_work=True)
             elif end == "handler": self.model.failed("c", at_work=True)
+            elif end == "changed": self.model.failed("c", changed=True)
             else: self.model.failed(end or None)
         if saves: self.ends = []
         loaded, clears = self.model.plan(patches)
@@ -144,9 +145,7 @@ class Sequence:
         start = self.number_of_start
         names = [name for name, _ in loaded]
         if how in ("kill-load", "abort-load") and "a" not in names: how = "good"
-        if how == "handler" and "c" not in names: how = "good"
-        # Without the watchdog it ends well.
-        if how == "hang" and "a" not in names: how = "good"
+        if how in ("handler", "changed") and "c" not in names or how == "hang" and "a" not in names: how = "good"
         if how != "kill-load" and how != "abort-load" and "b" in names: self.model.registered = True
         if how == "up-abort" and "c" not in names: how = "abort"
         if how == "up-abort":
@@ -156,7 +155,7 @@ class Sequence:
         elif how in ("good", "code", "wait"):
             if counts: self.model.good()
         elif how == "hit": self.note(start, "c" if "c" in names else "")
-        elif how in ("abort-load", "handler"): self.note(start, how)
+        elif how in ("abort-load", "handler", "changed"): self.note(start, how)
         elif how == "kill-load": self.note(start, "a")
         elif how in CRASHES: self.note(start, "")
         else: self.note(start, None)

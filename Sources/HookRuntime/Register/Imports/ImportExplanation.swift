@@ -29,6 +29,7 @@ extension Explanation {
     let related = CFunctions.symbols(of: function.name)
     if related.count > 1 { lines.append("  symbols    \(related.joined(separator: ", "))") }
     if let reason = ImportedFunction.beforeOnly(function.name) { lines.append("  positions  before only: \(reason)") }
+    lines.append("  contain    no, it \(NotContained.cFunction)")
     return lines.joined(separator: "\n")
   }
 

@@ -133,7 +133,10 @@ package enum BootGuard {
     // The innermost hooked call of the crashed thread is a handler that runs, or the text of a patch is at work.
     let isInHandler = report.threads.first?.calls.first?.inHandler ?? false
     let isInLoad = suspect?.source == CrashText.loading(file)?.source
-    return .failed(suspect: suspect?.source, atWork: suspect != nil && (isInHandler || isInLoad))
+    guard suspect != nil else { return .failed(suspect: nil) }
+    // Without a handler at work the first suspect is the one that changed something last, where one did.
+    let blame: BootEnd.Blame = isInHandler || isInLoad ? .atWork : CrashText.changed(file, report).isEmpty ? .unsure : .changed
+    return .failed(suspect: suspect?.source, blame)
   }
 
   private static func stamp(_ path: RawPath) -> PatchStamp? {
@@ -161,7 +164,7 @@ package enum BootGuard {
     let why =
       switch mode.failures {
       case 0: "it made starts fail"
-      case 1: "it was at work in a crash"
+      case 1: (plan.out.lazy.compactMap { mode.retired[$0] }.first ?? .suspect).words
       default: "\(mode.failures) starts failed one after another"
       }
     log.say("safe mode: '\(names)' is not loaded, \(why); change the file or run scripthost safe-mode reset")

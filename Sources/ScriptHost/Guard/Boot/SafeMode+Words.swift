@@ -1,17 +1,23 @@
 // SafeMode+Words — how a program stands, in sentences.
 
+extension SafeMode.Reason {
+  /// Why a patch is out.
+  package var words: String {
+    switch self {
+    case .suspect: "it was at work in a crash"
+    case .changed: "it had changed something of the program before it crashed"
+    case .newest: "it was the newest when starts failed"
+    case .trial: "the start it came back with failed"
+    }
+  }
+}
+
 extension SafeMode {
   /// How it stands now.
   package func told() -> [String] {
     var lines = [failures == 0 ? "the last start was good" : failures == 1 ? "the last start failed" : "\(failures) starts failed one after another"]
     for (stamp, reason) in retired.sorted(by: { $0.key.path < $1.key.path }) {
-      let why =
-        switch reason {
-        case .suspect: "it was at work in a crash"
-        case .newest: "it was the newest when starts failed"
-        case .trial: "the start it came back with failed"
-        }
-      lines.append("'\(stamp.path)' is not loaded: \(why); it is loaded again when it is changed")
+      lines.append("'\(stamp.path)' is not loaded: \(reason.words); it is loaded again when it is changed")
     }
     for stamp in waiting { lines.append("'\(stamp.path)' is out with all others and comes back after a good start") }
     if let trial { lines.append("'\(trial.path)' came back with the newest start") }
@@ -35,7 +41,7 @@ extension SafeMode {
     case Self.retiresAt: lines.append("\(others), and clears: \(shown(caches))")
     default: lines.append(first.map { "the next start tries '\($0.path)' again" } ?? others)
     }
-    if let condemned, next.failures < Self.emptiesAt { lines.append("'\(condemned)' is left out: it was at work in a crash") }
+    if let condemned, next.failures < Self.emptiesAt { lines.append("'\(condemned.patch)' is left out: \(condemned.reason.words)") }
     return lines + out.sorted().map { "'\($0)' stays out" }
   }
 

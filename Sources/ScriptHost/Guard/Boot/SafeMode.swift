@@ -1,7 +1,8 @@
 // SafeMode — what is taken out after starts that failed, and how it comes back: a pure state machine.
 //
 //   failed starts   what happens at the next start
-//   1               nothing: it may have been chance; a patch whose text or handler was running when it crashed is retired
+//   1               nothing: it may have been chance; a patch whose text or handler was running when it crashed is retired, and one whose
+//                   handler had changed something of the program on the crashed thread
 //   2               the suspected patch is retired, without a suspect the newest; registered caches are cleared
 //   3 and 4         no patch is loaded
 //   5               registered data is cleared, too
@@ -30,8 +31,17 @@ package enum BootEnd: Equatable, Sendable {
   /// Long enough after the start, or as the program wanted.
   case good
   /// The file name of the patch at work in the crash, if one was.
-  /// - Parameter atWork: the patch's own text or handler was running, so that nothing else is to blame.
-  case failed(suspect: String?, atWork: Bool = false)
+  case failed(suspect: String?, _ blame: Blame = .unsure)
+
+  /// What speaks against the suspect.
+  package enum Blame: Sendable {
+    /// It is on the stack, or ran last.
+    case unsure
+    /// A handler of its had changed something of the program on the crashed thread, and was over.
+    case changed
+    /// Its own text or handler was running, so that nothing else is to blame.
+    case atWork
+  }
 }
 
 /// What a start does.
@@ -44,7 +54,7 @@ package struct BootPlan: Equatable, Sendable {
 
 package struct SafeMode: Equatable, Sendable {
   /// Why a patch is out until it is changed.
-  package enum Reason: String, Sendable { case suspect, newest, trial }
+  package enum Reason: String, Sendable { case suspect, changed, newest, trial }
 
   /// Starts that failed, one after another.
   package var failures = 0
@@ -56,7 +66,8 @@ package struct SafeMode: Equatable, Sendable {
   /// Of the last failed start.
   package var suspect: String?
   /// The next plan retires it, however many starts failed. Never kept: ends and the plan belong to one change of the file.
-  private(set) var condemned: String?
+  private(set) var condemned: Condemned?
+  struct Condemned: Equatable, Sendable { let patch: String, reason: Reason }
   /// The count of failed starts for which a patch was retired: starts whose end says nothing retire no second one.
   package var actedAt = 0
   /// Absolute paths that patches registered, to be cleared.
@@ -78,7 +89,7 @@ package struct SafeMode: Equatable, Sendable {
       actedAt = 0
       suspect = nil
       trial = nil
-    case .failed(let suspect, let atWork):
+    case .failed(let suspect, let blame):
       if let tried = trial, suspect == nil || tried.path.hasSuffix("/" + suspect!) || tried.path == suspect! {
         // All others are known to be good.
         retired[tried] = .trial
@@ -88,7 +99,7 @@ package struct SafeMode: Equatable, Sendable {
       trial = nil
       failures += 1
       self.suspect = suspect ?? self.suspect
-      if atWork { condemned = suspect }
+      if let suspect, blame != .unsure { condemned = Condemned(patch: suspect, reason: blame == .atWork ? .suspect : .changed) }
     }
   }
 
@@ -98,8 +109,8 @@ package struct SafeMode: Equatable, Sendable {
     keep { present.contains($0) }
     if failures > Self.clearsDataAt { giveUp() }
     var plan = BootPlan()
-    if let condemned, let found = patches.first(where: { $0.isOf(condemned) && !waiting.contains($0) }) {
-      retired[found] = .suspect
+    if let condemned, let found = patches.first(where: { $0.isOf(condemned.patch) && !waiting.contains($0) }) {
+      retired[found] = condemned.reason
       // Who is to blame is known: the newest one is not retired beside it.
       if failures == Self.retiresAt { actedAt = failures }
     }

@@ -26,6 +26,8 @@ package struct CrashFile: Sendable {
     let sequence: UInt32
     /// Of a handler's call: whose, by index into `owners`.
     let owner: Int?
+    /// When the handler last changed something of the program, as `time`; nil: it did not.
+    let changed: UInt64?
   }
 
   /// Whose a handler is.
@@ -175,8 +177,8 @@ package struct CrashFile: Sendable {
       all.append(
         Crumb(
           time: after(call.time), thread: call.thread,
-          text: "\(owner.position) '\(owner.selector)' (\(owner.place))\(times)", sequence: call.sequence,
-          owner: Int(call.owner) - 1))
+          text: "\(owner.position) '\(owner.selector)' (\(owner.place))\(times)\(call.changed == 0 ? "" : ", changed something")",
+          sequence: call.sequence, owner: Int(call.owner) - 1, changed: call.changed == 0 ? nil : after(call.changed)))
     }
     let crumbs = memory + Int(CCRASH_AT_CRUMBS)
     for index in 0..<Int(CCRASH_CRUMBS) {
@@ -188,7 +190,7 @@ package struct CrashFile: Sendable {
       all.append(
         Crumb(
           time: after(crumb.pointee.time), thread: crumb.pointee.thread, text: "\(kind) \(EventText.printable(String(decoding: said, as: UTF8.self)))",
-          sequence: crumb.pointee.sequence, owner: nil))
+          sequence: crumb.pointee.sequence, owner: nil, changed: nil))
     }
     return all.sorted { $0.sequence < $1.sequence }
   }

@@ -27,14 +27,29 @@ package enum CrashText {
     return "\(number)  \(time)  \(EventText.printable(name))[\(file.process)]  \(ending(file, report))\(EventText.printable(suspect))"
   }
 
-  /// The owners of what the crashed thread was in: handlers at work first, then hooked calls further out, innermost first; last the
-  /// handler that ran last on it, for one that is over before the original leaves nothing on the stack.
+  /// The owners of what the crashed thread was in, each once: handlers at work first; then those that changed something of the program
+  /// on it, newest first, and hooked calls further out, innermost first; last the handler that ran last on it, for one that is over
+  /// before the original leaves nothing on the stack.
   package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
     let calls = report.threads.first?.calls ?? []
-    let onStack = (calls.filter(\.inHandler) + calls.filter { !$0.inHandler }).map(\.owner)
+    let changed = changed(file, report).map(\.owner)
+    let onStack = calls.filter(\.inHandler).map(\.owner) + changed + calls.filter { !$0.inHandler }.map(\.owner)
     // A patch whose text ran before `main` has nothing to do with what happens later.
     let newest = file.crumbs.last { Int($0.thread) == report.thread && (owner($0, file).map { file.isBeforeMain || !$0.isLoad } ?? false) }.flatMap(\.owner)
-    return (onStack + (newest.map { [$0] } ?? [])).compactMap { file.owners.indices.contains($0) ? file.owners[$0] : nil }
+    var seen: Set<Int> = []
+    return (onStack + (newest.map { [$0] } ?? [])).filter { file.owners.indices.contains($0) && seen.insert($0).inserted }.map { file.owners[$0] }
+  }
+
+  private static let mostChanges = 4
+
+  /// Handlers that changed something of the program on the crashed thread, with the time after the start; newest first, the newest few.
+  static func changed(_ file: CrashFile, _ report: CrashReport) -> [(owner: Int, time: UInt64)] {
+    // While patches are loaded the one whose text runs is nearer.
+    guard !file.isBeforeMain else { return [] }
+    let steps = file.crumbs.filter { Int($0.thread) == report.thread }.compactMap { crumb in
+      crumb.changed.flatMap { time in crumb.owner.map { (owner: $0, time: time) } }
+    }
+    return Array(steps.reversed().prefix(mostChanges))
   }
 
   private static func owner(_ crumb: CrashFile.Crumb, _ file: CrashFile) -> CrashFile.Owner? {
@@ -130,10 +145,8 @@ package enum CrashText {
       out += ",\"signal\":\(quoted(signal(report.signal))),\"code\":\(report.code),\"address\":\(report.address),\"message\":\(quoted(report.message))"
       if !report.refusal.isEmpty { out += ",\"not_contained\":\(quoted(report.refusal))" }
       out += ",\"time\":\(quoted(EventText.rfc3339(report.wall))),\"complete\":\(report.isWhole)"
-      out += ",\"suspects\":[" + suspects(file, report).map {
-        "{\"patch\":\(quoted($0.patch)),\"selector\":\(quoted($0.selector)),\"position\":\(quoted($0.position)),\"source\":\(quoted($0.source)),\"line\":\($0.line)}"
-      }.joined(separator: ",") + "]"
-      if whole { out += threads(report) }
+      out += ",\"suspects\":[" + suspects(file, report).map { "{\(json($0))}" }.joined(separator: ",") + "]"
+      if whole { out += threads(file, report) + registers(report) + images(report) }
     }
     if whole {
       out += ",\"breadcrumbs\":[" + file.crumbs.map { "{\"after_ns\":\($0.time),\"thread\":\($0.thread),\"text\":\(quoted($0.text))}" }
@@ -142,15 +155,37 @@ package enum CrashText {
     return out + "}"
   }
 
-  private static func threads(_ report: CrashReport) -> String {
+  private static func threads(_ file: CrashFile, _ report: CrashReport) -> String {
     var symbols = CrashSymbols(report)
     let shown = report.threads.map { thread in
       let frames = thread.frames.map {
         "{\"address\":\($0.address),\"how\":\(quoted(String($0.how))),\"text\":\(quoted(symbols.text($0)))}"
       }
-      return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread),\"frames\":[\(frames.joined(separator: ","))]}"
+      return "{\"thread\":\(thread.number),\"name\":\(quoted(thread.name)),\"crashed\":\(thread.number == report.thread),\"calls\":[\(calls(thread, file))],\"frames\":[\(frames.joined(separator: ","))]}"
     }
     return ",\"threads\":[\(shown.joined(separator: ","))]"
+  }
+
+  private static func json(_ owner: CrashFile.Owner) -> String {
+    "\"patch\":\(quoted(owner.patch)),\"selector\":\(quoted(owner.selector)),\"position\":\(quoted(owner.position)),\"source\":\(quoted(owner.source)),\"line\":\(owner.line)"
+  }
+
+  /// The hooked calls that a thread was in, innermost first.
+  private static func calls(_ thread: CrashReport.Thread, _ file: CrashFile) -> String {
+    thread.calls.filter { file.owners.indices.contains($0.owner) }
+      .map { "{\(json(file.owners[$0.owner])),\"in_handler\":\($0.inHandler)}" }.joined(separator: ",")
+  }
+
+  /// By name, as hexadecimal texts: an Int of 64 bits is more than a number of JSON holds for sure.
+  private static func registers(_ report: CrashReport) -> String {
+    let all = report.registers.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }.filter { $0.count == 2 }
+    return ",\"registers\":{" + all.map { "\(quoted(String($0[0]))):\(quoted(String($0[1])))" }.joined(separator: ",") + "}"
+  }
+
+  private static func images(_ report: CrashReport) -> String {
+    ",\"images\":[" + report.images.map {
+      "{\"from\":\($0.range.lowerBound),\"to\":\($0.range.upperBound),\"offset\":\($0.offset),\"build\":\(quoted($0.buildID)),\"path\":\(quoted($0.path))}"
+    }.joined(separator: ",") + "]"
   }
 
   private static func quoted(_ text: String) -> String {

@@ -16,6 +16,8 @@ enum BoundsCheck: Sendable {
   case range(Int)
   /// An NSRange within another argument, an array.
   case rangeOfArray(Int, array: Int)
+  /// An NSRange within another argument, a set with an order.
+  case rangeOfSet(Int, set: Int)
   /// 0..<length of another argument, a text
   case elementOfText(Int, text: Int)
   /// A set of indices, all of them 0..<count
@@ -41,7 +43,7 @@ enum BoundsCheck: Sendable {
   /// Whether it is held against the number of elements that the receiver has.
   var needsCount: Bool {
     switch self {
-    case .size, .someText, .plainKey, .cost, .object, .rangeOfArray, .elementOfText, .enough, .enoughForIndices: false
+    case .size, .someText, .plainKey, .cost, .object, .rangeOfArray, .rangeOfSet, .elementOfText, .enough, .enoughForIndices: false
     case .element, .position, .range, .indices, .newIndices, .positionAmongOthers: true
     }
   }
@@ -84,8 +86,11 @@ enum BoundsCheck: Sendable {
       case "Swift.Array<Foundation.NSObject>"?:
         if label == "forKeys", let objects { found.append(.object(objects, forEachOf: index)) }
       case "Foundation._NSRange"?:
-        if label == "range", declaration.name == "replaceObjects", let objects {
+        let isInit = declaration.kind == .`init` || declaration.kind == .allocatingInit
+        if label == "range", declaration.name == "replaceObjects" || isInit, let objects {
           found.append(.rangeOfArray(index, array: objects))
+        } else if label == "range", isInit, let set = first(orderedSet, besides: index) {
+          found.append(.rangeOfSet(index, set: set))
         } else {
           found.append(.range(index))
           if label == "in", declaration.name == "replaceObjects", let objects, !declaration.labels.contains("range") {
@@ -105,6 +110,10 @@ enum BoundsCheck: Sendable {
     return found
   }
 
+  private static let orderedSet = "Foundation.NSOrderedSet"
+  /// The argument whose own count a check asks for, where it is an object's.
+  var counted: Int? { if case .rangeOfSet(_, let set) = self { set } else { nil } }
+
   private static func isIndices(_ argument: ArgumentPlan) -> Bool {
     argument.info.map { $0.name.hasSuffix(".IndexSet") } ?? false
   }
@@ -120,6 +129,8 @@ struct BoundsReader {
   /// Elements of the receiver; of no meaning to checks that do not need it.
   let count: Int
   let indexSet: IndexSetAccess?
+  /// Asks an argument that is a collection itself.
+  var others: ElementCount?
 
   private func read<T>(_ index: Int, _ type: T.Type) -> T? {
     let arguments = view.plan.arguments
@@ -144,6 +155,10 @@ struct BoundsReader {
     case .range(let at): return read(at, (Int, Int).self).flatMap { range($0, count) }
     case .rangeOfArray(let at, let array):
       guard let limit = self.array(array), let found = read(at, (Int, Int).self) else { return nil }
+      return range(found, limit)
+    case .rangeOfSet(let at, let set):
+      // The caller's reference keeps it alive while the call is looked at.
+      guard let others, let object = read(set, UnsafeRawPointer.self), let limit = others.read(object), let found = read(at, (Int, Int).self) else { return nil }
       return range(found, limit)
     case .elementOfText(let at, let text):
       guard let limit = read(text, String.self)?.utf16.count, let found = read(at, Int.self) else { return nil }
@@ -184,6 +199,11 @@ struct BoundsReader {
       guard let info = view.plan.arguments[at].info else { return nil }
       replace(at, info, 0, call)
       return "called with 0"
+    case .rangeOfArray(let at, _), .rangeOfSet(let at, _):
+      // An answer stands in where there is one: this is an initialiser.
+      guard let info = view.plan.arguments[at].info else { return nil }
+      replace(at, info, (0, 0), call)
+      return "called with an empty range"
     case .object(let objects, let keys):
       guard let given = array(objects), let all = read(keys, [AnyObject].self), let info = view.plan.arguments[keys].info else { return nil }
       // An array of objects has the same layout whatever their class.

@@ -73,11 +73,19 @@ enum ContainerGuard {
         return nil
       }
     }
+    var others: ElementCount?
+    if let counted = checks.lazy.compactMap(\.counted).first {
+      others = plan.arguments[counted].info.flatMap { ElementCount(of: $0) }
+      guard others != nil else {
+        run.note("'\(family.selector)' is not watched: how many elements its argument has is not known")
+        return nil
+      }
+    }
     let answer = GuardAnswer(family, plan)
     if answer == nil, !isInit, run.settings.mode == .contain {
       run.note("'\(family.selector)' is recorded only: nothing harmless can be returned in the place of its result")
     }
-    return ContainerLayer(run, family.selector, checks, elements, sets, answer)
+    return ContainerLayer(run, family.selector, checks, elements, sets, others, answer)
   }
 }
 
@@ -95,7 +103,12 @@ struct ElementCount: Sendable {
 
   /// Nil where it does not tell.
   func read(_ view: CallView) -> Int? {
-    guard var object = view.selfObject else { return nil }
+    view.selfObject.flatMap { read($0) }
+  }
+
+  /// - Parameter object: a live object of the type.
+  func read(_ object: UnsafeRawPointer) -> Int? {
+    var object = object
     var count: Int?
     let trouble = withUnsafePointer(to: &object) {
       length.call(on: UnsafeRawPointer($0), .passUnretained(type)) { result, _ in count = result.load(as: Int.self) }
@@ -113,11 +126,14 @@ final class ContainerLayer: @unchecked Sendable {
   /// Nil where no check asks for it.
   private let elements: ElementCount?
   private let sets: IndexSetAccess?
+  private let others: ElementCount?
   private let answer: GuardAnswer?
 
-  init(_ run: GuardRun, _ selector: String, _ checks: [BoundsCheck], _ elements: ElementCount?, _ sets: IndexSetAccess?, _ answer: GuardAnswer?) {
+  init(_ run: GuardRun, _ selector: String, _ checks: [BoundsCheck], _ elements: ElementCount?, _ sets: IndexSetAccess?, _ others: ElementCount?,
+    _ answer: GuardAnswer?
+  ) {
     (self.run, self.selector, self.checks) = (run, selector, checks)
-    (self.elements, self.sets, self.answer) = (elements, sets, answer)
+    (self.elements, self.sets, self.others, self.answer) = (elements, sets, others, answer)
   }
 
   func spec() -> LayerSpec {
@@ -142,8 +158,8 @@ final class ContainerLayer: @unchecked Sendable {
 
   /// Nil where the receiver does not tell how many elements it has.
   private func reader(_ view: CallView) -> BoundsReader? {
-    guard let elements else { return BoundsReader(view: view, count: 0, indexSet: sets) }
-    return elements.read(view).map { BoundsReader(view: view, count: $0, indexSet: sets) }
+    guard let elements else { return BoundsReader(view: view, count: 0, indexSet: sets, others: others) }
+    return elements.read(view).map { BoundsReader(view: view, count: $0, indexSet: sets, others: others) }
   }
 
   private func first(_ reader: BoundsReader) -> (BoundsCheck, String)? {

@@ -62,6 +62,11 @@ final class GuardRun: Sendable {
   // MARK: What it consists of
 
   func note(_ text: String) { state.withLock { if $0.notes.count < 200 { $0.notes.append(text) } } }
+  /// A note that the patch's author has to see: what was asked for is not done.
+  func tell(_ text: String) {
+    note(text)
+    log.say("guard '\(guarded.rawValue)' of \(owner): \(text)")
+  }
   func add(_ end: @escaping @Sendable () -> Void) { state.withLock { $0.ends.append(end) } }
   func watches(_ count: Int) { state.withLock { $0.watched += count } }
 

@@ -26,7 +26,20 @@ enum ZombieGuard {
       guard case .success(let endings) = SelectorLookup.resolve("\(pattern).deinit", suggesting: false) else {
         throw GuardProblem("guard 'zombies': " + (SelectorLookup.typeProblem(pattern) ?? "no class that matches '\(pattern)' has a deinit that can be watched"))
       }
+      tellOfLarge(endings, run)
       try watch(endings.filter { $0.1.declaration.contextKind == .classType }, pattern, quarantine, run)
+    }
+  }
+
+  /// An object that is larger than the whole quarantine is freed as it ends.
+  private static func tellOfLarge(_ endings: [(ImageCatalog, Family)], _ run: GuardRun) {
+    var told: Set<String> = []
+    for (_, family) in endings {
+      guard let context = family.declaration.context, told.insert("\(context)").inserted,
+        case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
+      else { continue }
+      let size = type.metadata.instanceSize
+      if size > run.settings.byteLimit { run.tell("no object of '\(context)' is kept: it has \(size) bytes, and 'bytes' is \(run.settings.byteLimit)") }
     }
   }
 

@@ -35,6 +35,30 @@ struct SafeModeTests {
     #expect(mode.plan([changed, Self.b]).out == [])
   }
 
+  @Test("who changed something before the crash is out after one start, and comes back where the program crashes by itself")
+  func changed() {
+    var mode = SafeMode()
+    _ = mode.plan([Self.a, Self.b])
+    mode.note(.failed(suspect: "a.lua", .changed))
+    #expect(mode.planned().contains("'a.lua' is left out: it had changed something of the program before it crashed"))
+    #expect(mode.plan([Self.a, Self.b]).out == [Self.a])
+    #expect(mode.retired == [Self.a: .changed])
+    #expect(SafeModeFile.decode(SafeModeFile.encode(mode)) == mode)
+    for _ in 0..<5 {
+      mode.note(.failed(suspect: nil))
+      _ = mode.plan([Self.a, Self.b])
+    }
+    #expect(mode.plan([Self.a, Self.b]).out == [])
+    // One that was at work stays out.
+    mode.note(.failed(suspect: "a.lua", .atWork))
+    _ = mode.plan([Self.a, Self.b])
+    for _ in 0..<5 {
+      mode.note(.failed(suspect: nil))
+      _ = mode.plan([Self.a, Self.b])
+    }
+    #expect(mode.plan([Self.a, Self.b]).out == [Self.a])
+  }
+
   @Test("after all were out they come back one by one; the bad one is retired")
   func wayBack() {
     var mode = SafeMode()
