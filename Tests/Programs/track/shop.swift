@@ -36,11 +36,11 @@ final class Cart {
   }
   @inline(never) func pay(_ payment: Payment) throws -> String {
     self.payment = payment
-    if case .voucher = payment { throw Refused.voucher }
+    if case .voucher = payment { throw Refused.voucher(number: 7, why: "spent") }
     return "paid"
   }
 }
-enum Refused: Error { case voucher }
+enum Refused: Error { case voucher(number: Int, why: String), closed }
 
 struct Meter {
   var count: Int
@@ -54,6 +54,11 @@ enum Signal {
 }
 
 @inline(never) func tap(_ name: String, at x: Int) -> Int { x &+ name.utf8.count }
+@inline(never) func weigh(_ grams: Int) throws(Refused) -> Int {
+  if grams > 2 { throw .voucher(number: grams, why: "heavy") }
+  if grams > 1 { throw .closed }
+  return grams
+}
 @inline(never) func press(_ name: String) -> Int { name.utf8.count }
 @inline(never) func tick(_ thread: Int, _ number: Int) -> Int { thread &* 7 &+ number }
 
@@ -66,6 +71,7 @@ func visits() throws {
   for payment in [Payment.cash, .card(number: "4111", months: 12), .voucher] {
     do { print(try cart.pay(payment)) } catch { print("refused \(error)") }
   }
+  for grams in 1...3 { do throws(Refused) { print(try weigh(grams)) } catch { print("refused \(error)") } }
   let empty = Cart("empty")
   _ = empty.checkout("second")
   var meter = Meter(count: 3, name: "gas")

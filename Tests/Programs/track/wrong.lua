@@ -13,6 +13,9 @@ track "x" { on = "Shop.Cart.pay(_:)", fields = { a = "args.1.crad" } }
 === no such argument
 > track 'x': field 'a': 'Shop.tap(_:at:)' has no argument 'to'
 track "x" { on = "Shop.tap(_:at:)", fields = { a = "args.to" } }
+=== behind a number
+> track 'x': field 'a': 'duration.ms': 'duration' is a number, which has no 'ms'
+track "x" { on = "Shop.tap(_:at:)", fields = { a = "duration.ms" } }
 === a number compared with text
 > track 'x': 'where': 'args.at' is Swift.Int, and is compared with text
 track "x" { on = "Shop.tap(_:at:)", where = "args.at == 'one'" }

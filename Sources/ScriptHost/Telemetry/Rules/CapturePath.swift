@@ -31,6 +31,9 @@ final class CapturePath: Sendable {
     var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if parts.contains("") { throw RuleProblem("'\(text)' has an empty step") }
     root = try Self.root(&parts, text, family)
+    if root == .duration || root == .errno, let next = parts.first {
+      throw RuleProblem("'\(text)': '\(text.prefix { $0 != "." })' is a number, which has no '\(next)'")
+    }
     start = Self.type(of: root, family)
     if start == nil, let name = parts.first { try Self.checkGeneric(name, root, family, text) }
     steps = try PathSteps(parts[...], from: start, path: text, rights: rights)
@@ -69,7 +72,8 @@ final class CapturePath: Sendable {
 
   /// The declared type of the path's root; nil where only a call tells.
   private static func type(of root: Root, _ family: Family) -> TypeInfo? {
-    syntax(of: root, family.declaration).flatMap { try? TypeResolver.shared.type($0).get() }
+    if root == .error { return PathSteps.error }
+    return syntax(of: root, family.declaration).flatMap { try? TypeResolver.shared.type($0).get() }
   }
 
   private static func syntax(of root: Root, _ declaration: Declaration) -> TypeSyntax? {
@@ -104,7 +108,7 @@ final class CapturePath: Sendable {
 
   var valueClass: Class {
     if root == .duration || root == .errno { return .number }
-    if root == .error { return .text }
+    if root == .error, steps.steps.isEmpty { return .text }
     if case .literal = root { return .text }
     guard var type = steps.type else { return .untold }
     while case .optional(let payload) = type.kind { type = payload }
@@ -127,7 +131,9 @@ final class CapturePath: Sendable {
     case .errno: body(.integer(Int64(view.errno)))
     case .error:
       let error = view.errorBox()
-      error == 0 ? body(.null) : Self.give(ValuePrinter.error(error), body)
+      if error == 0 { return body(.null) }
+      guard let start, !steps.steps.isEmpty else { return Self.give(ValuePrinter.error(error), body) }
+      withUnsafePointer(to: error) { walk(0, UnsafeRawPointer($0), .passUnretained(start), steps, then: body) }
     case .literal(let text): Self.give(text, body)
     case .selfValue: readSelf(view, atExit, body)
     case .argument(let index): readArgument(index, view, atExit, body)

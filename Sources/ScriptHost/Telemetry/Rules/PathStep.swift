@@ -172,6 +172,7 @@ final class PathSteps: @unchecked Sendable {
   // The standard library's own types are always known.
   static let integer = try? TypeResolver.shared.type(of: Metadata(Int.self)).get()
   static let text = try? TypeResolver.shared.type(of: Metadata(String.self)).get()
+  static let error = try? TypeResolver.shared.type(of: Metadata((any Error).self)).get()
   static let boolean = try? TypeResolver.shared.type(of: Metadata(Bool.self)).get()
 }
 
