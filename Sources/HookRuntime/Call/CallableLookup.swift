@@ -48,7 +48,7 @@ package final class CallableLookup: @unchecked Sendable {
     guard !SelectorPattern(selector).isGlob else {
       throw .notFound("'\(selector)' is a pattern; a call needs one function's name, and '\\*' is the operator")
     }
-    switch SelectorLookup.resolve(selector) {
+    switch SelectorLookup.resolve(selector, toCall: true) {
     case .failure(let problem): throw CallError(problem)
     case .success(let found):
       if found.count > 1, let requirement = found[0].1.requirement {

@@ -418,7 +418,8 @@ package final class ProcessCatalog: @unchecked Sendable {
     return pattern.module == nil ? all.filter(\.isMainProgram) : all
   }
 
-  package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
+  /// - Parameter toCall: only what calls of the functions need.
+  package func families(matching pattern: SelectorPattern, toCall: Bool = false) -> [(ImageCatalog, Family)] {
     // What C functions lead to the loader is asked, which may wait for a thread that waits for `lock`.
     if let selector = CSelector(pattern.text) { return imports(matching: selector) + current().families(matching: pattern) }
     guard !pattern.isGlob else { return current().families(matching: pattern) }
@@ -430,6 +431,8 @@ package final class ProcessCatalog: @unchecked Sendable {
         rememberedAt = seen
       }
       if let known = remembered[pattern] { return known }
+      // Who calls remembers what was found, and hooks need more.
+      if toCall { return current().families(matching: pattern, toCall: true) }
       let found = current().families(matching: pattern)
       remembered[pattern] = found
       return found

@@ -8,9 +8,12 @@ internal import SwiftMangling
 
 extension [ImageCatalog] {
   /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
-  package func families(matching pattern: SelectorPattern) -> [(ImageCatalog, Family)] {
+  /// - Parameter toCall: without the copies in conformances' tables, for which the members of that name of all types are read: a call enters
+  ///   the function itself.
+  package func families(matching pattern: SelectorPattern, toCall: Bool = false) -> [(ImageCatalog, Family)] {
     let wanted = pattern.module == nil ? filter(\.isMainProgram) : self
-    let named = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }.withWitnessCopies()
+    let own = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    let named = toCall ? own : own.withWitnessCopies()
     // A glob for members of one type may name a protocol's; others name what types have.
     if pattern.isGlob { return pattern.isOfOneContext ? RequirementFamilies(named, pattern, self).found : named }
     // What is a type's own member is no requirement; of a protocol's name there may be default implementations.

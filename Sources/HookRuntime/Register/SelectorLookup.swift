@@ -55,14 +55,16 @@ package enum SelectorLookup {
   private static let mostToCompare = 512
 
   /// The families of an exact name (one) or a glob (one or more).
-  /// - Parameter suggesting: a miss names the nearest, for which all names of the program are read.
-  package static func resolve(_ text: String, suggesting: Bool = true) -> Result<[(ImageCatalog, Family)], LookupError> {
+  /// - Parameters:
+  ///   - suggesting: a miss names the nearest, for which all names of the program are read.
+  ///   - toCall: the families' own functions are enough.
+  package static func resolve(_ text: String, suggesting: Bool = true, toCall: Bool = false) -> Result<[(ImageCatalog, Family)], LookupError> {
     // Reading a name takes time that grows with its length; what the compiler makes is far shorter.
     guard text.utf8.count <= mostBytes else { return .failure(.noSelector("\(text.prefix(60))…", nearest: [])) }
     let suggesting = suggesting && text.utf8.count <= mostToCompare
     if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
-    let found = ProcessCatalog.shared.families(matching: pattern)
+    let found = ProcessCatalog.shared.families(matching: pattern, toCall: toCall)
     if found.isEmpty { return .failure(suggesting ? miss(text, pattern) : .noSelector(text, nearest: [])) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
     // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.
