@@ -60,6 +60,7 @@ extension SpanRecord {
     if isError { attributes.append(Field("error.type", .string(request.error ?? "\(request.status ?? 0)"))) }
     add("http.request.body.size", request.requestBytes)
     add("http.response.body.size", request.responseBytes)
+    add("scripthost.queued_ns", request.queued)
     add("scripthost.dns_ns", request.dns)
     add("scripthost.connect_ns", request.connect)
     add("scripthost.tls_ns", request.tls)

@@ -41,7 +41,7 @@ package enum ReportPage {
     .row { position: relative; height: 20px; margin: 1px 0; background: var(--card); }
     .row span { white-space: pre; position: absolute; z-index: 1; left: 4px; top: 0; line-height: 20px; font-size: 12px; white-space: nowrap; pointer-events: none; }
     .row i { position: absolute; top: 2px; bottom: 2px; min-width: 2px; background: var(--bar); border-radius: 2px; opacity: .5; }
-    .row i.bad { background: var(--bad); } .row i.slow { background: var(--slow); }
+    .row i.bad { background: var(--bad); } .row i.event { background: var(--slow); }
     .flame { position: relative; }
     .flame div { position: absolute; height: 18px; overflow: hidden; white-space: nowrap; font-size: 11px; line-height: 18px; padding: 0 3px; border: 1px solid var(--back); border-radius: 2px; background: var(--slow); color: #14181e; }
     details { margin: 6px 0; } summary { cursor: pointer; white-space: pre-wrap; }
@@ -144,8 +144,13 @@ package enum ReportPage {
 
     section("startup", "Start-up", data.startup, rows =>
       bars(rows, r => r.name + "  " + time(r.at) + "  (" + time(r.dur) + ")", r => r.at - r.dur, r => r.dur, () => ""));
-    section("screens", "Screens and handlers", data.screens.filter(r => r.phase === "disappear"), rows =>
-      bars(rows.slice(-300), r => r.path + "  " + time(r.dur), r => r.t - r.dur, r => r.dur, () => ""));
+    // Screens as long as they were there, and what was tracked meanwhile: the newest of both.
+    const screens = data.screens.filter(r => r.phase === "disappear").slice(-300)
+      .map(r => ({ label: r.path + "  " + time(r.dur), start: r.t - r.dur, dur: r.dur, style: "" }));
+    const tracked = data.events.filter(r => r.kind === "event").slice(-300)
+      .map(r => ({ label: r.name + (r.fields ? "  " + r.fields : ""), start: r.t, dur: 0, style: "event" }));
+    section("screens", "Screens and events", [...screens, ...tracked].sort((a, b) => a.start - b.start), rows =>
+      bars(rows, r => r.label, r => r.start, r => r.dur, r => r.style));
 
     section("spans", "Traces", data.spans, spans => {
       const byTrace = new Map();
@@ -174,7 +179,7 @@ package enum ReportPage {
 
     section("network", "Network", data.network, rows => table(rows, [
       ["request", r => r.method + " " + r.url], ["status", r => r.failed ? make("span", "bad", r.status) : r.status],
-      ["DNS", r => time(r.dns), r => r.dns], ["connect", r => time(r.connect), r => r.connect], ["TLS", r => time(r.tls), r => r.tls],
+      ["queued", r => time(r.queued), r => r.queued], ["DNS", r => time(r.dns), r => r.dns], ["connect", r => time(r.connect), r => r.connect], ["TLS", r => time(r.tls), r => r.tls],
       ["first byte", r => time(r.first), r => r.first], ["all", r => time(r.dur), r => r.dur],
       ["sent", r => number(r.sent), r => r.sent], ["received", r => number(r.received), r => r.received], ["at", r => clock(r.start)]]));
 

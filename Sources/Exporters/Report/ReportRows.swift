@@ -67,7 +67,9 @@ extension ReportData {
       $0.add("failed", span.status == .error)
       $0.add("start", item.wall(request.start) / 1000)
       $0.add("dur", Double(request.duration) / 1000)
-      for (name, value) in [("dns", request.dns), ("connect", request.connect), ("tls", request.tls), ("first", request.firstByte)] {
+      for (name, value) in [
+        ("queued", request.queued), ("dns", request.dns), ("connect", request.connect), ("tls", request.tls), ("first", request.firstByte),
+      ] {
         if let value { $0.add(name, Double(value) / 1000) }
       }
       if let sent = request.requestBytes { $0.add("sent", sent) }

@@ -20,6 +20,8 @@ package struct NetworkRecord: Sendable, Equatable {
   /// When it was resumed: CLOCK_MONOTONIC, nanoseconds.
   package var start: UInt64
   package var duration: UInt64
+  /// From the start until the client gave the request to its transfer library: it waits for threads of the client's own.
+  package var queued: UInt64?
   /// From the start until the name was looked up, the connection made, TLS agreed, the first byte there.
   package var dns: UInt64?
   package var connect: UInt64?
@@ -55,6 +57,7 @@ package struct NetworkRecord: Sendable, Equatable {
     error = fields.text("error")
     requestBytes = fields.unsigned("request_bytes")
     responseBytes = fields.unsigned("response_bytes")
+    queued = fields.unsigned("queued_ns")
     dns = fields.unsigned("dns_ns")
     connect = fields.unsigned("connect_ns")
     tls = fields.unsigned("tls_ns")
@@ -80,6 +83,7 @@ package struct NetworkRecord: Sendable, Equatable {
     if let responseBytes { fields.add("response_bytes", responseBytes) }
     fields.add("start_ns", start)
     fields.add("duration_ns", duration)
+    if let queued { fields.add("queued_ns", queued) }
     if let dns { fields.add("dns_ns", dns) }
     if let connect { fields.add("connect_ns", connect) }
     if let tls { fields.add("tls_ns", tls) }

@@ -104,6 +104,7 @@ says 'and dark where the user wants it' phone--force-dark-mode 'data-ground="rgb
 # In a real browser: the script puts every section into the page and says nothing on the console.
 timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --enable-logging=stderr --dump-dom "file://$work/report.html" >dom 2>browser.log || true
 check 'the page has its sections in a browser' grep -q 'id="flame"' dom
+check 'what was tracked is among the screens' grep -q '<div class="row" title="checkout  total=12.5' dom
 check 'names are text there' grep -q 'Ada &lt;/script&gt;' dom
 check 'the console is silent' [ "$(grep -c CONSOLE browser.log)" -eq 0 ]
 

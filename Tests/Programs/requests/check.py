@@ -43,7 +43,7 @@ for r in records:
         # Loaded machines take their time; nothing is received before it is written. Dates and the clock are told apart by less than 1 ms.
         check(f"{own[0]['path']}: {name} after the server's own time", -1_000_000 <= mine - theirs < 5_000_000_000, (mine - theirs) / 1e6)
         worst = max(worst, abs(mine - theirs))
-    check(f"{own[0]['path']}: phases are in their order", 0 < r.get("dns_ns", 1) <= r.get("connect_ns", 1 << 62) <= 1 << 62 and r["first_byte_ns"] <= r["duration_ns"], r)
+    check(f"{own[0]['path']}: phases are in their order", 0 < r.get("queued_ns", 0) and r["queued_ns"] <= r.get("dns_ns", 1 << 62) <= r.get("connect_ns", 1 << 62) <= 1 << 62 and r["first_byte_ns"] <= r["duration_ns"], r)
 print(f"        furthest from the server's clock: {worst / 1e6:.2f} ms")
 for s in seen:
     r = find(s["path"].split("?")[0])

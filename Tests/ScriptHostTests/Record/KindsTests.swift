@@ -45,6 +45,7 @@ struct RecordKindsTests {
     #expect(StartupRecord(roundTrip(.startup, "main", startup.write)) == startup)
     var network = NetworkRecord(method: "GET", url: "http://a/b", host: "a", start: 1, duration: 2)
     network.status = 404
+    network.queued = 1
     network.firstByte = 1
     network.trace = TraceID(high: 3, low: 4)
     network.span = 5

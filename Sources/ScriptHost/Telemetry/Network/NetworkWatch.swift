@@ -213,6 +213,7 @@ final class NetworkWatch: Sendable {
     }
     if let first = task.transfers.first {
       func since(_ time: UInt64?) -> UInt64? { time.map { first.begin - task.start + $0 } }
+      record.queued = since(0)
       (record.dns, record.connect, record.tls) = (since(first.transfer.dns), since(first.transfer.connect), since(first.transfer.tls))
     }
     // Below a span that is not recorded it is a trace of its own.
