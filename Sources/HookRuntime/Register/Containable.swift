@@ -86,7 +86,7 @@ extension ImageCatalog {
     let called = family.bodies.reduce(into: Set<String>()) { $0.formUnion(importsCalled(by: $1)) }
     var found = Self.limits.filter { !$0.names.isDisjoint(with: called) }.map(\.what)
     if family.bodies.contains(where: takesWordLock) { found.append("while a 'Mutex' is held that it takes itself") }
-    if called.contains(where: { $0.contains("DispatchQueueC4sync") || $0.hasPrefix("dispatch_sync") || $0.hasPrefix("dispatch_apply") }) {
+    if called.contains(where: { $0.hasPrefix("$s8Dispatch0A5QueueC4sync") || $0.hasPrefix("dispatch_sync") || $0.hasPrefix("dispatch_apply") }) {
       found.append("in work that it hands to a dispatch queue")
     }
     // Names of C++ begin so.

@@ -205,8 +205,8 @@ package final class CallPlan: @unchecked Sendable {
   package let argumentCount: Int
   /// One per argument; lives as long as the plan.
   package let slots: UnsafePointer<ValueSlot>
-  /// Words on the stack that hold arguments for certain. How many the function takes may be known as a bound alone, and what lies behind those
-  /// that callers pass is their own.
+  /// Words on the stack that hold arguments for certain. Where only a bound is known, those of the arguments whose places are: what lies behind
+  /// what callers pass is their own.
   let argumentWords: Int
   /// How many of the first arguments have slots that hold numbers, Bools or Strings.
   package let plainSlots: Int
@@ -264,7 +264,7 @@ package final class CallPlan: @unchecked Sendable {
     consumesSelf = selfEndsWithCall || declaration.kind == .`init` && declaration.contextKind == .classType || self.selfUse == .consumed
     argumentCount = arguments.count
     let places = arguments.lazy.flatMap(\.location.places)
-    argumentWords = places.map { if case .stack(let slot) = $0 { slot + 1 } else { 0 } }.max() ?? 0
+    argumentWords = stack.isKnown ? stack.bytes / 8 : places.map { if case .stack(let slot) = $0 { slot + 1 } else { 0 } }.max() ?? 0
     let slots = UnsafeMutablePointer<ValueSlot>.allocate(capacity: arguments.count)
     for (index, argument) in arguments.enumerated() { (slots + index).initialize(to: .argument(argument)) }
     self.slots = UnsafePointer(slots)

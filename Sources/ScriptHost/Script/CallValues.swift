@@ -436,8 +436,9 @@ enum CallValues {
 
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
-    script.pointee.hook?.changesArguments()
+    script.pointee.hook?.tellOfPrivate()
     ValueWriter(view.call).noteArguments()
+    let former = ArgumentRegisters(view)
     var left = script.pointee.arguments.staged
     while left != 0 {
       let index = left.trailingZeroBitCount
@@ -445,11 +446,26 @@ enum CallValues {
       left &= left - 1
     }
     script.pointee.arguments.forgetStaged()
+    former.noteChange(script)
   }
 
-  /// The handler's new arguments, if there are any, are about to be put into the frame.
-  private static func noteStaged(_ script: Call) {
-    if script.pointee.changes.hasStagedArguments { script.pointee.hook?.changesArguments() }
+  /// What the registers of a call's arguments hold, to tell a handler that puts others there from one that hands on what it was given.
+  private struct ArgumentRegisters {
+    // The fields of HKTFrame before `results`.
+    private static let bytes = MemoryLayout<HKTFrame>.offset(of: \.results)!
+    private var words: InlineArray<28, UInt64> = InlineArray(repeating: 0)
+
+    init(_ view: CallView) {
+      assert(Self.bytes == 28 * 8)
+      // The frame has so many bytes before its results, and is aligned to 16.
+      let from = UnsafeRawPointer(view.frame)
+      for index in 0..<28 { words[index] = from.load(fromByteOffset: 8 * index, as: UInt64.self) }
+    }
+
+    func noteChange(_ script: Call) {
+      let now = Self(script.pointee.view)
+      if (0..<28).contains(where: { words[$0] != now.words[$0] }) { script.pointee.hook?.noteChange() }
+    }
   }
 
   /// The handler returned: what it changed takes effect.
@@ -459,7 +475,10 @@ enum CallValues {
     // After the last run of the original they are of no use.
     if script.pointee.phase == HKT_ENTER { applyBits(script) } else { script.pointee.arguments.forgetStaged() }
     if script.pointee.hasNoRecord, script.pointee.phase != HKT_AROUND || script.pointee.originalRuns > 0 { return }
-    if script.pointee.phase == HKT_ENTER { noteStaged(script) }
+    if script.pointee.phase == HKT_ENTER, script.pointee.changes.hasStagedArguments {
+      script.pointee.hook?.tellOfPrivate()
+      script.pointee.hook?.noteChange()
+    }
     try script.pointee.changes.finish(hasResult: returned)
   }
 
@@ -533,10 +552,13 @@ enum CallValues {
   /// The frame holds what the next run of the original is to see.
   static func prepareOriginal(_ script: Call) throws(BridgeError) {
     applyBits(script)
-    noteStaged(script)
+    let isStaged = script.pointee.changes.hasStagedArguments
+    if isStaged { script.pointee.hook?.tellOfPrivate() }
+    let former = isStaged ? ArgumentRegisters(script.pointee.view) : nil
     do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(lent: script.pointee.arguments.borrowed) } catch {
       throw .runsOnce(script.pointee.hook.selector)
     }
+    former?.noteChange(script)
     if !script.pointee.hasNoRecord { script.pointee.arguments.close() }
     script.pointee.arguments.readable = false
   }

@@ -91,14 +91,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   deinit { shl_outside(patch.state, -HeldMemory.ofHook) }
 
-  /// The original is about to get arguments that the handler has put in the place of others.
-  func changesArguments() {
-    noteChange()
-    tellOfPrivate()
-  }
-
   /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
-  private func tellOfPrivate() {
+  func tellOfPrivate() {
     guard declaration.isEffectivelyPrivate, position != .after, !toldOfPrivate.exchange(true, ordering: .relaxed) else { return }
     patch.log.say(
       "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"

@@ -66,7 +66,8 @@ public struct Box {
     thing.held += 1
     let sum = await thing.plain(0) + thing.waits(0) + thing.take(Token()) + thing.locks(0) + thing.mutex(0) + thing.sorts(0) + thing.foreign(0)
       + thing.queued(0) + thing.global(0) + thing.held + box.end()
-    ready()
+    // Once for each name that is asked for: a handler has 100 ms.
+    for _ in 0..<24 { ready() }
     print(sum > 0)
   }
 }

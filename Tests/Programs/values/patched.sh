@@ -19,10 +19,12 @@ swift=(swiftc -swift-version 5 -wmo -I. -suppress-warnings -parse-as-library)
 # isolation SEED: of every other seed, the language's upcoming rule by which async functions run where their callers do.
 isolation() { [ $(($1 / 4 % 2)) -eq 0 ] || printf '%s\n' -enable-upcoming-feature NonisolatedNonsendingByDefault; }
 
-# across SEED LEVEL: whether modules know what is in each other, as packages' do where they are optimised: of half of the seeds, of all with
-# VALUES_CMO=1, of none with VALUES_CMO=0.
+# across SEED LEVEL: whether modules know what is in each other, as packages' do where they are optimised: of half of the seeds with
+# VALUES_CMO=half, of all with VALUES_CMO=1. Not by itself: it still finds what docs/callers.md lists under "What is not known".
 across() {
-  if [ "$2" != -Onone ] && [ "${VALUES_CMO:-$(($1 / 2 % 2))}" = 1 ]; then echo -enable-default-cmo; else echo -disable-cmo; fi
+  local is_across=${VALUES_CMO:-0}
+  [ "$is_across" != half ] || is_across=$(($1 / 2 % 2))
+  if [ "$2" != -Onone ] && [ "$is_across" = 1 ]; then echo -enable-default-cmo; else echo -disable-cmo; fi
 }
 
 # compile_module LEVEL MODULE FILE [FLAG…]: a module, its code before LLVM's passes, and the object that these make of it: the same code
