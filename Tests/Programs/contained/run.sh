@@ -147,7 +147,7 @@ local names = {
   "kinds.Thing.plain(_:)", "kinds.Thing.waits(_:)", "kinds.Thing.never()", "kinds.Thing.grow(_:)", "kinds.Thing.take(_:)", "kinds.Thing.locks(_:)",
   "kinds.Thing.mutex(_:)", "kinds.Thing.sorts(_:)", "kinds.Thing.foreign(_:)", "kinds.Thing.queued(_:)", "kinds.Thing.global(_:)",
   "kinds.Thing.held.modify", "kinds.Thing.init(_:)", "kinds.Thing.deinit", "kinds.Box.push(_:)", "kinds.caught(_:)",
-  "kinds.numbers.unsafeMutableAddress", "C.qsort",
+  "C.qsort",
 }
 local next = 0
 method "kinds.ready()":before(function()
@@ -181,7 +181,6 @@ for way in O Onone; do
   explained 'Thing.init(_:)' 'contain    no, it is an initialiser of a class'
   explained 'Thing.deinit' 'contain    no, it ends an object'
   explained 'Box.push(_:)' 'contain    no, it changes its self in place'
-  explained 'numbers.unsafeMutableAddress' 'contain    no, it gives out a global or static variable'
   # Without optimisation the handler is the closure that calls it.
   [ "$way" = Onone ] || explained 'kinds.caught(_:)' 'contain    no, it is the handler of signal 10'
   explained 'C.qsort' 'contain    no, it is a C function'
