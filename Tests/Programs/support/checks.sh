@@ -40,7 +40,15 @@ check() {
 
 # same NAME FILE FILE: the files hold the same bytes.
 same() {
-  if cmp -s "$2" "$3"; then good "$1"; else bad "$1" "$(cmp "$2" "$3" 2>&1)" "$(diff -a "$2" "$3" 2>&1 | head -n 10 | cut -c 1-300)"; fi
+  if cmp -s "$2" "$3"; then good "$1"; else bad "$1" "$(cmp "$2" "$3" 2>&1)" "$(around "$2" "$3")" "$(diff -a "$2" "$3" 2>&1 | head -n 10 | cut -c 1-300)"; fi
+}
+
+# around FILE FILE: what stands where the files begin to differ, which in a long line is far from its begin.
+around() {
+  local file at
+  at=$(cmp "$1" "$2" 2>/dev/null | sed -n 's/.* byte \([0-9]*\),.*/\1/p')
+  [ "$at" ] || return 0
+  for file in "$1" "$2"; do printf '…%s…\n' "$(tail -c "+$((at > 40 ? at - 40 : 1))" "$file" | head -c 160 | tr -d '\000' | tr '\n' '|')"; done
 }
 
 # says NAME FILE TEXT: a line of the file holds the text.
