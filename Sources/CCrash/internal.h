@@ -29,7 +29,7 @@ void ccrash_put_bytes(CCrashFile *file, const char *bytes, size_t length);
 void ccrash_put(CCrashFile *file, const char *text);
 void ccrash_put_number(CCrashFile *file, int64_t value);
 void ccrash_put_hex(CCrashFile *file, uint64_t value);
-void ccrash_put_foreign(CCrashFile *file, uint64_t address, size_t most);
+void ccrash_put_unchecked_text(CCrashFile *file, uint64_t address, size_t most);
 
 /// Puts the executable ranges of images into the report, and remembers all executable ones.
 void ccrash_list_images(CCrashFile *file);

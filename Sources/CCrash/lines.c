@@ -41,7 +41,7 @@ void ccrash_put_hex(CCrashFile *file, uint64_t value) {
 }
 
 /// Text of the program's, on one line.
-void ccrash_put_foreign(CCrashFile *file, uint64_t address, size_t most) {
+void ccrash_put_unchecked_text(CCrashFile *file, uint64_t address, size_t most) {
   char piece[64];
   for (size_t done = 0; done < most; done += sizeof piece) {
     // Whole pieces only: what ends at the end of a page is read byte by byte.

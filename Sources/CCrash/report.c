@@ -107,7 +107,7 @@ static void put_message(void) {
   uint64_t text = 0;
   if (!message_place || !ccrash_read((uint64_t)message_place, &text, sizeof text) || !text) return;
   ccrash_put(file, "message ");
-  ccrash_put_foreign(file, text, 2048);
+  ccrash_put_unchecked_text(file, text, 2048);
   ccrash_put(file, "\n");
 }
 

@@ -70,7 +70,7 @@ static void walk(CCrashThreadStack *s) {
 
 enum { IDLE, ASKED, ANSWERING, ANSWERED };
 /// A signal of faults, sent with the question's address: dispatch workers, and with them Swift's tasks, block all others that somebody
-/// handles. Unlike a trap, a fault that a pending question keeps from being told happens again when the question is answered.
+/// handles. Unlike a trap, a fault that a pending question keeps from being reported happens again when the question is answered.
 static const int asking_signal = SIGFPE;
 /// One question at a time, to one thread.
 static struct {

@@ -1,7 +1,7 @@
 // Arming: how the replacement of a function compiled `dynamic` reaches the function's own body.
 //
 // Such a function asks swift_getFunctionReplacement first, which answers what its variable holds, unless the thread is
-// armed: swift_getOrigOfReplaceable arms it for the next question. So calls that a replacement hands on go through a stub
+// armed: swift_getOrigOfReplaceable arms it for the next question. So calls that a replacement forwards go through a stub
 // that arms the thread and enters the function. Between the two no code of the program or of a handler runs.
 #include <errno.h>
 #include <string.h>

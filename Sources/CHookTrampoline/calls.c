@@ -306,7 +306,7 @@ static HKTAction deliver(HKTThread *t, HKTFrame *frame, HKTSite *site, HKTBodyRe
   t->top = &call;
   hkt_count_call(t, body);
   if (__builtin_expect(hkt_record_flags(body) & HKT_BODY_X87, 0)) frame->x87_count = 0;
-  // The original of a call that a handler makes is told from the handler itself by the record, which has to stay.
+  // The original of a call that a handler makes is distinguished from the handler itself by the record, which has to stay.
   bool may_jump = !running || (hkt_record_flags(body) & HKT_BODY_ENTER_ONLY);
   bool by_jump = !(layers->phases & (HKT_ON_AROUND | HKT_ON_EXIT)) && may_jump;
   if (by_jump) {
@@ -418,7 +418,7 @@ static __attribute__((noinline)) HKTAction dispatch_asking(HKTFrame *frame, HKTS
     return HKT_CONTINUE;
   }
   if (!layers) { hkt_release_layers(t, NULL, slot); return HKT_CONTINUE; }
-  // A replacement that was loaded later hands its calls on armed: what handlers call must not take that.
+  // A replacement that was loaded later forwards its calls with the flag armed: what handlers call must not take that.
   if (body->route == HKT_ROUTE_DYNAMIC) hkt_disarm();
   hkt_need_plan(t, body);
   if (slot < HKT_HAZARDS && is_single(t, layers) && !(hkt_record_flags(body) & NOTED_BEFORE))

@@ -18,7 +18,7 @@
 
 enum { FIRST_DESCRIPTOR = 10 };  // above those of the child
 
-typedef struct Told { int32_t error, status, is_late; } Told;
+typedef struct Ending { int32_t error, status, is_late; } Ending;
 typedef struct Pipe { int from, to; } Pipe;
 
 static uint64_t now(void) {
@@ -30,33 +30,33 @@ static uint64_t now(void) {
 // MARK: The copy
 
 /// Waits for the child's end and leaves its status to be taken; false: the limit, or nobody listens any more.
-static bool await_end(pid_t child, uint64_t limit, int told) {
+static bool await_end(pid_t child, uint64_t limit, int channel) {
   uint64_t begin = now();
   for (int turn = 0;; turn++) {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != EINTR) return true;
     if (info.si_pid == child) return true;
     if (now() - begin >= limit) return false;
-    struct pollfd listener = {.fd = told, .events = 0};
+    struct pollfd listener = {.fd = channel, .events = 0};
     if (poll(&listener, 1, turn < 100 ? 2 : 20) > 0) return false;
   }
 }
 
-static _Noreturn void run_and_tell(const HKTChild *child, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes, int told) {
+static _Noreturn void run_and_tell(const HKTChild *child, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attributes, int channel) {
   // Where the program ignores its children's ends, their status is lost.
   struct sigaction plain = {.sa_handler = SIG_DFL};
   sigaction(SIGCHLD, &plain, NULL);
-  Told end = {0};
+  Ending end = {0};
   pid_t pid = 0;
   end.error = posix_spawn(&pid, child->path, files, attributes, child->arguments, child->environment);
   if (end.error == 0) {
-    end.is_late = !await_end(pid, child->limit, told);
+    end.is_late = !await_end(pid, child->limit, channel);
     // Itself first: before it made its session there is no group. What it started goes with it.
     if (end.is_late) kill(pid, SIGKILL);
     kill(-pid, SIGKILL);
     while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR) {}
   }
-  ssize_t ignored = write(told, &end, sizeof end);
+  ssize_t ignored = write(channel, &end, sizeof end);
   (void)ignored;
   _exit(0);
 }
@@ -98,20 +98,20 @@ static bool take(int from, char *buffer, size_t room, size_t *length) {
 }
 
 /// Reads until the copy tells how it ended, and what is left then.
-static int listen_to(Pipe *said, Pipe *answer, Pipe *told, HKTChildEnd *end) {
+static int listen_to(Pipe *said, Pipe *answer, Pipe *channel, HKTChildEnd *end) {
   enum { MOST_TURNS = 64 };  // behind the end: somebody may have kept the pipe
-  Told ending = {0};
+  Ending ending = {0};
   bool has_ended = false;
   for (int turns = 0; turns < MOST_TURNS;) {
     turns += has_ended;
-    struct pollfd polled[3] = {{.fd = said->from, .events = POLLIN}, {.fd = answer->from, .events = POLLIN}, {.fd = has_ended ? -1 : told->from, .events = POLLIN}};
+    struct pollfd polled[3] = {{.fd = said->from, .events = POLLIN}, {.fd = answer->from, .events = POLLIN}, {.fd = has_ended ? -1 : channel->from, .events = POLLIN}};
     int ready = poll(polled, 3, has_ended ? 0 : -1);
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) break;
     if (polled[0].revents && !take(said->from, end->said, end->said_room, &end->said_length)) close_end(&said->from);
     if (polled[1].revents && !take(answer->from, end->answer, end->answer_room, &end->answer_length)) close_end(&answer->from);
     if (!polled[2].revents) continue;
-    ssize_t count = read(told->from, &ending, sizeof ending);
+    ssize_t count = read(channel->from, &ending, sizeof ending);
     if (count < 0 && errno == EINTR) continue;
     // Somebody killed the copy: nothing is known of the child.
     if (count != sizeof ending) return ECHILD;

@@ -211,8 +211,8 @@ void hkt_fall(const HKTTrap *trap) {
 static __thread const char *refusal __attribute__((tls_model("initial-exec")));
 const char *hkt_recover_refusal(void) { return refusal; }
 
-bool hkt_recover(int signal, void *told, void *opaque) {
-  const siginfo_t *info = told;
+bool hkt_recover(int signal, void *details, void *opaque) {
+  const siginfo_t *info = details;
   HKTThread *t = hkt_thread_if_known();
   refusal = NULL;
   if (!t || !t->landing) return false;

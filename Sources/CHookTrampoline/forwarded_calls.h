@@ -48,7 +48,7 @@ static inline bool hkt_continues_delivered_call(HKTThread *t, HKTFrame *frame, c
       hkt_hands_on_to(t->forwarded.from, body) &&
       ((t->forwarded.stack == (uint64_t)frame->stack && t->forwarded.return_address == frame->stack[-1]) ||
        (hkt_called_by_thunk(t->forwarded.from, frame) && t->forwarded.stack - (uint64_t)frame->stack < HKT_THUNK_FRAME))) {
-    // The clone may hand on, too.
+    // The clone may forward, too.
     if (hkt_hands_on(body)) hkt_note_forwarded(t, body, frame);
     else t->forwarded.from = NULL;
     return true;

@@ -50,8 +50,8 @@ uint64_t hkt_image_changes(void) {
   return changes;
 }
 
-/// Tells of images that came or went since it was told last. Two threads that open images may both tell of both: neither
-/// goes on before its own was told.
+/// Tells of images that came or went since it was reported last. Two threads that open images may both tell of both: neither
+/// goes on before its own was reported.
 static void look(void) {
   void (*changed)(void) = atomic_load_explicit(&tell, memory_order_acquire);
   if (!changed || is_telling || hkt_is_passive()) return;

@@ -208,7 +208,7 @@ bool hkt_quick_decode(const uint8_t *code, uint64_t left, HKTQuickDecode *seen) 
 /// The longest instruction that `plain_length` tells, and one byte more, which it may read.
 #define PLAIN_MAX 16
 
-/// The length of an instruction that is told by its opcode and the byte behind: without prefixes but rex, of no group, with an
+/// The length of an instruction that is known by its opcode and the byte behind: without prefixes but rex, of no group, with an
 /// immediate that rex does not widen. 0: quick_decode tells more. PLAIN_MAX bytes may be read.
 __attribute__((always_inline)) static inline uint32_t plain_length(const uint8_t *code, uint32_t *entry) {
   uint32_t at = (code[0] & 0xf0) == 0x40;

@@ -375,8 +375,8 @@ static bool move_all(const uint8_t *code, const HKTBody *body, const Window *win
     m.bytes = code + m.offset;
     uint32_t left = window->moved - m.offset;
     // Of a call by an operand the quick decoder tells too little.
-    bool is_told = hkt_quick_decode(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
-    if (!(is_told ? move_one(&m, window->moved) : move_decoded(&m, left, window->moved))) return false;
+    bool is_quick = hkt_quick_decode(m.bytes, left, &m.seen) && m.seen.course != HKT_COURSE_CALL_INDIRECT;
+    if (!(is_quick ? move_one(&m, window->moved) : move_decoded(&m, left, window->moved))) return false;
     m.offset += m.seen.length;
   }
   if (window->falls_through) put_jump(&m.writer, body->address + window->moved);

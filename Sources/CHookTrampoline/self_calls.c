@@ -1,4 +1,4 @@
-// What calls do with self: it is retained, released, copied, ended or handed on.
+// What calls do with self: it is retained, released, copied, ended or forwarded.
 #include "self_holds.h"
 
 enum { STACK_ARGUMENTS = 32, MOST_BEFORE = 3 };
@@ -214,7 +214,7 @@ static void pass_to(const Reader *r, HKTCallee callee, uint64_t target, uint64_t
   if (projects) set_address(s, 0, false, true);
 }
 
-/// A call or jump: whom it goes to, and what becomes of self there. Answers whether that is told by a value witness.
+/// A call or jump: whom it goes to, and what becomes of self there. Answers whether that is known by a value witness.
 bool self_pass(const Reader *r, uint64_t offset, const Instruction *i, State *s, HKTCallee *callee) {
   Witness witness = witness_at(s, &i->op[0]);
   if (witness.number != NO_WITNESS && witness.number != WITNESS_TABLE && pass_to_witness(witness, r, s)) {

@@ -80,8 +80,8 @@ static void arrive(Walk *w, uint64_t offset, const State *state) {
 /// The state on the way that the step takes.
 static State state_on(const State *s, const Step *step, int way) {
   State on = *s;
-  if (step->told[way] == NO_ERROR) on.may_fail = false;
-  if (step->told[way] == ERROR) on.fails = true;
+  if (step->error[way] == NO_ERROR) on.may_fail = false;
+  if (step->error[way] == ERROR) on.fails = true;
   return on;
 }
 
@@ -91,7 +91,7 @@ static void end_at(Walk *w, const State *s) {
   w->ends = true;
 }
 
-/// The place of the own frame whose address the instruction computes, from rsp at entry; 1: none, NO_OFFSET: it cannot be told.
+/// The place of the own frame whose address the instruction computes, from rsp at entry; 1: none, NO_OFFSET: it cannot be known.
 static int64_t shown_place(const Instruction *i, const State *s) {
   const ZydisDecodedOperand *to = &i->op[0], *from = &i->op[1];
   if (self_is_register(to, ZYDIS_REGISTER_RSP) || self_is_register(to, ZYDIS_REGISTER_RBP)) return 1;
@@ -173,7 +173,7 @@ static void pass_place(Walk *w, Passages *on, int number, uint64_t offset, const
   on->last = place;
 }
 
-/// Follows them over one instruction more: what anything but a call is told of is shown.
+/// Follows them over one instruction more: what reaches anything but a call is shown.
 static void follow_passages(Walk *w, Passages *on, uint64_t offset, const Instruction *i) {
   ZydisInstructionCategory kind = i->in.meta.category;
   bool calls = kind == ZYDIS_CATEGORY_CALL, jumps = kind == ZYDIS_CATEGORY_COND_BR || kind == ZYDIS_CATEGORY_UNCOND_BR;
@@ -187,10 +187,10 @@ static void follow_passages(Walk *w, Passages *on, uint64_t offset, const Instru
     int64_t *place = number ? &on->second : &on->first;
     ZydisRegister at = number ? ZYDIS_REGISTER_RSI : ZYDIS_REGISTER_RDI;
     if (*place == 1) continue;
-    bool is_told = reads_register(i, at) || writes_register(i, at) || jumps;
-    if (is_told) show(w, *place, 0);
+    bool is_shown = reads_register(i, at) || writes_register(i, at) || jumps;
+    if (is_shown) show(w, *place, 0);
     else if (calls) pass_place(w, on, number, offset, &callee);
-    if (is_told || calls) *place = 1;
+    if (is_shown || calls) *place = 1;
   }
 }
 

@@ -5,16 +5,16 @@ bool self_decode(const Reader *r, uint64_t offset, Instruction *i) {
 }
 
 /// Behind a call that never returns comes another function.
-static void go_on(const Reader *r, uint64_t offset, Told told, Step *step) {
+static void go_on(const Reader *r, uint64_t offset, ErrorState error, Step *step) {
   if (offset >= r->code->size) return;
-  step->told[step->count] = told;
+  step->error[step->count] = error;
   step->next[step->count++] = offset;
 }
 
 /// What the jump says of r12 on a way that one condition takes where it has no error, and the other where it has one.
-static Told told(const State *s, ZydisMnemonic jump, ZydisMnemonic without, ZydisMnemonic with) {
-  if (!s->tests_error) return UNTOLD;
-  return jump == without ? NO_ERROR : jump == with ? ERROR : UNTOLD;
+static ErrorState error_after(const State *s, ZydisMnemonic jump, ZydisMnemonic without, ZydisMnemonic with) {
+  if (!s->tests_error) return UNKNOWN_ERROR;
+  return jump == without ? NO_ERROR : jump == with ? ERROR : UNKNOWN_ERROR;
 }
 
 /// The table through which the jump at a register's address goes: `lea table, T; movslq (T, n, 4), R; add T, R; jmp R`. 0: none.
@@ -49,16 +49,16 @@ static Step branch(const Reader *r, const Instruction *i, uint64_t offset, State
     case ZYDIS_CATEGORY_CALL: {
       HKTCallee callee;
       self_pass(r, offset, i, s, &callee);
-      if (!callee.never_returns) go_on(r, next, UNTOLD, &step);
+      if (!callee.never_returns) go_on(r, next, UNKNOWN_ERROR, &step);
       return step;
     }
     case ZYDIS_CATEGORY_COND_BR:
       step.is_unknown = !is_inside;
-      if (is_inside) go_on(r, target - r->code->address, told(s, i->in.mnemonic, ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ), &step);
-      go_on(r, next, told(s, i->in.mnemonic, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_JZ), &step);
+      if (is_inside) go_on(r, target - r->code->address, error_after(s, i->in.mnemonic, ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ), &step);
+      go_on(r, next, error_after(s, i->in.mnemonic, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_JZ), &step);
       return step;
     default:
-      if (is_inside) { go_on(r, target - r->code->address, UNTOLD, &step); return step; }
+      if (is_inside) { go_on(r, target - r->code->address, UNKNOWN_ERROR, &step); return step; }
       step.table = table_of(r, i, s);
       if (step.table && self_table_entry(r, step.table, 0, &next)) return step;
       HKTCallee callee;
@@ -88,6 +88,6 @@ Step self_step(const Reader *r, uint64_t offset, State *s) {
     s->tests_error = i.in.mnemonic == ZYDIS_MNEMONIC_TEST && self_is_register(&i.op[0], ZYDIS_REGISTER_R12) &&
                      self_is_register(&i.op[1], ZYDIS_REGISTER_R12);
   self_move(r, &i, offset, s);
-  go_on(r, offset + i.in.length, UNTOLD, &step);
+  go_on(r, offset + i.in.length, UNKNOWN_ERROR, &step);
   return step;
 }

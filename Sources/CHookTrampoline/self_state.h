@@ -85,16 +85,16 @@ typedef struct Reader {
   bool is_strict;        // a method whose code is out of reach may consume the self it is called on
 } Reader;
 
-typedef enum Told { UNTOLD, NO_ERROR, ERROR } Told;
+typedef enum ErrorState { UNKNOWN_ERROR, NO_ERROR, ERROR } ErrorState;
 
 /// Where an instruction leads.
 typedef struct Step {
   uint64_t next[2];      // offsets
   int count;
-  Told told[2];          // of r12, by going that way
+  ErrorState error[2];   // of r12, by going that way
   uint64_t table;        // of distances from itself, to one of which it jumps; 0: none
   bool returns;          // out of the function
-  bool is_unknown;       // and to places that cannot be told
+  bool is_unknown;       // and to places that cannot be known
 } Step;
 
 /// False when there is no instruction at `offset`.
@@ -105,7 +105,7 @@ extern const HKTPlaces SELF_ARGUMENTS;
 uint64_t self_target(const Reader *r, uint64_t offset, const Instruction *i);
 /// What an instruction does to the state that calls nobody.
 void self_move(const Reader *r, const Instruction *i, uint64_t offset, State *s);
-/// A call or jump: whom it goes to, and what becomes of self there. Answers whether that is told by a value witness.
+/// A call or jump: whom it goes to, and what becomes of self there. Answers whether that is known by a value witness.
 bool self_pass(const Reader *r, uint64_t offset, const Instruction *i, State *s, HKTCallee *callee);
 /// References that the results hold are the caller's.
 void self_give_results(const Reader *r, State *s);
@@ -118,7 +118,7 @@ bool self_table_entry(const Reader *r, uint64_t table, uint32_t number, uint64_t
 /// Whom a call or jump at `offset` goes to; unknown where a register or a word says.
 HKTCallee self_callee(const Reader *r, uint64_t offset, const Instruction *i);
 bool self_is_register(const ZydisDecodedOperand *op, ZydisRegister reg);
-/// Bit i: the instruction reads the 8 bytes at 8 * i of the value at self's address; all: they cannot be told.
+/// Bit i: the instruction reads the 8 bytes at 8 * i of the value at self's address; all: they cannot be known.
 uint64_t self_words_read(const Instruction *i, const State *s);
 
 #endif

@@ -2,7 +2,7 @@
 //
 // A thread may be inside another signal's handler when ours arrives; where it
 // will go on afterwards is saved further up its stack. Such a frame is known by
-// its first word, the return trampoline that the kernel was told at sigaction
+// its first word, the return trampoline that the kernel was given at sigaction
 // (the C library uses one for all signals; ours is read from our own frame), and
 // by a user code segment at the place where the context has one.
 #define _GNU_SOURCE

@@ -30,7 +30,7 @@ static uint32_t zeroed(const ZydisDecodedInstruction *in, const ZydisDecodedOper
   return in->mnemonic == ZYDIS_MNEMONIC_MOV && source & zero ? target : 0;
 }
 
-size_t hkt_find_leaving_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTLeavingJump *found, size_t capacity) {
+size_t hkt_find_exit_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTExitJump *found, size_t capacity) {
   ZydisDecoder decoder;
   if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return 0;
   size_t count = 0;
@@ -43,7 +43,7 @@ size_t hkt_find_leaving_jumps(const uint8_t *code, uint64_t size, uint64_t addre
     ZyanU64 target = 0;
     if (jumps && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
         ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&in, &op[0], address + offset, &target)) && target - address >= size) {
-      if (count < capacity) found[count] = (HKTLeavingJump){target, (zero >> 6 & 1) != 0, (zero >> 2 & 1) != 0};
+      if (count < capacity) found[count] = (HKTExitJump){target, (zero >> 6 & 1) != 0, (zero >> 2 & 1) != 0};
       count++;
     }
     if (jumps || in.meta.category == ZYDIS_CATEGORY_CALL || in.meta.category == ZYDIS_CATEGORY_RET) {

@@ -23,7 +23,7 @@ uint64_t hkt_thread_birth(int32_t thread);
 /// Now, in the same unit.
 uint64_t hkt_ticks_now(void);
 
-/// The program counter of a thread that is inside the kernel and not on a processor; false while it runs, or where this is not told.
+/// The program counter of a thread that is inside the kernel and not on a processor; false while it runs, or where this is not known.
 bool hkt_thread_parked_at(int32_t thread, uint64_t *counter);
 
 static inline bool hkt_blocks(const HKTThreadStatus *s, int signal) { return s->blocked >> (signal - 1) & 1; }

@@ -279,7 +279,7 @@ static void note(HKTThunk *thunk, int place, Word word, uint64_t own) {
 /// The registers that belong to the caller hold what they held.
 static bool gives_back(const Machine *m) { return is_own(m->gpr[RBX], RBX) && is_own(m->gpr[RBP], RBP) && is_own(m->gpr[R15], R15); }
 
-/// What is passed when the thunk goes on; false when it hands on something else than what it was given.
+/// What is passed when the thunk goes on; false when it forwards something else than what it was given.
 static bool note_passed(Machine *m, HKTThunk *thunk, bool by_call) {
   if (m->gpr[RSP].kind != STACK_ADDRESS) return false;
   int64_t rsp = (int64_t)m->gpr[RSP].n;

@@ -1,4 +1,4 @@
-// Whether a function hands its call on by a slot of its self's virtual table.
+// Whether a function forwards its call by a slot of its self's virtual table.
 //
 // The code is read from its start, along the way that takes no branch. Registers hold what was read from self: its first word is its
 // class, where it goes by address the object comes before that. Nothing is followed through memory: such functions keep self where it is.

@@ -209,7 +209,7 @@ struct SHLState {
   void *sink_ctx;
   SHLRelease *releases;
   int32_t release_count, release_capacity;
-  int32_t owning_handles;       // made since the collector was told
+  int32_t owning_handles;       // made since the collector was notified
   _Atomic int32_t release_pending;
   _Atomic(SHLPending *) forgotten;
 };
@@ -332,7 +332,7 @@ static inline bool shl_is_plain(SHLTag tag) { return tag <= SHL_NUMBER || tag ==
 
 // ---- shl_host.c
 void shl_push_handle(lua_State *L, SHLState *S, const SHLValue *v);
-/// [-0, +0, -] A handle that owns something was made: small for Lua, maybe large for the program. The collector is told of it as of
+/// [-0, +0, -] A handle that owns something was made: small for Lua, maybe large for the program. The collector is notified of it as of
 /// two kilobytes, so that what handles own is let go in proportion to how many were made.
 void shl_pace_collector(lua_State *L, SHLState *S);
 int shl_collect_handle(lua_State *L);

@@ -95,7 +95,7 @@ static inline void relax(void) {
 #endif
 }
 
-/// The word is this thread's. The owner is told last: a signal handler in between must not take the lock for its own thread's.
+/// The word is this thread's. The owner is notified last: a signal handler in between must not take the lock for its own thread's.
 static inline void have_word(SHLLock *l, uint64_t me) {
   l->through = NULL;
   l->depth = 1;

@@ -115,7 +115,7 @@ package struct StandardError: Sendable {
   private static let patience: Int32 = 200
 
   /// Writes one text in one piece. Never waits long: what a pipe or a terminal has no room for is dropped and counted, and the number
-  /// is told when there is room again. Dropped when the program has put another file in the place of its
+  /// is reported when there is room again. Dropped when the program has put another file in the place of its
   /// stderr: that file is the program's alone. Keeps errno.
   package func write(_ text: String) {
     let saved = errno

@@ -62,7 +62,7 @@ public struct FieldName: Sendable, ExpressibleByStringLiteral {
   public init(stringLiteral name: String) { self.init(name, masked: false) }
 
   /// A name in memory that its user keeps: owns nothing, so that passing it on costs nothing.
-  public struct Lent: @unchecked Sendable {  // points to bytes that never change
+  public struct Borrowed: @unchecked Sendable {  // points to bytes that never change
     @usableFromInline let encoded: UnsafeRawPointer
     public let isMasked: Bool
 
@@ -75,27 +75,27 @@ public struct FieldName: Sendable, ExpressibleByStringLiteral {
 
   /// Gives `body` the name; not for longer than that.
   @inlinable @inline(__always)
-  public func lend<R>(_ body: (Lent) -> R) -> R {
-    encoded.withUnsafeBytes { body(Lent(encoded: $0.baseAddress!, isMasked: isMasked)) }
+  public func withBorrowed<R>(_ body: (Borrowed) -> R) -> R {
+    encoded.withUnsafeBytes { body(Borrowed(encoded: $0.baseAddress!, isMasked: isMasked)) }
   }
 
-  /// A copy that is given back with `Lent.free()`.
-  package func copied() -> Lent {
+  /// A copy that is given back with `Borrowed.free()`.
+  package func copied() -> Borrowed {
     let copy = UnsafeMutableRawPointer.allocate(byteCount: encoded.count, alignment: 16)
     encoded.withUnsafeBytes { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
-    return Lent(encoded: copy, isMasked: isMasked)
+    return Borrowed(encoded: copy, isMasked: isMasked)
   }
 }
 
 /// The name of records that one owner writes, whose values are shown.
 package struct RecordName: ~Copyable, Sendable {
-  package let lent: FieldName.Lent
+  package let borrowed: FieldName.Borrowed
 
-  package init(_ name: String) { lent = FieldName(name, masked: false).copied() }
-  deinit { lent.free() }
+  package init(_ name: String) { borrowed = FieldName(name, masked: false).copied() }
+  deinit { borrowed.free() }
 }
 
-extension FieldName.Lent {
+extension FieldName.Borrowed {
   /// A name that code of ours spells out, kept for ever: for what is made once.
   package init(_ name: StaticString) { self = FieldName("\(name)", masked: false).copied() }
 
@@ -125,11 +125,11 @@ public struct FieldWriter {
   /// The name is cut at 255 bytes. The buffer needs 300 bytes for a name alone and must outlive
   /// the writer; 512 to 4,096 are usual.
   package init(_ name: FieldName, into buffer: UnsafeMutableRawBufferPointer) {
-    self = name.lend { FieldWriter($0, into: buffer) }
+    self = name.withBorrowed { FieldWriter($0, into: buffer) }
   }
 
   @inlinable @inline(__always)
-  public init(_ name: FieldName.Lent, into buffer: UnsafeMutableRawBufferPointer) {
+  public init(_ name: FieldName.Borrowed, into buffer: UnsafeMutableRawBufferPointer) {
     precondition(buffer.count >= 300)
     base = buffer.baseAddress!
     room = Swift.min(buffer.count, Self.largest) - 8
@@ -156,11 +156,11 @@ public struct FieldWriter {
   // MARK: Fields
 
   package mutating func add(_ name: FieldName, _ value: Int) { add(name, Int64(value)) }
-  package mutating func add(_ name: FieldName, _ value: Int64) { name.lend { add($0, value) } }
-  package mutating func add(_ name: FieldName, _ value: UInt64) { name.lend { add($0, value) } }
-  package mutating func add(_ name: FieldName, _ value: Double) { name.lend { add($0, value) } }
-  package mutating func add(_ name: FieldName, _ value: Bool) { name.lend { add($0, value) } }
-  package mutating func addNull(_ name: FieldName) { name.lend { addNull($0) } }
+  package mutating func add(_ name: FieldName, _ value: Int64) { name.withBorrowed { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: UInt64) { name.withBorrowed { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Double) { name.withBorrowed { add($0, value) } }
+  package mutating func add(_ name: FieldName, _ value: Bool) { name.withBorrowed { add($0, value) } }
+  package mutating func addNull(_ name: FieldName) { name.withBorrowed { addNull($0) } }
   package mutating func add(_ name: FieldName, _ value: String) {
     var value = value
     value.withUTF8 { add(name, utf8: UnsafeRawBufferPointer($0)) }
@@ -168,56 +168,56 @@ public struct FieldWriter {
   /// Adds text as bytes; the reader shows what is not UTF-8 as U+FFFD. `fullLength` tells the
   /// length of the whole text when the caller has cut it already.
   package mutating func add(_ name: FieldName, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
-    name.lend { add($0, utf8: text, fullLength: fullLength) }
+    name.withBorrowed { add($0, utf8: text, fullLength: fullLength) }
   }
 
-  package mutating func add(_ name: FieldName, identifier low: UInt64) { name.lend { add($0, identifier: low) } }
+  package mutating func add(_ name: FieldName, identifier low: UInt64) { name.withBorrowed { add($0, identifier: low) } }
   package mutating func add(_ name: FieldName, identifier low: UInt64, high: UInt64) {
-    name.lend { add($0, identifier: low, high: high) }
+    name.withBorrowed { add($0, identifier: low, high: high) }
   }
 
   // Takes a name that owns nothing.
 
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, _ value: Int64) {
+  public mutating func add(_ name: FieldName.Borrowed, _ value: Int64) {
     guard begin(name, .integer, size: 8) else { return }
     put(UInt64(bitPattern: value))
   }
 
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, _ value: UInt64) {
+  public mutating func add(_ name: FieldName.Borrowed, _ value: UInt64) {
     guard begin(name, .unsigned, size: 8) else { return }
     put(value)
   }
 
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, _ value: Double) {
+  public mutating func add(_ name: FieldName.Borrowed, _ value: Double) {
     guard begin(name, .double, size: 8) else { return }
     put(value.bitPattern)
   }
 
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
+  public mutating func add(_ name: FieldName.Borrowed, _ value: Bool) { _ = begin(name, value ? .yes : .no, size: 0) }
 
   @inlinable @inline(__always)
-  public mutating func addNull(_ name: FieldName.Lent) { _ = begin(name, .null, size: 0) }
+  public mutating func addNull(_ name: FieldName.Borrowed) { _ = begin(name, .null, size: 0) }
 
   /// An identifier that people read in hexadecimal: of a span, or with its high word of a trace.
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, identifier low: UInt64) {
+  public mutating func add(_ name: FieldName.Borrowed, identifier low: UInt64) {
     guard begin(name, .identifier, size: 8) else { return }
     put(low)
   }
 
   @inlinable @inline(__always)
-  public mutating func add(_ name: FieldName.Lent, identifier low: UInt64, high: UInt64) {
+  public mutating func add(_ name: FieldName.Borrowed, identifier low: UInt64, high: UInt64) {
     guard begin(name, .longIdentifier, size: 16) else { return }
     put(high)
     put(low)
   }
 
-  /// Adds a text, cut to what the record has room for. `fullLength` is told where the bytes are a part of a longer text already.
-  package mutating func add(_ name: FieldName.Lent, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
+  /// Adds a text, cut to what the record has room for. `fullLength` is reported where the bytes are a part of a longer text already.
+  package mutating func add(_ name: FieldName.Borrowed, utf8 text: UnsafeRawBufferPointer, fullLength: Int? = nil) {
     let header = 1 + name.size + 8
     let limit = Swift.min(maximumString, room - count - header)
     guard limit >= 0 else { return isCut = true }
@@ -231,16 +231,16 @@ public struct FieldWriter {
   }
 
   /// Starts a list, whose elements are added with the name "" until `end()`.
-  package mutating func beginList(_ name: FieldName) { _ = name.lend { begin($0, .list, size: 0) } }
+  package mutating func beginList(_ name: FieldName) { _ = name.withBorrowed { begin($0, .list, size: 0) } }
 
   /// Starts a group of named fields, until `end()`.
-  package mutating func beginObject(_ name: FieldName) { _ = name.lend { begin($0, .object, size: 0) } }
+  package mutating func beginObject(_ name: FieldName) { _ = name.withBorrowed { begin($0, .object, size: 0) } }
 
   /// Takes a name that owns nothing.
-  package mutating func beginObject(_ name: FieldName.Lent) { _ = begin(name, .object, size: 0) }
+  package mutating func beginObject(_ name: FieldName.Borrowed) { _ = begin(name, .object, size: 0) }
 
   /// Ends the innermost list or group.
-  package mutating func end() { _ = FieldWriter.noName.lend { begin($0, .end, size: 0) } }
+  package mutating func end() { _ = FieldWriter.noName.withBorrowed { begin($0, .end, size: 0) } }
 
   /// The name of list elements.
   package static let noName = FieldName("", masked: false)
@@ -256,7 +256,7 @@ public struct FieldWriter {
   /// Writes tag and name and answers whether the caller may write `size` bytes of value.
   /// A masked name writes that the value is masked, and answers no.
   @inlinable @inline(__always)
-  mutating func begin(_ name: FieldName.Lent, _ tag: FieldTag, size: Int) -> Bool {
+  mutating func begin(_ name: FieldName.Borrowed, _ tag: FieldTag, size: Int) -> Bool {
     guard !isCut, count + 1 + name.size + size <= room else {
       isCut = true
       return false
@@ -278,7 +278,7 @@ public struct FieldWriter {
   /// Copies sixteen bytes at a time, zeros beyond the name among them, because a call of memcpy costs more; near the end
   /// of the buffer, where the zeros would not fit, only the name.
   @inlinable @inline(__always)
-  mutating func put(_ name: FieldName.Lent) {
+  mutating func put(_ name: FieldName.Borrowed) {
     let size = name.size
     if count + size + 15 <= room + 8 {
       var done = 0

@@ -35,7 +35,7 @@ package final class JournalMapping: @unchecked Sendable {
     munmap(base, size)
   }
 
-  /// Who is told of files that are mapped: a file may be cut short by somebody else, and writing to it is a fault then.
+  /// Who is notified of files that are mapped: a file may be cut short by somebody else, and writing to it is a fault then.
   package final class Watcher: Sendable {
     let note: @Sendable (UnsafeRawPointer, Int) -> Void
     let forget: @Sendable (UnsafeRawPointer) -> Void

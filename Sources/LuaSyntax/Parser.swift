@@ -67,7 +67,7 @@ struct Parser {
     return SyntaxProblem(range: token.range, message: "\(rule), found \(found)", needsMore: token.kind == .end)
   }
 
-  /// Tokens that are broken are told where they stand.
+  /// Tokens that are broken are reported where they stand.
   private func checkToken() throws(SyntaxProblem) {
     if let problem = token.problem { throw SyntaxProblem(range: token.range, message: problem, needsMore: token.isUnfinished) }
   }

@@ -76,7 +76,7 @@ struct Launch {
   private let check: LaunchCheck
   private let words: [[UInt8]]
   private let libraries: InstalledLibraries
-  /// What the host in the program is told; commands add to it.
+  /// What the host in the program is given; commands add to it.
   var settings = BootSettings()
 
   /// Finds and checks the program of the command line; nothing is started yet.

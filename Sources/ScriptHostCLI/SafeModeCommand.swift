@@ -34,7 +34,7 @@ extension Subcommand {
       let standings = BootGuard.standings(in: state)
       for (name, mode) in standings {
         let program = EventText.printable(String(decoding: name, as: UTF8.self).split(separator: "-").dropLast().joined(separator: "-"))
-        for line in word == "status" ? mode.told() : isOff ? ["the next start loads all patches, and clears nothing"] : mode.planned() { Output.line("\(program): \(EventText.printable(line))") }
+        for line in word == "status" ? mode.sentences() : isOff ? ["the next start loads all patches, and clears nothing"] : mode.planned() { Output.line("\(program): \(EventText.printable(line))") }
       }
       if standings.isEmpty { Output.line("no start failed: nothing is taken out") }
       for path in CanaryBook.all(in: state) { tellQuarantined(path) }

@@ -83,17 +83,17 @@ struct ExportJob {
     let follows = values["follow"] != nil
     var sender = OTLPSender(address: values["url"] ?? "", headers: values["headers"] ?? "")
     var sent = 0
-    var told = 0
+    var reported = 0
     var delivered = Self.crashes(in: place.load())
     var rounds = 0
     while true {
       let items = source.poll(isFinal: !follows, atMost: Self.mostAtOnce)
-      for missed in source.missed[told...] {
+      for missed in source.missed[reported...] {
         Self.say(
           "\(missed.files) file\(missed.files == 1 ? "" : "s") of \(missed.session.programName)[\(missed.session.pid)] had to go before they were exported: it records more than its journal keeps; start it with a larger --journal-size"
         )
       }
-      told = source.missed.count
+      reported = source.missed.count
       for batch in stride(from: 0, to: items.count, by: 512) {
         let part = Array(items[batch..<min(batch + 512, items.count)])
         for body in OTLP.bodies(part) { sent += try sender.send(body, keepsTrying: follows) }

@@ -12,7 +12,7 @@ struct OTLPSender {
   private let session: URLSession
   /// Records the collector said it does not want.
   private(set) var refused = 0
-  private var isDownTold = false
+  private var isDownReported = false
 
   /// Attempts of a run that ends; one that follows tries for ever.
   private static let mostAttempts = 6
@@ -45,8 +45,8 @@ struct OTLPSender {
     while true {
       switch try post(body) {
       case .taken:
-        if isDownTold { ExportJob.say("the collector answers again") }
-        isDownTold = false
+        if isDownReported { ExportJob.say("the collector answers again") }
+        isDownReported = false
         return body.count
       case .refused(let why):
         refused += body.count
@@ -56,8 +56,8 @@ struct OTLPSender {
         guard keepsTrying || attempt < Self.mostAttempts else {
           throw ExportJob.Failure(sentence: "cannot send to '\(address)': \(why); nothing is lost, run the export again")
         }
-        if !isDownTold { ExportJob.say("cannot send to '\(address)' now: \(why); trying again") }
-        isDownTold = true
+        if !isDownReported { ExportJob.say("cannot send to '\(address)' now: \(why); trying again") }
+        isDownReported = true
         // Half of the pause is drawn, so that many sidecars do not come at once.
         Thread.sleep(forTimeInterval: after ?? pause * Double.random(in: 0.5...1))
         pause = min(pause * 2, Self.longestPause)

@@ -38,8 +38,8 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
   uint64_t outer = frame;
   mark = mark_of((uint64_t)&mark);
   frame = (uint64_t)&mark;
-  ProgramSignalBegins told = atomic_load_explicit(&begins, memory_order_acquire);
-  if (told) told();
+  ProgramSignalBegins callback = atomic_load_explicit(&begins, memory_order_acquire);
+  if (callback) callback();
   // Installed with SA_SIGINFO or without: see `handlers`.
   if (handler) ((void (*)(int, siginfo_t *, void *))handler)(signal, info, context);
   mark = 0;
@@ -84,7 +84,7 @@ static bool is_handler(const struct sigaction *action) {
   return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN && action->sa_handler != SIG_ERR;
 }
 
-/// The flag by which the program's own action is told from ours: ours always has it.
+/// The flag by which the program's own action is distinguished from ours: ours always has it.
 static _Atomic(uint32_t) plain[NSIG];
 
 EXPORTED int sigaction(int signal, const struct sigaction *action, struct sigaction *old) {

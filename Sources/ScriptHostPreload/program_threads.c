@@ -35,8 +35,8 @@ void program_threads_prepare(void) { next_create(); }
 static void *begin(void *opaque) {
   Start start = *(Start *)opaque;
   free(opaque);
-  ProgramThreadBegins told = atomic_load_explicit(&begins, memory_order_acquire);
-  if (told) told();
+  ProgramThreadBegins callback = atomic_load_explicit(&begins, memory_order_acquire);
+  if (callback) callback();
   return start.function(start.argument);
 }
 

@@ -49,6 +49,7 @@ done < <(
   python3 "$here/stages.py" "$root/Sources" "$here/stages.known"
   python3 "$here/documented.py" "$root/Sources" 80
   python3 "$here/citations.py" "$root"
+  python3 "$here/words.py" "$root/Sources"
 )
 
 # The walls stand: a tree with an upward name, a folder without a place and an exception that is over fails.
@@ -61,6 +62,11 @@ for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime
   if grep -qF "$expected" "$work/walls.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/walls.out")"; fi
 done
 if grep -q "names 'Low'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
+# A name of the project's own making is seen in code, not in comments and texts.
+mkdir -p "$work/words"
+echo 'let isLentTwice = "lent"  // lent' >"$work/words/Names.swift"
+python3 "$here/words.py" "$work/words" >"$work/words.out"
+same 'a violation is seen: a home-made word in a name' <(echo "WRONG   Names.swift names 'isLentTwice'; the term for 'lent' is borrowed") "$work/words.out"
 # What is registered for scripts stands in the reference.
 judged '' python3 "$here/members.py" "$root"
 

@@ -31,7 +31,7 @@ bool ccrash_stacks_can_be_asked(void);
 /// thread at a time may ask (callers hold a lock of their own). Not in signal handlers.
 bool ccrash_thread_stack(int32_t thread, CCrashThreadStack *stack);
 
-/// The system call in which the thread sleeps; -1 while it runs, or where that is not told.
+/// The system call in which the thread sleeps; -1 while it runs, or where that is not known.
 int32_t ccrash_thread_system_call(int32_t thread);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct HKTCallSite {
   uint64_t image_begin, image_end;  // of the caller's image in memory; 0: not known
   uint64_t module;     // names the caller's module; 0: not known, or it may be a copy that another one made
   uint64_t variables[4];    // of variables of the caller: offset and size, and 4 + what is done with them; 0: free
-  uint32_t told;       // set by hkt_call_site_tell
+  uint32_t reported;   // set by hkt_call_site_report
 } HKTCallSite;
 
 /// Says who reads the code at a site's return address and fills the rest in, on the thread that asks. Set once at start.
@@ -39,7 +39,7 @@ const uint64_t *hkt_caller_stack(const struct HKTCall *call);
 bool hkt_caller_may_know(const struct HKTCall *call);
 
 /// True for the first who asks: what is said of a call site is said once.
-static inline bool hkt_call_site_tell(HKTCallSite *site) { return __atomic_exchange_n(&site->told, 1, __ATOMIC_RELAXED) == 0; }
+static inline bool hkt_call_site_report(HKTCallSite *site) { return __atomic_exchange_n(&site->reported, 1, __ATOMIC_RELAXED) == 0; }
 
 /// Says who reads what a caller does with a variable in its frame. Set once at start.
 void hkt_set_variable_reader(HKTVariableUse (*read)(uint64_t return_address, int64_t variable, uint32_t size));

@@ -63,7 +63,7 @@ enum {
   HKT_ONCE_NOT = 0,
   HKT_ONCE_ARMED = 1,
   HKT_ONCE_SPENT = 2,
-  HKT_ONCE_QUIET = 3,  // armed; nobody is told when it is spent, for the call may be one in which nothing can be done
+  HKT_ONCE_QUIET = 3,  // armed; nobody is notified when it is spent, for the call may be one in which nothing can be done
 };
 
 static inline void hkt_layer_state_init(HKTLayerState *state, uint32_t once) {
@@ -126,7 +126,7 @@ typedef struct HKTObjects {
   HKTObjectEntry entry[];
 } HKTObjects;
 
-/// A body that hands its calls on to another one of the same selector.
+/// A body that forwards its calls to another one of the same selector.
 typedef struct HKTForwarder {
   uint64_t begin, end;
   const struct HKTBodyRecord *record;
@@ -141,7 +141,7 @@ typedef struct HKTGuard {
 } HKTGuard;
 
 /// What the dispatcher must know of one selector's use of a body. HKTSite.owner points at the first; a merged body
-/// carries several selectors, told apart by the constants their thunks pass.
+/// carries several selectors, distinguished by the constants their thunks pass.
 typedef struct HKTBodyRecord {
   HKTLayers *layers;     // published with hkt_record_publish; NULL: calls pass through
   HKTObjects *objects;   // published with hkt_record_publish_objects: objects with sets of their own, type layers included
@@ -169,7 +169,7 @@ typedef struct HKTBodyRecord {
 enum {
   /// Results cannot be taken on return (coroutine): only HKT_ON_ENTER layers, left by a jump.
   HKT_BODY_ENTER_ONLY = 1,
-  /// This body hands its call on to a sibling: that sibling's entry is the same call.
+  /// This body forwards its call to a sibling: that sibling's entry is the same call.
   HKT_BODY_FORWARDS = 2,
   /// The stack arguments are `stack_bytes` exactly.
   HKT_BODY_STACK_KNOWN = 4,
@@ -184,7 +184,7 @@ enum {
   /// Of a slot's record: its calls go on to a function compiled `dynamic` whose variable is ours too. They run the layers
   /// asked for by that variable here, in their place, and pass it by.
   HKT_BODY_RUNS_DYNAMIC = 128,
-  /// The record of a slot: what it delivered and hands on is the same call at every entry of its family. With HKT_BODY_FORWARDS.
+  /// The record of a slot: what it delivered and forwards is the same call at every entry of its family. With HKT_BODY_FORWARDS.
   HKT_BODY_SLOT = 32,
   /// Calls have more to ask than these flags tell: there are guards, forwarders or objects' sets, or the route is
   /// HKT_ROUTE_DYNAMIC. Set before the first of these is, and kept.

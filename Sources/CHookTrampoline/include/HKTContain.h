@@ -2,7 +2,7 @@
 //
 // Owns: the landing places of each thread, the judgement whether a fault may be contained, the way from the signal handler to the
 // landing, and what the thread has to have as it was. Leaves to others: the signals themselves (CCrash asks `hkt_recover` first),
-// what is answered instead of a result, and who is told.
+// what is answered instead of a result, and who is notified.
 //
 // The frames between the fault and the landing are left as they are: what they own is never released, what they were changing stays
 // half changed. Locks, once-initialisers and tasks that they are in the middle of are reasons not to contain.

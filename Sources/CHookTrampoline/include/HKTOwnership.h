@@ -96,7 +96,7 @@ typedef struct HKTOwnershipHost {
   /// The register in which the outlined function that is called at an offset takes the word that is followed, where all words that it takes
   /// are self's; 0: some may be others'. May be null.
   HKTPlaces (*whole)(void *context, uint64_t offset);
-  /// The method that is called at an offset, as the class of another word of self tells; false: it is not told. May be null.
+  /// The method that is called at an offset, as the class of another word of self tells; false: it is not known. May be null.
   bool (*called)(void *context, uint64_t offset, HKTCallee *callee);
   /// What is called on self where no code is known is a protocol's requirement, which may be consuming; a class's method keeps self, mostly.
   bool is_of_protocol;
@@ -114,12 +114,12 @@ typedef struct HKTTellingCall {
   int64_t method;
 } HKTTellingCall;
 
-/// No word of the value: what is done through its address counts, and what is read from where it cannot be told.
+/// No word of the value: what is done through its address counts, and what is read from where it cannot be known.
 #define HKT_NO_WORD (1 << 24)
 
 /// What the function does with its self.
 /// - Parameters:
-///   - words: may be null; bit i: the code takes the 8 bytes at 8 * i out of the value at the address. All bits: it cannot be told.
+///   - words: may be null; bit i: the code takes the 8 bytes at 8 * i out of the value at the address. All bits: it cannot be known.
 HKTOwnership hkt_read_ownership(
   const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTOwnershipHost *host, uint64_t *words);
 

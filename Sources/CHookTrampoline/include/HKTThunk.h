@@ -80,13 +80,13 @@ typedef struct HKTVirtualSlot {
 bool hkt_goes_by_slot(const uint8_t *code, uint64_t size, uint64_t address, const HKTVirtualSlot *slot);
 
 /// A direct jump by which a function is left.
-typedef struct HKTLeavingJump {
+typedef struct HKTExitJump {
   uint64_t target;
   bool rsi_is_zero, rdx_is_zero;  // certain along the straight line before it; false: not seen
-} HKTLeavingJump;
+} HKTExitJump;
 
 /// The direct jumps by which the function of `size` bytes at `code`, which runs at `address`, is left. Answers how many; stores
 /// the first `capacity`. Ends at what the decoder does not know.
-size_t hkt_find_leaving_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTLeavingJump *found, size_t capacity);
+size_t hkt_find_exit_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTExitJump *found, size_t capacity);
 
 #endif

@@ -10,7 +10,7 @@
 typedef struct HKTWaiting {
   _Atomic(uint32_t) state;     // waiting_calls.c
   uint32_t since;              // hkt_waiting_tick when the call began
-  uint32_t told;               // the watcher's
+  uint32_t reported;           // the watcher's
   int32_t thread;
   const void *what;            // of whom calls: theirs while the call lasts
   const void *patch;

@@ -82,7 +82,7 @@ package final class Callable: @unchecked Sendable {
   private let packedOffset: Int
   /// Takes `self` by address, and whether to change it is not known.
   private let mayChangeSelf: Bool
-  /// The copy of `self` that a call works on may be left behind: whether the function consumes its self is not told.
+  /// The copy of `self` that a call works on may be left behind: whether the function consumes its self is not known.
   package let mayLeaveSelf: Bool
   /// The bits that `self` had, where they may change; behind them a byte says whether they did.
   private let bitsOffset: Int
@@ -529,7 +529,7 @@ package final class Callable: @unchecked Sendable {
 /// The way from our code into the program's.
 package enum ProgramCall {
   /// What a script or a closure of ours calls is the program's work, not the host's: hooks see it.
-  /// - Parameter trap: where a trap that was contained is told; nil: nothing is contained.
+  /// - Parameter trap: where a trap that was contained is reported; nil: nothing is contained.
   /// - Returns: false when it trapped.
   @discardableResult
   package static func invoke(

@@ -89,7 +89,7 @@ package final class CallableLookup: @unchecked Sendable {
     guard let record = image.asyncEntries.record(at: body.address - image.bias) else { throw .isAsync }
     switch image.callersActor(body) {
     case .taken: throw .needsActor
-    case .undecided: throw .convention(Declaration.callersActorIsUntold)
+    case .undecided: throw .convention(Declaration.callersActorIsUnknown)
     case .notTaken: break
     }
     return UInt(record.address + image.bias)
@@ -216,7 +216,7 @@ package final class CallableLookup: @unchecked Sendable {
     return String(name.dropFirst(declaration.context?.description.utf8.count ?? 0))
   }
 
-  /// Overloads that differ by type alone are told apart by their types.
+  /// Overloads that differ by type alone are distinguished by their types.
   private func selector(of family: Family, typed: String, _ owner: String) -> String {
     let plain = family.selector
     guard case .success(let found) = SelectorLookup.resolve(plain, suggesting: false), Set(found.map(\.1.key)).count == 1 else {

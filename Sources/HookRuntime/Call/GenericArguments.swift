@@ -13,7 +13,7 @@ package indirect enum GivenType: Sendable {
   /// What a script's table holds, in no order: it becomes whatever collection is declared.
   case table(keys: [GivenType], values: [GivenType])
   /// Fits where it fits, and tells nothing: nil, a function of a script.
-  case untold
+  case unknown
 }
 
 struct GenericArguments {
@@ -40,7 +40,7 @@ struct GenericArguments {
 
   private mutating func bind(_ declared: TypeSyntax, _ given: GivenType, naturally: Bool) throws(CallError) {
     switch given {
-    case .untold: break
+    case .unknown: break
     case .exact(let metadata): if !naturally { try match(declared, metadata, naturally: false) }
     case .natural(let metadata): if naturally { try match(declared, metadata, naturally: true) }
     case .table(let keys, let values):
@@ -64,7 +64,7 @@ struct GenericArguments {
         switch each {
         case .exact(let type), .natural(let type): found.insert(type)
         case .table(let keys, let values): if let type = collection(keys, values, resolver) { found.insert(type) } else { return nil }
-        case .untold: return nil
+        case .unknown: return nil
         }
       }
       if found == [Metadata(Int.self), Metadata(Double.self)] { found = [Metadata(Double.self)] }

@@ -129,7 +129,7 @@ final class GrowingBuffer<Element: BitwiseCopyable> {
 }
 
 /// Untyped memory, freed when the object goes.
-final class HeapBytes: @unchecked Sendable {  // handed on only after it has been filled
+final class HeapBytes: @unchecked Sendable {  // shared only after it has been filled
   let bytes: UnsafeMutableRawBufferPointer
 
   init(count: Int) { bytes = .allocate(byteCount: count, alignment: 64) }

@@ -11,7 +11,7 @@ struct InlineCounter {
   private var counts: [DebugInfo.StringLocation: Int] = [:]
   private var units: [DebugInfo.Unit] = []
   /// References into other units, resolved at the end.
-  private var foreign: [Int] = []
+  private var inOtherUnits: [Int] = []
 
   init(_ debug: DebugInfo) { self.debug = debug }
 
@@ -77,19 +77,19 @@ struct InlineCounter {
   ) {
     switch name(of: origin, unit, table, base, depth: 0) {
     case .name(let name): counts[name, default: 0] += count
-    case .elsewhere(let offset): foreign.append(contentsOf: repeatElement(offset, count: count))
+    case .elsewhere(let offset): inOtherUnits.append(contentsOf: repeatElement(offset, count: count))
     case .nameless: unresolved += count
     }
   }
 
   private mutating func countReceiverMismatch() {
-    foreign.sort()
+    inOtherUnits.sort()
     var at = 0
     var current: (unit: DebugInfo.Unit, table: AbbreviationTable, base: UInt64?)?
-    while at < foreign.count {
+    while at < inOtherUnits.count {
       let start = at
-      while at < foreign.count, foreign[at] == foreign[start] { at += 1 }
-      var offset = foreign[start]
+      while at < inOtherUnits.count, inOtherUnits[at] == inOtherUnits[start] { at += 1 }
+      var offset = inOtherUnits[start]
       // A chain may lead through several units; each hop is looked up anew.
       for hop in 0...8 {
         guard let unit = unit(containing: offset), hop < 8 else {

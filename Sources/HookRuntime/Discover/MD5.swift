@@ -1,5 +1,5 @@
-/// MD5 (RFC 1321): the compiler hashes module name and file name with it for private discriminators, and texts of patches are told
-/// apart by it. Not for what somebody may want to forge.
+/// MD5 (RFC 1321): the compiler hashes module name and file name with it for private discriminators, and texts of patches are
+/// distinguished by it. Not for what somebody may want to forge.
 package enum MD5 {
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 

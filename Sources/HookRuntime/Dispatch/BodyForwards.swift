@@ -1,6 +1,6 @@
 // BodyForwards — which bodies of a selector hand their calls on to others: what such a one calls is the same call.
 //
-// A base hands its calls on to a clone, and an allocating initialiser to the initialising one, wherever its image: recognised by
+// A base forwards its calls to a clone, and an allocating initialiser to the initialising one, wherever its image: recognised by
 // the return address lying in the first body, or by a tail call. A generic function may have hundreds of bodies, of which few do;
 // a generic initialiser may have hundreds of either form, each of which may go to each.
 internal import CHookTrampoline
@@ -18,7 +18,7 @@ final class BodyForwards {
   private lazy var initialisers = EndingBodies(all) { $0 == .allocatingInit }
   private lazy var deinitialisers = EndingBodies(all) { $0 == .deallocatingDeinit || $0 == .isolatedDeinit }
 
-  /// Notes what of the bodies hands its calls on to each of the targets.
+  /// Notes what of the bodies forwards its calls to each of the targets.
   static func link(_ bodies: [HookedBody], to targets: [HookedBody]) {
     let all = BodyForwards(bodies, targets)
     for target in targets { all.link(to: target) }
@@ -56,11 +56,11 @@ final class BodyForwards {
     link(candidates(for: target), to: target)
   }
 
-  /// All that HandOver.goes can be true for but for those that end in the body, and others.
+  /// All that ForwardFacts.goes can be true for but for those that end in the body, and others.
   private func candidates(for target: HookedBody) -> [HookedBody] {
     if all.count <= Self.few { return all }
     var found = (passing[target.body.address] ?? []) + (target.isAsync ? asyncWitnesses : [])
-    for number in HandOver.sources(of: target.body) {
+    for number in ForwardFacts.sources(of: target.body) {
       for each in byName[number] ?? [] where !found.contains(where: { $0 === each }) { found.append(each) }
     }
     return found
@@ -69,7 +69,7 @@ final class BodyForwards {
   private func link(_ candidates: [HookedBody], to target: HookedBody) {
     if candidates.isEmpty { return }
     let sources = candidates.filter {
-      $0.site != target.site && !$0.handOver.ends(in: target.handOver) && $0.handOver.goes(to: target.handOver)
+      $0.site != target.site && !$0.forwardFacts.ends(in: target.forwardFacts) && $0.forwardFacts.goes(to: target.forwardFacts)
     }
     if sources.isEmpty { return }
     for source in sources { hkt_record_add_flags(source.record, UInt32(HKT_BODY_FORWARDS)) }
@@ -88,7 +88,7 @@ private struct EndingBodies {
   private let sites: Set<UnsafeMutablePointer<HKTSite>>
   /// Forwarders of every body that they end in. Never freed; empty where the target matters.
   private let shared: UnsafeBufferPointer<HKTForwarder>
-  private var isTold = false
+  private var isReported = false
 
   init(_ all: [HookedBody], _ isEnding: (EntityKind) -> Bool) {
     bodies = all.filter { isEnding($0.body.declaration.kind) }
@@ -102,9 +102,9 @@ private struct EndingBodies {
   mutating func link(to target: HookedBody) {
     if bodies.isEmpty { return }
     let isApart = !sites.contains(target.site)
-    if !isTold {
+    if !isReported {
       for body in bodies where body.site != target.site { hkt_record_add_flags(body.record, UInt32(HKT_BODY_FORWARDS)) }
-      isTold = isApart
+      isReported = isApart
     }
     if isApart, !shared.isEmpty, hkt_record_share_forwarders(target.record, shared.baseAddress, UInt32(shared.count)) {
       return
@@ -121,7 +121,7 @@ extension HookedBody {
   /// that one; such a body may also jump.
   fileprivate func forwarders(to other: HookedBody) -> [HKTForwarder] {
     let own = HKTForwarder(begin: body.address, end: body.address + UInt64(body.size), record: record)
-    guard let passage = body.passage, handOver.passes(other.handOver) else { return [own] }
+    guard let passage = body.passage, forwardFacts.passes(other.forwardFacts) else { return [own] }
     return [own, HKTForwarder(begin: passage.code.lowerBound, end: passage.code.upperBound, record: record)]
   }
 }

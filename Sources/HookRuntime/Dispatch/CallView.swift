@@ -71,7 +71,7 @@ package struct CallView {
     guard case .object(let place) = plan.selfPlan else { return nil }
     return UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place)))
   }
-  /// The class of the object that the record says the call is on, while it is there for certain; 0 where that is not told.
+  /// The class of the object that the record says the call is on, while it is there for certain; 0 where that is not known.
   @inline(__always)
   var classAtEntry: UInt {
     // Every call has its record and its frame.
@@ -81,7 +81,7 @@ package struct CallView {
     let word = (UnsafeRawPointer(call.pointee.frame.unsafelyUnwrapped) + Int(at)).load(as: UnsafeRawPointer?.self)
     return word?.load(as: UInt.self) ?? 0
   }
-  /// The class of that instance, or what it was when the call began; of what runs on a class, that. 0 where it is not told.
+  /// The class of that instance, or what it was when the call began; of what runs on a class, that. 0 where it is not known.
   @inline(__always)
   package var selfClass: UInt {
     let (slot, endsSelf) = withPlan { ($0.selfSlot, $0.consumesSelf) }

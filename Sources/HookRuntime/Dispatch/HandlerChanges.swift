@@ -88,8 +88,8 @@ package struct HandlerChanges {
     case outOfReach
     /// The caller goes on with what it knows its variable to be.
     case lost(OutcomeReach)
-    /// It is lent to an access that ends where nobody sees it, so that nothing would release a new value.
-    case lent
+    /// It is borrowed by an access that ends where nobody sees it, so that nothing would release a new value.
+    case borrowed
   }
 
   package func obstacle(toStaging index: Int) -> ArgumentObstacle? {
@@ -98,7 +98,7 @@ package struct HandlerChanges {
     guard argument.isReplaceable, let info = argument.info?.takeUnretainedValue() else { return .outOfReach }
     if argument.isInout { return OutcomeReach.ofVariable(plan.arguments[index], view.call).map { .lost($0) } }
     let needsRelease = !argument.isOwned && (!info.isTrivial || info.isBorrowedFunction)
-    return needsRelease && !writer.canReleaseAfterCall ? .lent : nil
+    return needsRelease && !writer.canReleaseAfterCall ? .borrowed : nil
   }
 
   /// Keeps a new value until the original runs, or the handler ends. Takes ownership.
@@ -137,7 +137,7 @@ package struct HandlerChanges {
     dropStagedResult()
   }
 
-  /// Closures that must not escape are lent until the call is over: the original may be given one that calls what was borrowed.
+  /// Closures that must not escape are borrowed until the call is over: the original may be given one that calls what was borrowed.
   mutating func borrowScope() -> ClosureBorrow {
     let record = made()
     if let borrow = record.borrow { return borrow }
@@ -150,9 +150,9 @@ package struct HandlerChanges {
   // MARK: The original
 
   /// The frame holds what the next run of the original is to see. A result that was set before is forgotten: the run brings one of its own.
-  /// - Parameter lent: bit i: a handle to argument i, or to the result, goes on showing what it showed; nil where the handler has copies only.
+  /// - Parameter borrowed: bit i: a handle to argument i, or to the result, goes on showing what it showed; nil where the handler has copies only.
   /// - Throws: `.runsOnce`, with nothing changed.
-  package mutating func prepareOriginal(lent: UInt64? = nil) throws(HandlerProblem) {
+  package mutating func prepareOriginal(borrowed: UInt64? = nil) throws(HandlerProblem) {
     let plan = plan
     let owned = plan.arguments.indices.filter { plan.arguments[$0].isConsumed }
     if originalRuns == 0 {
@@ -164,12 +164,12 @@ package struct HandlerChanges {
         (known?.held.count ?? 0) == owned.count
       else { throw .runsOnce }
       known?.keptSelf?.lendAgain()
-      if lent != nil, !view.didThrow { rememberResult(plan) }
+      if borrowed != nil, !view.didThrow { rememberResult(plan) }
       retireOutcome(plan)
     }
     dropStagedResult()
-    putStaged(plan, lent: lent ?? 0)
-    rememberLent(plan, lent ?? 0)
+    putStaged(plan, borrowed: borrowed ?? 0)
+    rememberBorrowed(plan, borrowed ?? 0)
     for (index, value) in known?.held.all ?? [] {
       let copy = value.copy()
       writer.overwrite(plan.arguments[index], with: copy)
@@ -196,10 +196,10 @@ package struct HandlerChanges {
   }
 
   /// New arguments go where the next run of the original, and the handlers inside, find them.
-  private mutating func putStaged(_ plan: CallPlan, lent: UInt64) {
+  private mutating func putStaged(_ plan: CallPlan, borrowed: UInt64) {
     guard let record = known, !record.staged.isEmpty else { return }
     for (index, value) in record.staged.takeAll() {
-      remember(index, plan, lent)
+      remember(index, plan, borrowed)
       if let old = record.held[index] {
         record.held[index] = value
         writer.keepForCaller(old, borrowedBy: .giver)
@@ -230,9 +230,9 @@ package struct HandlerChanges {
   }
 
   /// Handles to an argument go on showing what was passed when the frame gets another.
-  private mutating func remember(_ index: Int, _ plan: CallPlan, _ lent: UInt64) {
+  private mutating func remember(_ index: Int, _ plan: CallPlan, _ borrowed: UInt64) {
     let argument = plan.arguments[index]
-    guard phase == HKT_AROUND, index < 64, lent >> UInt64(index) & 1 != 0, !argument.isInout, let info = argument.info, original(index) == nil
+    guard phase == HKT_AROUND, index < 64, borrowed >> UInt64(index) & 1 != 0, !argument.isInout, let info = argument.info, original(index) == nil
     else { return }
     let record = made()
     if let held = record.held[index] {
@@ -245,9 +245,9 @@ package struct HandlerChanges {
   }
 
   /// Handlers inside this one may replace arguments in the frame, which this one's handles are not to show.
-  private mutating func rememberLent(_ plan: CallPlan, _ lent: UInt64) {
-    guard lent != 0, view.call.pointee.index + 1 < view.call.pointee.layers.pointee.count else { return }
-    for index in plan.arguments.indices { remember(index, plan, lent) }
+  private mutating func rememberBorrowed(_ plan: CallPlan, _ borrowed: UInt64) {
+    guard borrowed != 0, view.call.pointee.index + 1 < view.call.pointee.layers.pointee.count else { return }
+    for index in plan.arguments.indices { remember(index, plan, borrowed) }
   }
 
   // MARK: The end
@@ -279,7 +279,7 @@ package struct HandlerChanges {
     }
     guard let record = known else { return }
     let plan = plan
-    if phase == HKT_ENTER { putStaged(plan, lent: 0) } else { settle(plan) }
+    if phase == HKT_ENTER { putStaged(plan, borrowed: 0) } else { settle(plan) }
     if let value = record.result {
       record.result = nil
       if hasRun { retireOutcome(plan) }

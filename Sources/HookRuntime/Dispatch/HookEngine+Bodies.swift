@@ -108,7 +108,7 @@ extension HookedFamily {
     var refusals: [(Body, HookRefusal)] = []
     made.reserveCapacity(wanted.count)
     for body in wanted where !known.contains(body.address) {
-      if body.isUntold { refusals.append((body, .mergedBody)) }
+      if body.isUnidentified { refusals.append((body, .mergedBody)) }
       if body.form == .merged, body.thunks.isEmpty { continue }
       let bytes = image.fileBytes(of: body, count: body.size)
       do throws(InterceptRefusal) {

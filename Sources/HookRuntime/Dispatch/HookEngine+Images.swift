@@ -38,7 +38,7 @@ extension HookEngine {
     }
   }
 
-  /// The images that hooks on C functions have not been told of. To be called under the lock.
+  /// The images that hooks on C functions have not been notified of. To be called under the lock.
   private func unseenImporters(_ imports: Imports) -> [(HookedFamily, ImportedFunction, [Importer])] {
     importFamilies.values.compactMap { family in
       guard let function = family.family.imported else { return nil }

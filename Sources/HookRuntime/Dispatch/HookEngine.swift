@@ -427,7 +427,7 @@ public final class HookEngine: @unchecked Sendable {
 }
 
 extension LayerSets.Change {
-  /// The change where nobody was told of it in that round; nil later.
+  /// The change where nobody was notified of it in that round; nil later.
   fileprivate func first(in round: UInt64, of hooked: HookedFamily) -> LayerSets.Change? {
     switch self {
     case .type:

@@ -9,7 +9,7 @@ private import Synchronization
 
 /// One diverted body, or one word that leads to it.
 final class HookedBody: @unchecked Sendable {
-  // Nothing here changes but `handOver` and `neighbours`, which the engine's lock guards; what calls read and write of the record is
+  // Nothing here changes but `forwardFacts` and `neighbours`, which the engine's lock guards; what calls read and write of the record is
   // atomic or under a lock of C's.
   let body: Body
   let site: UnsafeMutablePointer<HKTSite>
@@ -23,7 +23,7 @@ final class HookedBody: @unchecked Sendable {
   /// What its code shows of self, 0 until it was asked.
   private let selfAfterCall = Atomic<UInt8>(0)
   /// Most bodies are never asked for it.
-  private(set) lazy var handOver = HandOver(body)
+  private(set) lazy var forwardFacts = ForwardFacts(body)
   /// It may get one from another thread at any time.
   var hasPlan: Bool { record.pointee.plan != nil }
   /// Its calls tell whom they are on. Once there is a plan.
@@ -71,7 +71,7 @@ final class HookedBody: @unchecked Sendable {
     if let known = SelfAfterCall(rawValue: selfAfterCall.load(ordering: .relaxed)) { return known }
     HostTime.begin()
     defer { HostTime.end() }
-    var found = SelfAfterCall.untold
+    var found = SelfAfterCall.unknown
     if case .value(let value) = family.image.selfPlan(of: body, by: plan) {
       switch value.access {
       case .borrowed, .inPlace: found = .left
@@ -235,7 +235,7 @@ final class HookedFamily {
     (other.neighbours, body.neighbours) = (neighbours, neighbours)
   }
 
-  /// The family whose calls of a merged body are told by the same constants.
+  /// The family whose calls of a merged body are known by the same constants.
   static func owner(of site: UnsafeMutablePointer<HKTSite>, guardedLike thunk: MergeThunk) -> HookedFamily? {
     var next = site.pointee.owner?.assumingMemoryBound(to: HKTBodyRecord.self)
     while let record = next {
@@ -294,7 +294,7 @@ package enum SelfAfterCall: UInt8 {
   /// The method used it up.
   case gone
   /// One of the two.
-  case untold
+  case unknown
 }
 
 extension CallView {

@@ -20,7 +20,7 @@ final class HookedObject {
   /// It was found dead once. Its `deinit` may still have been running then.
   private var wasDead = false
 
-  /// Nil when the object is ending, and for objects that cannot be told from others.
+  /// Nil when the object is ending, and for objects that cannot be distinguished from others.
   init?(_ object: AnyObject) {
     let memory = Unmanaged.passUnretained(object).toOpaque()
     // Making a weak reference to an object that is ending stops the process.

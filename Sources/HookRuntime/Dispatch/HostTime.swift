@@ -7,7 +7,7 @@ package enum HostTime {
   private static let beginning = Atomic<UInt>(0)
   private static let ending = Atomic<UInt>(0)
 
-  /// Sets what is told, on the thread that works; once, any thread.
+  /// Sets what is reported, on the thread that works; once, any thread.
   package static func tell(_ begin: Mark, _ end: Mark) {
     ending.store(unsafeBitCast(end, to: UInt.self), ordering: .relaxed)
     beginning.store(unsafeBitCast(begin, to: UInt.self), ordering: .releasing)

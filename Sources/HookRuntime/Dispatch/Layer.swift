@@ -126,7 +126,7 @@ final class Detour {
     (self.scope, self.backEnd, self.diversion, self.instead) = (scope, backEnd, diversion, instead)
   }
 
-  /// Where calls have to be told apart by the layer, they are counted for it.
+  /// Where calls have to be distinguished by the layer, they are counted for it.
   var countsCalls: Bool {
     if case .type = scope { return diversion?.importers != nil }
     return true
@@ -218,7 +218,7 @@ package struct HookToken: Hashable, Sendable {
   package let id: UInt64
   package let selector: String
 
-  /// - Parameter selector: for messages; tokens are told apart by their ids.
+  /// - Parameter selector: for messages; tokens are distinguished by their ids.
   package init(id: UInt64, selector: String = "") {
     self.id = id
     self.selector = selector

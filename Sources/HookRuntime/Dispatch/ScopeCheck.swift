@@ -1,4 +1,4 @@
-// ScopeCheck — whether a selector's calls can be told apart by whom they are on, before anything is changed.
+// ScopeCheck — whether a selector's calls can be distinguished by whom they are on, before anything is changed.
 //
 // A hook for a subclass or an object must not be one that never fires: a class that has its own implementation does not
 // run this one, a body that does not get self cannot tell whose call it is.
@@ -33,7 +33,7 @@ extension HookedFamily {
     var rest = bodies.filter { !$0.knowsSelf }
     // What is entered from bodies alone that hand their calls on was seen there.
     while let index = rest.firstIndex(where: { each in
-      image.isEntered(each.body, onlyFrom: reached.map(\.body).filter { $0.handsOn(to: each.body) })
+      image.isEntered(each.body, onlyFrom: reached.map(\.body).filter { $0.forwards(to: each.body) })
     }) {
       reached.append(rest.remove(at: index))
     }

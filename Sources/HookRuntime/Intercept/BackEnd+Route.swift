@@ -5,7 +5,7 @@ extension BackEnd {
   /// Images that appear later may have words that a hook diverts.
   var hasMoreLater: Bool { self == .vtable || self == .witness }
 
-  /// Whatever way a call is written, it comes: all others miss some, which is told where they are chosen.
+  /// Whatever way a call is written, it comes: all others miss some, which is reported where they are chosen.
   var seesEveryCall: Bool { self == .dynamic }
 
   /// What is tried for a hook that asked for none, when the entries cannot be used: what sees most first.

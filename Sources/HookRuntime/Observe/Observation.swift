@@ -21,7 +21,7 @@ public final class Observation: Sendable {
   private let observer: Observer
   init(_ observer: Observer) { self.observer = observer }
 
-  /// Writes that are over later are not told. Answers false when it was over before. Never waits.
+  /// Writes that are over later are not reported. Answers false when it was over before. Never waits.
   @discardableResult
   public func end() -> Bool {
     if observer.end() { return true }
@@ -36,7 +36,7 @@ public final class Observation: Sendable {
 extension HookEngine {
   /// Tells every write to a property of one object that goes through its accessors.
   ///
-  /// `path` is a property or several, `user.address.city`: what is told is the value at its end, whenever one of the steps
+  /// `path` is a property or several, `user.address.city`: what is reported is the value at its end, whenever one of the steps
   /// changes. Neither the object nor those on the way are kept alive. Values are read from stored fields, or by the getter
   /// where there is none; hooks do not see that.
   /// - Parameters:
@@ -44,7 +44,7 @@ extension HookEngine {
   ///   - path: the property, or the steps to it.
   ///   - owner: the observation ends with it, and does not keep it alive.
   ///   - body: runs on the thread that wrote, after the write (its `didSet` included); what it writes to the same property is
-  ///     not told to it again.
+  ///     not reported to it again.
   public func observe<Value>(
     _ object: AnyObject, _ path: String, owner: AnyObject? = nil, _ body: @escaping @Sendable (PropertyChange<Value>) -> Void
   ) throws(ObserveError) -> Observation { try observe(.object(object), path, owner, body) }

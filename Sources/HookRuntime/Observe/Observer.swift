@@ -3,7 +3,7 @@
 // Invariants:
 //   1. Segment i is watched on the object that segments 0..<i lead to, or not at all where they lead to none.
 //   2. Of writes inside one another on one thread (an override that sets its superclass's property, a computed property's
-//      in-place change that ends in its setter) the innermost is told, once.
+//      in-place change that ends in its setter) the innermost is reported, once.
 internal import CHookTrampoline
 private import SwiftMangling
 private import Synchronization
@@ -11,7 +11,7 @@ private import Synchronization
 package final class Observer: @unchecked Sendable {
   // What changes is in `state`; all else is set in init.
 
-  /// A change, valid for the time of the call it is told in.
+  /// A change, valid for the time of the call it is reported in.
   package struct Change {
     /// The object whose property changed: the first of the path; 0 for a static property.
     package let object: UInt
@@ -37,7 +37,7 @@ package final class Observer: @unchecked Sendable {
     var watched: [Watched?]
     var unseen: [String] = []
     var seen: [String] = []
-    /// Objects whose end is told, by the segment whose weak property refers to them.
+    /// Objects whose end is reported, by the segment whose weak property refers to them.
     var endings: [Ending] = []
   }
   private struct Ending: Equatable {
@@ -107,14 +107,14 @@ package final class Observer: @unchecked Sendable {
     }
   }
 
-  /// What is written without being told, in words.
+  /// What is written without being reported, in words.
   package var misses: [String] { state.withLock { Array($0.unseen.uniqued()) } }
 
   package var isOver: Bool { state.withLock { $0.isOver } }
   /// It was over because its object or its guardian had ended.
   package var endedByItself: Bool { state.withLock { $0.endedByItself } || (hasFirst && first == nil) || (hasGuardian && guardian == nil) }
 
-  /// Nothing that is written later is told. Answers false when it was over before.
+  /// Nothing that is written later is reported. Answers false when it was over before.
   /// - Parameter byItself: its object or its guardian has ended.
   @discardableResult
   package func end(byItself: Bool = false) -> Bool {

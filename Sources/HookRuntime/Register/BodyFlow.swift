@@ -347,7 +347,7 @@ final class BodyFlow: BodyEvidence {
 
   private lazy var sites = flows.sites(to: address)
 
-  /// Calls from functions that may have been compiled together with this one; nil when some cannot be told.
+  /// Calls from functions that may have been compiled together with this one; nil when some cannot be known.
   private lazy var closeSites = sites?.filter { !flows.isStranger($0.function, to: module) }
 
   func given(_ places: Places) -> Places {

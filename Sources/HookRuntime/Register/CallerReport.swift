@@ -5,7 +5,7 @@ internal import SwiftMangling
 extension ImageCatalog {
   /// What one call site does with a result or an error.
   private enum Verdict: CaseIterable {
-    case reads, readsParts, ignores, looksForNoError, handsOn, isNotKnown
+    case reads, readsParts, ignores, looksForNoError, forwards, isNotKnown
 
     /// What it says, or they say, of itself.
     func words(_ count: Int = 1) -> String {
@@ -15,7 +15,7 @@ extension ImageCatalog {
       case .readsParts: "read\(s) parts of the result, and take\(s) the rest for what the original leaves there"
       case .ignores: "\(count == 1 ? "does" : "do") not read the result"
       case .looksForNoError: "look\(s) for no error"
-      case .handsOn: "hand\(s) the call on"
+      case .forwards: "forward\(s) the call"
       case .isNotKnown: "\(count == 1 ? "is" : "are") not understood"
       }
     }
@@ -52,7 +52,7 @@ extension ImageCatalog {
 
   private func verdict(_ call: UInt64, _ plan: CallPlan) -> Verdict {
     // A direct call has five bytes; all else that names a function is a jump.
-    guard file.bytes(at: call, count: 1)?.first == 0xE8 else { return .handsOn }
+    guard file.bytes(at: call, count: 1)?.first == 0xE8 else { return .forwards }
     var site = HKTCallSite()
     site.frame = Int32(HKT_NO_OFFSET)
     flows.read(&site, at: call + 5)

@@ -82,9 +82,9 @@ extension ImageCatalog {
   /// What the names of the function's specialisations show: each says of all that the function is passed what became of it.
   private func namedActor(_ declaration: Declaration, at body: Body) -> CallersActor {
     let names = declaration.specialization.isEmpty ? asyncParts.specialised[body.mangledName] ?? [] : [body.mangledName]
-    let told = Set(names.map { nameParser.declaration($0).flatMap(planner.countsCallersActor) })
+    let answers = Set(names.map { nameParser.declaration($0).flatMap(planner.countsCallersActor) })
     // Those that do not agree are not understood.
-    guard told.count == 1, let takes = told.first! else { return .undecided }
+    guard answers.count == 1, let takes = answers.first! else { return .undecided }
     return takes ? .taken : .notTaken
   }
 
@@ -112,7 +112,7 @@ extension ImageCatalog {
     // Both words are an actor or none is.
     if !taken.isEmpty, taken != actor { return .notTaken }
     // A function that begins on no actor or on its own goes there first; one on its caller's is there. (What a witness does not
-    // hand on is a copy of a method that may begin elsewhere.)
+    // forward is a copy of a method that may begin elsewhere.)
     if case .witness = body.form {} else if !atEntry.isEmpty { return .notTaken }
     let parts = parts(of: body)
     // Without a part to be resumed in, nobody wants to know the actor.
@@ -126,8 +126,8 @@ extension ImageCatalog {
   private func switches(at address: UInt64, _ size: Int) -> [TaskSwitch] {
     guard size > 0, let code = file.bytes(at: address, count: size)?.baseAddress else { return [] }
     let reader = MetadataReader(file: file)
-    return withUnsafeTemporaryAllocation(of: HKTLeavingJump.self, capacity: 64) { jumps in
-      let count = hkt_find_leaving_jumps(
+    return withUnsafeTemporaryAllocation(of: HKTExitJump.self, capacity: 64) { jumps in
+      let count = hkt_find_exit_jumps(
         code.assumingMemoryBound(to: UInt8.self), UInt64(size), address, jumps.baseAddress, jumps.count)
       return jumps.prefix(min(count, jumps.count)).filter { jump in
         reader.importStub(at: jump.target)?.elementsEqual("swift_task_switch".utf8) ?? false

@@ -190,7 +190,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package func refusal(of body: Body, in family: Family) -> HookRefusal? {
     if let imported = family.imported, let place = body.place { return imported.refusal(at: place, safe: false) }
     if let forbidden = forbiddenName { return .runtimeMachinery(forbidden) }
-    if body.form == .merged, body.isUntold { return .mergedBody }
+    if body.form == .merged, body.isUnidentified { return .mergedBody }
     guard isLoaded else {
       guard let bytes = fileBytes(of: body, count: body.size) else { return .noBody }
       return CodePatcher.examine(bytes: bytes, size: body.size, available: body.available).map { .code($0) }
@@ -208,7 +208,7 @@ package final class ImageCatalog: @unchecked Sendable {
   package func plan(of body: Body, in family: Family, guardedBy thunk: MergeThunk? = nil) -> CallPlan {
     if let imported = family.imported, let place = body.place { return imported.plan(at: place) }
     guard let thunk = thunk ?? body.thunks.first else {
-      if let source = body.untoldSource,
+      if let source = body.unidentifiedSource,
         let plan = plan(of: body, in: family, as: source.mangledName, besides: source.places)
       {
         return plan

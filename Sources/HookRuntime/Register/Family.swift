@@ -46,7 +46,7 @@ package struct Body: Sendable {
     var size: Int
     var available: Int
     var thunks: [MergeThunk] = []
-    var isUntold = false
+    var isUnidentified = false
     /// Of `declaration` and `mangledName`.
     var isAsync = false, isReachedByKind = false, isReachedByName = false
     var form: Form
@@ -54,7 +54,7 @@ package struct Body: Sendable {
     var way = Way()
     var mangledName: String
     var declaration: Declaration
-    var untoldSource: UntoldSource?
+    var unidentifiedSource: UnidentifiedSource?
     var place: ImportPlace?
 
     mutating func see() {
@@ -109,7 +109,7 @@ package struct Body: Sendable {
     get { kept.value.available }
     set { change { $0.available = newValue } }
   }
-  /// Of a merged body: how calls of this selector are told, one for each of its bodies that were merged.
+  /// Of a merged body: how calls of this selector are recognised, one for each of its bodies that were merged.
   package var thunks: [MergeThunk] {
     _read { yield kept.value.thunks }
     set { change { $0.thunks = newValue } }
@@ -127,13 +127,13 @@ package struct Body: Sendable {
   /// It stands in a conformance's table.
   var isWitness: Bool { if case .witness = kept.value.form { true } else { false } }
   /// Of a merged body: calls of this selector enter it that no thunk tells.
-  package var isUntold: Bool {
-    get { kept.value.isUntold }
-    set { change { $0.isUntold = newValue } }
+  package var isUnidentified: Bool {
+    get { kept.value.isUnidentified }
+    set { change { $0.isUnidentified = newValue } }
   }
-  package var untoldSource: UntoldSource? {
-    _read { yield kept.value.untoldSource }
-    set { change { $0.untoldSource = newValue } }
+  package var unidentifiedSource: UnidentifiedSource? {
+    _read { yield kept.value.unidentifiedSource }
+    set { change { $0.unidentifiedSource = newValue } }
   }
   /// Of an import slot: which one.
   package var place: ImportPlace? {
@@ -151,16 +151,16 @@ package struct Body: Sendable {
   var isReached: Bool { kept.value.isReachedByKind || kept.value.isReachedByName || !thunks.isEmpty }
 
   /// Whether an entry of `other` from this body is this body's own call.
-  package func handsOn(to other: Body) -> Bool { HandOver(self).goes(to: HandOver(other)) }
+  package func forwards(to other: Body) -> Bool { ForwardFacts(self).goes(to: ForwardFacts(other)) }
 }
 
 extension Body {
   /// Others may be handed its calls by the addresses that it passes.
-  var passesAddresses: Bool { !thunks.isEmpty || passage != nil || !way.handsOnTo.isEmpty }
+  var passesAddresses: Bool { !thunks.isEmpty || passage != nil || !way.forwardsTo.isEmpty }
 
   /// What it passes, and where it jumps to: addresses of bodies are among it.
   func forEachPassedValue(_ body: (UInt64) -> Void) {
-    way.handsOnTo.forEach(body)
+    way.forwardsTo.forEach(body)
     for thunk in thunks { for constant in thunk.constants { body(constant.value) } }
     if let passage { for constant in passage.thunk.constants { body(constant.value) } }
   }
@@ -176,14 +176,14 @@ extension EntityKind {
   }
 }
 
-/// What of a body tells whether it hands its calls on: of many bodies each is held against each, and a whole one is dear to copy.
-final class HandOver: Sendable {
+/// What of a body tells whether it forwards its calls: of many bodies each is held against each, and a whole one is dear to copy.
+final class ForwardFacts: Sendable {
   let mangledName: String
   let address: UInt64
   let kind: EntityKind
   let thunks: [MergeThunk]
   let passage: MergePassage?
-  private let handsOnTo: [UInt64]
+  private let forwardsTo: [UInt64]
   /// An async function that stands in a conformance's table. One that is not async and calls the method is no body of the family;
   /// what an async one calls is seen in the call alone, as its code goes through a record.
   private let isAsyncWitness: Bool
@@ -193,7 +193,7 @@ final class HandOver: Sendable {
   init(_ body: Body) {
     (mangledName, address, kind, thunks) = (body.mangledName, body.address, body.declaration.kind, body.thunks)
     passage = body.passage
-    handsOnTo = body.way.handsOnTo
+    forwardsTo = body.way.forwardsTo
     isWitness = body.isWitness
     isAsyncWitness = isWitness && body.isAsync
     length = mangledName.utf8.count
@@ -215,11 +215,11 @@ final class HandOver: Sendable {
   /// Function signature optimisation (pass 4) leaves a thunk that calls the clone, merging does too, and an allocating
   /// initialiser or a deallocating deinit ends in the other form. All other passes keep a whole body: what that calls,
   /// it calls as anybody would.
-  func goes(to other: HandOver) -> Bool {
+  func goes(to other: ForwardFacts) -> Bool {
     if other.thunks.contains(where: { $0.callers.contains(mangledName) }) { return true }
     // Merged thunks differ in the clone they call: its address is one of the constants.
     if thunks.contains(where: { $0.passes(other.address) }) || passes(other) { return true }
-    if handsOnTo.contains(other.address) || isAsyncWitness && !other.isWitness { return true }
+    if forwardsTo.contains(other.address) || isAsyncWitness && !other.isWitness { return true }
     if ends(in: other) { return true }
     guard other.length > length, other.mangledName.hasPrefix(mangledName) else { return false }
     let step = other.mangledName.utf8.dropFirst(length)
@@ -227,19 +227,19 @@ final class HandOver: Sendable {
   }
 
   /// An allocating initialiser ends in the initialising one, a deallocating deinit in what destroys.
-  func ends(in other: HandOver) -> Bool {
+  func ends(in other: ForwardFacts) -> Bool {
     switch (kind, other.kind) {
     case (.allocatingInit, .`init`), (.deallocatingDeinit, .`deinit`), (.isolatedDeinit, .`deinit`): true
     default: false
     }
   }
 
-  /// The merged body that this one goes through is told to call the other.
-  func passes(_ other: HandOver) -> Bool { passage?.thunk.passes(other.address) ?? false }
+  /// The merged body that this one goes through is made to call the other.
+  func passes(_ other: ForwardFacts) -> Bool { passage?.thunk.passes(other.address) ?? false }
 }
 
 /// Of a merged body that no thunk tells: the body that hands the selector's calls on to it.
-package struct UntoldSource: Sendable {
+package struct UnidentifiedSource: Sendable {
   var mangledName: String
   /// What it fills for that, as HKTThunk numbers places.
   var places: UInt64
@@ -249,7 +249,7 @@ package struct UntoldSource: Sendable {
 package struct Family: Sendable {
   package var bodies: [Body]
   // Requests are copied from list to list, a thousand at once.
-  private var told: Kept<Facts>
+  private var facts: Kept<Facts>
   private var required: Kept<Declaration>?
   private var importing: Kept<ImportedFunction>?
 
@@ -259,28 +259,28 @@ package struct Family: Sendable {
   }
 
   package init(selector: String, declaration: Declaration, key: String, imagePath: String, bodies: [Body]) {
-    told = Kept(Facts(selector: selector, key: key, imagePath: imagePath, declaration: declaration))
+    facts = Kept(Facts(selector: selector, key: key, imagePath: imagePath, declaration: declaration))
     self.bodies = bodies
   }
 
-  private mutating func change(_ body: (inout Facts) -> Void) { told = told.changed(body) }
+  private mutating func change(_ body: (inout Facts) -> Void) { facts = facts.changed(body) }
 
   /// `Shop.Cart.add(_:price:quantity:)`
   package var selector: String {
-    _read { yield told.value.selector }
+    _read { yield facts.value.selector }
     set { change { $0.selector = newValue } }
   }
   /// Equal for all bodies; unique in the image.
   package var key: String {
-    _read { yield told.value.key }
+    _read { yield facts.value.key }
     set { change { $0.key = newValue } }
   }
   package var imagePath: String {
-    _read { yield told.value.imagePath }
+    _read { yield facts.value.imagePath }
     set { change { $0.imagePath = newValue } }
   }
   package var declaration: Declaration {
-    _read { yield told.value.declaration }
+    _read { yield facts.value.declaration }
     set { change { $0.declaration = newValue } }
   }
   /// Some of its bodies are async, as the witness of an async requirement is whose method is not.
@@ -325,7 +325,7 @@ package enum HookRefusal: Error, Equatable, Sendable {
   case aroundDeinit
   /// An access that the original began only it can end.
   case aroundCoroutine
-  /// One body for several selectors, told apart by extra arguments.
+  /// One body for several selectors, distinguished by extra arguments.
   case mergedBody
   /// It cannot be for the class or object it was asked for.
   case scope(ScopeRefusal)

@@ -57,7 +57,7 @@ extension ImageCatalog {
   }
 }
 
-/// How mangled names of a module's or type's functions begin. Names of most others are told apart by it, without being read.
+/// How mangled names of a module's or type's functions begin. Names of most others are distinguished by it, without being read.
 private struct OwnerBeginning {
   let prefix: [UInt8]
   /// The outermost type; nil: the functions of the module itself are meant.

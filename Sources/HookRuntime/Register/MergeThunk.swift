@@ -18,7 +18,7 @@ package struct MergeThunk: Sendable, Equatable {
     var mask: UInt64
   }
   let constants: [Constant]
-  /// The thunk, and the bodies that hand on to it: the compiler may have written its jump into them.
+  /// The thunk, and the bodies that forward to it: the compiler may have written its jump into them.
   var callers: [String]
 
   /// Bit i: HKTThunk's place i.
@@ -37,7 +37,7 @@ package struct MergeThunk: Sendable, Equatable {
     return slot < Int(HKT_THUNK_SLOTS) ? .stack(slot) : .float(slot - Int(HKT_THUNK_SLOTS))
   }
 
-  /// The body whose calls it hands on.
+  /// The body whose calls it forwards.
   func source(in family: Family) -> Body? { family.bodies.first { $0.mangledName == callers[0] } }
 
   func passes(_ value: UInt64) -> Bool { constants.contains { $0.value == value } }
@@ -54,7 +54,7 @@ package struct MergePassage: Sendable {
 extension ImageCatalog {
   /// Gives `family` the merged bodies its thunks go to, which may bear another selector's name.
   func addMergedBodies(to family: inout Family) {
-    var untold: [UInt64: UntoldSource] = [:]
+    var unidentified: [UInt64: UnidentifiedSource] = [:]
     for source in family.bodies where source.form != .merged {
       if let symbol = merges.unreadTarget(source), !family.hasBody(at: symbol.address + bias) {
         family.bodies.append(merged(source, symbol))
@@ -62,7 +62,7 @@ extension ImageCatalog {
       guard let found = merges.thunk(source), let symbol = merges.mergedSymbol(at: found.code.target - bias) else { continue }
       let read = found.code
       addRelatives(of: symbol, source, to: &family)
-      let callers = [source.mangledName] + family.bodies.filter { $0.handsOn(to: source) }.map(\.mangledName)
+      let callers = [source.mangledName] + family.bodies.filter { $0.forwards(to: source) }.map(\.mangledName)
       let thunk = found.isTwin ? nil : MergeThunk(read, callers: callers, isAsync: source.declaration.functionType.isAsync)
       let known = family.bodies.firstIndex { $0.address == read.target }
       if !merges.hasOtherCallers(symbol.address) {
@@ -77,16 +77,16 @@ extension ImageCatalog {
       if let thunk {
         family.bodies[known ?? family.bodies.count - 1].thunks.append(thunk)
       } else {
-        untold[read.target] = UntoldSource(mangledName: source.mangledName, places: read.written)
+        unidentified[read.target] = UnidentifiedSource(mangledName: source.mangledName, places: read.written)
       }
     }
     // Where only thunks enter, or nobody does, the merged body has no calls that a thunk did not see.
     family.bodies.removeAll { $0.form == .merged && $0.thunks.isEmpty && !merges.hasOtherCallers($0.address - bias) }
     addForwarders(to: &family)
     for index in family.bodies.indices where family.bodies[index].form == .merged {
-      let source = untold[family.bodies[index].address]
-      family.bodies[index].isUntold = family.bodies[index].thunks.isEmpty || source != nil
-      family.bodies[index].untoldSource = source
+      let source = unidentified[family.bodies[index].address]
+      family.bodies[index].isUnidentified = family.bodies[index].thunks.isEmpty || source != nil
+      family.bodies[index].unidentifiedSource = source
     }
   }
 

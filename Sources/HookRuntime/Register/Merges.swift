@@ -56,7 +56,7 @@ final class Merges {
   /// Of equal thunks one is left, to which the others jump: calls through the merged body are that one's.
   func thunk(_ body: Body) -> Thunk? {
     let address = body.address - bias
-    guard let thunk = thunk(at: address, size: body.size).told, mergedSymbol(at: thunk.target - bias) != nil,
+    guard let thunk = thunk(at: address, size: body.size).read, mergedSymbol(at: thunk.target - bias) != nil,
       let use = use(of: thunk.target - bias), thunk.written == use.places || use.thunks.isEmpty, !use.callers.contains(address)
     else { return nil }
     return Thunk(code: thunk, isTwin: use.twins.contains(address))
@@ -84,7 +84,7 @@ final class Merges {
   static func isMerged(_ symbol: ImageSymbol) -> Bool { symbol.name.suffix(2).elementsEqual("Tm".utf8) }
 
   /// The merged body that the function may have been merged into, which its code does not tell: it is a thunk that cannot be
-  /// read, or what it hands its calls on to is a specialisation that was merged under another name.
+  /// read, or what it forwards its calls to is a specialisation that was merged under another name.
   func unreadTarget(_ body: Body) -> ImageSymbol? {
     let address = body.address - bias
     guard mergesNamed.contains(address) else { return nil }
@@ -141,7 +141,7 @@ final class Merges {
     case none
     case unread(target: UInt64)
     case thunk(HKTThunk)
-    var told: HKTThunk? { if case .thunk(let thunk) = self { thunk } else { nil } }
+    var read: HKTThunk? { if case .thunk(let thunk) = self { thunk } else { nil } }
   }
 
   private func thunk(at address: UInt64, size: Int) -> Reading {

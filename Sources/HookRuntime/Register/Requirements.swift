@@ -23,7 +23,7 @@ extension [ImageCatalog] {
 }
 
 extension [ImageCatalog] {
-  /// The families by which a requirement's calls are told where they come through a conformance's table: the method's own,
+  /// The families by which a requirement's calls are seen where they come through a conformance's table: the method's own,
   /// or the witness where that hands calls on to a virtual table, for objects of subclasses that override the method as well.
   /// - Parameter declaring: the images whose conformances are meant.
   func tableFamilies(of requirement: Declaration, declaring: [ImageCatalog]) -> [(ImageCatalog, Family)] {
@@ -52,7 +52,7 @@ extension ImageCatalog {
 private struct RequirementFamilies {
   private(set) var found: [(ImageCatalog, Family)]
   private let images: [ImageCatalog]
-  /// Calls are told at the table's word, not at the method's entry.
+  /// Calls are seen at the table's word, not at the method's entry.
   private let byTable: Bool
 
   init(
@@ -134,7 +134,7 @@ private struct RequirementFamilies {
     }
   }
 
-  /// What the conforming type has under the requirement's name: of overloads the one that has its type, as far as that can be told. The
+  /// What the conforming type has under the requirement's name: of overloads the one that has its type, as far as that can be known. The
   /// others are what a copy of it in the witness may call.
   private func ownMethods(_ able: Namesakes<Family>, _ witness: Witness) -> [Family] {
     let own = able[witness.conformer.description]
@@ -236,7 +236,7 @@ extension ImageCatalog {
       symbols.symbols(at: address).isEmpty && MetadataReader(file: file).importStub(at: address) == nil
     }
     if let way = wayOfJump(Body(witness)) {
-      guard let through = way.through, !way.handsOnTo.contains(where: entries.contains), isUnnamed(through.lowerBound - bias) else { return witness }
+      guard let through = way.through, !way.forwardsTo.contains(where: entries.contains), isUnnamed(through.lowerBound - bias) else { return witness }
       return witness.moved(to: through)
     }
     guard witness.size <= Int(SharedCode.longestJump), let code = file.bytes(at: witness.address - bias, count: witness.size)?.baseAddress

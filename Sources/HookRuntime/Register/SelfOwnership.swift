@@ -207,7 +207,7 @@ extension Flows {
       return callee(own, depth: depth)
     }
     // Of no name, as stubs of functions of this very image are: it may be C.
-    return Self.foreign
+    return Self.unrelated
   }
 
   private func callee(named name: String, at address: UInt64?, size: Int, depth: Int) -> HKTCallee {
@@ -222,10 +222,10 @@ extension Flows {
     if name == "memset" { return HKTCallee(HKT_CALLEE_CLEARS) }
     if name == "memcpy" || name == "memmove" { return HKTCallee(HKT_CALLEE_COPIES_BITS, mayFail: false) }
     // C keeps objects by hand: Foundation's OperationQueue._schedule(_:) releases what _CFThreadSpecificSet retained.
-    guard name.hasPrefix("$s") else { return Self.foreign.leavingSelf }
+    guard name.hasPrefix("$s") else { return Self.unrelated.keepingSelf }
     guard var declaration = parser.declaration(name) else { return Self.unknown }
     if let kind = Self.outlined(name) { return HKTCallee(kind, mayFail: false, size: outlinedType(name)?.size ?? 0) }
-    // Whoever the call is handed on to has the convention that is declared.
+    // Whoever the call is forwarded to has the convention that is declared.
     if name.hasSuffix("Tj") { return callee(named: String(name.dropLast(2)), at: nil, size: 0, depth: depth) }
     if Self.findsMetadata(name) { return HKTCallee(HKT_CALLEE_KNOWN) }
     // Among them are copies of values, which retain.
@@ -247,13 +247,13 @@ extension Flows {
       }
     }
     // The self of these is nobody's to take.
-    if isDeclaredToKeepSelf(name, at: address) { return callee.leavingSelf }
+    if isDeclaredToKeepSelf(name, at: address) { return callee.keepingSelf }
     // A struct's or enum's own 'deinit' takes what is left of self.
     if declaration.kind == .function || declaration.kind.isDeinit, declaration.hasInstance, declaration.contextKind != .classType {
       addSelf(of: named(declaration, name, at: address, size: size) ?? plan, name, at: address, size, to: &callee, depth)
     }
     if declaration.isOnValue || declaration.hasNoSelf {
-      // Told above, where it is a method.
+      // Answered above, where it is a method.
     } else if !declaration.kind.keepsSelf {
       switch address.map({
         balance(at: $0, size: size, of: FollowedSelf(reference: .selfRegister), results: plan.ownedResults, named: name, depth: depth + 1)
@@ -355,7 +355,7 @@ extension Flows {
     "swift_unexpectedError", "swift_deletedMethodError", "swift_abortRetainUnowned", "__stack_chk_fail", "abort", "exit", "_exit",
   ]
   private static let unknown = HKTCallee(HKT_CALLEE_UNKNOWN)
-  private static let foreign = HKTCallee(HKT_CALLEE_FOREIGN)
+  private static let unrelated = HKTCallee(HKT_CALLEE_FOREIGN)
 
   /// The runtime's functions that count strong references.
   private static func counting(_ name: String) -> HKTCalleeKind? {
@@ -372,7 +372,7 @@ extension Flows {
 
 extension HKTCallee {
   /// A callee that keeps its self.
-  fileprivate var leavingSelf: HKTCallee {
+  fileprivate var keepingSelf: HKTCallee {
     var callee = self
     callee.unread = 0
     return callee
@@ -458,7 +458,7 @@ extension Location {
 }
 
 extension TypeInfo {
-  /// The words of a result that hold objects; `nil` is told by the reference's own word.
+  /// The words of a result that hold objects; `nil` is known by the reference's own word.
   fileprivate var returnedObjects: [Int] {
     if case .optional(let payload) = kind, case .object = payload.kind { [0] } else { references.certain.sorted() }
   }

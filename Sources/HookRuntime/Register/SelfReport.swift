@@ -6,7 +6,7 @@ package struct SelfReport {
   package enum Form: String { case object, words, address, unknown }
   package var form: Form
   package var use: SelfUse
-  /// Why nothing is told.
+  /// Why nothing is known.
   package var reason: String
 }
 

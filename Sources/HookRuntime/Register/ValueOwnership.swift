@@ -28,10 +28,10 @@ extension Flows {
         ? found : balance(at: address, size: size, of: followed, results: results, besides: besides, named: name, depth: depth)
     }
     let certain = value.followed(references?.certain ?? [], isCertain: true)
-    let told = Set(certain.map { ask($0).use }).intersection([HKT_OWNERSHIP_KEPT, HKT_OWNERSHIP_CONSUMED])
+    let answers = Set(certain.map { ask($0).use }).intersection([HKT_OWNERSHIP_KEPT, HKT_OWNERSHIP_CONSUMED])
     // What contradicts itself is not understood.
-    if told.count > 1 { return .unknown }
-    if let only = told.first { return only == HKT_OWNERSHIP_KEPT ? .kept : .consumed }
+    if answers.count > 1 { return .unknown }
+    if let only = answers.first { return only == HKT_OWNERSHIP_KEPT ? .kept : .consumed }
     switch value.location {
     case .pieces:
       guard let words = value.words(besides: references) else { return .unknown }

@@ -8,7 +8,7 @@ internal import SwiftMangling
 /// Of one body. Addresses are those of the bodies.
 struct Way: Sendable {
   /// What it hands all or some of its calls on to.
-  var handsOnTo: [UInt64] = []
+  var forwardsTo: [UInt64] = []
   /// The function of another selector that it only jumps to: what that calls of the family is the same call.
   var through: Range<UInt64>?
 }
@@ -32,9 +32,9 @@ extension ImageCatalog {
       else { break }
       at = target
       size = functionSize(at: target)
-      way.handsOnTo.append(target + bias)
+      way.forwardsTo.append(target + bias)
     }
-    if way.handsOnTo.isEmpty { return nil }
+    if way.forwardsTo.isEmpty { return nil }
     if size > 0 { way.through = at + bias..<at + bias + UInt64(size) }
     return way
   }
@@ -53,7 +53,7 @@ extension ImageCatalog {
     let clones = Set(family.bodies.lazy.filter { $0.form == .genericClone }.map(\.address))
     guard let code = file.bytes(at: base.address - bias, count: base.size)?.baseAddress else { return }
     guard let exits = CodeExits.find(code, size: UInt64(base.size), address: base.address, most: Self.mostExits) else { return }
-    family.bodies[0].way.handsOnTo += exits.lazy.filter { $0.is_jump && clones.contains($0.target) }.map(\.target)
+    family.bodies[0].way.forwardsTo += exits.lazy.filter { $0.is_jump && clones.contains($0.target) }.map(\.target)
   }
 
   private static let mostJumps = 4

@@ -1,6 +1,6 @@
 // Witnesses — what carries out a protocol's requirement: the functions in the conformances' tables.
 //
-// A witness is a thunk (`…TW`) with the requirement's convention. Some only hand the call on: to the conforming type's own
+// A witness is a thunk (`…TW`) with the requirement's convention. Some only forward the call: to the conforming type's own
 // method, by a jump, a call, or through the class's virtual table. Others hold a copy of that method, and run nothing else.
 private import CHookTrampoline
 internal import SwiftMangling

@@ -39,7 +39,7 @@ package struct Places: OptionSet, Sendable, Hashable {
     return UInt64(slots) << 32 | UInt64(UInt32(truncatingIfNeeded: rawValue))
   }
   /// A place that is not followed: nothing takes it, nobody sets it. (The stack pointer's.)
-  static let untold = Places(rawValue: 1 << 4)
+  static let unknown = Places(rawValue: 1 << 4)
 
   /// The place of an argument; nil for a stack slot beyond those that are followed.
   package init?(argument place: Place) {

@@ -75,7 +75,7 @@ package final class DeferredReleases {
   }
 
   /// The call's caller may have borrowed what its callee is known not to touch. What an argument's end is, callers in other modules
-  /// of a package are told, too; of all else they know as much only with luck, and then the value ends no later than it would.
+  /// of a package are reported, too; of all else they know as much only with luck, and then the value ends no later than it would.
   static func mayBeBorrowed(_ call: UnsafeMutablePointer<HKTCall>, by borrower: Borrower) -> Bool {
     // Nothing tells when the frame of an async function is gone, which may be never.
     guard call.pointee.is_async == 0, hkt_caller_may_know(call) else { return false }

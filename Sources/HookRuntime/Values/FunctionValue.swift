@@ -21,14 +21,14 @@ package final class FunctionValue: Sendable {
     let shape = type.metadata.function
     code = memory.loadUnaligned(as: UInt.self)
     context = shape?.convention == .swift ? memory.loadUnaligned(fromByteOffset: 8, as: UInt.self) : 0
-    let isLent = endsWithCall || shape?.convention == .swift && shape?.isEscaping == false
-    self.lender = isLent ? lender == 0 && endsWithCall ? Self.nobody : lender : 0
+    let isBorrowed = endsWithCall || shape?.convention == .swift && shape?.isEscaping == false
+    self.lender = isBorrowed ? lender == 0 && endsWithCall ? Self.nobody : lender : 0
     if self.lender == 0 { Self.retain(context) }
   }
 
   deinit { if lender == 0 { Self.release(context) } }
 
-  package var isLent: Bool { lender != 0 }
+  package var isBorrowed: Bool { lender != 0 }
   package var plan: Result<FunctionPlan, FunctionProblem> { FunctionPlans.shared.plan(type) }
 
   // A context is a native object, or null; both words of a closure are kept or copied together.

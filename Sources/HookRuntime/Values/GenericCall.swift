@@ -15,8 +15,8 @@ package final class GenericCall: Sendable {
   private static let mostPlans = 4096
 
   /// Parameters that every call tells, and those it still tells when it is over.
-  private let told: Set<GenericParameterKey>
-  private let toldAfter: Set<GenericParameterKey>
+  private let knownBefore: Set<GenericParameterKey>
+  private let knownAfter: Set<GenericParameterKey>
 
   /// - Parameter fixed: parameters that the signature makes another type.
   init(
@@ -27,13 +27,13 @@ package final class GenericCall: Sendable {
     keys = sorted.map(\.key)
     self.sources = sorted.map(\.value)
     self.replan = replan
-    told = Set(sources.keys).adding(fixed)
-    toldAfter = Set(sources.filter { !$0.value.mayBeGone }.keys).adding(fixed)
+    knownBefore = Set(sources.keys).adding(fixed)
+    knownAfter = Set(sources.filter { !$0.value.mayBeGone }.keys).adding(fixed)
   }
 
   /// A call tells what every generic parameter of the type stands for, so that its values can be read.
   func tells(_ type: TypeSyntax, isOver: Bool) -> Bool {
-    type.deepestParameter >= 0 && type.mentionsOnly(isOver ? toldAfter : told)
+    type.deepestParameter >= 0 && type.mentionsOnly(isOver ? knownAfter : knownBefore)
   }
 
   /// - Parameter isOver: the original ran, and may have let go of objects it was given.
@@ -84,10 +84,10 @@ extension GenericSource {
     switch self {
     case .metadata(let place), .argument(let place, _), .object(let place, _, _, _), .metatype(let place, _, _):
       // What cannot be followed is never said to be taken.
-      Places(argument: place) ?? .untold
+      Places(argument: place) ?? .unknown
     }
   }
-  /// What the parameter stands for in the call; nil where it cannot be told any more.
+  /// What the parameter stands for in the call; nil where it cannot be known any more.
   fileprivate func metadata(_ reader: ValueReader, isOver: Bool) -> Metadata? {
     func pointer(_ place: Place) -> UnsafeRawPointer? { UnsafeRawPointer(bitPattern: UInt(reader.argumentWord(place))) }
     switch self {
@@ -127,7 +127,7 @@ extension Metadata {
 }
 
 extension CallPlan {
-  /// The plan with the types of the call in `frame`: this one where nothing is generic, or nothing can be told.
+  /// The plan with the types of the call in `frame`: this one where nothing is generic, or nothing can be known.
   /// - Parameter isOver: the original ran.
   @inline(__always)
   package func concrete(in frame: UnsafeMutablePointer<HKTFrame>, isOver: Bool) -> CallPlan {

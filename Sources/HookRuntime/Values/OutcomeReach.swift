@@ -2,7 +2,7 @@
 //
 // A caller that was compiled together with its callee may know which case that returns, that it always throws or never does, or
 // whose code a closure is that it returns, and not look. What it does with the registers is read in its code (call_sites.c). Of a
-// result in memory nothing is told; of what the code leaves open, neither: both count as seen.
+// result in memory nothing is known; of what the code leaves open, neither: both count as seen.
 package import CHookTrampoline
 
 package enum OutcomeReach {
@@ -26,7 +26,7 @@ package enum OutcomeReach {
   }
 
   /// True once for each call site.
-  package var isFirst: Bool { hkt_call_site(returnAddress).map { hkt_call_site_tell($0) } ?? true }
+  package var isFirst: Bool { hkt_call_site(returnAddress).map { hkt_call_site_report($0) } ?? true }
 
   /// What keeps the result from the caller; nil where nothing does.
   package static func ofResult(

@@ -57,7 +57,7 @@ struct PlanCheck {
   // MARK: Values nobody passes
 
   private func isPassed(_ location: Location) -> Bool {
-    evidence.arePassed(location.argumentPlaces ?? .untold)
+    evidence.arePassed(location.argumentPlaces ?? .unknown)
   }
 
   /// What is left of a value: its words are passed by themselves.

@@ -309,7 +309,7 @@ package struct ValueWriter {
   package func retireTypedError(_ thrown: ResultPlan) -> Bool {
     guard let info = thrown.info, frame.pointee.results.error != 0 else { return false }
     let isThere: Void? = ValueReader(frame).withMemory(thrown.location, info, isResult: true) {
-      // Moved out of the registers, or out of the caller's memory: the caller is told that there is no error.
+      // Moved out of the registers, or out of the caller's memory: the caller is notified that there is no error.
       let value = OwnedValue(uninitialized: info)
       value.memory.copyMemory(from: $0, byteCount: info.size)
       keepForCaller(value)

@@ -12,7 +12,7 @@ package enum StartupStage: String, Sendable, CaseIterable {
   case main
   /// The first screen appeared, the first request was handled, or the first command began.
   case first
-  /// The host was told, or saw, that the program is up.
+  /// The host was notified, or saw, that the program is up.
   case stable
 }
 

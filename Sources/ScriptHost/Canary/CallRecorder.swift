@@ -24,7 +24,7 @@ final class CallRecorder: Sendable {
     state = Mutex(State(calls: RecordedCalls(reading: place, buildID: buildID)))
   }
 
-  /// Hooks what the patterns name; functions that are none of those that can be called again are told once.
+  /// Hooks what the patterns name; functions that are none of those that can be called again are reported once.
   func begin(_ patterns: [String]) {
     for pattern in patterns {
       guard case .success(let found) = SelectorLookup.resolve(pattern) else {
@@ -52,7 +52,7 @@ final class CallRecorder: Sendable {
     }
   }
 
-  /// Told once for each function.
+  /// Reported once for each function.
   func cannot(_ selector: String, _ why: String) { log.note("recorded calls", "a call of '\(selector)' cannot be made again: \(why)") }
 
   func room(for selector: String) -> Int { state.withLock { $0.calls.room(for: selector) } }
@@ -79,7 +79,7 @@ private final class RecordLayer: Sendable {
   private let selector: String
   private let isOnObject: Bool
   private let isFull = Atomic<Bool>(false)
-  private let isTold = Atomic<Bool>(false)
+  private let isReported = Atomic<Bool>(false)
 
   init(_ recorder: CallRecorder, _ selector: String, isOnObject: Bool) {
     (self.recorder, self.selector, self.isOnObject) = (recorder, selector, isOnObject)
@@ -113,7 +113,7 @@ private final class RecordLayer: Sendable {
   }
 
   private func cannot(_ why: String) {
-    if !isTold.exchange(true, ordering: .relaxed) { recorder.cannot(selector, why) }
+    if !isReported.exchange(true, ordering: .relaxed) { recorder.cannot(selector, why) }
   }
 }
 

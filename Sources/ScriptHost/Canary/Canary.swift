@@ -53,7 +53,7 @@ package final class Canary: PatchTrial, Sendable {
     }
   }
 
-  /// How it is tried: as its header says, else as the start was told.
+  /// How it is tried: as its header says, else as the settings of the start say.
   private func kind(of source: PatchSource) -> CanaryKind? {
     guard let setting = settings.text(.canary) else { return source.header.canary }
     return setting == "off" ? nil : source.header.canary ?? CanaryKind(rawValue: setting)

@@ -73,7 +73,7 @@ final class ShareLimit: @unchecked Sendable {
       guard HookEngine.shared.limit(figure.info.token, .oneIn(count), why: "1 of \(count) calls: it \(took)") else { return }
     }
     let name = figure.facts.map { "\($0.title): " } ?? ""
-    // Made rarer again and again is told once.
+    // Made rarer again and again is reported once.
     let text = "\(name)\(figure.info.position) '\(figure.info.selector)' \(took); \(done)"
     if figure.info.oneIn == 1 { patches.log.say(text) }
     patches.log.append(.failure, "hook limited") { fields in

@@ -23,7 +23,7 @@ extension ControlVerbs {
         .init("loaded", JSONValue(states.count { $0 == "loaded" })), .init("disabled", JSONValue(states.count { $0 == "disabled" })),
         .init("refused", JSONValue(states.count { $0 == "refused" || $0 == "expired" })),
         .init("quarantined", JSONValue(states.count { $0 == "quarantined" })),
-        .init("failed_starts", JSONValue(BootGuard.failedStarts)), .init("safe_mode", .array(BootGuard.told().map { .string($0) })),
+        .init("failed_starts", JSONValue(BootGuard.failedStarts)), .init("safe_mode", .array(BootGuard.sentences().map { .string($0) })),
       ])
     },
   ]

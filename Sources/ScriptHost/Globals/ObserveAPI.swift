@@ -1,4 +1,4 @@
-// ObserveAPI — observe(object, "title", function(change) … end): a script is told what is written to a property.
+// ObserveAPI — observe(object, "title", function(change) … end): a script is notified of what is written to a property.
 //
 // `change` is a table: `object`, `path`, `old`, `new` (nil where the path leads to no value), `in_place`. What it holds is the
 // script's own. The function runs on the thread that wrote, after the write.
@@ -10,7 +10,7 @@ internal import LuaBridge
 
 /// One `observe`: its Lua function, and how often that failed.
 final class LuaObservation: @unchecked Sendable {
-  // Set before anything is told, but for the breaker, which is atomic; `patch` is weak.
+  // Set before anything is reported, but for the breaker, which is atomic; `patch` is weak.
   private weak var patch: Environment?
   private let function: SHLRef
   let path: String

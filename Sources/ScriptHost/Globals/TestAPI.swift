@@ -56,7 +56,7 @@ enum ScriptTests {
   static func drop(of environment: Environment) { list.withLock { $0.tests.removeAll { $0.environment === environment } } }
   static var all: [ScriptTest] { list.withLock { $0.tests } }
 
-  /// What a test gets as `t`. Failures are told at the line that asked.
+  /// What a test gets as `t`. Failures are reported at the line that asked.
   private static let support = """
     local t, stubs = {}, {}
     local function show(value) if type(value) == "string" then return string.format("%q", value) end return tostring(value) end

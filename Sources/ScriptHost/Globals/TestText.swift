@@ -1,4 +1,4 @@
-// TestText — how the outcome of a patch's test is told.
+// TestText — how the outcome of a patch's test is reported.
 internal import Journal
 internal import LuaBridge
 

@@ -117,7 +117,7 @@ package final class PatchRegistry: Sendable {
 
   /// Loads what the paths name, by declared priority (higher first), then by position, then by name. What cannot be loaded never
   /// stops the others, and leaves no claim to its id.
-  /// - Parameter leaveOut: is told all files there are, and answers those that stay out of this start.
+  /// - Parameter leaveOut: is given all files there are, and answers those that stay out of this start.
   package func start(_ paths: [RawPath], leaveOut: ([RawPath]) -> Set<RawPath> = { _ in [] }) {
     roots.withLock { $0 = paths }
     changing.withLock { _ in

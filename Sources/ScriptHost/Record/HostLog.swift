@@ -18,10 +18,10 @@ package final class HostLog: Sendable {
   private struct Counts {
     var skips: [String: Int] = [:]
     var leaks: [Leak: Int] = [:]
-    /// Whose first failure was told.
-    var told: Set<String> = []
+    /// Whose first failure was reported.
+    var reported: Set<String> = []
   }
-  private static let mostTold = 1000
+  private static let mostReported = 1000
   private struct Leak: Hashable { let patch: String, selector: String }
 
   package init(recorder: Recorder?, late: LateRecorder? = nil, isVerbose: Bool) {
@@ -109,7 +109,7 @@ package final class HostLog: Sendable {
       fields.add("message", message)
     }
     // Without `-v` once for each handler: what does not work must not be silent, and must not fill a log either.
-    if isVerbose || counts.withLock({ $0.told.count < Self.mostTold && $0.told.insert("\(patch) \(position) \(selector)").inserted }) {
+    if isVerbose || counts.withLock({ $0.reported.count < Self.mostReported && $0.reported.insert("\(patch) \(position) \(selector)").inserted }) {
       say(
         "\(message) (in \(position) '\(selector)'; \(instead ?? (position == "after" ? "the result stands" : "the original runs instead")))"
       )

@@ -49,10 +49,10 @@ extension ScriptReference {
       "notification", "on", .function, "notification.on(name: string, handler: function, object?: Object) -> Subscription",
       "Tells what is posted under a name to the default NotificationCenter, on the posting thread: `note.name`, `note.object`, `note.info`. With an object, what it posts, until it ends. For programs that use Foundation.",
       example: """
-        local isThere, told = pcall(notification.on, "cart.changed", function(note) print(note.name, note.object) end)
+        local isThere, watch = pcall(notification.on, "cart.changed", function(note) print(note.name, note.object) end)
         if isThere then
           notification.post("cart.changed", nil, { items = 3 })
-          print(told:remove())
+          print(watch:remove())
         end
         """),
     ScriptEntry(

@@ -17,7 +17,7 @@ struct OpenCalls {
     var number: UInt64
   }
 
-  /// Deeper recursion is not told apart.
+  /// Deeper recursion is not distinguished.
   private var entries = GrowingStack<Entry>(most: 4096)
 
   /// Notes the call; false when one around it, of the same key, is on the object.

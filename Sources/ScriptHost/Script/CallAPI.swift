@@ -111,7 +111,7 @@ enum CallAPI {
       switch script.pointee.selfAfterCall(plan) {
       case .left: break
       case .gone: return callback.done(shl_handle(bridge.classes.value, CallValues.consumedMark, 0, 0))
-      case .untold: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
+      case .unknown: return callback.done(shl_handle(bridge.classes.value, CallValues.perhapsConsumedMark, 0, 0))
       }
       let borrowed = BorrowedValue(root: .selfValue, info: info, serial: bridge.serial)
       let isFixed = plan.access == .borrowed || plan.access == .owned

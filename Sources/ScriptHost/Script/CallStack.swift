@@ -1,6 +1,6 @@
 // CallStack — `call:stack()`: the functions of the program around a call, innermost first; frames of ours and of Lua are folded away.
 //
-// Stacks are read by frame pointers, which Swift code keeps and our own way through a call hands on. An async function is on no stack while
+// Stacks are read by frame pointers, which Swift code keeps and our own path through a call preserves. An async function is on no stack while
 // it waits: its callers are the contexts it was given.
 internal import CHookTrampoline
 internal import CLuaShim

@@ -60,7 +60,7 @@ enum CallValues {
     guard let recipe = script.pointee.recipe(index), let info = recipe.info?.takeUnretainedValue() else { return nil }
     let borrowed = BorrowedValue(root: .argument(index), info: info, serial: bridge.serial)
     let value = recipe.withMemory(script.pointee.view.call) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
-    if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
+    if value?.tag == SHL_HANDLE { script.pointee.arguments.borrow(index) }
     return value
   }
 
@@ -81,7 +81,7 @@ enum CallValues {
     }
     let borrowed = BorrowedValue(root: .argument(index), offset: 0, info: info, serial: bridge.serial)
     let value = script.pointee.withMemory(of: borrowed) { bridge.lua($0, info, borrowed: borrowed, scratch: scratch) }
-    if value?.tag == SHL_HANDLE { script.pointee.arguments.lend(index) }
+    if value?.tag == SHL_HANDLE { script.pointee.arguments.borrow(index) }
     if value == nil, case .parts = argument.location {
       return hasMembers(info) ? lendParts(borrowed, bridge) : missing(.optimizedOut, bridge)
     }
@@ -149,7 +149,7 @@ enum CallValues {
   @inline(__always)
   private static func stageBits(_ index: Int, _ value: SHLValue, _ script: Call) -> Bool {
     // A handle to the argument goes on showing what was passed, which is a matter of the record.
-    guard script.pointee.arguments.changeable, index < SHLArguments.room, !script.pointee.arguments.isLent(index),
+    guard script.pointee.arguments.changeable, index < SHLArguments.room, !script.pointee.arguments.isBorrowed(index),
       let bits = bits(of: value, for: script.pointee.view.withPlan { $0.slots[index] }, index, script)
     else { return false }
     script.pointee.arguments.stage(bits, at: index)
@@ -223,7 +223,7 @@ enum CallValues {
     return switch obstacle {
     case .outOfReach: .notReplaceable(type: argument.type.description(qualified: true))
     case .lost(let reach): .lost("argument \(index + 1) " + reach.reason(selector: script.pointee.hook?.selector ?? "the closure"))
-    case .lent: .notConvertible(type: "\(argument.info?.name ?? "?") (borrowed by a coroutine or async function)")
+    case .borrowed: .notConvertible(type: "\(argument.info?.name ?? "?") (borrowed by a coroutine or async function)")
     }
   }
 
@@ -265,7 +265,7 @@ enum CallValues {
     guard case .closure = info.kind else { return try bridge.store(value, as: info, at: memory) }
     let writer = ValueWriter(script.pointee.view.call)
     if info.isBorrowedFunction, !writer.canReleaseAfterCall {
-      throw .notConvertible(type: "\(info.name) (lent to a coroutine or async function)")
+      throw .notConvertible(type: "\(info.name) (borrowed by a coroutine or async function)")
     }
     // Where the original threw, the result registers hold something else.
     let isThere = if case .result = root { !script.pointee.view.didThrow } else { true }
@@ -449,7 +449,7 @@ enum CallValues {
     former.noteChange(script)
   }
 
-  /// What the registers of a call's arguments hold, to tell a handler that puts others there from one that hands on what it was given.
+  /// What the registers of a call's arguments hold, to tell a handler that puts others there from one that forwards what it was given.
   private struct ArgumentRegisters {
     // The fields of HKTFrame before `results`.
     private static let bytes = MemoryLayout<HKTFrame>.offset(of: \.results)!
@@ -555,7 +555,7 @@ enum CallValues {
     let isStaged = script.pointee.changes.hasStagedArguments
     if isStaged { script.pointee.hook?.tellOfPrivate() }
     let former = isStaged ? ArgumentRegisters(script.pointee.view) : nil
-    do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(lent: script.pointee.arguments.borrowed) } catch {
+    do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(borrowed: script.pointee.arguments.borrowed) } catch {
       throw .runsOnce(script.pointee.hook.selector)
     }
     former?.noteChange(script)

@@ -30,7 +30,7 @@ extension CallView {
   }
 
   /// The class of the instance the method runs on, or what it was when the call began: an initialiser that failed has ended
-  /// the instance. Of what runs on a class, that. 0 for other kinds of `self`, and where it is not told.
+  /// the instance. Of what runs on a class, that. 0 for other kinds of `self`, and where it is not known.
   @inline(__always)
   var receiverClass: UInt {
     let (slot, isEnded) = withPlan { ($0.selfSlot, $0.consumesSelf) }
@@ -42,7 +42,7 @@ extension CallView {
 
 extension CallView {
   /// The class that an object must be of, or inherit from, to be the call's result; nil where any of the declared type will do,
-  /// and where it is not told.
+  /// and where it is not known.
   var resultClass: Metadata? {
     guard withPlan({ $0.resultIsOfSelf }) else { return nil }
     return UnsafeRawPointer(bitPattern: receiverClass).map(Metadata.init)

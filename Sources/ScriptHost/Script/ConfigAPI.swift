@@ -47,7 +47,7 @@ enum ConfigAPI {
   }
 }
 
-/// What a load of a patch is told.
+/// What a load of a patch is given.
 package struct PatchSettings: Sendable {
   var members: [JSONValue.Member] = []
   package init() {}

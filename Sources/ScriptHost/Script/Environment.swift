@@ -61,14 +61,14 @@ package final class Environment: @unchecked Sendable {
   /// The latest entry of each text in `selectors` and `classNames`: a handler that looks a name up at each call adds one.
   private var selectorNumbers: [String: Int] = [:]
   private var classNumbers: [String: Int] = [:]
-  /// Images of which it was told that inlined calls in them are not known.
+  /// Images of which it was reported that inlined calls in them are not known.
   private let doubtfulImages = Mutex<Set<String>>([])
   /// The iterator of `pairs` of a handle, kept at its first use; 0 before.
   var nextFunction: SHLRef = 0
   /// So many times the host may still work for the load without its counting as the script's time.
   private var freeWorks = 2000
-  /// Selectors hooked for objects, whose gaps were told.
-  var toldOfObjects: Set<String> = []
+  /// Selectors hooked for objects, whose gaps were reported.
+  var reportedObjects: Set<String> = []
   /// `class.define`, which is a field of `class`.
   var defineFunction: SHLRef = 0
   /// Messages it answers.
@@ -260,7 +260,7 @@ package final class Environment: @unchecked Sendable {
     return selectors.count - 1
   }
 
-  /// Whether that of the image is to be told: the first time. Any thread.
+  /// Whether that of the image is to be reported: the first time. Any thread.
   func tellsDoubt(of image: String) -> Bool { doubtfulImages.withLock { $0.insert(image).inserted } }
 
   func number(ofClass name: String) -> Int {

@@ -53,7 +53,7 @@ enum FailureAnswer {
   }
 
   /// What happens in the handler's place, for messages; nil: what always does.
-  var told: String? {
+  var sentence: String? {
     switch self {
     case .original: nil
     case .error: "the call throws"

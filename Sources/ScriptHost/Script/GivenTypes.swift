@@ -12,8 +12,8 @@ extension ValueBridge {
     case SHL_BOOL: return .natural(Metadata(Bool.self))
     case SHL_STRING: return .natural(Metadata(String.self))
     case SHL_TABLE: return tableType(value)
-    case SHL_HANDLE: return handleType(value).map(GivenType.exact) ?? .untold
-    default: return .untold
+    case SHL_HANDLE: return handleType(value).map(GivenType.exact) ?? .unknown
+    default: return .unknown
     }
   }
 
@@ -27,7 +27,7 @@ extension ValueBridge {
   private func tableType(_ table: SHLValue) -> GivenType {
     var keys: [GivenType] = []
     var values: [GivenType] = []
-    guard let inner = try? nested() else { return .untold }
+    guard let inner = try? nested() else { return .unknown }
     forEach(in: table) { key, value in
       keys.append(inner.givenType(key))
       values.append(inner.givenType(value))

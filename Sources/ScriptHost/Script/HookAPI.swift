@@ -184,7 +184,7 @@ enum HookAPI {
     }
     SharedMethods.tell(report, of: selector, patch)
     // Once is enough for what is hooked for each of many objects.
-    if wishes.object != nil && !patch.toldOfObjects.insert(selector.text).inserted { return }
+    if wishes.object != nil && !patch.reportedObjects.insert(selector.text).inserted { return }
     if selector.isGlob { return report.tellUnproven(patch) }
     report.tellReach(patch)
     noteMissedCopies(selector, patch)

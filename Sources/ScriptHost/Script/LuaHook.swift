@@ -46,8 +46,8 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private let family: Family
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
-  private let toldOfPrivate = Atomic<Bool>(false)
-  private let toldOfOutcome = Atomic<Bool>(false)
+  private let reportedPrivate = Atomic<Bool>(false)
+  private let reportedOutcome = Atomic<Bool>(false)
   /// Never freed, never written again.
   nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
@@ -93,7 +93,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
   func tellOfPrivate() {
-    guard declaration.isEffectivelyPrivate, position != .after, !toldOfPrivate.exchange(true, ordering: .relaxed) else { return }
+    guard declaration.isEffectivelyPrivate, position != .after, !reportedPrivate.exchange(true, ordering: .relaxed) else { return }
     patch.log.say(
       "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
     )
@@ -102,12 +102,12 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// Says, the first time the handler replaces a result, where nothing tells whether callers look at it.
   @inline(__always)
   func tellOfOutcome(_ view: CallView) {
-    if !toldOfOutcome.load(ordering: .relaxed) { tellOfFirstOutcome(view) }
+    if !reportedOutcome.load(ordering: .relaxed) { tellOfFirstOutcome(view) }
   }
 
   @inline(never)
   private func tellOfFirstOutcome(_ view: CallView) {
-    guard !toldOfOutcome.exchange(true, ordering: .relaxed), let why = OutcomeReach.whyNotKnown(view.plan.result, view.call) else { return }
+    guard !reportedOutcome.exchange(true, ordering: .relaxed), let why = OutcomeReach.whyNotKnown(view.plan.result, view.call) else { return }
     // In the journal alone: of most handlers nobody can tell, and nothing is wrong with them.
     patch.log.append(.note, "outcome not proven") { fields in
       fields.add(
@@ -442,14 +442,14 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   private func fail(
     _ script: UnsafeMutablePointer<ScriptCall>, _ text: String, hasPosition: Bool = false, blame: Blame = .counted
   ) -> HKTOutcome {
-    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? failureAnswer.told : "the call throws"
-    let told = hasPosition ? text : "\(source):\(line): \(text)"
+    let instead = position == .contain || script.pointee.didTrap ? "the trap stands" : behind == .original ? failureAnswer.sentence : "the call throws"
+    let message = hasPosition ? text : "\(source):\(line): \(text)"
     failed.add(1, ordering: .relaxed)
-    patch.failed(selector, position.rawValue, told, instead: instead)
+    patch.failed(selector, position.rawValue, message, instead: instead)
     // With all that the handler is on, once it failed so often on several.
     if blame == .counted, handler.breaker.recordFailure() {
       patch.disabled(handler: line, failures: handler.breaker.limit, seconds: handler.breaker.windowSeconds)
-      return answer(failureAnswer, script, told) ?? abandon(script)
+      return answer(failureAnswer, script, message) ?? abandon(script)
     }
     let opens =
       switch blame {
@@ -462,7 +462,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
       if let token { HookEngine.shared.remove(token) }
       patch.disabled(selector, position.rawValue, failures: blame == .whole ? 1 : breaker.limit, seconds: breaker.windowSeconds, instead: instead)
     }
-    return answer(failureAnswer, script, told) ?? abandon(script)
+    return answer(failureAnswer, script, message) ?? abandon(script)
   }
 
   func abandon(_ script: UnsafeMutablePointer<ScriptCall>) -> HKTOutcome {

@@ -65,9 +65,15 @@ package final class Patch: Sendable {
     for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
       log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
     }
-    for wait in installation.waits where !wait.hasLanded {
-      let reason = wait.refused.first.map { "appeared and could not be hooked: \($0.reason)" } ?? "was waited for and never appeared"
-      log.note("never appeared", "\(fileName): '\(wait.selector)' \(reason)")
+    let waits = installation.waits.filter { !$0.hasLanded }
+    for wait in waits {
+      guard let refusal = wait.refused.first else { continue }
+      log.note("never appeared", "\(fileName): '\(wait.selector)' appeared and could not be hooked: \(refusal.reason)")
+    }
+    // A library that was never opened is reported once, with all that was waited for.
+    let absent = waits.filter(\.refused.isEmpty).map { "'\($0.selector)'" }
+    if !absent.isEmpty {
+      log.note("never appeared", "\(fileName): \(absent.joined(separator: ", ")) \(absent.count == 1 ? "was" : "were") waited for and never appeared")
     }
   }
 }

@@ -128,7 +128,7 @@ struct ScriptCall {
   func selfAfterCall(_ plan: ValueSelfPlan) -> SelfAfterCall {
     guard hasRun || didTrap else { return .left }
     // A trap may have left it half given away.
-    return didTrap && plan.access == .unknown && !(plan.info?.isTrivial ?? false) ? .untold : view.selfAfterCall(plan)
+    return didTrap && plan.access == .unknown && !(plan.info?.isTrivial ?? false) ? .unknown : view.selfAfterCall(plan)
   }
 
   /// Gives `body` the memory of a borrowed value, as it is now.

@@ -6,8 +6,8 @@ private import Synchronization
 
 enum SharedMethods {
   private struct Meeting: Hashable { let patch: String, other: String, selector: String }
-  private static let told = Mutex<Set<Meeting>>([])
-  /// So many are remembered; later ones are not told.
+  private static let reported = Mutex<Set<Meeting>>([])
+  /// So many are remembered; later ones are not reported.
   private static let most = 10_000
 
   /// Notes what handlers of other patches stand on the same functions.
@@ -48,6 +48,6 @@ enum SharedMethods {
 
   private static func isNew(_ patch: String, _ other: String, _ selector: String) -> Bool {
     let (first, second) = patch < other ? (patch, other) : (other, patch)
-    return told.withLock { $0.count < most && $0.insert(Meeting(patch: first, other: second, selector: selector)).inserted }
+    return reported.withLock { $0.count < most && $0.insert(Meeting(patch: first, other: second, selector: selector)).inserted }
   }
 }

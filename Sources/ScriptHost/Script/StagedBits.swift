@@ -68,6 +68,6 @@ extension SHLArguments {
   mutating func close() { (readable, changeable, staged) = (false, false, 0) }
 
   /// A handle to the argument was given out.
-  mutating func lend(_ index: Int) { if index < 64 { borrowed |= 1 << UInt64(index) } }
-  func isLent(_ index: Int) -> Bool { index < 64 && borrowed & 1 << UInt64(index) != 0 }
+  mutating func borrow(_ index: Int) { if index < 64 { borrowed |= 1 << UInt64(index) } }
+  func isBorrowed(_ index: Int) -> Bool { index < 64 && borrowed & 1 << UInt64(index) != 0 }
 }

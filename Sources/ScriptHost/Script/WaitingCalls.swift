@@ -15,7 +15,7 @@ enum WaitingCalls {
     fileprivate var patch: UnsafeRawPointer?
     fileprivate var around: UnsafeRawPointer?
     fileprivate var since: UInt32
-    fileprivate var told: UInt32
+    fileprivate var reported: UInt32
     fileprivate var record: UnsafeMutablePointer<HKTWaiting>
   }
 
@@ -24,7 +24,7 @@ enum WaitingCalls {
     guard let record = hkt_waiting_here() else { return nil }
     let outer = Outer(
       what: record.pointee.what, patch: record.pointee.patch, around: record.pointee.around, since: record.pointee.since,
-      told: record.pointee.told, record: record)
+      reported: record.pointee.reported, record: record)
     if outer.what != nil { hkt_waiting_end(record) }
     // They live as long as the call, and the watcher keeps the thread in it while it looks.
     record.pointee.what = UnsafeRawPointer(Unmanaged.passUnretained(callable).toOpaque())
@@ -32,31 +32,31 @@ enum WaitingCalls {
     let top = ScriptThread.current()?.pointee.top
     record.pointee.around = top.flatMap { $0.pointee.hook as LuaHook? }.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) }
     record.pointee.since = hkt_waiting_now()
-    record.pointee.told = 0
+    record.pointee.reported = 0
     hkt_waiting_begin(record)
     if !hkt_waiting_is_watched() { watch() }
     return outer
   }
 
-  /// It is over, or was left. True: it took so long that it was told.
+  /// It is over, or was left. True: it took so long that it was reported.
   static func end(_ outer: Outer?) -> Bool {
     guard let outer else { return false }
     let record = outer.record
     hkt_waiting_end(record)
-    let isOverdue = record.pointee.told != 0
+    let isOverdue = record.pointee.reported != 0
     defer { if outer.what != nil { hkt_waiting_begin(record) } }
     record.pointee.what = outer.what
     record.pointee.patch = outer.patch
     record.pointee.around = outer.around
     record.pointee.since = outer.since
-    record.pointee.told = outer.told
+    record.pointee.reported = outer.reported
     return isOverdue
   }
 
   // MARK: The watcher
 
   private static let tick: UInt32 = 250_000_000
-  /// In ticks: when a call is told of and woken, and how long the watcher looks for calls that are not there.
+  /// In ticks: when a call is reported and woken, and how long the watcher looks for calls that are not there.
   private static let long: UInt32 = 8, idle = 40
 
   private static func watch() {
@@ -97,8 +97,8 @@ enum WaitingCalls {
     guard let what = record.pointee.what, let patch = record.pointee.patch else { return false }
     // Alive while the record is looked at: see `begin`.
     let environment = Unmanaged<Environment>.fromOpaque(patch).takeUnretainedValue()
-    if record.pointee.told == 0, environment.didLoad || age >= 4 * long {
-      record.pointee.told = 1
+    if record.pointee.reported == 0, environment.didLoad || age >= 4 * long {
+      record.pointee.reported = 1
       let callable = Unmanaged<Callable>.fromOpaque(what).takeUnretainedValue()
       let hook = record.pointee.around.map { Unmanaged<LuaHook>.fromOpaque($0).takeUnretainedValue() }
       tell(environment, callable, hook, seconds: age / 4)

@@ -8,16 +8,16 @@ struct TraceHead {
 
   /// What may be missed whatever is traced, once each.
   private var unproven: [String] { report.unproven.map(\.description) }
-  /// More of them are told on demand.
-  private static let toldUnasked = 3
+  /// More of them are reported on demand.
+  private static let reportedUnasked = 3
 
   var text: String {
     let partial = report.partialCount == 0 ? "" : ", \(report.partialCount) in part"
     let hint = (report.refused.isEmpty && report.partialCount == 0) || settings.showRefusals ? "" : " (--why)"
     var text = "\(report.matched) matched, \(report.tokens.count) hooked, \(report.refused.count) refused\(partial)\(hint)\n"
-    let told = settings.showRefusals ? unproven[...] : unproven.prefix(Self.toldUnasked)
-    for sentence in told { text += "  may miss \(sentence)\n" }
-    if told.count < unproven.count { text += "  and as much of \(unproven.count - told.count) other images (--why)\n" }
+    let reported = settings.showRefusals ? unproven[...] : unproven.prefix(Self.reportedUnasked)
+    for sentence in reported { text += "  may miss \(sentence)\n" }
+    if reported.count < unproven.count { text += "  and as much of \(unproven.count - reported.count) other images (--why)\n" }
     if settings.showRefusals { for (kind, selector, sentence) in reasons { text += "  " + Self.line(kind, selector, sentence) + "\n" } }
     return text
   }

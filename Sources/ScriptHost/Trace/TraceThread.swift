@@ -61,7 +61,7 @@ struct TraceThread {
 
   fileprivate static var hostTicks: UInt64 { hkt_thread().map { $0.pointee.host_ticks } ?? 0 }
 
-  /// Runs work of the host's, to be taken off; it is told when it began.
+  /// Runs work of the host's, to be taken off; it is reported when it began.
   @inline(__always)
   static func hostWork<R>(_ body: (UInt64) -> R) -> R {
     let began = hkt_ticks()

@@ -179,7 +179,7 @@ package final class Tracer: @unchecked Sendable {
 
   private func endAsync(_ target: TraceTarget, _ view: CallView) {
     let elapsed = hkt_call_duration_ns(view.call)
-    // Most of it may have been waiting: no time of its own is told.
+    // Most of it may have been waiting: no time of its own is reported.
     target.note(elapsed, own: nil, didThrow: view.didThrow)
     // Where its results are is no place that a debugger sees.
     if settings.summaryOnly || settings.format == .bytes { return }

@@ -59,11 +59,11 @@ struct ProgramStubs {
     let variable = type.name.replacing(".", with: "_")
     // A chunk has at most 200 locals.
     text += "local \(variable) = {}\n"
-    var told: Set<String> = []
+    var reported: Set<String> = []
     for family in families where family.declaration.kind == .function && LuaNames.isName(family.declaration.name) {
       let name = LuaNames.safe(family.declaration.name)
       // Overloads share a name; editors take the first.
-      if told.insert(name).inserted { text += method(family, variable, name) }
+      if reported.insert(name).inserted { text += method(family, variable, name) }
     }
     return text + "end\n"
   }

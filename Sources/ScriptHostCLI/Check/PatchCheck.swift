@@ -146,8 +146,8 @@ struct PatchCheck {
 
   private mutating func checkNames() {
     let assigned = others.union(meanings.names.globals.filter(\.isAssigned).map(\.name.text))
-    var told: Set<String> = []
-    for use in meanings.names.globals where told.insert(use.name.text).inserted {
+    var reported: Set<String> = []
+    for use in meanings.names.globals where reported.insert(use.name.text).inserted {
       let name = use.name.text
       if use.isAssigned {
         let isOurs = ScriptReference.globalNames.contains(name)

@@ -22,7 +22,7 @@ final class LineEditor {
 
   /// What else is written on the terminal, above the line that is edited.
   var beside: ProgramOutput?
-  /// Told each line that went into the history.
+  /// Receives each line that went into the history.
   var entered: (String) -> Void = { _ in }
 
   private var line: [Character] = []

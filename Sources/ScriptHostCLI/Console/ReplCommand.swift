@@ -85,7 +85,7 @@ final class ReplChild {
   private var socket: HostedProcess?
 
   init(_ arguments: Arguments) throws(Failure) {
-    // As the child checks it: a wrong program is told before a process is made.
+    // As the child checks it: a wrong program is reported before a process is made.
     _ = try Launch(arguments)
     guard let own = RawPath("/proc/self/exe").resolved() else { throw .notStarted("this command's own file cannot be found, \(systemMessage(errno))") }
     var words: [[UInt8]] = [own.bytes, Array("run".utf8), Array("--hold".utf8)]

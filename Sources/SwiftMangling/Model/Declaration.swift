@@ -75,7 +75,7 @@ package struct Declaration: Sendable {
   package var isWitness = false
   /// Whether it is one is not known: where its arguments are is not, then.
   package var callersActorIsUndecided = false
-  package static let callersActorIsUntold =
+  package static let callersActorIsUnknown =
     "whether it takes its caller's actor (nonisolated(nonsending)) is not in its name, and its code does not show it"
   /// A subscript or one of its accessors. (A property may be called `subscript` too.)
   package var isSubscript = false

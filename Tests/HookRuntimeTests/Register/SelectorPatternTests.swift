@@ -80,4 +80,18 @@ struct NearestNamesTests {
     #expect(EditDistance.editDistance(Array("aaaaaaaa".utf8), Array("bbbbbbbb".utf8), bound: 3) == 4)
     #expect(EditDistance.editDistance(Array("a".utf8), Array("aaaaaaaa".utf8), bound: 3) == 4)
   }
+
+  @Test("lists take names that are not whole")
+  func lists() {
+    let members = SelectorPattern.ofMembers(named: "Cart")
+    func first(_ name: String) -> Int? { members.firstIndex { $0.matches(name, isStatic: false, typed: { [] }) } }
+    #expect(first("Cart.add(_:)") == 0)
+    #expect(first("Shop.Cart.title.get") == 2)
+    #expect(first("Shop.Till.Cart(_:)") == 3)
+    #expect(first("Shop.CartView.add(_:)") == nil)
+    let types = SelectorPattern.ofTypes(named: "Cart")
+    #expect(types.map { $0.matches("Shop.Cart", isStatic: false, typed: { [] }) } == [true, true])
+    #expect(types.map { $0.matches("Shop.CartView", isStatic: false, typed: { [] }) } == [false, true])
+    for exact in ["Shop.*", "add(_:)", "closure #1 in Cart", ""] { #expect(SelectorPattern.ofMembers(named: exact).isEmpty) }
+  }
 }

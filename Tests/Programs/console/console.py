@@ -80,6 +80,8 @@ found = attach("--json", text="6 * 7\n")
 check("an answer for tools is JSON", found[0] == 0 and json.loads(found[1].splitlines()[-1])["text"] == "42", found)
 found = attach(text=":help\n:types Server.*\n:methods Server.Shop.a*\n:nothing\n")
 check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server.Cart", "Server.Shop.answer(_:", "no command ':nothing'")), found)
+found = attach(text=":types Cart\n:methods Server.Shop\n")
+check("names need not be whole", all(word in found[1] for word in ("Server.Cart", "Server.Shop.answer(_:")), found)
 # The server's threads call it all the time; a session may end before one of them has.
 end = time.monotonic() + LIMIT
 while time.monotonic() < end:

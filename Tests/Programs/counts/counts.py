@@ -236,7 +236,7 @@ class Counts:
         return found, wanted, merged
 
     def by_gdb(self, program_families, wanted, merged):
-        """{family: calls}, {family: {body: hits}} by one rule: what a body hands on to a sibling is the same call."""
+        """{family: calls}, {family: {body: hits}} by one rule: what a body forwards to a sibling is the same call."""
         bodies = [b for f in wanted for b in program_families[f] if not b.merged]
         stand_ins = {body: each for image in {b.image for b in bodies} for body, each in families.stand_ins(image, bodies).items()}
         entries, facts = self.hits(bodies, merged)
@@ -256,7 +256,7 @@ class Counts:
             added = set.intersection(*(set(thunk["constants"]) for _, thunk in each))
             thunks[target] = [(body, thunk) for body, thunk in each if set(thunk["constants"]) == added]
         calls, hits, jumped = Counter(), defaultdict(Counter), Counter()
-        entered = defaultdict(dict)  # (thread, rsp) -> {family: (body, return address)} not handed on yet
+        entered = defaultdict(dict)  # (thread, rsp) -> {family: (body, return address)} not forwarded yet
         for address, thread, rsp, back, *registers in entries:
             if address in thunks:
                 mine = [(body, merged[address][0]) for body, thunk in thunks[address] if passes(thunk, registers)]
@@ -340,7 +340,7 @@ class Counts:
 
     @staticmethod
     def entered_through(known, symbol, hits):
-        """A merged body that is entered no more often than the thunks that hand on to it, which are the selector's bodies."""
+        """A merged body that is entered no more often than the thunks that forward to it, which are the selector's bodies."""
         return symbol.endswith("Tm") and hits[symbol] <= sum(n for s, n in hits.items() if s in known)
 
     def explain(self):

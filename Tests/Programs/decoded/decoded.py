@@ -284,7 +284,7 @@ for line in trace:
     words = said[owner][spoken[owner]] if len(owners) == 1 and spoken[owner] < len(said[owner]) else None
     spoken[owner] += 1
     list_, i = by_body[body], position[body]
-    while i < len(list_) and list_[i]["stack"] != line["stack"]: i += 1; counts["entries that a body handed on"] += 1
+    while i < len(list_) and list_[i]["stack"] != line["stack"]: i += 1; counts["entries that a body forwarded"] += 1
     position[body] = i + 1
     if i >= len(list_):
         if len(list_) < limit: wrong.append(f"{titles[owner]}: gdb did not see a call that was traced")

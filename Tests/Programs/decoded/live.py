@@ -132,7 +132,7 @@ class Return(gdb.Breakpoint):
 
     def note(self):
         rsp = word("rsp")
-        # A body that hands its call on has the same frame as the one it calls.
+        # A body that forwards its call has the same frame as the one it calls.
         for each in [each for each in self.waiting if each[0] + 8 == rsp]:
             each[1]["returned"] = {"i": [word(r) for r in ("rax", "rdx", "rcx", "r8")], "f": [vector(i)[:8].hex() for i in range(4)],
                                    "thrown": word("r12"), "memory": (memory(each[1]["sret"], 256) or b"").hex()}

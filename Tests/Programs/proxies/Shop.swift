@@ -166,7 +166,7 @@ public final class Forwarder: CartDelegate {
   }
   /// What code of this module finds in the property.
   @inline(never) public static func find(_ cart: Cart) -> (any CartDelegate)? { cart.delegate }
-  /// Takes the delegate's place, and hands on to it: what the module itself sees there.
+  /// Takes the delegate's place, and forwards to it: what the module itself sees there.
   public func insert(before cart: Cart) {
     next = cart.delegate
     cart.delegate = self

@@ -412,7 +412,7 @@ func cycles() throws {
     let cart = Cart()
     let theirs = Forwarder(nil)
     cart.delegate = theirs
-    // Theirs hands on to our proxy, which stands before theirs.
+    // Theirs forwards to our proxy, which stands before theirs.
     theirs.next = ownerDelegate(cart)
     check(theirs.next === theirs, false, "it is our proxy")
     cart.delegate = theirs
@@ -474,7 +474,7 @@ func unownedSlot() throws {
   let forwarder = Forwarder(screen)
   owner.delegate = forwarder
   owner.change(Cart())
-  check(Trace.shared.take(), "[cartDidChange(_:)] forward s:changed:0", "a delegate that hands the call on is one event")
+  check(Trace.shared.take(), "[cartDidChange(_:)] forward s:changed:0", "a delegate that forwards the call is one event")
   watch.remove()
   owner.change(Cart())
   check(Trace.shared.take(), "forward s:changed:0", "removed: nothing is recorded")

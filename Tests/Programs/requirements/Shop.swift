@@ -111,7 +111,7 @@ public struct Coin: Numbered {
   public let number: Int
   public init(number: Int) { self.number = number }
 }
-/// The witnesses of both protocols are equal, and hand on to the method.
+/// The witnesses of both protocols are equal, and forward to the method.
 public final class Mint<Metal: Priced>: Maker, Tooled {
   let metal: Metal
   public init(_ metal: Metal) { self.metal = metal }

@@ -54,4 +54,13 @@ done
 python3 "$here/ends.py" TERM served.lines "$scripthost" trace --state "$work/state" -o served.lines -c --for 300ms -e 'Shop.tick(_:)' -- ./shop serve >ends.said 2>&1 || true
 says '--for ends the trace with its table, and the program goes on' ends.said 'table before the end: True'
 says 'until a signal ends it' ends.said 'ended by SIGTERM'
+# Who looks for a name need not know all of it.
+capture found "$scripthost" types swift-format SwiftLinter
+same 'types: a bare name' <(echo 'class  SwiftFormat.SwiftLinter') found.out
+capture found "$scripthost" methods swift-format SwiftFormat.SwiftLinter
+says 'methods: a type stands for its members' found.out 'SwiftFormat.SwiftLinter.init(configuration: Configuration'
+capture found "$scripthost" methods swift-format prettyPrint
+says 'methods: a bare name is looked for everywhere' found.out 'SwiftFormat.PrettyPrinter.prettyPrint()'
+capture found "$scripthost" types swift-format NoSuchNameAnywhere
+check 'types: what is nowhere is told' grep -q "^scripthost: no type matches 'NoSuchNameAnywhere'" found.err
 finish

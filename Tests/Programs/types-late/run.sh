@@ -46,14 +46,14 @@ LUA
   for by in dynamic-replacement entry; do
     says "$level, $by: functions are hooked before they are replaced" "$by.first.out" 'before walk 2 2 greet 11 swapped 202 dropped 303'
   done
-  says "$level: a replacement that comes later is in front of the variable's hook, which sees what it hands on" \
+  says "$level: a replacement that comes later is in front of the variable's hook, which sees what it forwards" \
     dynamic-replacement.first.out 'after walk 2 2 greet 11 swapped 207 dropped 7'
   check "$level: and the hooks say that their variable was changed" \
     [ "$(grep -c 'back end dynamic-replacement, .*changed by someone else' dynamic-replacement.first.err)" = 2 ]
   says "$level: a hook that comes later is in front of the replacement" dynamic-replacement.behind.out 'after walk 2 2 greet 11 swapped 207 dropped 707'
   check "$level: and nothing was changed by someone else" [ "$(grep -c 'changed by someone else' dynamic-replacement.behind.err)" = 0 ]
   for order in first behind; do
-    says "$level, $order: by entry, a call and the replacement's own call of the original are seen, and calls it does not hand on" \
+    says "$level, $order: by entry, a call and the replacement's own call of the original are seen, and calls it does not forward" \
       "entry.$order.out" 'after walk 2 2 greet 11 swapped 407 dropped 707'
   done
   says "$level: a table's hook sees the class and a subclass" vtable.out 'before walk 10002 10002 greet 11 swapped 2 dropped 3'

@@ -27,7 +27,7 @@ public func onThread(_ work: @escaping () -> Void) {
   let box = Unmanaged.passRetained(Work(run: work))
   var thread = pthread_t()
   pthread_create(&thread, nil, { box in
-    // `onThread` alone starts threads here, and hands on one reference.
+    // `onThread` alone starts threads here, and passes one reference on.
     Unmanaged<Work>.fromOpaque(box!).takeRetainedValue().run()
     return nil
   }, box.toOpaque())

@@ -61,9 +61,9 @@ private func changedElsewhere() throws {
   check(HookEngine.shared.info(token!)?.isChangedElsewhere, true, "it is told")
   check(HookEngine.shared.remove(token!), true, "ours goes")
   check(place.pointee, theirs, "theirs stays")
-  // They leave, and put back what they found: our stub, which hands on.
+  // They leave, and put back what they found: our stub, which forwards.
   place.pointee = ours
-  check(library.call("cases_user"), Int32(getuid()), "a stub without a hook hands on")
+  check(library.call("cases_user"), Int32(getuid()), "a stub without a hook forwards")
 }
 
 private func oneImage() throws {

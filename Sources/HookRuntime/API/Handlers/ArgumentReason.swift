@@ -26,7 +26,7 @@ enum ArgumentReason {
   }
 
   static func unreplaceable(_ result: ResultPlan) -> String {
-    if result.isYielded { return "it is lent to the caller, and stays where it is" }
+    if result.isYielded { return "it is borrowed by the caller, and stays where it is" }
     if !result.isOwned { return "somebody else owns it" }
     return unreadable(result)
   }

@@ -120,7 +120,7 @@ struct HandlerCall: ~Copyable {
       switch obstacle {
       case .outOfReach: ArgumentReason.unreplaceable(argument)
       case .lost(let reach): "it " + reach.reason(selector: selector)
-      case .lent: "it is lent to an access that ends where nobody sees it"
+      case .borrowed: "it is borrowed by an access that ends where nobody sees it"
       }
     return .argumentNotReplaceable(selector: selector, position: index, label: argument.label, reason: reason)
   }

@@ -3,7 +3,7 @@
 /// A handler asked for something its call cannot give. The call is as it was before.
 ///
 /// An error of this kind that leaves the handler makes the handler fail: the original runs with the arguments it was called
-/// with (unless it ran already, then its result stands), and `Hooks.onFailure` is told.
+/// with (unless it ran already, then its result stands), and `Hooks.onFailure` is reported.
 public enum HandlerError: Error, Sendable, Equatable {
   /// The selector has no argument of this label or at this position (from 0).
   case noArgument(selector: String, asked: String, known: [String])

@@ -24,7 +24,7 @@ enum HandlerFailures {
 
   static func tell(_ failure: HandlerFailure) {
     if let listener = listener.withLock({ $0 }) { return listener(failure) }
-    // Nobody listens: the first failure of each handler is told where people look.
+    // Nobody listens: the first failure of each handler is reported where people look.
     if failure.number == 1 { ErrorOutput.write("\(failure)") }
   }
 }

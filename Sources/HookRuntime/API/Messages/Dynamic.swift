@@ -31,7 +31,7 @@ public struct Dynamic {
 
   public subscript(dynamicMember name: String) -> DynamicMember { DynamicMember(of: receiver, [name]) }
 
-  /// Sets a property. An assignment cannot throw: what went wrong is told to ``Messages/onFailedAssignment(_:)``; `try object.name(value)`
+  /// Sets a property. An assignment cannot throw: what went wrong is reported to ``Messages/onFailedAssignment(_:)``; `try object.name(value)`
   /// does the same and throws.
   public subscript<T>(dynamicMember name: String) -> T {
     @available(*, unavailable, message: "a property is read by a call: 'try object.name()'")

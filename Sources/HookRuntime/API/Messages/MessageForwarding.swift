@@ -20,7 +20,7 @@ extension MessageForwarding {
   public static func forward(_ message: Message) throws -> Message.Reply { .passedOn }
 }
 
-/// An object that answers nothing itself: every message goes to its target, and whoever wants to know of it is told before.
+/// An object that answers nothing itself: every message goes to its target, and whoever wants to know of it is notified before.
 ///
 ///     let spy = MessageProxy(to: cart) { print($0.selector, $0.arguments) }
 ///     try Dynamic(spy).add("apple", price: 2.5, quantity: 1)

@@ -91,7 +91,7 @@ extension Messages where Instance == Any {
   /// Asked where nobody else answers, ``onUnknown(_:)`` included.
   package static func setGuard(_ answer: @escaping @Sendable (Message, CallError) -> UnknownMessage) { MessageRegistry.shared.setGuard(answer) }
 
-  /// Told of assignments to properties of a ``Dynamic`` that failed, which cannot throw. Without a listener they are written to the
+  /// Notified of assignments to properties of a ``Dynamic`` that failed, which cannot throw. Without a listener they are written to the
   /// error output; nil goes back to that.
   public static func onFailedAssignment(_ listener: (@Sendable (_ property: String, any Error) -> Void)?) {
     MessageRegistry.shared.setFailedAssignment(listener)

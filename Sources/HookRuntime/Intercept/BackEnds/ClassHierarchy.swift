@@ -1,7 +1,7 @@
 // ClassHierarchy — the subclasses of a class in this process, and where their metadata is.
 //
 // Nothing is run to find out: metadata that lies in an image is found by its symbol, metadata that is made at first use by
-// the word in which the runtime keeps it. Which class inherits from which is told by names (for classes that were never
+// the word in which the runtime keeps it. Which class inherits from which is known by names (for classes that were never
 // used) and by the metadata themselves.
 private import SwiftMangling
 

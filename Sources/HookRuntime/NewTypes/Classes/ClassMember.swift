@@ -18,7 +18,7 @@ package struct ClassMember: Sendable {
   /// - Parameters:
   ///   - name: `total(tax:)`, `title.get`, `static make()`, also with types, or with the class before it.
   ///   - type: its superclasses are looked through, too.
-  ///   - suggesting: a miss is told with the nearest name.
+  ///   - suggesting: a miss is reported with the nearest name.
   static func find(_ name: String, in type: Metadata, suggesting: Bool = true) -> Result<ClassMember, MemberProblem> {
     let isStatic = name.hasPrefix("static ")
     let bare = String(name.dropStatic())

@@ -61,7 +61,7 @@ package struct InstanceMaker: Sendable {
 extension InstanceMaker {
   /// A new object of a class of the program, whose stored properties are given; the caller owns it.
   /// - Parameter values: one for each of `Metadata.storedFields`, in their order; they are moved into the object.
-  /// - Returns: nil where the object holds more than its properties, or these cannot be told; the values are the caller's then.
+  /// - Returns: nil where the object holds more than its properties, or these cannot be known; the values are the caller's then.
   package static func object(of type: Metadata, _ values: [OwnedValue]) -> UnsafeMutableRawPointer? {
     guard isWhole(type), values.count == type.storedFields.count else { return nil }
     let header = ClassHeader(type)

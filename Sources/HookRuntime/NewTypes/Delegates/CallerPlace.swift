@@ -33,7 +33,7 @@ final class CallerPlace: Sendable {
     if isOwnImage, !image.isMainProgram { return true }
     guard let declaration = Self.function(at: UInt(address &+ image.bias)) else { return false }
     if isOwnImage, declaration.context == owner { return (declaration.extensionModule ?? module) == module }
-    // A subclass, in whatever image, calls what it inherits; its override of the property asks for what it hands on.
+    // A subclass, in whatever image, calls what it inherits; its override of the property asks for what it forwards.
     guard let type = DelegateProperty.type(of: declaration) else { return false }
     return type != ownerType && type.isSubclass(of: ownerType) && declaration.extensionModule.map { $0 == declaration.module } ?? true
   }

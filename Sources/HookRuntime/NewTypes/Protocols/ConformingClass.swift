@@ -1,6 +1,6 @@
 // ConformingClass — a class made at run time that conforms to protocols of the program, whatever its objects do for them.
 //
-// Its witness tables are in memory of ours, and the runtime is told of them, so that casts find them. Each word names a
+// Its witness tables are in memory of ours, and the runtime is notified of them, so that casts find them. Each word names a
 // synthesized method: its layer looks at the object in r13 for a handler (Behaviour); what has none goes on to the forwarder, which
 // calls the object's target through the target's own table, or a default implementation, or answers nothing.
 internal import CHookTrampoline

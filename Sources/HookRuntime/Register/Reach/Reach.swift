@@ -18,7 +18,7 @@ package struct Reach {
     self.images = images
   }
 
-  /// Every back end but for C functions', in the order in which they are told.
+  /// Every back end but for C functions', in the order in which they are reported.
   package func all() -> [BackEndReach] {
     var all = [entry(), vtable(), classSwitch(), dynamic(), witness()]
     // As the engine does for a hook of the type's calls.
@@ -134,7 +134,7 @@ package struct Reach {
       .dynamic, "the variable through which the function is replaced",
       // The compiler never looks into such a function: every call of it runs it, and it asks for its variable.
       Dictionary(uniqueKeysWithValues: CallWay.allCases.map { ($0, .all) }),
-      limits: ["a replacement that is loaded later stands before it: the hook sees what that hands on, and lists tell"])
+      limits: ["a replacement that is loaded later stands before it: the hook sees what that forwards, and lists tell"])
   }
 
   private func witness() -> BackEndReach {

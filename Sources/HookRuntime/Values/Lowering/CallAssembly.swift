@@ -211,7 +211,7 @@ struct CallAssembly: Sendable {
     case (false, false):
       // Wherever self would be, it is not: no code takes it, or callers that know the code leave it out.
       let register: Places = signature.isMethod ? .selfRegister : .nothing
-      let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .untold) }
+      let all = words.places.reduce(into: Places.nothing) { $0.formUnion(Places(argument: $1) ?? .unknown) }
       let isGone = !signature.isMethod || evidence.isCertainlyUnused(register) || !evidence.arePassed(register)
       // In a private function the optimiser takes unused arguments out, and a word of self may stand in the place of one.
       let isKept = evidence.keptBecause != nil || !declaration.isEffectivelyPrivate

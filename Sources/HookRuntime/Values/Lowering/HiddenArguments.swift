@@ -65,13 +65,13 @@ struct HiddenArguments {
     where parameter.concrete == nil && !fulfilled.contains(parameter.key) && parameter.key != last?.key {
       add(parameter.kind == .value ? .value(parameter.key) : .metadata(parameter.key), &allocator, lost)
     }
-    let untold = environment.tablesAreKnown ? lost : "which witness tables it takes is not in its name"
+    let missing = environment.tablesAreKnown ? lost : "which witness tables it takes is not in its name"
     for conformance in environment.conformances where !isFulfilled(conformance) && conformance != last?.conformance {
-      add(.witnessTable(conformance), &allocator, untold)
+      add(.witnessTable(conformance), &allocator, missing)
     }
     if let last {
-      add(.metadata(last.key), &allocator, untold)
-      add(.witnessTable(last.conformance), &allocator, untold)
+      add(.metadata(last.key), &allocator, missing)
+      add(.witnessTable(last.conformance), &allocator, missing)
     }
     if !environment.tablesAreKnown || lost != nil { isExact = false }
   }

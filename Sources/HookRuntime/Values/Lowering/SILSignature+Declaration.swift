@@ -11,7 +11,7 @@ extension SILSignature {
     if case .typed(let error) = function.thrown { addErrorAddress(error, lowering) }
     // An async function that runs where its caller does takes that actor before its arguments.
     if declaration.takesCallersActor { addHidden(words: 2) }
-    if declaration.callersActorIsUndecided { breakOff(at: parameters.count, Declaration.callersActorIsUntold) }
+    if declaration.callersActorIsUndecided { breakOff(at: parameters.count, Declaration.callersActorIsUnknown) }
     for (index, parameter) in function.parameters.enumerated() { add(parameter, at: index, of: declaration) }
     addSelf(declaration, lowering)
   }

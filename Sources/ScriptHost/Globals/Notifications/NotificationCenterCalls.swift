@@ -53,7 +53,7 @@ final class NotificationCenterCalls: @unchecked Sendable {
     center = Unmanaged<AnyObject>.fromOpaque(object).takeRetainedValue()
   }
 
-  /// The type of the closures that are told.
+  /// The type of the closures that are reported.
   var observerType: TypeInfo { add.arguments[3].info }
   var postedObject: TypeInfo { post.arguments[1].info }
   var postedInfo: TypeInfo { post.arguments[2].info }

@@ -1,8 +1,8 @@
 // NotificationGuard — observers of Foundation's NotificationCenter that were made for an object, and are still there when it has ended.
 //
-// A center knows the object by its address alone: an observer that stays would be told of what another object posts that comes to the same
+// A center knows the object by its address alone: an observer that stays would be notified of what another object posts that comes to the same
 // address. The object's end is seen as it happens; the center is asked to let go of the observer a moment later, on a thread of the guard's:
-// whoever ends an object may hold a lock of the center. What scripts subscribe to ends with its object without the guard; it is told by it.
+// whoever ends an object may hold a lock of the center. What scripts subscribe to ends with its object without the guard, which it is told by.
 internal import CHookTrampoline
 internal import HookRuntime
 private import Synchronization

@@ -26,7 +26,7 @@ final class PatchTimer: @unchecked Sendable {
   private let isOver = Atomic<Bool>(false)
   /// A call waits in the main queue since then; 0: none does.
   private let posted = Atomic<UInt64>(0)
-  private let toldOfQueue = Atomic<Bool>(false)
+  private let reportedQueue = Atomic<Bool>(false)
   /// When it calls next, in nanoseconds by CLOCK_MONOTONIC. Guarded by the list's lock.
   var due: UInt64
 
@@ -69,18 +69,18 @@ final class PatchTimer: @unchecked Sendable {
     }
   }
 
-  /// So long a call waits for the main queue before that is told, in nanoseconds.
+  /// So long a call waits for the main queue before that is reported, in nanoseconds.
   static let patience: UInt64 = 5_000_000_000
 
-  /// When it is to be looked at whether the main queue has made its call; nil: none waits, or it was told.
+  /// When it is to be looked at whether the main queue has made its call; nil: none waits, or it was reported.
   var looksAt: UInt64? {
     let since = posted.load(ordering: .relaxed)
-    return since == 0 || toldOfQueue.load(ordering: .relaxed) ? nil : since + Self.patience
+    return since == 0 || reportedQueue.load(ordering: .relaxed) ? nil : since + Self.patience
   }
 
   /// A queue that nobody serves is no error of anybody's, and would make a timer that silently never calls.
   func tellOfQueue(_ now: UInt64, _ since: UInt64, _ patch: Environment? = nil) {
-    guard now >= since + Self.patience, let patch = patch ?? self.patch, !toldOfQueue.exchange(true, ordering: .relaxed) else { return }
+    guard now >= since + Self.patience, let patch = patch ?? self.patch, !reportedQueue.exchange(true, ordering: .relaxed) else { return }
     patch.log.say("\(place): the timer's call waits for the main queue since \((now - since) / 1_000_000_000) s; the program may not serve it")
   }
   func lookAtQueue(_ now: UInt64) {

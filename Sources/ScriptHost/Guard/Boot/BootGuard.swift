@@ -30,10 +30,10 @@ package enum BootGuard {
   static var failedStarts: Int { failures.load(ordering: .relaxed) }
 
   /// How the program stands with safe mode, in sentences; nothing where all is well.
-  static func told() -> [String] {
+  static func sentences() -> [String] {
     guard let file = place.withLock({ $0 }) else { return [] }
     let mode = file.read()
-    return mode.isCalm ? [] : mode.told()
+    return mode.isCalm ? [] : mode.sentences()
   }
 
   /// The patch files that stay out of this start.

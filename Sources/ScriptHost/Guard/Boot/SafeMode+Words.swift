@@ -14,7 +14,7 @@ extension SafeMode.Reason {
 
 extension SafeMode {
   /// How it stands now.
-  package func told() -> [String] {
+  package func sentences() -> [String] {
     var lines = [failures == 0 ? "the last start was good" : failures == 1 ? "the last start failed" : "\(failures) starts failed one after another"]
     for (stamp, reason) in retired.sorted(by: { $0.key.path < $1.key.path }) {
       lines.append("'\(stamp.path)' is not loaded: \(reason.words); it is loaded again when it is changed")

@@ -1,7 +1,7 @@
 // StartTasks — `boot.task`: what patches have done at the program's start, and again after starts that failed.
 //
 // Tasks are done once, when their phase is reached, higher priorities first and otherwise in the order in which they were made. One that
-// fails is told, and the others are done. What one crashes counts for the boot guard, which finds the patch by its last crumb.
+// fails is reported, and the others are done. What one crashes counts for the boot guard, which finds the patch by its last crumb.
 private import CCrash
 internal import CLuaShim
 private import Glibc

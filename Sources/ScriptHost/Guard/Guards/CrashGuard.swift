@@ -108,7 +108,7 @@ public enum CrashGuards {
   /// The hits of a guard so far, whoever enabled it.
   public static func hits(_ guarded: CrashGuard) -> UInt64 { GuardRegistry.shared.hits(guarded) }
 
-  /// Told of every hit that is recorded, on its thread, before the program goes on; nil: nobody is.
+  /// Notified of every hit that is recorded, on its thread, before the program goes on; nil: nobody is.
   public static func onHit(_ listener: (@Sendable (GuardHit) -> Void)?) { GuardRegistry.shared.listen(listener) }
 }
 

@@ -77,7 +77,7 @@ final class GuardRegistry: Sendable {
   func listen(_ listener: (@Sendable (GuardHit) -> Void)?) { state.withLock { $0.listener = listener } }
   func tell(_ hit: GuardHit) { state.withLock(\.listener)?(hit) }
 
-  /// The program ends: what guards have found out and not told yet is told.
+  /// The program ends: what guards have found out and not reported yet is reported.
   func finish() { for run in state.withLock(\.runs) { stop(run) } }
 
   /// What runs now, with what was hit most; of guards that are over only the number.

@@ -33,9 +33,9 @@ enum ZombieGuard {
 
   /// An object that is larger than the whole quarantine is freed as it ends.
   private static func tellOfLarge(_ endings: [(ImageCatalog, Family)], _ run: GuardRun) {
-    var told: Set<String> = []
+    var reported: Set<String> = []
     for (_, family) in endings {
-      guard let context = family.declaration.context, told.insert("\(context)").inserted,
+      guard let context = family.declaration.context, reported.insert("\(context)").inserted,
         case .success(let type) = TypeResolver.shared.type(.nominal(context, kind: .classType, arguments: []))
       else { continue }
       let size = type.metadata.instanceSize
@@ -104,7 +104,7 @@ final class Quarantine: Sendable {
   private let retain: Count
   private let release: Discount
   private let retainMany: CountMany
-  /// Told of an object that was released after its end: its type, and how often.
+  /// Notified of an object that was released after its end: its type, and how often.
   private let overReleased: @Sendable (String, Int) -> Void
 
   /// Nil where the runtime's functions are not found.

@@ -150,7 +150,7 @@ enum ClosureAPI {
   }
 
   private static func end(_ value: OwnedValue, _ argument: ArgumentPlan, ran: Bool) {
-    ClosureBridge.endLent(value.memory, value.info)
+    ClosureBridge.endBorrow(value.memory, value.info)
     if ran, argument.isOwned { value.forget() } else { value.destroy() }
   }
 

@@ -74,7 +74,7 @@ enum ClosureBridge {
 
   /// Only on the thread of the call that borrowed it, while that call lasts.
   static func isUsable(_ value: FunctionValue) -> Bool {
-    if !value.isLent || ScriptThread.isCurrent(value.lender) { return true }
+    if !value.isBorrowed || ScriptThread.isCurrent(value.lender) { return true }
     // The calls of async functions are on no thread's stack; while a handler runs, its call is not over.
     var script = ScriptThread.current()?.pointee.top
     while let running = script {
@@ -95,7 +95,7 @@ enum ClosureBridge {
   // MARK: Lua to Swift
 
   /// Initialises `memory` with a function of type `info`. The context is owned by the value; where the type does not
-  /// escape, and so releases nothing, the caller ends it with `endLent` when the call it was made for is over.
+  /// escape, and so releases nothing, the caller ends it with `endBorrow` when the call it was made for is over.
   /// - Parameter replaced: what was there: it stands in when the Lua function fails.
   static func store(
     _ value: SHLValue, as info: TypeInfo, at memory: UnsafeMutableRawPointer, _ bridge: ValueBridge,
@@ -117,7 +117,7 @@ enum ClosureBridge {
   }
 
   /// Ends the context of a closure that `store` left in memory whose type does not.
-  static func endLent(_ memory: UnsafeRawPointer, _ info: TypeInfo) {
+  static func endBorrow(_ memory: UnsafeRawPointer, _ info: TypeInfo) {
     if info.isBorrowedFunction { FunctionValue.release(memory.loadUnaligned(fromByteOffset: 8, as: UInt.self)) }
   }
 
@@ -126,18 +126,18 @@ enum ClosureBridge {
     guard let given = value.type.metadata.function, let wanted = info.metadata.function, given.canStandFor(wanted) else {
       throw .wrongType(expected: "'\(info.name)'", found: "'\(value.type.name)'")
     }
-    if value.isLent, wanted.isEscaping { throw .closure("a closure that does not escape cannot be kept, and '\(info.name)' may be") }
+    if value.isBorrowed, wanted.isEscaping { throw .closure("a closure that does not escape cannot be kept, and '\(info.name)' may be") }
     do throws(FunctionProblem) { try value.store(at: memory, as: info) } catch { throw .closure(error.description) }
   }
 
   /// The closure in the form that the one it stands in for has.
   private static func original(_ value: FunctionValue, as info: TypeInfo) throws(BridgeError) -> FunctionValue {
-    if value.type === info, isUsable(value), info.isBorrowedFunction || !value.isLent { return value }
+    if value.type === info, isUsable(value), info.isBorrowedFunction || !value.isBorrowed { return value }
     let memory = OwnedValue(uninitialized: info)
     defer { memory.forget() }
     try pass(value, as: info, at: memory.memory)
     let original = FunctionValue(memory.memory, info, lender: value.lender)
-    if !original.isLent { FunctionValue.release(original.context) }
+    if !original.isBorrowed { FunctionValue.release(original.context) }
     return original
   }
 

@@ -1,4 +1,4 @@
-// Containment — traps that did not end the program: what is told of them, and what becomes of who was to blame.
+// Containment — traps that did not end the program: what is reported of them, and what becomes of who was to blame.
 internal import CHookTrampoline
 private import Glibc
 internal import HookRuntime
@@ -101,9 +101,9 @@ enum Containment {
 }
 
 extension Environment {
-  /// A call that a script made has trapped: told, and the patch is switched off. A session of the console is told only, and so is a text
+  /// A call that a script made has trapped: that is reported, and the patch is switched off. A session of the console is notified only, and so is a text
   /// that is being loaded, which fails.
-  /// - Returns: what the script is told.
+  /// - Returns: the message of the script's error.
   func trapped(_ trap: ContainedTrap, in callable: Callable, _ given: GivenValues) -> String {
     trapped(trap, in: "'\(callable.selector)'", callable.plan, given)
   }

@@ -68,7 +68,7 @@ enum ClassAPI {
     if let ending = description.ending { shl_forget(patch.state, ending.function) }
   }
 
-  /// - Returns: what is wrong; an empty text when that was told already.
+  /// - Returns: what is wrong; an empty text when that was reported already.
   private static func read(_ table: SHLValue, of name: String, _ description: inout Description, _ patch: Environment, _ callback: LuaCallback)
     -> String?
   {

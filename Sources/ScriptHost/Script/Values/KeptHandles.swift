@@ -70,7 +70,7 @@ enum KeptHandles {
       }
       if value.tag == SHL_HANDLE, value.cls == patch.classes.closure {
         // Handles of closures that may escape keep them from the start.
-        if ClosureBridge.value(value).isLent {
+        if ClosureBridge.value(value).isBorrowed {
           return callback.fail("'swift.keep': this closure does not escape; it is only borrowed for its call")
         }
         return callback.done(shl_handle(value.cls, ClosureBridge.retained(value), 0, 0))

@@ -3,7 +3,7 @@
 // Where the optimiser shows that nothing outlives a call, it puts objects and the buffers of arrays into the caller's frame;
 // closures' contexts, too. A script that keeps such a value, stores it or passes it on makes it outlive the call, which
 // nothing in its reference counts can help: the memory is another's next. So whatever leaves the call that borrowed it is looked
-// at here. Arrays get a buffer of their own, as they would by a copy; objects stay, and the script is told. Only the script can
+// at here. Arrays get a buffer of their own, as they would by a copy; objects stay, and the script is notified. Only the script can
 // know that the one it passes an object to does not keep it: it says so with `swift.lend`.
 //
 // Looked at are the value's own references, through structs, enums, existentials and arrays, and the first words of the
@@ -71,13 +71,13 @@ private struct Search {
 
   func find(object address: UInt) -> String? {
     guard let object = UnsafeRawPointer(bitPattern: address) else { return nil }
-    if hkt_is_in_frame(object) { return isLent(address) ? nil : Instance.typeName(object) }
+    if hkt_is_in_frame(object) { return isBorrowed(address) ? nil : Instance.typeName(object) }
     // Where its fields are, whatever they are; the object's own two words are none of them.
     let fields = max(0, min(Instance.type(object).instanceSize / 8 - 2, mostWords))
-    return hkt_frame_object_among(object + 16, fields).flatMap { isLent(address) ? nil : Instance.typeName($0) }
+    return hkt_frame_object_among(object + 16, fields).flatMap { isBorrowed(address) ? nil : Instance.typeName($0) }
   }
 
-  private func isLent(_ address: UInt) -> Bool {
+  private func isBorrowed(_ address: UInt) -> Bool {
     guard use == .pass else { return false }
     var each = ScriptThread.current()?.pointee.top
     while let call = each {

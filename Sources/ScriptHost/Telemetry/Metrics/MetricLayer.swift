@@ -20,7 +20,7 @@ final class MetricLayer: @unchecked Sendable {
 
   static func spec(_ metric: Metric, _ path: String?, _ rule: CompiledRule, _ family: Family, _ patch: Environment) throws(RuleProblem) -> LayerSpec {
     let value = try path.map { text throws(RuleProblem) in try CapturePath(text, for: family, rights: rule.rights) }
-    if let value, ![.number, .untold, .bool].contains(value.valueClass) {
+    if let value, ![.number, .unknown, .bool].contains(value.valueClass) {
       throw RuleProblem("'\(metric.kind.rawValue)': '\(value.text)' is \(value.steps.type?.name ?? "text"), expected a number")
     }
     let isLate = rule.needsExit || value?.needsExit == true

@@ -1,6 +1,6 @@
 // TransferHooks — the hooks by which tasks of URLSession are seen: all of them, or none.
 //
-// A task begins with `resume`, which every way of making one leads to, and ends where Foundation's own client of its protocols is told so:
+// A task begins with `resume`, which every way of making one leads to, and ends where Foundation's own client of its protocols hears of it:
 // that is in front of delegates, handlers and awaiting code alike. Between them Foundation gives libcurl one handle or several transfers.
 private import CHookTrampoline
 private import Glibc

@@ -10,7 +10,7 @@ internal import SwiftMangling
 final class CapturePath: Sendable {
   enum Root: Sendable, Equatable { case selfValue, argument(Int), result, error, errno, duration, literal(String) }
   /// What kind of value it leads to, where that is known before it is read.
-  enum Class: Sendable, Equatable { case number, text, caseName, bool, other, untold }
+  enum Class: Sendable, Equatable { case number, text, caseName, bool, other, unknown }
 
   let text: String
   let root: Root
@@ -110,14 +110,14 @@ final class CapturePath: Sendable {
     if root == .duration || root == .errno { return .number }
     if root == .error, steps.steps.isEmpty { return .text }
     if case .literal = root { return .text }
-    guard var type = steps.type else { return .untold }
+    guard var type = steps.type else { return .unknown }
     while case .optional(let payload) = type.kind { type = payload }
     switch type.kind {
     case .integer, .float: return .number
     case .string, .cString: return .text
     case .bool: return .bool
     case .enumeration: return .caseName
-    case .existential: return .untold
+    case .existential: return .unknown
     default: return .other
     }
   }

@@ -18,7 +18,7 @@ struct CaptureSlot {
 
   /// Adds the value; false, with nothing added, when it has to be read by its path.
   @inline(__always)
-  func capture(_ name: FieldName.Lent, _ view: CallView, atExit: Bool, _ writer: inout FieldWriter) -> Bool {
+  func capture(_ name: FieldName.Borrowed, _ view: CallView, atExit: Bool, _ writer: inout FieldWriter) -> Bool {
     let slot: ValueSlot
     switch source {
     case .path: return false

@@ -55,7 +55,7 @@ enum CapturedValue {
   }
 
   /// Adds the value to a record.
-  func add(_ name: FieldName.Lent, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
+  func add(_ name: FieldName.Borrowed, _ printer: ValuePrinter, _ writer: inout FieldWriter) {
     switch self {
     case .null: writer.addNull(name)
     case .bool(let value): writer.add(name, value)
@@ -68,7 +68,7 @@ enum CapturedValue {
     }
   }
 
-  private static func add(_ name: FieldName.Lent, _ text: String, _ writer: inout FieldWriter) {
+  private static func add(_ name: FieldName.Borrowed, _ text: String, _ writer: inout FieldWriter) {
     var text = text
     text.withUTF8 { writer.add(name, utf8: UnsafeRawBufferPointer($0)) }
   }

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// One named value of a record. Owns nothing: its rule does.
 struct CapturedField {
-  let name: FieldName.Lent
+  let name: FieldName.Borrowed
   let slot: CaptureSlot
   let path: Unmanaged<CapturePath>
   let isHashed: Bool
@@ -115,7 +115,7 @@ final class CompiledRule: @unchecked Sendable {
     let paths = given + inherited + (oncePath.map { [$0] } ?? [])
     needsExit = definition.atExit || paths.contains(where: \.needsExit) || condition?.needsExit == true
     needsTime = paths.contains { $0.root == .duration } || condition?.needsTime == true
-    // What changes with every call comes last: equal records are told by what comes before.
+    // What changes with every call comes last: equal records are recognised by what comes before.
     let order = given.indices.sorted { (given[$0].root == .duration ? 1 : 0, $0) < (given[$1].root == .duration ? 1 : 0, $1) }
     let all = definition.dedupe == nil ? Array(given.indices) : order
     fields = Self.keep(all.map { (definition.fields[$0], given[$0]) }, showsSecrets)

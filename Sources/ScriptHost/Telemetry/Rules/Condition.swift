@@ -62,7 +62,7 @@ final class Condition: @unchecked Sendable {
       case .compare(let comparison, let a, let b): return try compare(comparison, a, b)
       case .function(let function, let path, let wanted):
         let found = try self.path(path)
-        guard [.text, .untold, .other].contains(found.valueClass) else {
+        guard [.text, .unknown, .other].contains(found.valueClass) else {
           throw RuleProblem("'where': \(function.rawValue) looks into text, and '\(path)' is \(Self.name(found))")
         }
         return add(.function(function, .path(.passRetained(found)), Condition.keep(wanted)))
@@ -114,7 +114,7 @@ final class Condition: @unchecked Sendable {
       let isOrder = comparison != .equal && comparison != .unequal
       let isRight: Bool
       switch (path.valueClass, other) {
-      case (.untold, _), (_, .path), (_, .null): isRight = !isOrder || other != .null
+      case (.unknown, _), (_, .path), (_, .null): isRight = !isOrder || other != .null
       case (.number, .number): isRight = true
       case (.text, .text): isRight = true
       case (.caseName, .text): isRight = !isOrder

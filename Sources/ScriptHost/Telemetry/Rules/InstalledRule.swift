@@ -140,7 +140,7 @@ enum RuleInstaller {
   ) throws(RuleProblem) -> InstalledRule {
     var found = source?() ?? []
     if source == nil {
-      // What nobody is told about is not compared with all names of the program.
+      // What nobody is notified about is not compared with all names of the program.
       switch SelectorLookup.resolve(definition.selector, suggesting: !definition.waits && !definition.isOptional) {
       case .failure(let problem):
         guard definition.waits && problem.mayAppear || definition.isOptional else { throw RuleProblem("\(definition.title): \(problem)") }

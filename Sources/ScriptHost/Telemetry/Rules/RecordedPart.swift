@@ -7,7 +7,7 @@ struct RecordedPart {
   let showsSecrets: Bool
 
   /// Adds the part; nothing where there is none.
-  func add(_ value: CapturedValue, _ name: FieldName.Lent, _ printer: ValuePrinter, isHashed: Bool, _ writer: inout FieldWriter) {
+  func add(_ value: CapturedValue, _ name: FieldName.Borrowed, _ printer: ValuePrinter, isHashed: Bool, _ writer: inout FieldWriter) {
     switch value {
     case .null, .missing: return value.add(name, printer, &writer)
     default: break

@@ -1,6 +1,6 @@
 // SecretHash — what takes a personal value's place: SipHash-2-4 under a key that stays on the machine.
 //
-// The key lies in the state directory (`salt`, readable by the owner alone), so that equal values are told across runs; without a
+// The key lies in the state directory (`salt`, readable by the owner alone), so that equal values are recognised across runs; without a
 // state directory it is of this process only.
 private import Glibc
 internal import Journal

@@ -58,7 +58,7 @@ final class TrackLayer: @unchecked Sendable {
     if rule.passesBy(view) { return }
     Effects.note()
     guard rule.admits(view, atExit: atExit) else { return }
-    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    var writer = FieldWriter(name.borrowed, into: thread.pointee.recordBuffer)
     guard rule.fill(view, atExit: atExit, &writer) else { return }
     if _slowPath(ThreadScopes.isUsed) { inherit(view, thread, &writer) }
     log.append(.event, &writer)

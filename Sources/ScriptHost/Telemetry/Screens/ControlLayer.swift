@@ -96,7 +96,7 @@ final class ControlLayer: @unchecked Sendable {
     guard hasAction(view), rule.admits(view, atExit: false) else { return }
     let names = ControlFieldNames.shared
     let effects = Effects.count
-    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    var writer = FieldWriter(name.borrowed, into: thread.pointee.recordBuffer)
     let start = writer.count
     SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
     add(names.action, action, view, &writer)
@@ -127,12 +127,12 @@ final class ControlLayer: @unchecked Sendable {
     return isThere
   }
 
-  private func add(_ name: FieldName.Lent, _ path: CapturePath, _ view: CallView, _ writer: inout FieldWriter) {
+  private func add(_ name: FieldName.Borrowed, _ path: CapturePath, _ view: CallView, _ writer: inout FieldWriter) {
     withUnsafeMutablePointer(to: &writer) { writer in path.read(view, atExit: false) { addValue(name, $0, &writer.pointee) } }
   }
 
   /// An object by its type, anything else as it is.
-  private func addValue(_ name: FieldName.Lent, _ value: CapturedValue, _ writer: inout FieldWriter) {
+  private func addValue(_ name: FieldName.Borrowed, _ value: CapturedValue, _ writer: inout FieldWriter) {
     if case .other(_, let type) = value, case .object = type._withUnsafeGuaranteedRef({ $0.kind }) {
       return SpanFieldNames.shared.add(name, type._withUnsafeGuaranteedRef { $0.name }, &writer)
     }
@@ -176,7 +176,7 @@ final class ControlLayer: @unchecked Sendable {
 }
 
 private struct ControlFieldNames: Sendable {
-  let type = FieldName.Lent("type"), action = FieldName.Lent("action"), target = FieldName.Lent("target"), frame = FieldName.Lent("frame")
+  let type = FieldName.Borrowed("type"), action = FieldName.Borrowed("action"), target = FieldName.Borrowed("target"), frame = FieldName.Borrowed("frame")
   static let shared = ControlFieldNames()
 }
 

@@ -185,7 +185,7 @@ final class ExposureLayer: @unchecked Sendable {
 
   /// Type, share and fields, as they are when it begins.
   private func about(_ view: CallView, _ share: Double, _ thread: UnsafeMutablePointer<ScriptThread>) -> [UInt8] {
-    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    var writer = FieldWriter(name.borrowed, into: thread.pointee.recordBuffer)
     let start = writer.count
     let names = ExposureFieldNames.shared
     SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
@@ -197,7 +197,7 @@ final class ExposureLayer: @unchecked Sendable {
   private func record(_ key: UInt64, _ change: UInt64, _ about: [UInt8]) {
     guard let times = views.lasted(key, change, now: hkt_now_ns()), rule.gate.hasRoom() else { return }
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { buffer in
-      var writer = FieldWriter(name.lent, into: buffer)
+      var writer = FieldWriter(name.borrowed, into: buffer)
       about.withUnsafeBytes { writer.addEncoded($0) }
       writer.add(ExposureFieldNames.shared.times, Int64(times))
       log.append(.event, &writer)
@@ -243,7 +243,7 @@ private final class ExposureEndLayer: Sendable {
 }
 
 private struct ExposureFieldNames: Sendable {
-  let type = FieldName.Lent("type"), area = FieldName.Lent("area"), times = FieldName.Lent("times")
+  let type = FieldName.Borrowed("type"), area = FieldName.Borrowed("area"), times = FieldName.Borrowed("times")
   static let shared = ExposureFieldNames()
 }
 

@@ -135,8 +135,8 @@ final class ScreenLayer: @unchecked Sendable {
 
 /// Names of the fields of every screen's record, as `ScreenRecord` has them.
 struct ScreenFieldNames: Sendable {
-  let phase = FieldName.Lent("phase"), type = FieldName.Lent("type"), previous = FieldName.Lent("previous"), path = FieldName.Lent("path"), number = FieldName.Lent("number")
-  let session = FieldName.Lent("session"), duration = FieldName.Lent("duration_ns"), attributes = FieldName.Lent("attributes")
+  let phase = FieldName.Borrowed("phase"), type = FieldName.Borrowed("type"), previous = FieldName.Borrowed("previous"), path = FieldName.Borrowed("path"), number = FieldName.Borrowed("number")
+  let session = FieldName.Borrowed("session"), duration = FieldName.Borrowed("duration_ns"), attributes = FieldName.Borrowed("attributes")
   static let shared = ScreenFieldNames()
   /// Names the run of the program.
   static let run = {

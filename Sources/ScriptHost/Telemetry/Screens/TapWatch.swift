@@ -25,8 +25,8 @@ final class TapWatch: Sendable {
   /// Taps of one action on one control.
   private struct Taps {
     var times: [UInt64] = []
-    /// Told; until the control is left alone for as long.
-    var isTold = false
+    /// Reported; until the control is left alone for as long.
+    var isReported = false
   }
   private let rage: RuleDefinition.Rate?
   private let dead: UInt64?
@@ -70,7 +70,7 @@ final class TapWatch: Sendable {
     }
   }
 
-  /// How many they are now, where that is to be told.
+  /// How many they are now, where that is to be reported.
   private func count(_ key: UInt64, _ rage: RuleDefinition.Rate, _ now: UInt64) -> Int? {
     taps.withLock { all in
       if all.count >= Self.most, all[key] == nil, let oldest = all.min(by: { $0.value.times.last ?? 0 < $1.value.times.last ?? 0 }) {
@@ -81,8 +81,8 @@ final class TapWatch: Sendable {
       if let last = known.times.last, now &- last > rage.period { known = Taps() }
       known.times.append(now)
       known.times.removeAll { now &- $0 > rage.period }
-      guard known.times.count >= rage.count, !known.isTold else { return nil }
-      known.isTold = true
+      guard known.times.count >= rage.count, !known.isReported else { return nil }
+      known.isReported = true
       return known.times.count
     }
   }

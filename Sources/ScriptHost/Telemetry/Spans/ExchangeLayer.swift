@@ -1,4 +1,4 @@
-// ExchangeLayer — a span that begins in one call and ends in another: a request and its answer, told apart by what both calls have in common.
+// ExchangeLayer — a span that begins in one call and ends in another: a request and its answer, distinguished by what both calls have in common.
 //
 // Calls of one key are answered in the order in which they began: a connection may take the next request before the last is answered.
 internal import CHookTrampoline

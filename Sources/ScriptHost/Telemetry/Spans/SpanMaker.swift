@@ -113,7 +113,7 @@ final class SpanMaker: @unchecked Sendable {
 
   /// Begins the span's record in the thread's buffer.
   private func start(_ scope: TraceScope, _ thread: UnsafeMutablePointer<ScriptThread>) -> FieldWriter {
-    guard let name = scope.name else { return FieldWriter(name.lent, into: thread.pointee.recordBuffer) }
+    guard let name = scope.name else { return FieldWriter(name.borrowed, into: thread.pointee.recordBuffer) }
     return FieldWriter(FieldName(name, masked: false), into: thread.pointee.recordBuffer)
   }
 
@@ -160,11 +160,11 @@ final class SpanMaker: @unchecked Sendable {
 
 /// Names of the fields of every span's record, as `SpanRecord` has them.
 struct SpanFieldNames: Sendable {
-  let trace = FieldName.Lent("trace"), span = FieldName.Lent("span"), parent = FieldName.Lent("parent"), kind = FieldName.Lent("kind"), start = FieldName.Lent("start_ns")
-  let duration = FieldName.Lent("duration_ns"), status = FieldName.Lent("status"), message = FieldName.Lent("message"), attributes = FieldName.Lent("attributes")
+  let trace = FieldName.Borrowed("trace"), span = FieldName.Borrowed("span"), parent = FieldName.Borrowed("parent"), kind = FieldName.Borrowed("kind"), start = FieldName.Borrowed("start_ns")
+  let duration = FieldName.Borrowed("duration_ns"), status = FieldName.Borrowed("status"), message = FieldName.Borrowed("message"), attributes = FieldName.Borrowed("attributes")
   static let shared = SpanFieldNames()
 
-  func add(_ name: FieldName.Lent, _ text: String, _ writer: inout FieldWriter) {
+  func add(_ name: FieldName.Borrowed, _ text: String, _ writer: inout FieldWriter) {
     var text = text
     text.withUTF8 { writer.add(name, utf8: UnsafeRawBufferPointer($0)) }
   }

@@ -63,7 +63,7 @@ enum LockWaits {
     return (report.tokens.count, report.tokens.isEmpty ? StallHooks.problems(report) : [])
   }
 
-  /// All threads that took a lock; what was over before is told once.
+  /// All threads that took a lock; what was over before is reported once.
   static func threads() -> [LockWait] {
     (waits?.entered ?? []).map { thread, words in
       let took = words.pointee.lastTook.exchange(0, ordering: .acquiring)

@@ -36,7 +36,7 @@ final class SlowLayer: @unchecked Sendable {
     }
     guard rule.admits(view, atExit: true) else { return }
     let names = SlowFieldNames.shared
-    var writer = FieldWriter(name.lent, into: thread.pointee.recordBuffer)
+    var writer = FieldWriter(name.borrowed, into: thread.pointee.recordBuffer)
     writer.add(names.thread, UInt64(view.call.pointee.thread.pointee.tid))
     writer.add(names.start, hkt_now_ns() &- duration)
     writer.add(names.duration, duration)
@@ -47,7 +47,7 @@ final class SlowLayer: @unchecked Sendable {
 }
 
 private struct SlowFieldNames: Sendable {
-  let thread = FieldName.Lent("thread"), start = FieldName.Lent("start_ns"), duration = FieldName.Lent("duration_ns"), over = FieldName.Lent("over"), budget = FieldName.Lent("budget_ns")
+  let thread = FieldName.Borrowed("thread"), start = FieldName.Borrowed("start_ns"), duration = FieldName.Borrowed("duration_ns"), over = FieldName.Borrowed("over"), budget = FieldName.Borrowed("budget_ns")
   static let shared = SlowFieldNames()
 }
 
