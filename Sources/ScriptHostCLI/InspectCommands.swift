@@ -25,7 +25,7 @@ extension Subcommand {
     synopsis: "[--json] [--fields] PROGRAM|PID [GLOB]",
     description: [
       "Lists classes, structs and enums with their superclass, read from the type metadata of the program and of the Swift libraries it loads. Nothing of the program runs. Without GLOB: the program's own types.",
-      "In a GLOB * stops at a dot and ** crosses dots.",
+      "In a GLOB * stops at a dot and ** crosses dots. A word that is no type's whole name finds those that end with it, or hold it.",
     ],
     options: inspectOptions + [Option(long: "fields", help: "Lists stored properties and enum cases too.")],
     operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
@@ -40,7 +40,8 @@ extension Subcommand {
     name: "methods", summary: "list the selectors of a program",
     synopsis: "[--json] PROGRAM|PID [GLOB]",
     description: [
-      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told."
+      "Lists functions, methods, initialisers and accessors with their types: the names that patches, rules and traces use. Without GLOB: the program's own. A name counts every body the compiler made of it; how many can be hooked is told.",
+      "Instead of a GLOB the name of a type lists its members, and a bare name what is called so in any type.",
     ],
     options: inspectOptions, operands: .several(1...2, "PROGRAM or PID, and perhaps a GLOB", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost methods swift-format 'SwiftFormat.PrettyPrinter.*'", "The methods of one type.")],
@@ -101,26 +102,25 @@ private struct Inspection {
   // MARK: types
 
   func types() throws(Failure) -> Int32 {
-    let pattern = words.first.map { SelectorPattern($0) }
-    var count = 0
+    guard let text = words.first else {
+      types(in: catalogs[0]).forEach(print)
+      Output.flush()
+      return 0
+    }
     var known: [String] = []
-    for image in pattern.map(images) ?? [catalogs[0]] {
-      for type in SwiftTypes(file: image.file).types.sorted(by: { $0.name < $1.name }) {
-        if let pattern, !pattern.matches(type.name, isStatic: false, typed: { [] }) {
-          known.append(type.name)
-          continue
-        }
-        count += 1
-        print(type)
-      }
+    for pattern in [SelectorPattern(text)] + SelectorPattern.ofTypes(named: text) {
+      let all = images(for: pattern).flatMap(types)
+      let found = all.filter { pattern.matches($0.name, isStatic: false, typed: { [] }) }
+      if found.isEmpty { known += all.map(\.name); continue }
+      found.forEach(print)
+      Output.flush()
+      return 0
     }
-    Output.flush()
-    if count == 0, let text = words.first {
-      let near = Nearest.name(to: text, among: known)
-      throw Failure(status: 1, sentence: "no type matches '\(EventText.printable(text))'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
-    }
-    return 0
+    let near = Nearest.name(to: text, among: known)
+    throw Failure(status: 1, sentence: "no type matches '\(EventText.printable(text))'" + (near.map { "; did you mean '\($0)'?" } ?? ""))
   }
+
+  private func types(in image: ImageCatalog) -> [TypeRecord] { SwiftTypes(file: image.file).types.sorted { $0.name < $1.name } }
 
   private func print(_ type: TypeRecord) {
     if isJSON {
@@ -137,8 +137,10 @@ private struct Inspection {
   // MARK: methods, find
 
   func methods() throws(Failure) -> Int32 {
-    let found = try families(words.first ?? "**")
-    guard !found.isEmpty else { throw nothing(words.first ?? "**") }
+    let text = words.first ?? "**"
+    var found = try families(text)
+    for pattern in SelectorPattern.ofMembers(named: text) where found.isEmpty { found = catalogs.families(matching: pattern) }
+    guard !found.isEmpty else { throw nothing(text) }
     list(found)
     return 0
   }

@@ -16,21 +16,26 @@ enum ConsoleCommands {
   }
 
   private static func types(_ text: String) -> [String] {
-    let pattern = SelectorPattern(text.isEmpty ? "**" : text)
-    let found = TypeCatalog.shared.all.filter { pattern.matches($0, isStatic: false, typed: { [] }) }.sorted()
-    return cut(found, "no type matches '\(text)'")
+    let all = TypeCatalog.shared.all
+    for pattern in [SelectorPattern(text.isEmpty ? "**" : text)] + SelectorPattern.ofTypes(named: text) {
+      let found = all.filter { pattern.matches($0, isStatic: false, typed: { [] }) }.sorted()
+      if !found.isEmpty { return cut(found) }
+    }
+    return ["no type matches '\(text)'"]
   }
 
   private static func methods(_ text: String) -> [String] {
-    let pattern = SelectorPattern(text.isEmpty ? "**" : text)
-    let found = Set(ProcessCatalog.shared.families(matching: pattern).map { $0.0.fullName($0.1, typed: true) }).sorted()
-    let near = found.isEmpty ? NearestNames.selectors(to: text) : []
-    return cut(found, "no selector matches '\(text)'" + (near.first.map { "; did you mean '\($0)'?" } ?? ""))
+    for pattern in [SelectorPattern(text.isEmpty ? "**" : text)] + SelectorPattern.ofMembers(named: text) {
+      let found = Set(ProcessCatalog.shared.families(matching: pattern).map { $0.0.fullName($0.1, typed: true) }).sorted()
+      if !found.isEmpty { return cut(found) }
+    }
+    let near = NearestNames.selectors(to: text)
+    return ["no selector matches '\(text)'" + (near.first.map { "; did you mean '\($0)'?" } ?? "")]
   }
 
   private static func hooks() -> [String] {
     let found = HookEngine.shared.list().map(\.description)
-    return found.isEmpty ? ["no hooks"] : cut(found, "")
+    return found.isEmpty ? ["no hooks"] : cut(found)
   }
 
   private static func heap(_ name: String) -> [String] {
@@ -42,8 +47,7 @@ enum ConsoleCommands {
     return HeapCount.lines(of: type, name)
   }
 
-  private static func cut(_ lines: [String], _ none: String) -> [String] {
-    if lines.isEmpty { return [none] }
-    return Array(lines.prefix(most)) + (lines.count > most ? ["… \(lines.count - most) more; name fewer"] : [])
+  private static func cut(_ lines: [String]) -> [String] {
+    Array(lines.prefix(most)) + (lines.count > most ? ["… \(lines.count - most) more; name fewer"] : [])
   }
 }
