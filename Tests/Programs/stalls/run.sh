@@ -65,6 +65,7 @@ run preset-O runloop busy --preset stalls &
 # They sleep most of the time.
 run queues-O queue busy --patches patches/stalls.lua &
 run main-queue-O mainqueue busy --patches patches/stalls.lua &
+run first-work-O firstwork busy --patches patches/stalls.lua &
 run none-O none busy --stalls 300ms &
 wait
 run pool-O pool sleepy --stalls 300ms &
@@ -76,6 +77,7 @@ done
 wait
 stalled queues-O shop.db 'stalling.countReceipts(_:)'
 stalled main-queue-O main 'stalling.countReceipts(_:)'
+stalled first-work-O main 'stalling.countReceipts(_:)'
 stalled pool-O pool 'stalling.waitForPrinter(_:)'
 stalled loops-O stalling 'stalling.waitForPrinter(_:)'
 stalled preset-O main 'stalling.countReceipts(_:)'
@@ -152,6 +154,11 @@ says 'and says why' end.err "the main thread has not gone on for"
 capture end timeout 60 "$scripthost" run --state ended --patches patches/end.lua -- ./stalling mainqueue sleepy
 ended 'the watchdog ends one whose main queue is served by dispatchMain, too' end 134
 says 'dispatchMain: and says why' end.err "the main thread has not gone on for"
+capture end timeout 60 "$scripthost" run --state ended-first --patches patches/end.lua -- ./stalling firstwork sleepy
+ended 'dispatchMain: the very first work may be what hangs' end 134
+says 'the very first work: and says why' end.err "the main thread has not gone on for"
+capture end timeout 60 "$scripthost" run --state ended-signal --patches patches/end.lua -- ./stalling signal sleepy
+ended 'a main thread that waits for signals is left alone' end 0
 
 for refused in 'stalls { main = 5 }|a time of at least 10ms' 'stalls { mian = "1s" }|unknown field' 'stalls { stacks = true }|watches nothing' 'stalls { end_after = "1s", pool = "1s" }|goes with' 'slow { on = "stalling.stall(_:)" }|needs '\''budget'\''' 'slow { on = "stalling.stal(_:)", budget = "1ms" }|did you mean'; do
   printf 'patch { id = "w", version = "1", api = 1 }\n%s\n' "${refused%%|*}" >refused.lua

@@ -2,6 +2,8 @@
 //
 //     stalling runloop busy|sleepy    the main run loop, Foundation's
 //     stalling mainqueue busy         the main queue, served by dispatchMain
+//     stalling firstwork busy         the same, and the stall is the first thing that the queue is given
+//     stalling signal busy            a main thread that waits for signals, and no queue
 //     stalling queue busy             the queue "shop.db"
 //     stalling pool sleepy            all threads of the pool
 //     stalling loop busy|sleepy       a thread that serves epoll_wait, as servers do
@@ -54,6 +56,20 @@ case "mainqueue":
     DispatchQueue.main.asyncAfter(deadline: .now() + over) { print("done"); exit(0) }
   }
   dispatchMain()
+case "firstwork":
+  DispatchQueue.main.async {
+    stall(how)
+    DispatchQueue.main.asyncAfter(deadline: .now() + over) { print("done"); exit(0) }
+  }
+  dispatchMain()
+case "signal":
+  Thread {
+    stall(how)
+    print("done")
+    exit(0)
+  }.start()
+  var none = sigset_t()
+  while true { sigsuspend(&none) }
 case "queue":
   let queue = DispatchQueue(label: "shop.db")
   Thread.sleep(forTimeInterval: settled)

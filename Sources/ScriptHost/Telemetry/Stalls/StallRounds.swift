@@ -6,6 +6,8 @@ struct StallRounds {
   /// Time before this does not count.
   var notBefore: UInt64 = 0
   private var ongoing: [Place: Stall] = [:]
+  /// `dispatchMain` was called, which never returns.
+  private var isMainServed = false
 
   /// Where something can stall.
   private enum Place: Hashable {
@@ -39,16 +41,19 @@ struct StallRounds {
     }
     // The main thread sleeps for ever, and workers serve the main queue: dispatchMain.
     if let limit = settings.main, let beat = QueueBeat.mainQueue, !LoopWaits.isLoop(own), SleepingMain.isSleeping {
-      look(.mainQueue, "main", beat, limit, settings, log) { Dispatch.mainQueue.flatMap(Self.worker) }
-      if let end = settings.end, beat.isServed, let since = beat.waitsSince, elapsed(since) > end { endProcess(elapsed(since), log) }
+      // The very first work may be what does not return: then the queue is served where libdispatch has the main thread sleep.
+      if let since = beat.waitsSince, !beat.isServed, !isMainServed, elapsed(since) > limit { isMainServed = SleepingMain.isOfDispatch }
+      let isServed = beat.isServed || isMainServed
+      look(.mainQueue, "main", beat, limit, settings, log, isServed: isServed) { Dispatch.mainQueue.flatMap(Self.worker) }
+      if let end = settings.end, isServed, let since = beat.waitsSince, elapsed(since) > end { endProcess(elapsed(since), log) }
     }
     if let limit = settings.pool {
-      look(.pool, "pool", QueueBeat.pool, limit, settings, log) { nil }
+      look(.pool, "pool", QueueBeat.pool, limit, settings, log, isServed: QueueBeat.pool.isServed) { nil }
     }
     if let limit = settings.locks { lookAtLocks(limit, settings, log) }
     for queue in queues {
       guard let limit = settings.queues[queue.label] else { continue }
-      look(.queue(queue.address), queue.label, queue.beat, limit, settings, log) {
+      look(.queue(queue.address), queue.label, queue.beat, limit, settings, log, isServed: queue.beat.isServed) {
         UnsafeMutableRawPointer(bitPattern: queue.address).flatMap(Self.worker)
       }
     }
@@ -91,11 +96,12 @@ struct StallRounds {
   // MARK: Beats
 
   private mutating func look(
-    _ place: Place, _ name: String, _ beat: QueueBeat, _ limit: UInt64, _ settings: StallSettings, _ log: HostLog, worker: () -> Int32?
+    _ place: Place, _ name: String, _ beat: QueueBeat, _ limit: UInt64, _ settings: StallSettings, _ log: HostLog, isServed: Bool,
+    worker: () -> Int32?
   ) {
     if let stall = ongoing[place], beat.waitsSince != stall.since { end(place, stall, beat.lastTook, log) }
     if let since = beat.waitsSince {
-      guard beat.isServed else { return }
+      guard isServed else { return }
       check(place, name, since, limit, settings, log) { place == .pool ? Self.poolThreads() : worker().map { [$0] } ?? [] }
     } else {
       beat.beat()
@@ -170,6 +176,11 @@ struct StallRounds {
 private enum SleepingMain {
   private static let sigsuspend: Int32 = 130
   static var isSleeping: Bool { ThreadStacks.systemCall(of: getpid()) == sigsuspend }
+  /// Whether it is libdispatch that waits there, and not a program that waits for signals itself.
+  static var isOfDispatch: Bool {
+    guard let stack = ThreadStacks.capture(getpid()) else { return false }
+    return ThreadStacks.names(of: stack.frames).dropFirst().prefix(2).contains { $0.hasPrefix("_dispatch_sig_thread") || $0.hasPrefix("libdispatch.so") }
+  }
 }
 
 extension HostLog {

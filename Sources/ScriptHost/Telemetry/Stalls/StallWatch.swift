@@ -3,7 +3,7 @@
 // What a stall is:
 //   an event loop   its thread came back from a wait and has not come to the next one
 //   a lock         its thread waits for it
-//   a queue, the pool   a beat that was sent has not run, where one had run before
+//   a queue, the pool   a beat that was sent has not run, where one had run before; on the main queue also where dispatchMain was called
 // A stall is recorded when its threshold is over, with the stack, and again with its length when it ends: one record of each.
 // Time in which this thread did not run either (the process was stopped, the machine asleep or out of processors) does not count.
 private import Glibc
