@@ -34,6 +34,20 @@ size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTE
   return n;
 }
 
+bool hkt_may_return(const uint8_t *code, uint64_t size, uint64_t address) {
+  ZydisDecoder decoder;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  for (uint64_t offset = 0; offset < size;) {
+    ZydisDecodedInstruction in;
+    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return true;
+    offset += in.length;
+    HKTExit exit;
+    if (in.meta.category == ZYDIS_CATEGORY_RET || (note_exit(&in, op, address + offset, address, size, &exit) && exit.is_jump)) return true;
+  }
+  return false;
+}
+
 // MARK: Who names a function
 
 /// Sorted addresses, and a table of bits that tells most of the others at once.

@@ -64,6 +64,9 @@ typedef struct HKTExit {
 /// many; stores the first `capacity`. SIZE_MAX: it holds an instruction the decoder does not know.
 size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity);
 
+/// Whether the function has an instruction that returns, or jumps out of it; true as well where its code cannot be read.
+bool hkt_may_return(const uint8_t *code, uint64_t size, uint64_t address);
+
 /// A slot of a class's virtual table, and what else leads to what is in it.
 typedef struct HKTVirtualSlot {
   int64_t offset;               // in bytes, from the start of the metadata; INT64_MIN: not known

@@ -14,4 +14,9 @@ enum CodeExits {
     let count = hkt_find_exits(code.assumingMemoryBound(to: UInt8.self), size, address, &exits, most)
     return (0...most).contains(count) ? Array(exits.prefix(count)) : nil
   }
+
+  /// Whether the function returns, or goes on elsewhere, as far as its code tells.
+  static func mayReturn(_ code: UnsafeRawPointer, size: UInt64, address: UInt64) -> Bool {
+    hkt_may_return(code.assumingMemoryBound(to: UInt8.self), size, address)
+  }
 }

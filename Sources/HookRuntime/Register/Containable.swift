@@ -8,6 +8,8 @@ private import SwiftMangling
 
 package enum NotContained {
   static let cFunction = "is a C function, which may hold locks when it faults"
+  static let consumesSelf = "consumes its self, which a trap leaves neither alive nor ended"
+  static let neverReturns = "never returns, and its callers are compiled for that"
   static let once = "gives out a global or static variable, which its first call initialises: after a trap others would wait for it for ever"
 }
 
@@ -28,16 +30,21 @@ extension ImageCatalog {
     if isLoaded, let signal = signalHandled(by: family) {
       return "is the handler of signal \(signal): what it interrupted may hold locks, and would never go on"
     }
-    if declaration.functionType.result.isNever { return "never returns, and its callers are compiled for that" }
+    if declaration.functionType.result.isNever { return NotContained.neverReturns }
     for body in family.bodies {
-      if let reason = whyNotContained(plan(of: body, in: family)) { return reason }
+      // Whatever its type says: callers that were compiled with it may have nothing behind the call.
+      if let code = code(of: body), !CodeExits.mayReturn(code, size: UInt64(body.size), address: body.address) { return NotContained.neverReturns }
+      let plan = plan(of: body, in: family)
+      if let reason = whyNotContained(plan, selfPlan(of: body, by: plan)) { return reason }
     }
     return nil
   }
 
-  private func whyNotContained(_ plan: CallPlan) -> String? {
-    if plan.selfUse == .consumed { return "consumes its self, which a trap leaves neither alive nor ended" }
-    if case .value(let value) = plan.selfPlan {
+  /// - Parameter selfPlan: with what the body's code says of the end of its self.
+  private func whyNotContained(_ plan: CallPlan, _ selfPlan: SelfPlan) -> String? {
+    if plan.selfUse == .consumed { return NotContained.consumesSelf }
+    if case .value(let value) = selfPlan {
+      if value.access == .owned, value.info?.isTrivial != true { return NotContained.consumesSelf }
       if value.access == .inPlace { return "changes its self in place: a trap may leave it moved out, and the next use would be of nothing" }
       if value.info?.metadata.isCopyable == false { return "is a method of a type that cannot be copied: a trap may leave the value moved out" }
     }

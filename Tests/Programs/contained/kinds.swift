@@ -22,6 +22,7 @@ public class Thing {
   @inline(never) public func plain(_ at: Int) -> Int { items[at] }
   @inline(never) public func waits(_ at: Int) async -> Int { await Task.yield(); return items[at] }
   @inline(never) public func never() -> Never { fatalError("never") }
+  @inline(never) public func stub() -> Int { fatalError("stub") }
   @inline(never) public func grow(_ list: inout [Int]) { list.append(items[0]) }
   @inline(never) public func take(_ token: borrowing Token) -> Int { items[token.id] }
   @inline(never) public func locks(_ at: Int) -> Int {
@@ -42,12 +43,14 @@ public class Thing {
     _read { yield items[0] }
     _modify { yield &items[0] }
   }
+  @inline(never) public consuming func end() -> Int { items[0] }
   deinit { nothing() }
 }
 public struct Box {
   var items = [1]
   @inline(never) public mutating func push(_ one: Int) { items.append(one) }
   @inline(never) public consuming func end() -> Int { items[0] }
+  @inline(never) public func keep() -> Int { items[0] }
 }
 /// The handler of SIGUSR1.
 @inline(never) public func caught(_ signal: Int32) { nothing() }
@@ -65,9 +68,9 @@ public struct Box {
     box.push(1)
     thing.held += 1
     let sum = await thing.plain(0) + thing.waits(0) + thing.take(Token()) + thing.locks(0) + thing.mutex(0) + thing.sorts(0) + thing.foreign(0)
-      + thing.queued(0) + thing.global(0) + thing.held + box.end()
+      + thing.queued(0) + thing.global(0) + thing.held + box.keep() + box.end() + Thing(2).end()
     // Once for each name that is asked for: a handler has 100 ms.
-    for _ in 0..<24 { ready() }
+    for _ in 0..<28 { ready() }
     print(sum > 0)
   }
 }

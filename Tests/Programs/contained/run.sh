@@ -144,9 +144,9 @@ clang++ -O1 -shared -fPIC -o "$work/libbelow.so" "$here/below.cpp" || fail 'belo
 mkdir "$work/kinds-patches"
 cat >"$work/kinds-patches/kinds.lua" <<'LUA'
 local names = {
-  "kinds.Thing.plain(_:)", "kinds.Thing.waits(_:)", "kinds.Thing.never()", "kinds.Thing.grow(_:)", "kinds.Thing.take(_:)", "kinds.Thing.locks(_:)",
+  "kinds.Thing.plain(_:)", "kinds.Thing.waits(_:)", "kinds.Thing.never()", "kinds.Thing.stub()", "kinds.Thing.grow(_:)", "kinds.Thing.take(_:)", "kinds.Thing.locks(_:)",
   "kinds.Thing.mutex(_:)", "kinds.Thing.sorts(_:)", "kinds.Thing.foreign(_:)", "kinds.Thing.queued(_:)", "kinds.Thing.global(_:)",
-  "kinds.Thing.held.modify", "kinds.Thing.init(_:)", "kinds.Thing.deinit", "kinds.Box.push(_:)", "kinds.caught(_:)",
+  "kinds.Thing.held.modify", "kinds.Thing.init(_:)", "kinds.Thing.deinit", "kinds.Box.push(_:)", "kinds.Box.end()", "kinds.Box.keep()", "kinds.Thing.end()", "kinds.caught(_:)",
   "C.qsort",
 }
 local next = 0
@@ -174,6 +174,7 @@ for way in O Onone; do
   explained 'Thing.plain(_:)' 'contain    yes'
   explained 'Thing.waits(_:)' 'contain    no, it is async'
   explained 'Thing.never()' 'contain    no, it never returns'
+  explained 'Thing.stub()' 'contain    no, it never returns'
   explained 'Thing.grow(_:)' 'contain    no, it changes argument 1 in place'
   # Where the optimiser leaves nothing of the result's place, that comes first.
   explained 'Thing.take(_:)' 'contain    no, it'
@@ -181,6 +182,10 @@ for way in O Onone; do
   explained 'Thing.init(_:)' 'contain    no, it is an initialiser of a class'
   explained 'Thing.deinit' 'contain    no, it ends an object'
   explained 'Box.push(_:)' 'contain    no, it changes its self in place'
+  # Without optimisation its code does not tell, which its row 'self' says.
+  explained 'Box.end()' "contain    $([ "$way" = O ] && echo 'no, it consumes its self' || echo yes)"
+  explained 'Box.keep()' 'contain    yes'
+  explained 'Thing.end()' 'contain    no, it consumes its self'
   # Without optimisation the handler is the closure that calls it.
   [ "$way" = Onone ] || explained 'kinds.caught(_:)' 'contain    no, it is the handler of signal 10'
   explained 'C.qsort' 'contain    no, it is a C function'
