@@ -26,7 +26,6 @@ extension Subcommand {
     }
     let word = arguments.operands.first.map { String(decoding: $0, as: UTF8.self) } ?? "status"
     let off = BootGuard.offSwitch(state)
-    let files = off.parent.directoryEntries().filter { $0.suffix(5) == Array(".boot".utf8)[...] }.sorted { $0.lexicographicallyPrecedes($1) }
     switch word {
     case "status", "plan":
       let isOff = off.status() != nil
@@ -39,12 +38,8 @@ extension Subcommand {
       if standings.isEmpty { Output.line("no start failed: nothing is taken out") }
       for path in CanaryBook.all(in: state) { tellQuarantined(path) }
     case "reset":
-      for name in files where !SafeModeFile(off.parent.appending(name)).remove() {
-        throw Failure(status: 1, sentence: "cannot remove '\(off.parent.appending(name))': \(systemMessage(errno))")
-      }
-      for path in CanaryBook.all(in: state) where path.withCString({ unlink($0) }) != 0 && errno != ENOENT {
-        throw Failure(status: 1, sentence: "cannot remove '\(path)': \(systemMessage(errno))")
-      }
+      let kept = BootGuard.forget(in: state) ?? CanaryBook.all(in: state).first { $0.withCString { unlink($0) } != 0 && errno != ENOENT }
+      if let kept { throw Failure(status: 1, sentence: "cannot remove '\(kept)': \(systemMessage(errno))") }
       Output.line("forgotten: the next start loads all patches")
     case "off":
       guard off.parent.makeDirectories(), case let descriptor = off.withCString({ open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }), descriptor >= 0 else {

@@ -42,6 +42,10 @@ capture "$work/plan-1" "$scripthost" safe-mode --state "$state" plan
 says "plan: the next start leaves it out" "$work/plan-1.out" 'swift-format: the next start loads all patches but those named here'
 says "plan: and why" "$work/plan-1.out" ".lua' is left out: it had changed something of the program before it crashed"
 check "plan: one, and no more" [ "$(grep -c 'left out' "$work/plan-1.out")" = 1 ]
+cp -r "$state" "$work/forgotten"
+capture "$work/forget" "$scripthost" safe-mode --state "$work/forgotten" reset
+capture "$work/forgot" "$scripthost" safe-mode --state "$work/forgotten"
+says "reset forgets the crash that no start has looked at yet, too" "$work/forgot.out" 'no start failed: nothing is taken out'
 capture "$work/off" "$scripthost" safe-mode --state "$state" off
 capture "$work/plan-off" "$scripthost" safe-mode --state "$state" plan
 says "plan, with safe mode off: all are loaded" "$work/plan-off.out" 'swift-format: the next start loads all patches, and clears nothing'

@@ -110,6 +110,15 @@ package enum BootGuard {
     }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
+  /// Forgets how all programs stand, with the ends that no start has looked at yet.
+  /// - Returns: a file that cannot be removed, with errno set.
+  package static func forget(in state: RawPath) -> RawPath? {
+    for file in endedFiles(state) { file.markAccounted() }
+    let directory = offSwitch(state).parent
+    let files = directory.directoryEntries().filter { $0.suffix(5) == Array(".boot".utf8)[...] }.map { directory.appending($0) }
+    return files.first { !SafeModeFile($0).remove() }
+  }
+
   /// Of processes that ended, and that no start has looked at yet; oldest first.
   private static func endedFiles(_ state: RawPath) -> [CrashFile] {
     CrashFile.all(in: state).filter { !$0.isAccounted && ($0.ending == .crashed || $0.ending == .killed) }
