@@ -296,18 +296,14 @@ static inline __attribute__((always_inline)) int run_host(lua_State *L, SHLState
   return n;
 }
 
-/// The live host pointer of a call token; NULL for all else. The address of a handle is no live token: their generations are small.
-static inline void *live_call(lua_State *L, SHLState *S, int index) {
-  uint64_t token = (uint64_t)lua_touserdata(L, index);
-  uint32_t slot = token & 0xFFFF;
-  return slot < S->slot_count && S->slots[slot].generation == token >> 16 ? S->slots[slot].host : NULL;
-}
+/// The live host pointer of a call token; NULL for all else.
+static inline void *live_call(lua_State *L, SHLState *S, int index) { return shl_token_host(S, (uint64_t)lua_touserdata(L, index)); }
 
 /// The call of a token, or an error that tells what is wrong with it.
 static void *call_target(lua_State *L, SHLState *S, int index) {
   void *host = live_call(L, S, index);
   if (SHL_LIKELY(host != NULL)) return host;
-  if (((uint64_t)lua_touserdata(L, index) & 0xFFFF) == SLOT_CONSTANT) luaL_error(L, "this value has no fields");
+  if (shl_token_slot((uint64_t)lua_touserdata(L, index)) == SLOT_CONSTANT) luaL_error(L, "this value has no fields");
   luaL_error(L, "this call is over; take what is needed from 'call' while the handler runs");
   return NULL;
 }
@@ -485,20 +481,19 @@ int shl_plain_handle_text(lua_State *L) {
 int shl_light_text(lua_State *L) {
   SHLState *S = shl_state_of(L);
   uint64_t token = (uint64_t)lua_touserdata(L, 1);
-  if ((token & 0xFFFF) == SLOT_CONSTANT) {
+  if (shl_token_slot(token) == SLOT_CONSTANT) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, S->constants);
-    lua_rawgeti(L, -1, (lua_Integer)(token >> 16));
+    lua_rawgeti(L, -1, (lua_Integer)shl_token_generation(token));
     if (lua_type(L, -1) != LUA_TSTRING) lua_pushliteral(L, "constant");
     return 1;
   }
   SHLClassRecord *c = S->classes[SHL_CLASS_CALL];
-  uint32_t slot = token & 0xFFFF;
-  bool live = slot < S->slot_count && S->slots[slot].generation == token >> 16 && S->slots[slot].host;
-  if (!live) lua_pushliteral(L, "call (over)");
+  void *host = shl_token_host(S, token);
+  if (!host) lua_pushliteral(L, "call (over)");
   else if (!c->ops.tostring) lua_pushstring(L, c->ops.name);
   else {
     Frame f;
-    f.cb.host = S->slots[slot].host;
+    f.cb.host = host;
     f.cb.argc = 1;
     f.cb.field = -1;
     f.cb.name = NULL;

@@ -52,7 +52,8 @@ enum {
   SORT_MAX = 100000,
   UNPACK_MAX = 10000,
   RESULTS_MAX = 8,
-  SLOT_CONSTANT = 0xFFFF,   // call tokens with this slot are constants
+  SLOT_BITS = 20,           // of a call token: so many calls may wait in a state
+  SLOT_CONSTANT = (1 << SLOT_BITS) - 1,  // call tokens with this slot are constants
   ERROR_TEXT = 1000,
   RESERVE_BYTES = 128,      // a handle, or a string of up to RESERVE_STRING bytes
   RESERVE_STRING = 96,
@@ -348,7 +349,16 @@ int shl_handle_operation(lua_State *L);
 int shl_same_words(lua_State *L);
 int shl_plain_handle_text(lua_State *L);
 int shl_light_text(lua_State *L);
-static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return generation << 16 | slot; }
+/// The highest bit is set, which no address has: a handle is never taken for a call.
+static inline uint64_t shl_token(uint64_t generation, uint32_t slot) { return 1ull << 63 | generation << SLOT_BITS | slot; }
+static inline uint32_t shl_token_slot(uint64_t token) { return token & SLOT_CONSTANT; }
+/// What `shl_token` was given, without its highest bits.
+static inline uint64_t shl_token_generation(uint64_t token) { return token << 1 >> (SLOT_BITS + 1); }
+/// What the token stands for; NULL when the call is over, or it is none.
+static inline void *shl_token_host(const SHLState *S, uint64_t token) {
+  uint32_t slot = shl_token_slot(token);
+  return slot < S->slot_count && shl_token(S->slots[slot].generation, slot) == token ? S->slots[slot].host : NULL;
+}
 
 // ---- shl_arguments.c
 /// [-0, +0|1, -] (handle, number): the argument. false: it is for the host to tell; nothing was pushed.

@@ -119,9 +119,9 @@ SHL_HOT void shl_read_to(lua_State *L, int index, SHLValue *v) {
       return;
     case LUA_TLIGHTUSERDATA: {
       uint64_t token = (uint64_t)lua_touserdata(L, index);
-      if ((token & 0xFFFF) == SLOT_CONSTANT) {
+      if (shl_token_slot(token) == SLOT_CONSTANT) {
         v->tag = SHL_CONSTANT;
-        v->i = (int64_t)(token >> 16);
+        v->i = (int64_t)shl_token_generation(token);
       } else {
         v->tag = SHL_CALL;
         v->call = token;
