@@ -1,5 +1,5 @@
-"""planted.py EVENTS SEEN LOOKUP CONNECT: phases of requests against planted delays and the server's own clock: the middle one of several deviates by 2 ms or 5 %,
-and by what a busy machine adds."""
+"""planted.py EVENTS SEEN LOG: phases of requests against planted delays, as long as the client's own calls took, and the server's own clock: the middle one of
+several deviates by 2 ms or 5 %, and by what a busy machine adds."""
 import json
 import statistics
 import sys
@@ -11,8 +11,16 @@ late = 4 * lateness()
 records = [json.loads(line) for line in open(sys.argv[1])]
 records = [r["fields"] for r in records if r["kind"] == "network"]
 seen = [json.loads(line) for line in open(sys.argv[2])]
-lookup, connect = float(sys.argv[3]), float(sys.argv[4])
 same("one record for each request", len(records), len(seen))
+ms = 1e6
+planted = {}
+for line in open(sys.argv[3]):
+    what, begun, over = line.split()
+    planted.setdefault(what, []).append((int(begun), int(over)))
+for what in ("lookup", "connect"): same(f"one {what} for each request", len(planted.get(what, [])), len(records))
+
+
+def took(what): return [(over - begun) / ms for begun, over in planted[what]]
 
 
 def phase(name, mine, theirs):
@@ -22,9 +30,14 @@ def phase(name, mine, theirs):
     check(f"{name}: {statistics.median(mine):.2f} ms, {off:+.2f} ms off", abs(off) <= allowed)
 
 
-ms = 1e6
-phase("looking the name up", [(r["dns_ns"] - r["queued_ns"]) / ms for r in records], [lookup] * len(records))
-phase("connecting", [(r["connect_ns"] - r["dns_ns"]) / ms for r in records], [connect] * len(records))
+# Foundation makes handles of libcurl for other purposes, too: those of before the transfer count.
+queued = [(r["start_ns"], r["start_ns"] + r["queued_ns"]) for r in records]
+phase("waiting for the transfer library", [(to - since) / ms for since, to in queued],
+      [sum(over - begun for begun, over in planted["queue"] if since <= begun and over <= to) / ms for since, to in queued])
+check("with a delay of its own", all(to - since > 30 * ms for since, to in queued), queued)
+phase("looking the name up", [(r["dns_ns"] - r["queued_ns"]) / ms for r in records], took("lookup"))
+phase("the name is there when it is", [(r["start_ns"] + r["dns_ns"] - p[0]) / ms for r, p in zip(records, planted["lookup"])], took("lookup"))
+phase("connecting", [(r["connect_ns"] - r["dns_ns"]) / ms for r in records], took("connect"))
 agreed = [s["tls"] / ms for s in seen]
 check("TLS is a phase where there is TLS", all(("tls_ns" in r) == (s["tls"] > 0) for r, s in zip(records, seen)), records)
 if all(agreed): phase("agreeing on TLS", [(r["tls_ns"] - r["connect_ns"]) / ms for r in records], agreed)

@@ -52,20 +52,20 @@ told time >watch.csv
 check 'what the watch takes of a call is told: curl_easy_setopt' grep -qF curl_easy_setopt watch.csv
 check 'requests can be asked for' [ "$("$scripthost" query --state state --format csv 'SELECT count(*) FROM requests' | tail -n 1 | tr -d '\r')" -eq 76 ]
 
-# Delays planted before the look-up, the connection, the first byte and the rest: each phase is as long. A busy machine adds delays of its
+# Delays planted before libcurl has the request, the look-up, the connection, the first byte and the rest: each phase is as long. A busy machine adds delays of its
 # own: one of a few runs has to be right.
 clang -shared -fPIC -O1 "$here/delays.c" -o delays.so -ldl
-planted() { python3 "$here/planted.py" planted.events seen 60 45; }
+planted() { python3 "$here/planted.py" planted.events seen delays; }
 # What the kernel saw of the connections, where it may be asked.
 captured() { [ ! -s packets ] || python3 "$here/captured.py" planted.events packets; }
 for level in -Onone -O; do
   for _ in 1 2 3 4 5; do
     : >seen
-    rm -f planted.events packets listens
+    rm -f planted.events packets listens delays
     python3 -u "$here/packets.py" packets "$(cat port)" >listens 2>packets.log &
     packets=$!
     while [ ! -s listens ] && kill -0 $packets 2>/dev/null; do sleep 0.05; done
-    capture planted env LD_PRELOAD="$work/delays.so" DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state planted --events planted.events --network -- \
+    capture planted env LD_PRELOAD="$work/delays.so" DELAY_LOG="$work/delays" DELAY_QUEUE=30 DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state planted --events planted.events --network -- \
       "./client$level" "http://shop.test:$(cat port)/" 9
     { kill $packets && wait $packets; } 2>/dev/null || true
     status=0
@@ -87,10 +87,10 @@ for _ in $(seq 200); do [ -s secure ] && break; sleep 0.1; done
 for level in -Onone -O; do
   for _ in 1 2 3 4 5; do
     : >agreed
-    rm -f planted.events
-    capture secured env LD_PRELOAD="$work/delays.so" TRUSTED="$work/cert.pem" DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state secured \
+    rm -f planted.events delays
+    capture secured env LD_PRELOAD="$work/delays.so" TRUSTED="$work/cert.pem" DELAY_LOG="$work/delays" DELAY_QUEUE=30 DELAY_LOOKUP=60 DELAY_CONNECT=45 timeout 60 "$scripthost" run --state secured \
       --events planted.events --network -- "./client$level" "https://shop.test:$(cat secure)/" 9
-    ! python3 "$here/planted.py" planted.events agreed 60 45 >secured.said 2>&1 || break
+    ! python3 "$here/planted.py" planted.events agreed delays >secured.said 2>&1 || break
   done
   ended "$level: a client of a server with TLS" secured
   judged "secured$level" cat secured.said
