@@ -47,10 +47,10 @@ final class MetadataSymbols: Sendable {
 
   /// The descriptor of the innermost type that a declaration is a member of: a mangled name begins with that of its context.
   func typeDescriptor(aroundMember mangled: String) -> UInt64? {
-    var prefix = mangled[...]
-    while prefix.utf8.count > 3 {
+    var prefix = mangled.utf8.dropLast()
+    while prefix.count >= 3 {
+      if let address = addresses[String(Substring(prefix)) + "Mn"] { return address }
       prefix = prefix.dropLast()
-      if let address = addresses[prefix + "Mn"] { return address }
     }
     return nil
   }

@@ -29,6 +29,8 @@ package final class ImageCatalog: @unchecked Sendable {
   /// Behind `lock`.
   var doubtsKnown: [String: (bodies: Int, doubts: [Doubt])] = [:]
   var describedModules: [String: Bool] = [:]
+  /// Which families override a method of a superclass. Behind `lock`.
+  var overridesKnown: [String: Bool] = [:]
   /// Which async functions take their callers' actors, by the bodies' addresses, and what modules do. Behind `lock`.
   var actorsKnown: [UInt64: CallersActor] = [:]
   var actorHabits: [String: ActorHabit] = [:]

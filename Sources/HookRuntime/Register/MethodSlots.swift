@@ -47,7 +47,7 @@ extension ImageCatalog {
           isOverride: false))
     }
     for entry in record.overrides {
-      let isThunk = isThunk(entry.implementation, to: family)
+      let isThunk = wanted.containThunk(entry.implementation)
       guard isThunk || wanted.contain(entry.implementation), names(entry.entry, likeMethodOf: family) else { continue }
       found.append(
         MethodSlot(
@@ -59,13 +59,6 @@ extension ImageCatalog {
   }
 
   private func isUnnamed(_ entry: VTableEntry) -> Bool { !metadataSymbols.names(at: entry.descriptor).contains { $0.hasSuffix("Tq") } }
-
-  /// The function at a slot is a vtable thunk that ends in the family's method.
-  private func isThunk(_ target: VTableEntry.Target, to family: Family) -> Bool {
-    guard case .address(let address) = target else { return false }
-    let code = symbols.symbols(at: address).map(\.nameText) + metadataSymbols.names(at: address).map { String($0.dropLast(2)) }
-    return code.contains { $0.hasSuffix("TV") && $0.hasPrefix(family.key) }
-  }
 
   /// What is overridden has the method's name, as far as symbols tell: one function may override several methods.
   private func names(_ entry: ImageReference, likeMethodOf family: Family) -> Bool {
@@ -83,14 +76,17 @@ extension ImageCatalog {
   /// What fills the slots of a family's method.
   private struct Implementations {
     private var addresses: Set<UInt64> = []
+    /// Vtable thunks that end in the method.
+    private var thunks: Set<UInt64> = []
     init(of family: Family, _ image: ImageCatalog) {
-      for body in family.bodies where body.isOwn {
-        let address = body.address - image.bias
-        // Tables hold async function pointers, not code.
-        addresses.insert(image.asyncEntries.record(at: address)?.address ?? address)
-      }
+      // Tables hold async function pointers, not code.
+      func inTables(_ address: UInt64) -> UInt64 { image.asyncEntries.record(at: address)?.address ?? address }
+      for body in family.bodies where body.isOwn { addresses.insert(inTables(body.address - image.bias)) }
+      for thunk in image.vtableThunks.thunks(of: family.key) { thunks.insert(inTables(thunk.address)) }
     }
-    func contain(_ target: VTableEntry.Target) -> Bool {
+    func contain(_ target: VTableEntry.Target) -> Bool { Self.contains(addresses, target) }
+    func containThunk(_ target: VTableEntry.Target) -> Bool { Self.contains(thunks, target) }
+    private static func contains(_ addresses: Set<UInt64>, _ target: VTableEntry.Target) -> Bool {
       guard case .address(let address) = target else { return false }
       return addresses.contains(address)
     }

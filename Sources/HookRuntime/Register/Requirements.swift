@@ -284,7 +284,10 @@ extension ImageCatalog {
   }
 
   func isOverride(_ family: Family) -> Bool {
-    guard case .success(let slots) = methodSlots(of: family) else { return false }
-    return slots.contains(where: \.isOverride)
+    if let known = lock.withLock({ overridesKnown[family.key] }) { return known }
+    var isOverride = false
+    if case .success(let slots) = methodSlots(of: family) { isOverride = slots.contains(where: \.isOverride) }
+    lock.withLock { overridesKnown[family.key] = isOverride }
+    return isOverride
   }
 }

@@ -226,6 +226,29 @@ func taps() {
   withExtendedLifetime(recognizer) {}
 }
 
+/// Screens come and go, a control is touched and views are laid out, until the input ends.
+func living() {
+  print("ready")
+  let owner = Listener("owner"), home = PlainController(title: nil)
+  let button = Button(frame: Rect(0, 0, 10, 10)), list = ScrollView(frame: Rect(0, 0, 100, 100))
+  button.addTarget(owner, action: "buy", { _ in })
+  list.addSubview(View(frame: Rect(0, 0, 10, 10)))
+  let input = DispatchQueue(label: "input")
+  let isOver = DispatchSemaphore(value: 0)
+  input.async {
+    while readLine() != "end" {}
+    isOver.signal()
+  }
+  var touches = 0
+  while isOver.wait(timeout: .now() + .milliseconds(1)) == .timedOut {
+    home.viewDidAppear(false)
+    home.viewDidDisappear(false)
+    touches += 1
+    button.touch(Event(touches))
+    list.layout()
+  }
+}
+
 func threads() {
   let outer = OuterHandler()
   let router = Router()
@@ -262,5 +285,6 @@ case "wars": wars(CommandLine.arguments[2], CommandLine.arguments.count > 3)
 case "exposures": exposures()
 case "taps": taps()
 case "threads": threads()
+case "living": living()
 default: handlers()
 }

@@ -71,6 +71,10 @@ for level in -Onone -O; do
   unchanged "$level: loads: the program goes on as it did" alone loads
   if python3 -B "$here/loads.py" events.jsonl >loads.said; then good "$level: $(cat loads.said)"; else bad "$level: what screens take to load" "$(cat loads.said)"; fi
 
+  # What the rules take.
+  rm -rf costs
+  judged "$level" env PYTHONPATH="$here/../units:${PYTHONPATH:-}" python3 -B "$here/costs.py" "$scripthost" ./app "$here/patches/living.lua" "$work/costs"
+
   # What is wrong is told when the rule is loaded, in one sentence.
   name='' sentence=''
   while IFS= read -r line; do
@@ -85,6 +89,34 @@ for level in -Onone -O; do
     esac
   done <"$here/wrong.lua"
 done
+
+# A base of many: how calls of a function come is found out when it is first called, not when the rule is loaded.
+python3 - >many.swift <<'PY'
+print("class Base {\n  var total = 0\n  @inline(never) func open(_ name: String, _ number: Int) { total &+= number &+ name.utf8.count }\n}")
+for i in range(60):
+    print(f"final class Heir{i}: Base {{\n  override func open(_ name: String, _ number: Int) {{ super.open(name, number &+ {i}) }}\n}}")
+print("@inline(never) func make(_ i: Int) -> Base {\n  switch i {")
+for i in range(60): print(f"  case {i}: Heir{i}()")
+print("  default: Base()\n  }\n}")
+print("for i in CommandLine.arguments.dropFirst().compactMap({ Int($0) }) { let it = make(i); it.open(\"name \\(i)\", i); print(it.total) }")
+PY
+swiftc -O -module-name Many many.swift -o many 2>build.log || bad 'a program with many heirs is built' "$(tail -n 3 build.log)"
+for base in Base Heir7; do
+  printf 'patch { id = "%s", api = 1 }\nscreen { base = "Many.%s", during = "open(_:_:)", name = "args.1", fields = { number = "args.2" } }\n' $base $base >$base.lua
+  # The command becomes the program; the symbol is that of `HookedFamily.planAll`.
+  capture asked timeout 120 gdb -q -batch -nx -iex 'set debuginfod enabled off' -ex 'set breakpoint pending on' -ex 'handle all nostop noprint pass' \
+    -ex 'catch exec' -ex run -ex 'delete' -ex 'catch load ScriptHostBoot' -ex continue -ex 'delete' \
+    -ex "break *(long)&'\$s11HookRuntime12HookedFamilyC7planAllyyF'" -ex 'ignore 3 100000' -ex continue -ex 'info breakpoints' --args "$scripthost" run --state many-$base --patches $base.lua -- ./many 7 59 7
+  asked=$(sed -n 's/.*breakpoint already hit \([0-9]*\) time.*/\1/p' asked.out)
+  says "$base: the place is found where it is asked" asked.out 'HookedFamilyC7planAllyyF'
+  if [ $base = Base ]; then check 'of many, none is asked before its first call' [ -z "$asked" ]; else check 'of one, it is' [ "${asked:-0}" -gt 0 ]; fi
+done
+capture alone ./many 7 59 7
+capture many "$scripthost" run --state many --events many.events --patches Base.lua -- ./many 7 59 7
+unchanged 'a rule on a class with many heirs leaves the program as it was' alone many
+sed -n 's/.*"kind":"screen","name":"\([^"]*\)".*"phase":"appear","type":"\([^"]*\)".*"attributes":\(.*\)}}$/\1 \2 \3/p' many.events >many.said
+for i in 7 59 7; do echo "name $i Many.Heir$i {\"number\":$i}"; done >many.expected
+same 'each call is one screen, of the leaf' many.expected many.said
 
 # The page has the screens.
 capture screens "$scripthost" run --state reported --patches "$here/patches/screens.lua" -- ./app screens

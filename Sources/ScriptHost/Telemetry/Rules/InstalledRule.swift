@@ -128,17 +128,21 @@ enum RuleInstaller {
   /// Makes the layer of one function.
   typealias Maker = @Sendable (CompiledRule, Family) throws(RuleProblem) -> LayerSpec
 
+  private static let plannedAtOnce = 32
+
   /// All functions that a rule means now, where its selector does not tell them.
   typealias Source = @Sendable () -> [(ImageCatalog, Family)]
 
   /// Installs the rule for its patch.
   /// - Parameters:
   ///   - source: what is meant, all or nothing; nil: what the selector means.
+  ///   - now: what the source answered.
   ///   - known: a rule that is installed in part, whose hooks these become.
   static func install(
-    _ definition: RuleDefinition, _ patch: Environment, from source: Source? = nil, as known: InstalledRule? = nil, _ make: @escaping Maker
+    _ definition: RuleDefinition, _ patch: Environment, from source: Source? = nil, now: [(ImageCatalog, Family)] = [],
+    as known: InstalledRule? = nil, _ make: @escaping Maker
   ) throws(RuleProblem) -> InstalledRule {
-    var found = source?() ?? []
+    var found = now
     if source == nil {
       // What nobody is notified about is not compared with all names of the program.
       switch SelectorLookup.resolve(definition.selector, suggesting: !definition.waits && !definition.isOptional) {
@@ -151,10 +155,16 @@ enum RuleInstaller {
     if known == nil { HookCosts.note(rule, owner: patch.id) }
     let isGlob = SelectorPattern(definition.selector).isGlob
     var layers = try layers(for: &found, rule, definition, isGlob: isGlob, patch, make)
+    // Of a few, how they are called is found out now, not at a call of the program; of many, most are never called.
+    let readsValues = found.count <= Self.plannedAtOnce
     // Those that were not installed are ours to let go.
     defer { for layer in layers.values.joined() { layer.release?(layer.context) } }
     let requests = found.map { HookRequest(image: $0, family: $1, mayChoose: true) }
-    let report = HookEngine.shared.install(requests) { layers[FamilyName($0)]!.removeLast() }
+    let report = HookEngine.shared.install(requests) {
+      var layer = layers[FamilyName($0)]!.removeLast()
+      layer.readsValues = readsValues
+      return layer
+    }
     note(report, rule, definition, patch, isGlob: isGlob)
     if source != nil, !report.tokens.isEmpty { tell(report.refused, definition, patch) }
     if !isGlob, !definition.isOptional, report.tokens.isEmpty, let (name, reason) = report.refused.first {

@@ -11,13 +11,13 @@ enum TreeRule {
   ) throws(RuleProblem) -> InstalledRule {
     var definition = definition
     definition.selector = "\(base).\(member)"
-    let isTree = !ClassTree.implementations(of: member, on: base).isEmpty
-    if !isTree, !definition.waits || SelectorLookup.typeExists(base) {
+    let found = ClassTree.implementations(of: member, on: base)
+    if found.isEmpty, !definition.waits || SelectorLookup.typeExists(base) {
       return try RuleInstaller.install(definition, patch, as: known, make)
     }
     definition.waits = true
     return try RuleInstaller.install(
-      definition, patch, from: { ClassTree.implementations(of: member, on: base) }, as: known, make)
+      definition, patch, from: { ClassTree.implementations(of: member, on: base) }, now: found, as: known, make)
   }
 
   /// The dynamic type of the call's object; of anything else the type that declares the function.
