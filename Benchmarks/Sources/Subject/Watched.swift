@@ -47,3 +47,21 @@ public final class Listener: WatchedDelegate {
   public init() {}
   @inline(never) public func changed(_ owner: Owner, to value: Int) { total &+= value }
 }
+
+public struct Place {
+  public var x, y, width, height: Double
+}
+
+/// A control, and what is around it.
+open class Button {
+  public var frame = Place(x: 0, y: 0, width: 10, height: 10)
+  public var around: Place { Place(x: 0, y: 0, width: 100, height: 100) }
+  public var total = 0
+  public init() {}
+  @inline(never) open func send(_ action: Int, to target: AnyObject?) { total &+= action }
+  @inline(never) open func layout() { total &+= 1 }
+}
+/// A control whose taps are counted, too.
+public final class Knob: Button {
+  @inline(never) public override func send(_ action: Int, to target: AnyObject?) { total &+= action &+ 1 }
+}

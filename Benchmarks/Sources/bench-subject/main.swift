@@ -53,6 +53,7 @@ func callBench() -> Bench {
 func ruleBench() -> Bench {
   let watched = Watched(), leaf: Watched = Leaf(), owner = Owner(), listener = Listener()
   owner.delegate = listener
+  let button = Button(), knob = Knob()
   var bench = Bench()
   bench.add("rule none") { for i in 0..<$0 { keep(watched.plain(i, 2.5)) } }
   bench.add("rule left out") { for i in 0..<$0 { keep(watched.leftOut(i, 2.5)) } }
@@ -62,7 +63,12 @@ func ruleBench() -> Bench {
   bench.add("rule metric") { for i in 0..<$0 { keep(watched.counted(i, 2.5)) } }
   bench.add("rule budget") { for i in 0..<$0 { keep(watched.budgeted(i, 2.5)) } }
   bench.add("rule screen") { for i in 0..<$0 { keep(leaf.handle(i)) } }
+  bench.add("rule screen of one") { for i in 0..<$0 { keep(watched.handle(i)) } }
   bench.add("rule delegate") { for i in 0..<$0 { owner.change(i) } }
+  bench.add("rule control") { for i in 0..<$0 { button.send(i, to: nil) } }
+  bench.add("rule control again") { for _ in 0..<$0 { button.send(7, to: nil) } }
+  bench.add("rule rage") { for i in 0..<$0 { knob.send(i & 15, to: nil) } }
+  bench.add("rule exposure") { for _ in 0..<$0 { button.layout() } }
   return bench
 }
 

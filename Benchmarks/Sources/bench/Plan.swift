@@ -96,7 +96,11 @@ struct Plan {
         for round in 0..<(settings.quick ? 2 : 3) {
           let alone = Child.run([program, "--version"], capture: false).milliseconds
           let all = Child.run(hosted + ["--patches", workplace.everything, "--", program, "--version"], capture: false).milliseconds
-          if round > 0 { samples.add("start with everything hooked", all - alone) }
+          let tree = Child.run(hosted + ["--patches", workplace.tree, "--", program, "--version"], capture: false).milliseconds
+          if round > 0 {
+            samples.add("start with everything hooked", all - alone)
+            samples.add("start with a tree", tree - alone)
+          }
         }
       },
       Plan(title: "a living process: reloads, completion, top, guards") { samples in

@@ -98,6 +98,12 @@ struct Report {
         Row(title: "span of an async call", sample: "async spanned", unit: "ns", comparison: .over("async bare")),
         Row(title: "budget that is kept", sample: "rule budget", unit: "ns", comparison: .over("rule none")),
         Row(title: "screen, three calls of a chain", sample: "rule screen", unit: "ns", comparison: .over("alone: rule screen")),
+        Row(title: "screen, one call", sample: "rule screen of one", unit: "ns", comparison: .over("alone: rule screen of one")),
+        Row(title: "screen, the chain's two other calls", sample: "rule screen", unit: "ns", comparison: .over("rule screen of one")),
+        Row(title: "control, recorded", sample: "rule control", unit: "ns", comparison: .over("alone: rule control")),
+        Row(title: "control, the same action again", sample: "rule control again", unit: "ns", comparison: .over("alone: rule control again")),
+        Row(title: "control with rage, recorded", sample: "rule rage", unit: "ns", comparison: .over("alone: rule rage")),
+        Row(title: "exposure, a view that is still seen", sample: "rule exposure", unit: "ns", comparison: .over("alone: rule exposure")),
         Row(title: "delegate's call by a proxy", sample: "rule delegate", unit: "ns", comparison: .over("alone: rule delegate")),
       ]
     ),
@@ -147,6 +153,7 @@ struct Report {
         Row(title: "memory per hook, 50,000", sample: "bytes per hook 50000", unit: "B", comparison: .alone),
         Row(title: "finding them (demangling)", sample: "find 50000", unit: "ms", comparison: .alone),
         Row(title: "swift-format, '**' by a handler", sample: "start with everything hooked", unit: "ms", comparison: .alone),
+        Row(title: "swift-format, a screen of 779 methods", sample: "start with a tree", unit: "ms", comparison: .alone),
       ]
     ),
     (

@@ -7,6 +7,8 @@ struct Workplace {
   var rules: String { directory + "/rules" }
   var hundred: String { directory + "/hundred" }
   var everything: String { directory + "/everything" }
+  /// A rule on a base class of many.
+  var tree: String { directory + "/tree" }
   /// Patches for every kind of value: one reads arguments, one replaces them.
   var reading: String { directory + "/reading" }
   var replacing: String { directory + "/replacing" }
@@ -17,11 +19,12 @@ struct Workplace {
     var template = Array("/tmp/scripthost-bench-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { fail("no temporary directory: \(String(cString: strerror(errno)))") }
     directory = String(cString: made)
-    for each in [hooks, rules, hundred, everything, reading, replacing, calling, state] { mkdir(each, 0o700) }
+    for each in [hooks, rules, hundred, everything, tree, reading, replacing, calling, state] { mkdir(each, 0o700) }
     write(hooks + "/hooks.lua", Self.hookPatch)
     write(rules + "/rules.lua", Self.rulePatch)
     for number in 1...100 { write(hundred + "/patch\(number).lua", Self.longPatch(number)) }
     write(everything + "/all.lua", "patch { id = \"all\", version = \"1.0.0\", api = 1 }\nmethod \"**\":before(function(call) end)\n")
+    write(tree + "/tree.lua", "patch { id = \"tree\", version = \"1.0.0\", api = 1 }\nscreen { base = \"SwiftSyntax.SyntaxVisitor\", during = \"visit(_:)\" }\n")
     write(
       reading + "/reading.lua",
       Self.valuePatch("reading") { count, kind in
@@ -67,6 +70,9 @@ struct Workplace {
     metric "counted" { on = "Subject.Watched.counted(_:_:)", histogram = "duration" }
     slow { on = "Subject.Watched.budgeted(_:_:)", budget = "1s" }
     screen { base = "Subject.Watched", during = "handle(_:)" }
+    control { base = "Subject.Button", send = "send(_:to:)", action = "args.1", target = "args.to", frame = "self.frame", where = "self.@type == 'Button'" }
+    control { base = "Subject.Knob", send = "send(_:to:)", name = "knob", action = "args.1", same = "self.total", rage = "3/s" }
+    exposure { base = "Subject.Button", on = "layout()", frame = "self.frame", within = "self.around" }
     delegate { on = "Subject.Owner.delegate", call = "changed(_:to:)", event = "changed", fields = { value = "args.to" } }
 
     """

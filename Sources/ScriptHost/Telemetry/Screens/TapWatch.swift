@@ -79,6 +79,8 @@ final class TapWatch: Sendable {
       var known = all[key] ?? Taps()
       defer { all[key] = known }
       if let last = known.times.last, now &- last > rage.period { known = Taps() }
+      // Of what is told, only the last one counts.
+      if known.isReported { known.times = [] }
       known.times.append(now)
       known.times.removeAll { now &- $0 > rage.period }
       guard known.times.count >= rage.count, !known.isReported else { return nil }
