@@ -33,7 +33,31 @@ package final class Database {
 
   deinit { sqlite3_close(handle) }
 
-  private func problem(_ sql: String) -> Problem { Problem(description: "\(String(cString: sqlite3_errmsg(handle))), in: \(sql)") }
+  private func problem(_ sql: String) -> Problem {
+    let why = String(cString: sqlite3_errmsg(handle))
+    return Problem(description: "\(why), in: \(sql)\(advice(why, sql))")
+  }
+
+  /// Which names there are, where SQLite says that one is not there; else empty.
+  private func advice(_ why: String, _ sql: String) -> String {
+    let isColumn = why.hasPrefix("no such column: ")
+    guard isColumn || why.hasPrefix("no such table: ") else { return "" }
+    let tables = names("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    if !isColumn { return "; there are \(tables.joined(separator: ", "))" }
+    let words = Set(sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+    // SQLite compares names of tables without case.
+    return tables.filter { words.contains($0.lowercased()) }.map { table in
+      "; \(table) has \(names("SELECT name FROM pragma_table_info('\(table)')").joined(separator: ", "))"
+    }.joined()
+  }
+
+  /// The texts of the first column.
+  private func names(_ sql: String) -> [String] {
+    var found: [String] = []
+    guard let statement = try? prepare(sql) else { return [] }
+    while let row = try? statement.next(), case .text(let name)? = row.first { found.append(name) }
+    return found
+  }
 
   /// Runs statements that answer nothing.
   package func execute(_ sql: String) throws(Problem) {

@@ -84,6 +84,10 @@ check 'query answers' [ "$(query --format csv 'SELECT count(*) FROM spans WHERE 
 check 'query reads fields' [ "$(query --format json "SELECT fields ->> 'total' AS total FROM events")" = '{"total":12.5}' ]
 capture wrong query 'SELEC 1'
 check 'a wrong statement is one sentence' grep -qx 'scripthost: near "SELEC": syntax error, in: SELEC 1' wrong.err
+capture column query 'SELECT nme, total FROM spans WHERE name = 1'
+check 'a column that is not there: the columns of the table in question' grep -qx 'scripthost: no such column: nme, in: SELECT nme, total FROM spans WHERE name = 1; spans has id, session, trace, span, parent, kind, name, start, duration, status, message, attributes' column.err
+capture table query 'SELECT * FROM event'
+check 'a table that is not there: the tables there are' grep -qx 'scripthost: no such table: event, in: SELECT \* FROM event; there are events, logs, metrics, records, requests, screens, sessions, spans, stalls' table.err
 capture writes query 'DELETE FROM records'
 check 'a statement that writes is refused' grep -q 'readonly' writes.err
 
