@@ -95,7 +95,7 @@ host.command(f"expect {-2**62} {2**62}")
 selectors = ["answer(_:)", "price(_:)", "name(_:)", "tax(_:)", "stock(_:)"]
 random.seed(seed)
 ids = ["a", "b", "c", "d"]
-files, live = {}, {}  # id: hooks of the text in the file, or None when it is broken; id: [hooks, enabled]
+live, refused = {}, set()  # id: [hooks, enabled]; those of which nothing is loaded stay listed, by the names of their files, until one is
 
 
 def text(id, hooks, broken):
@@ -112,6 +112,14 @@ def expected():
 
 def found():
     return sorted((h["selector"], h["position"], h["owner"], h["enabled"]) for h in control.ask("hooks")["hooks"])
+
+
+def listed():
+    return sorted((each["id"], each["state"]) for each in control.ask("patches")["patches"])
+
+
+def wanted():
+    return sorted([(id, "loaded" if on else "disabled") for id, (_, on) in live.items()] + [(f"seq-{id}.lua", "refused") for id in refused])
 
 
 worst = None
@@ -132,18 +140,24 @@ for step in range(steps):
         break
     if works:
         if action in ("load", "reload"):
+            refused.discard(id)
             live[id] = [hooks, live[id][1] if id in live else True]
         elif action == "unload":
             del live[id]
         else:
             live[id][1] = action == "enable"
-    if found() != expected():
-        worst = (step, action, id, expected(), found())
+    elif action == "broken" and id not in live:
+        refused.add(id)
+    if found() != expected() or listed() != wanted():
+        worst = (step, action, id, expected(), found(), wanted(), listed())
         break
-check(f"{steps} random steps (seed {seed}): the live hooks are those of the model after each", worst is None, worst)
+check(f"{steps} random steps (seed {seed}): the live hooks and the list are those of the model after each", worst is None, worst)
 for id in list(live):
     control.ask("unload", patch=id)
 check("all unloaded: no hook is left", control.ask("hooks")["count"] == 0)
+for id in refused:
+    control.ask("unload", patch=f"seq-{id}.lua")
+check("what was refused goes from the list by the name of its file", listed() == [], listed())
 
 # MARK: Memory
 
