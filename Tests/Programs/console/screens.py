@@ -1,5 +1,5 @@
 """screens.py SCRIPTHOST SERVER WORK [PAGE]: the console in a real terminal (tmux): completion, colour, paging, Ctrl-C. With PAGE the captures
-that a page shows are compared with what the terminal shows."""
+that a page shows are compared with what the terminal shows; without it they are printed, to be put there."""
 import os, re, subprocess, sys, time
 from control import *
 
@@ -46,10 +46,15 @@ def see(what, colours=False):
     return shown(colours)
 
 
-def capture(name, what):
-    """A screen that holds `what`, without what is empty below; compared with the page's block of that name."""
-    screen = see(what)
-    found = screen.rstrip() + "\n"
+def written(screen):
+    """As the page has it: nothing of what is empty below, sequences of colours in one, with \\e for ESC."""
+    return re.sub(r"(?:\x1b\[[\d;]*m)+", lambda run: "\\e[" + ";".join(re.findall(r"\[([\d;]*)m", run.group())) + "m", screen.rstrip()) + "\n"
+
+
+def capture(name, what, colours=False):
+    """A screen that holds `what`, compared with the page's block of that name."""
+    screen = see(what, colours)
+    found = written(screen)
     check(f"the terminal shows {name}", re.search(what, screen) is not None, screen)
     if page is None:
         print(f"<!-- {name} -->\n```\n{found}```")
@@ -59,7 +64,7 @@ def capture(name, what):
     end = time.monotonic() + LIMIT
     while match and match.group(1) != found and time.monotonic() < end:
         time.sleep(0.05)
-        found = shown().rstrip() + "\n"
+        found = written(shown(colours))
     check(f"the page shows the same: {name}", match is not None and match.group(1) == found, match and match.group(1), found)
 
 
@@ -76,11 +81,20 @@ capture("completion of selectors", r"tax\(_:\)")
 clear()
 text('local total = 1 + 0x10 -- a comment')
 coloured = see("a comment", colours=True)
+capture("colours while typing", "a comment", colours=True)
 check("a keyword, a number and a comment have colours of their own", all(mark in coloured for mark in ("\x1b[1m\x1b[34mlocal", "\x1b[36m1", "\x1b[2m-- a comment")), coloured)
 clear()
 text("swift.")
 keys("Tab")
 capture("completion of the host's names", r"swift\.")
+clear()
+text('class "Server.')
+keys("Tab")
+capture("completion of types", r"Server\.Till")
+clear()
+text('shared = { name = "Ann", 2.5, [4] = true, inner = { password = "x" } } return shared')
+keys("Enter")
+capture("colours of what was typed, and a value", r"masked", colours=True)
 clear()
 text("local t = {} for i = 1, 100 do t[i] = i * i end return t")
 keys("Enter")
