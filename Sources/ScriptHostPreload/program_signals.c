@@ -10,6 +10,7 @@
 #include "program_signals.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <signal.h>
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -27,7 +28,8 @@ static _Atomic(void *) handlers[NSIG];
 /// The frame of the innermost handler of this thread.
 static __thread uint64_t frame __attribute__((tls_model("initial-exec")));
 static _Atomic(ProgramSignalBegins) begins;
-static _Atomic(void *) host_base;
+/// Where the host's library lies. Asking the loader at each call would have `sigaction` wait for its lock, as it does for nobody.
+static _Atomic(uint64_t) host_begin, host_end;
 
 /// What lies in a handler's frame, so that one that was left is not taken for one that runs.
 static uint64_t mark_of(uint64_t address) { return address ^ UINT64_C(0x9e3779b97f4a7c15); }
@@ -58,7 +60,18 @@ EXPORTED uint64_t scripthost_signal_frame(uint64_t stack) {
 
 EXPORTED void scripthost_watch_signals(ProgramSignalBegins function) {
   Dl_info info;
-  if (dladdr((void *)function, &info)) atomic_store(&host_base, info.dli_fbase);
+  if (dladdr((void *)function, &info)) {
+    // A library's own addresses begin at 0.
+    uint64_t base = (uint64_t)info.dli_fbase, size = 0;
+    const Elf64_Ehdr *header = info.dli_fbase;
+    const Elf64_Phdr *segments = (const Elf64_Phdr *)(base + header->e_phoff);
+    for (int i = 0; i < header->e_phnum; i++) {
+      uint64_t end = segments[i].p_vaddr + segments[i].p_memsz;
+      if (segments[i].p_type == PT_LOAD && end > size) size = end;
+    }
+    atomic_store(&host_end, base + size);
+    atomic_store(&host_begin, base);
+  }
   atomic_store_explicit(&begins, function, memory_order_release);
 }
 
@@ -75,9 +88,8 @@ static Sigaction next_sigaction(void) {
 }
 
 static bool is_host(void *handler) {
-  Dl_info info;
-  void *base = atomic_load(&host_base);
-  return base && dladdr(handler, &info) && info.dli_fbase == base;
+  uint64_t begin = atomic_load(&host_begin);
+  return begin && (uint64_t)handler >= begin && (uint64_t)handler < atomic_load(&host_end);
 }
 
 static bool is_handler(const struct sigaction *action) {

@@ -36,6 +36,11 @@ def held(do, **members):
 check("status is answered", held("status")["ok"])
 check("help, patches, hooks, costs, top and guards are", all(held(each)["ok"] for each in ("help", "patches", "hooks", "costs", "top", "guards")))
 check("disable and enable", held("disable", patch="answer")["ok"] and held("enable", patch="answer")["ok"])
+handled = os.path.join(home, "handled")
+host.process.stdin.write(f"handle {handled}\n")
+host.process.stdin.flush()
+until(lambda: os.path.exists(handled), "the program to install a signal handler, which needs no lock")
+check("the program installs a signal handler", True)
 check("the command: status", subprocess.run([scripthost, "status", "--state", home], capture_output=True, timeout=4 * LIMIT).returncode == 0)
 
 def computed():

@@ -4,6 +4,7 @@
 //     report            prints "calls N wrong M first F thrown T descriptors D"
 //     crowd N           N more threads call `answer(_:)` and `sell(_:)`, instead of as many as did before
 //     hold LIBRARY      a thread takes the lock of stdout and opens the library, whose constructor prints
+//     handle PATH       installs a signal handler, then makes the file
 //     end               ends
 import Glibc
 import Synchronization
@@ -151,6 +152,9 @@ while let line = readLine() {
     come(Int(words[1])!)
     print("crowd")
   case "hold": hold(String(words[1]))
+  case "handle":
+    signal(SIGUSR2) { _ in }
+    close(creat(String(words[1]), 0o600))
   case "end": exit(0)
   default: print("what?")
   }
