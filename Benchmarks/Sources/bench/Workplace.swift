@@ -70,7 +70,7 @@ struct Workplace {
     metric "counted" { on = "Subject.Watched.counted(_:_:)", histogram = "duration" }
     slow { on = "Subject.Watched.budgeted(_:_:)", budget = "1s" }
     screen { base = "Subject.Watched", during = "handle(_:)" }
-    control { base = "Subject.Button", send = "send(_:to:)", action = "args.1", target = "args.to", frame = "self.frame", where = "self.@type == 'Button'" }
+    control { base = "Subject.Button", send = "send(_:to:)", action = "args.1", target = "args.to", frame = "self.frame" }
     control { base = "Subject.Knob", send = "send(_:to:)", name = "knob", action = "args.1", same = "self.total", rage = "3/s" }
     exposure { base = "Subject.Button", on = "layout()", frame = "self.frame", within = "self.around" }
     delegate { on = "Subject.Owner.delegate", call = "changed(_:to:)", event = "changed", fields = { value = "args.to" } }
