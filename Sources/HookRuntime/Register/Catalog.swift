@@ -421,10 +421,10 @@ package final class ProcessCatalog: @unchecked Sendable {
   }
 
   /// - Parameter toCall: only what calls of the functions need.
-  package func families(matching pattern: SelectorPattern, toCall: Bool = false) -> [(ImageCatalog, Family)] {
+  package func families(matching pattern: SelectorPattern, toCall: Bool = false, where isMeant: ((Family) -> Bool)? = nil) -> [(ImageCatalog, Family)] {
     // What C functions lead to the loader is asked, which may wait for a thread that waits for `lock`.
     if let selector = CSelector(pattern.text) { return imports(matching: selector) + current().families(matching: pattern) }
-    guard !pattern.isGlob else { return current().families(matching: pattern) }
+    guard !pattern.isGlob else { return current().families(matching: pattern, where: isMeant) }
     // Many patches may hook one selector: names are looked up once for each set of images.
     return lock.withLock {
       _ = current()

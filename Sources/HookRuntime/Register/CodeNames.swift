@@ -20,6 +20,11 @@ package struct CodeNames {
     return (name, symbol.address)
   }
 
+  /// The module whose code an address is in, by the name of its function; nil where that is no Swift name.
+  package mutating func module(at address: UInt64) -> String? {
+    table.symbol(containing: address).flatMap { parser.declaration($0.name) }.map(\.module).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// Private names carry the checksum of their file: `Secret#_0123…`.
   static func withoutFiles(_ name: String) -> String { PrivateNames.stripped(name) }
 }

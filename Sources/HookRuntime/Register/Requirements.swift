@@ -10,9 +10,10 @@ extension [ImageCatalog] {
   /// The families that a pattern means: those that bear its name, and those that carry out the requirement it names.
   /// - Parameter toCall: without the copies in conformances' tables, for which the members of that name of all types are read: a call enters
   ///   the function itself.
-  package func families(matching pattern: SelectorPattern, toCall: Bool = false) -> [(ImageCatalog, Family)] {
+  /// - Parameter isMeant: of a glob, those that are wanted; the copies in conformances' tables are not looked for of others.
+  package func families(matching pattern: SelectorPattern, toCall: Bool = false, where isMeant: ((Family) -> Bool)? = nil) -> [(ImageCatalog, Family)] {
     let wanted = pattern.module == nil ? filter(\.isMainProgram) : self
-    let own = wanted.flatMap { image in image.families(matching: pattern).map { (image, $0) } }
+    let own = wanted.flatMap { image in image.families(matching: pattern).filter { isMeant?($0) ?? true }.map { (image, $0) } }
     let named = toCall ? own : own.withWitnessCopies()
     // A glob for members of one type may name a protocol's; others name what types have.
     if pattern.isGlob { return pattern.isOfOneContext ? RequirementFamilies(named, pattern, self).found : named }

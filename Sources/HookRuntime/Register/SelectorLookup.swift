@@ -58,13 +58,16 @@ package enum SelectorLookup {
   /// - Parameters:
   ///   - suggesting: a miss names the nearest, for which all names of the program are read.
   ///   - toCall: the families' own functions are enough.
-  package static func resolve(_ text: String, suggesting: Bool = true, toCall: Bool = false) -> Result<[(ImageCatalog, Family)], LookupError> {
+  ///   - isMeant: of a glob, the families that are wanted.
+  package static func resolve(
+    _ text: String, suggesting: Bool = true, toCall: Bool = false, where isMeant: ((Family) -> Bool)? = nil
+  ) -> Result<[(ImageCatalog, Family)], LookupError> {
     // Reading a name takes time that grows with its length; what the compiler makes is far shorter.
     guard text.utf8.count <= mostBytes else { return .failure(.noSelector("\(text.prefix(60))…", nearest: [])) }
     let suggesting = suggesting && text.utf8.count <= mostToCompare
     if let problem = CSelector(text)?.problem { return .failure(.badPrototype(problem)) }
     let pattern = SelectorPattern(text)
-    let found = ProcessCatalog.shared.families(matching: pattern, toCall: toCall)
+    let found = ProcessCatalog.shared.families(matching: pattern, toCall: toCall, where: isMeant)
     if found.isEmpty { return .failure(suggesting ? miss(text, pattern) : .noSelector(text, nearest: [])) }
     if pattern.isGlob || found.count == 1 { return .success(found) }
     // What carries out a protocol's requirement is many by nature; overloads of requirements are not one.

@@ -89,6 +89,14 @@ enum ThreadStacks {
     }
   }
 
+  /// The module whose code an address is returned to; nil where that is no Swift code.
+  static func module(ofCaller address: UInt) -> String? {
+    asking.withLock { images in
+      images.refresh()
+      return images.module(address)
+    }
+  }
+
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -205,10 +213,20 @@ private struct Images {
 
   private mutating func function(_ address: UInt, isCall: Bool, of image: LoadedImage) -> (name: String, start: UInt64)? {
     let offset = UInt64(address &- image.bias)
+    readNames(of: image)
+    return names[image.path]?.function(at: isCall ? offset - 1 : offset)
+  }
+
+  private mutating func readNames(of image: LoadedImage) {
     if names[image.path] == nil, let file = image.file {
       names[image.path] = CodeNames(file, options: ProcessCatalog.shared.options)
     }
-    return names[image.path]?.function(at: isCall ? offset - 1 : offset)
+  }
+
+  mutating func module(_ address: UInt) -> String? {
+    guard let image = image(address) else { return nil }
+    readNames(of: image)
+    return names[image.path]?.module(at: UInt64(address &- image.bias) - 1)
   }
 
   private func place(_ address: UInt, in image: LoadedImage) -> String {

@@ -31,6 +31,7 @@ patches contain 'guard { "containers", mode = "contain", records = 100000 }'
 patches report 'guard { "containers", mode = "report" }'
 patches assert 'guard { containers = "assert" }'
 patches elsewhere 'guard { "containers", mode = "contain", modules = { "Nowhere" } }'
+patches within 'guard { "containers", modules = { "bounds" }, records = 100000 }'
 patches quiet 'guard { "containers", mode = "contain", records = 3 }'
 
 # MARK: Foundation's collections
@@ -64,6 +65,11 @@ says 'assert: and the message says why' assert.err "mode 'assert' ends the proce
 run elsewhere elsewhere ./bounds-O loop 12 1
 check 'modules: calls of other modules are left alone' [ "$(cat elsewhere.status)" -gt 128 ]
 check 'modules: and not counted' [ "$(hits elsewhere containers)" = 0 ]
+for way in O Onone; do
+  run within-$way within ./bounds-$way loop 12 1
+  ended "$way: modules: calls of that module are guarded, those of its closures, too" within-$way
+  check "$way: modules: each was recorded ($(hits within-$way containers))" [ "$(hits within-$way containers)" -ge "$cases" ]
+done
 run quiet quiet ./bounds-O loop 12 10
 ended 'records: the program lives' quiet
 check "records: few are written ($(hits quiet containers))" [ "$(hits quiet containers)" -lt 500 ]

@@ -214,9 +214,8 @@ enum GuardSite {
   /// The module of that function, and its image's file name.
   static func modules(of address: UInt) -> [String] {
     guard address != 0 else { return [] }
-    let module = name(address).prefix { $0 != "." && $0 != " " }
-    let file = ThreadStacks.place(of: address)?.path.split(separator: "/").last ?? ""
-    return [String(module.hasPrefix("static ") ? module.dropFirst(7) : module), String(file)]
+    let file = ThreadStacks.place(of: address)?.path.split(separator: "/").last.map(String.init)
+    return [ThreadStacks.module(ofCaller: address), file].compactMap(\.self)
   }
 
   /// Where the call returns to.

@@ -52,10 +52,10 @@ enum ZombieGuard {
     guard hooked > 0 else {
       throw GuardProblem("guard 'zombies': the end of '\(pattern)' cannot be watched; \(run.notes.last ?? "it is no class")")
     }
-    guard case .success(let members) = SelectorLookup.resolve("\(pattern).**", suggesting: false) else { return }
+    guard case .success(let members) = SelectorLookup.resolve("\(pattern).**", suggesting: false, where: isMethod) else { return }
     var layers: [FamilyName: ZombieLayer] = [:]
     var requests: [HookRequest] = []
-    for (image, family) in members where isMethod(family) {
+    for (image, family) in members {
       layers[FamilyName(family)] = ZombieLayer(run, quarantine, image, family)
       requests.append(HookRequest(image: image, family: family))
     }
@@ -237,26 +237,44 @@ private let endingLayer: HKTLayerFunction = { call, context, phase in
   return HKT_HANDLED
 }
 
-/// A method of a watched class.
-private final class ZombieLayer: @unchecked Sendable {
-  // Immutable.
+/// A method of a watched class. What it takes and returns is found out at its first call, and what can be answered at its first hit: of the
+/// thousands that are watched few are called, and fewer are hit.
+private final class ZombieLayer: Sendable {
   private let run: GuardRun
   private let quarantine: Quarantine
-  private let selector: String
-  private let answer: GuardAnswer?
+  private let image: ImageCatalog
+  private let family: Family
+  private let isContaining: Bool
+  private let found = Mutex<Found>(.nothingYet)
+
+  private enum Found {
+    case nothingYet
+    /// Nil: nothing harmless can be returned.
+    case answer(GuardAnswer?)
+  }
 
   init(_ run: GuardRun, _ quarantine: Quarantine, _ image: ImageCatalog, _ family: Family) {
-    (self.run, self.quarantine, selector) = (run, quarantine, family.selector)
-    guard run.settings.mode == .contain, let body = family.bodies.first else {
-      answer = nil
-      return
-    }
-    answer = GuardAnswer(family, image.plan(of: body, in: family))
-    if answer == nil { run.note("'\(family.selector)' is recorded only: nothing harmless can be returned in the place of its result") }
+    (self.run, self.quarantine, self.image, self.family) = (run, quarantine, image, family)
+    isContaining = run.settings.mode == .contain && !family.hasAsyncBodies && !family.declaration.isCoroutine
   }
 
   func spec() -> LayerSpec {
-    LayerSpec(zombieLayer, keeping: self, phases: UInt32(answer == nil ? HKT_ON_ENTER : HKT_ON_AROUND), owner: run.owner, group: "guard zombies")
+    LayerSpec(
+      zombieLayer, keeping: self, phases: UInt32(isContaining ? HKT_ON_AROUND : HKT_ON_ENTER), readsValues: false, owner: run.owner,
+      group: "guard zombies")
+  }
+
+  private var answer: GuardAnswer? {
+    // The function's own body, and not a clone whose result belongs to somebody else.
+    guard isContaining, let body = family.bodies.first else { return nil }
+    let (answer, isNew) = found.withLock { found in
+      if case .answer(let known) = found { return (known, false) }
+      let made = GuardAnswer(family, image.plan(of: body, in: family))
+      found = .answer(made)
+      return (made, true)
+    }
+    if isNew, answer == nil { run.note("'\(family.selector)' is recorded only: nothing harmless can be returned in the place of its result") }
+    return answer
   }
 
   func call(_ call: UnsafeMutablePointer<HKTCall>, _ phase: HKTPhase) {
@@ -264,10 +282,12 @@ private final class ZombieLayer: @unchecked Sendable {
       if phase == HKT_AROUND { hkt_call_proceed(call) }
       return
     }
+    let answer = answer
     run.hit(
-      selector, "called on an object of \(type) that has ended", outcome: answer?.description ?? "the call went on",
+      family.selector, "called on an object of \(type) that has ended", outcome: answer?.description ?? "the call went on",
       address: GuardSite.address(call))
-    if phase == HKT_AROUND { answer?.put(call) }
+    guard phase == HKT_AROUND else { return }
+    if let answer { answer.put(call) } else { hkt_call_proceed(call) }
   }
 }
 
