@@ -1,6 +1,6 @@
 """live.py SCRIPTHOST TOOLCHAIN SUBJECT WORK ROUNDS: what a person waits for, and what being watched costs. Prints samples for bench: `S`, name, value.
 
-Reloads and completion are times that went by, on programs that nobody here wrote; what top and guards cost is processor time of the whole process."""
+Reloads and completion are times that went by, on programs that nobody here wrote; what top costs is processor time of the whole process."""
 import json
 import os
 import socket
@@ -10,8 +10,6 @@ import time
 
 scripthost, toolchain, subject, work, rounds = *sys.argv[1:5], int(sys.argv[5])
 environment = {key: value for key, value in os.environ.items() if key != "XDG_RUNTIME_DIR"}
-sources = sorted(os.path.join(folder, name)
-                 for folder, _, names in os.walk(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Sources")) for name in names if name.endswith(".swift"))
 
 
 def sample(name, value): print("S", name, value, sep="\t", flush=True)
@@ -114,16 +112,3 @@ for number in range(rounds):
             spent = time.monotonic() - begun
             _, _, usage = os.wait4(top.pid, 0)
             sample("top command", (usage.ru_utime + usage.ru_stime) * 1e3 / spent)
-
-# MARK: Guards, on swift-format
-
-guards = write("guards.lua", """patch { id = "guards" }
-guard { "containers", "unknown_selector", "null", "observation", zombies = { types = { "SwiftFormat.*", "SwiftSyntax.*" } },
-  main_thread = { methods = { "SwiftFormat.PrettyPrinter.*(*)" }, mode = "report" } }
-""")
-nothing = write("nothing.lua", 'patch { id = "nothing" }\n')
-files = sources[::len(sources) // 20]
-for number in range(rounds):
-    for name, patch in [("off", nothing), ("on", guards)]:
-        sample("guards " + name, cost(run("--no-control", "--patches", patch, "--", toolchain + "/swift-format", "format", *files)) / 1e6)
-    sample("apm", cost(run("--no-control", "--apm", "--", toolchain + "/swift-format", "format", *files)) / 1e6)

@@ -13,6 +13,13 @@ public final class Counter {
   @inline(never) public func around(_ a: Int, _ b: Double, _ c: Bool) -> Int { count(a, b, c) }
   /// Hooked with an empty `after`.
   @inline(never) public func after(_ a: Int, _ b: Double, _ c: Bool) -> Int { count(a, b, c) }
+  /// Hooked with `contain`, and never traps.
+  @inline(never) public func contained(_ a: Int, _ b: Double, _ c: Bool) -> Int { count(a, b, c) }
+  /// Hooked with `contain`, and always traps.
+  @inline(never) public func trapped(_ a: Int, _ b: Double, _ c: Bool) -> Int {
+    precondition(count(a, b, c) == .min)
+    return total
+  }
   /// Tracked by a rule with two scalar fields.
   @inline(never) public func tracked(_ a: Int, _ b: Double, _ c: Bool) -> Int { count(a, b, c) }
   /// Hooked by the hundred patches whose loading is measured.

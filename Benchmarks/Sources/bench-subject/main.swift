@@ -11,6 +11,12 @@ switch mode {
 case "calls":
   var bench = callBench()
   bench.run(repetitions)
+case "traps":
+  var bench = Bench()
+  let counter = Counter()
+  bench.add("trapped") { for i in 0..<$0 { keep(counter.trapped(i, 2.5, true)) } }
+  bench.run(repetitions)
+case "watched": measureWatched(repetitions)
 case "rules":
   var bench = ruleBench()
   bench.run(repetitions)
@@ -33,6 +39,7 @@ func callBench() -> Bench {
   let text = "a text of 24 characters."
   var bench = Bench()
   bench.add("bare") { for i in 0..<$0 { keep(counter.bare(i, 2.5, true)) } }
+  bench.add("contained") { for i in 0..<$0 { keep(counter.contained(i, 2.5, true)) } }
   bench.add("before") { for i in 0..<$0 { keep(counter.before(i, 2.5, true)) } }
   bench.add("around") { for i in 0..<$0 { keep(counter.around(i, 2.5, true)) } }
   bench.add("after") { for i in 0..<$0 { keep(counter.after(i, 2.5, true)) } }
@@ -112,12 +119,34 @@ func measureLoop(_ repetitions: Int) {
   var bench = Bench()
   let counter = Counter()
   bench.add("unhooked calls") { for i in 0..<$0 { keep(counter.bare(i, 2.5, true)) } }
-  bench.add("unhooked work") { rounds in
-    for i in 0..<rounds {
-      var words = ["delta", "alpha", "charlie", "bravo \(i) and a little more text"]
-      words.sort()
-      keep(counter.bareText(words.joined(separator: " ")).utf8.count)
-    }
-  }
+  bench.add("unhooked work") { mixedWork(counter, $0) }
   bench.run(repetitions)
+}
+
+func mixedWork(_ counter: Counter, _ rounds: Int) {
+  for i in 0..<rounds {
+    var words = ["delta", "alpha", "charlie", "bravo \(i) and a little more text"]
+    words.sort()
+    keep(counter.bareText(words.joined(separator: " ")).utf8.count)
+  }
+}
+
+// The C library's, which Glibc's module leaves out: words alone, in the registers that C uses.
+@_silgen_name("epoll_create1") func epollCreate(_ flags: Int32) -> Int32
+@_silgen_name("epoll_wait") func epollWait(_ poll: Int32, _ events: UnsafeMutableRawPointer, _ most: Int32, _ time: Int32) -> Int32
+
+/// A main thread that waits for events, as the watchdog sees it: turns of its loop, and half a second of work after one of them, for which all
+/// threads count.
+func measureWatched(_ repetitions: Int) {
+  let poll = epollCreate(0), events = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 8), counter = Counter()
+  var bench = Bench()
+  bench.add("turn") { for _ in 0..<$0 { keep(Int(epollWait(poll, events, 1, 0))) } }
+  bench.run(repetitions)
+  let rounds = 2_000_000
+  for _ in 0..<repetitions {
+    keep(Int(epollWait(poll, events, 1, 0)))
+    let start = processTime()
+    mixedWork(counter, rounds)
+    sample("busy", (processTime() - start) / Double(rounds))
+  }
 }

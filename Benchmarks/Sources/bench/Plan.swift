@@ -103,7 +103,33 @@ struct Plan {
           }
         }
       },
-      Plan(title: "a living process: reloads, completion, top, guards") { samples in
+      Plan(title: "crash protection: contain, breadcrumbs, watchdog") { samples in
+        let crumbless = [settings.host, "run", "--state", workplace.crumbless]
+        for _ in 0..<settings.rounds {
+          for (words, name) in [(hosted, "crumbs: "), (crumbless, "no crumbs: ")] {
+            samples.read(Child.run(words + ["--patches", workplace.hooks, "--", settings.subject, "calls", repetitions]).output, prefix: name)
+          }
+          samples.read(Child.run(hosted + ["--patches", workplace.traps, "--", settings.subject, "traps", repetitions]).output)
+          for (patches, name) in [(workplace.guards + "/none.lua", "unwatched: "), (workplace.watchdog, "watched: ")] {
+            samples.read(Child.run(hosted + ["--patches", patches, "--", settings.subject, "watched", repetitions]).output, prefix: name)
+          }
+        }
+      },
+      Plan(title: "guards on swift-format") { samples in
+        let program = settings.toolchain + "/swift-format", files = Guard.files(settings)
+        let asked = Guard.all.map { ($0.name, ["--patches", workplace.guards + "/\($0.name).lua"]) } + [("apm", ["--apm"])]
+        // The first of a kind writes what later ones find.
+        for (_, words) in asked { _ = Child.run(hosted + words + ["--no-control", "--", program, "--version"], capture: false) }
+        for _ in 0..<settings.rounds {
+          for (name, words) in asked {
+            let command = hosted + words + ["--no-control", "--", program]
+            let start = Child.run(command + ["--version"], capture: false).milliseconds
+            samples.add("guard start " + name, start)
+            samples.add("guard work " + name, Child.run(command + ["format"] + files, capture: false).milliseconds - start)
+          }
+        }
+      },
+      Plan(title: "a living process: reloads, completion, top") { samples in
         let words = [settings.host, settings.toolchain, settings.subject, workplace.directory, "\(settings.fewRounds)"]
         samples.read(Child.run(["/usr/bin/python3", settings.live] + words).output)
       },

@@ -25,7 +25,7 @@ struct Report {
 
   /// Targets in nanoseconds were set where a Lua call with one callback takes 35 ns: here they are multiples of that call.
   private static let callback = "lua pcall, callback"
-  private static let rows = firstRows + ruleRows + wayRows + valueRows + callRows + laterRows
+  private static let rows = firstRows + ruleRows + protectionRows + wayRows + valueRows + callRows + laterRows
   private static let firstRows: [(String, [Row])] = [
     (
       "unhooked",
@@ -168,8 +168,6 @@ struct Report {
         Row(title: "completion, again", sample: "complete again", unit: "ms", comparison: .alone, target: 50),
         Row(title: "before, while top asks", sample: "top watched", unit: "ns", comparison: .over("top alone")),
         Row(title: "the top command, each second", sample: "top command", unit: "ms", comparison: .alone),
-        Row(title: "swift-format, guards on, 20 files", sample: "guards on", unit: "ms", comparison: .over("guards off")),
-        Row(title: "swift-format, --apm, 20 files", sample: "apm", unit: "ms", comparison: .over("guards off")),
       ]
     ),
     (

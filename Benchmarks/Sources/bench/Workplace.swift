@@ -14,12 +14,18 @@ struct Workplace {
   var replacing: String { directory + "/replacing" }
   var calling: String { directory + "/calling" }
   var state: String { directory + "/state" }
+  /// A state in which there can be no crash files, and so no breadcrumbs.
+  var crumbless: String { directory + "/crumbless" }
+  var watchdog: String { directory + "/watchdog" }
+  var traps: String { directory + "/traps" }
+  /// A patch for each guard, named after it; `none` asks for nothing.
+  var guards: String { directory + "/guards" }
 
   init(_ settings: Settings) {
     var template = Array("/tmp/scripthost-bench-XXXXXX".utf8CString)
     guard let made = mkdtemp(&template) else { fail("no temporary directory: \(String(cString: strerror(errno)))") }
     directory = String(cString: made)
-    for each in [hooks, rules, hundred, everything, tree, reading, replacing, calling, state] { mkdir(each, 0o700) }
+    for each in [hooks, rules, hundred, everything, tree, reading, replacing, calling, state, crumbless, watchdog, traps, guards] { mkdir(each, 0o700) }
     write(hooks + "/hooks.lua", Self.hookPatch)
     write(rules + "/rules.lua", Self.rulePatch)
     for number in 1...100 { write(hundred + "/patch\(number).lua", Self.longPatch(number)) }
@@ -37,6 +43,10 @@ struct Workplace {
           + (1...count).map { "args[\($0)] = \(kind.new)" }.joined(separator: " ")
       })
     write(calling + "/calling.lua", Self.callPatch)
+    write(crumbless + "/crashes", "in the place of the directory\n")
+    write(watchdog + "/watchdog.lua", "patch { id = \"watchdog\" }\nstalls { main = \"100ms\" }\n")
+    write(traps + "/traps.lua", "patch { id = \"traps\" }\nmethod \"Subject.Counter.trapped(_:_:_:)\":contain { value = 0, limit = 0 }\n")
+    for each in Guard.all { write(guards + "/\(each.name).lua", "patch { id = \"guards\" }\n\(each.text)\n") }
   }
 
   func remove() { _ = Child.run(["/bin/rm", "-rf", directory]) }
@@ -55,6 +65,7 @@ struct Workplace {
     method "Subject.Counter.after(_:_:_:)":after(function(call) end)
     method "Subject.Counter.aroundText(_:)":around(function(call, text) return call:original() end)
     method "Subject.Counter.replacedText(_:)":around(function(call, text) call:original() return "a text of 25 characters.." end)
+    method "Subject.Counter.contained(_:_:_:)":contain { value = 0 }
     track "tracked" { on = "Subject.Counter.tracked(_:_:_:)", fields = { a = "args.1", b = "args.2" } }
     track "tracked text" { on = "Subject.Counter.trackedText(_:_:)", fields = { a = "args.2", text = "args.1" } }
 
