@@ -47,7 +47,7 @@ package final class Database {
     let words = Set(sql.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
     // SQLite compares names of tables without case.
     return tables.filter { words.contains($0.lowercased()) }.map { table in
-      "; \(table) has \(names("SELECT name FROM pragma_table_info('\(table)')").joined(separator: ", "))"
+      "; \(table) has \(((try? prepare("SELECT * FROM \(table)"))?.columns ?? []).joined(separator: ", "))"
     }.joined()
   }
 
@@ -67,14 +67,39 @@ package final class Database {
   /// A statement that is run many times.
   package func prepare(_ sql: String) throws(Problem) -> Statement {
     var made: OpaquePointer?
-    guard sqlite3_prepare_v2(handle, sql, -1, &made, nil) == SQLITE_OK else { throw problem(sql) }
+    var rest = ""
+    let status = sql.withCString { text in
+      var tail: UnsafePointer<CChar>?
+      defer { rest = tail.map { String(cString: $0) } ?? "" }
+      return sqlite3_prepare_v2(handle, text, -1, &made, &tail)
+    }
+    if status == SQLITE_AUTH { throw Self.notRead(sql) }
+    guard status == SQLITE_OK else { throw problem(sql) }
     // Nil without an error: a blank or a comment.
     guard let made else { throw Problem(description: "'\(sql)' is no statement") }
-    return Statement(made, self, sql)
+    let statement = Statement(made, self, sql)
+    let more = rest.drop { $0.isWhitespace || $0 == ";" }
+    if !more.isEmpty, !more.hasPrefix("--") { throw Problem(description: "one statement is run at a time; '\(more)' follows the first") }
+    return statement
   }
 
-  /// No statement may write from now on: what a user types is a question.
-  package func forbidWriting() throws(Problem) { try execute("PRAGMA query_only = 1") }
+  private static func notRead(_ sql: String) -> Problem { Problem(description: "only statements that read are run, such as SELECT; found '\(sql)'") }
+
+  /// What a user types is a question: from now on statements read what is there, and neither write, open files nor change settings.
+  package func forbidWriting() throws(Problem) {
+    try execute("PRAGMA query_only = 1")
+    let status = sqlite3_set_authorizer(
+      handle,
+      { _, action, name, value, _, _ in
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: SQLITE_OK
+        // About tables, and without a new value.
+        case SQLITE_PRAGMA where name.map { ["table_info", "table_xinfo", "table_list"].contains(String(cString: $0)) } ?? false: SQLITE_OK
+        default: SQLITE_DENY
+        }
+      }, nil)
+    guard status == SQLITE_OK else { throw problem("authorizer") }
+  }
 
   package final class Statement {
     private let handle: OpaquePointer
@@ -120,7 +145,8 @@ package final class Database {
           default: .text(sqlite3_column_text(handle, column).map { String(cString: $0) } ?? "")
           }
         }
-      default: throw database.problem(sql)
+      // Of VACUUM SQLite asks when it runs.
+      default: throw String(cString: sqlite3_errmsg(database.handle)) == "authorization denied" ? Database.notRead(sql) : database.problem(sql)
       }
     }
   }

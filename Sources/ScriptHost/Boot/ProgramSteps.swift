@@ -54,7 +54,7 @@ package enum ProgramSteps {
 
   /// Notes what may be cleared after failed starts.
   package static func register(_ path: String, isData: Bool) -> Bool {
-    path.hasPrefix("/") && !path.hasSuffix("/") && !path.contains("\n") && BootGuard.register(path, isData: isData)
+    BootGuard.refusal(of: path) == nil && BootGuard.register(path, isData: isData)
   }
 
   private static func watch() {

@@ -9,9 +9,9 @@
 // A unit makes a number one of nanoseconds or bytes: 10ms, 2s, 4KB. Functions: contains, starts_with, ends_with.
 
 /// A condition as it was read. Texts are as written, without quotes.
-indirect enum ConditionText: Equatable, Sendable {
-  enum Comparison: String { case equal = "==", unequal = "~=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=" }
-  enum Function: String, CaseIterable { case contains, starts_with, ends_with }
+package indirect enum ConditionText: Equatable, Sendable {
+  package enum Comparison: String, Sendable { case equal = "==", unequal = "~=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">=" }
+  package enum Function: String, CaseIterable, Sendable { case contains, starts_with, ends_with }
 
   case number(Double)
   case text(String)
@@ -24,10 +24,20 @@ indirect enum ConditionText: Equatable, Sendable {
   case either(ConditionText, ConditionText)
   case not(ConditionText)
 
-  init(reading text: String) throws(RuleProblem) {
+  package init(reading text: String) throws(RuleProblem) {
     var reader = try ConditionReader(text)
     self = try reader.condition()
     try reader.end()
+  }
+
+  /// The capture paths in it, from left to right.
+  package var paths: [String] {
+    switch self {
+    case .number, .text, .bool, .null: []
+    case .path(let path), .function(_, let path, _): [path]
+    case .compare(_, let left, let right), .both(let left, let right), .either(let left, let right): left.paths + right.paths
+    case .not(let inner): inner.paths
+    }
   }
 }
 

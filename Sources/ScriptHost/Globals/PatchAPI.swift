@@ -152,9 +152,9 @@ enum PatchAPI {
   private static func registerPath(_ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?, isData: Bool) -> Int32 {
     withPatch(context, callback) { patch, callback in
       if let refusal = patch.refusal("a path for safe mode") { return callback.fail(refusal) }
-      guard let path = callback.text(0), path.hasPrefix("/"), !path.contains("\n"), !path.hasSuffix("/") else {
-        return callback.fail("'boot.\(isData ? "data" : "cache")' takes the absolute path of a file or directory, without a '/' at its end")
-      }
+      let name = isData ? "boot.data" : "boot.cache"
+      guard let path = callback.text(0) else { return callback.fail("'\(name)' takes the path of a file or directory, got \(ValueBridge.describe(callback[0]))") }
+      if let refusal = BootGuard.refusal(of: path) { return callback.fail("'\(name)' cannot take '\(path)': \(refusal)") }
       guard BootGuard.register(path, isData: isData) else {
         // No reason for the patch to fail: without the registration safe mode leaves the path alone.
         let text = "\(patch.fileName):\(callback.caller.line): '\(path)' was not registered: the state directory cannot be written; safe mode will not clear it"

@@ -15,10 +15,10 @@ enum TestAPI {
   /// Answers a function that takes the test.
   private static let test: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let name = callback.text(0), !name.isEmpty else {
+      guard callback.count == 1, let name = callback.text(0), !name.isEmpty else {
         return callback.fail("'test' takes a name and a function: test \"name\" (function(t) … end)")
       }
-      return TwoPartStatement.answer(patch, callback) { add(name, $0, $1) }
+      return TwoPartStatement.answer("test \"\(name)\"", patch, callback) { add(name, $0, $1) }
     }
   }
 
@@ -76,7 +76,7 @@ enum ScriptTests {
       return problem
     end
     function t.hooked(selector)
-      for _, hook in ipairs(hooks()) do if hook.selector == selector and hook.enabled ~= false then return true end end
+      for _, hook in ipairs(hooks(selector)) do if hook.enabled ~= false then return true end end
       return false
     end
     function t.call(...) return swift.send(...) end

@@ -168,7 +168,8 @@ extension ScriptReference {
       "", "explain", .function, "explain(selector: string) -> string", "How far hooks on a selector reach, as the command explain says it.",
       example: "print(explain \"Shop.Cart.total(tax:)\")"),
     ScriptEntry(
-      "", "hooks", .function, "hooks() -> table", "All hooks of the process, as tables; behind them those that wait.",
+      "", "hooks", .function, "hooks(selector?: string) -> table",
+      "All hooks of the process, as tables; behind them those that wait. With a selector or a glob, those on what it names.",
       example: "for _, hook in ipairs(hooks()) do print(hook.selector, hook.position, hook.calls) end"),
     ScriptEntry(
       "", "test", .statement, "test(name: string) -> fun(body: function)",

@@ -48,13 +48,16 @@ extension ScriptReference {
       "", "guard", .function, "guard(settings: table)",
       options: [
         ScriptOption("mode", "\"report\"|\"contain\"|\"assert\"", "What becomes of a hit; `contain` without one."),
-        ScriptOption("modules", "table", "Only calls made by code of these modules, or messages of scripts of these file names."),
+        ScriptOption("modules", "string|table", "Only calls made by code of these modules, or messages of scripts of these file names."),
         ScriptOption("records", "integer", "At most so many records a second, 10 without it; all hits are counted."),
-        ScriptOption("types", "table", "Of `zombies`: the classes, as names or globs."),
-        ScriptOption("methods", "table", "Of `main_thread`: the functions, as selectors or globs."),
+        ScriptOption("types", "string|table", "Of `zombies`: the classes, as names or globs."),
+        ScriptOption("methods", "string|table", "Of `main_thread`: the functions, as selectors or globs."),
         ScriptOption("count", "integer", "Of `zombies`: so many objects are kept at most, 1000 without it."),
         ScriptOption("bytes", "string", "Of `zombies`: so much memory is kept at most, `8MB` without it."),
-      ],
+      ]
+        + CrashGuard.allCases.map {
+          ScriptOption($0.rawValue, "\"report\"|\"contain\"|\"assert\"|boolean|table", "This guard, in a mode or with settings of its own.")
+        },
       "Switches guards on: mistakes that would end the program, or go unseen, are counted, recorded and kept from doing harm. See docs/guards.md.",
       example: "guard { \"main_thread\", methods = { \"Shop.Cart.total(tax:)\" }, mode = \"report\" }"),
     ScriptEntry(

@@ -212,6 +212,9 @@ package final class Environment: @unchecked Sendable {
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
     loaded.store(true, ordering: .relaxed)
+    for case let statement as TwoPartStatement in keptAlive where !statement.isComplete {
+      log.say("\(fileName): '\(statement.title)' does nothing; what belongs to it follows the name: \(statement.title) …")
+    }
   }
 
   /// Makes the global `config` where a text names it, once. Not with the state's lock held.

@@ -11,12 +11,12 @@ enum ExtendAPI {
   /// Answers a function that takes the table.
   private static let extend: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let name = callback.text(0) else {
+      guard callback.count == 1, let name = callback.text(0) else {
         return callback.fail("'extend' takes a type's name, and a table: extend \"Shop.Cart\" { [\"total(tax:)\"] = function(call, tax) … end }")
       }
       if let problem = SelectorLookup.typeProblem(name) { return callback.fail(problem) }
       callback.spent()
-      return TwoPartStatement.answer(patch, callback) { make(name, $0, $1) }
+      return TwoPartStatement.answer("extend \"\(name)\"", patch, callback) { make(name, $0, $1) }
     }
   }
 

@@ -267,8 +267,16 @@ enum HookAPI {
   private static let list: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
       let scope = callback.scope
-      let infos = HookEngine.shared.list()
-      let waits = HookEngine.shared.waits()
+      var infos = HookEngine.shared.list()
+      var waits = HookEngine.shared.waits()
+      if let text = callback.text(0) {
+        // What is not there may be waited for.
+        var names: Set<String> = [text]
+        if case .success(let found) = SelectorLookup.resolve(text, suggesting: false) { names.formUnion(found.map(\.1.selector)) }
+        callback.spent()
+        infos = infos.filter { names.contains($0.selector) }
+        waits = waits.filter { names.contains($0.selector) }
+      }
       let table = shl_table_new(scope, Int32(infos.count + waits.count), 0)
       for (index, info) in infos.enumerated() {
         let entry = Row(scope, fields: 12)

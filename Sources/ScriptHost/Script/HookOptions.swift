@@ -23,8 +23,11 @@ struct HookOptions {
   /// The one whose calls are meant, as the script's handle; nil: everybody's.
   var object: SHLValue?
 
+  private static let names = ["priority", "once", "object", "group", "wait", "max", "by", "on_busy", "on_failure"]
+
   /// Sets one option; answers what is wrong with it.
-  mutating func set(_ name: String, _ value: SHLValue) -> String? {
+  /// - Parameter others: options that the caller knows, for the message.
+  mutating func set(_ name: String, _ value: SHLValue, besides others: [String] = []) -> String? {
     let text = value.text
     switch (name, value.tag) {
     case ("priority", SHL_INT): priority = Int(value.i)
@@ -51,7 +54,9 @@ struct HookOptions {
     case ("wait", _): return "option 'wait' is true or false, got \(ValueBridge.describe(value))"
     case ("group", _): return "option 'group' is a name, got \(ValueBridge.describe(value))"
     case ("object", _): return "option 'object' is an object of the program, got \(ValueBridge.describe(value))"
-    default: return "unknown option '\(name)'; known are priority, once, object, group, wait, max, by, on_busy, on_failure"
+    default:
+      let near = RuleNames.nearest(to: name, others + Self.names)
+      return "unknown option '\(name)'; " + (near.map { "did you mean '\($0)'?" } ?? "known are \((others + Self.names).joined(separator: ", "))")
     }
     return nil
   }

@@ -48,11 +48,7 @@ struct CapturePathCheck {
     guard let step = steps.first else { return nil }
     if step == "@type" { return steps.count == 1 ? nil : "'\(path)': '@type' is the name of a type, and the last step of a path" }
     guard case .nominal(let name, _, let arguments) = type else { return nil }
-    if name.module == "Swift" {
-      // Of lists, texts and numbers the host knows the members.
-      guard name.shortName == "Optional", let payload = arguments.first else { return nil }
-      return problem(steps, in: payload, path)
-    }
+    if name.module == "Swift" { return problem(steps, inStandard: name.shortName, arguments, path) }
     let owner = ProgramView.plain(name.description)
     guard let record = program.types[owner], record.kind != .enum else { return nil }
     let owners = [owner] + program.superclasses(of: owner).map { ProgramView.plain($0) }
@@ -73,6 +69,24 @@ struct CapturePathCheck {
     }
     return "'\(path)': \(owner) has no stored field '\(step)'"
       + (near.map { "; did you mean '\($0)'?" } ?? (fields.isEmpty ? "" : "; it has \(fields.prefix(12).joined(separator: ", "))"))
+  }
+
+  /// Numbers and texts of the standard library, which have no fields a path could go into.
+  private static let plain: Set<String> = [
+    "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Double", "Float", "Bool",
+  ]
+
+  /// Of collections and texts the host knows the members.
+  private func problem(_ steps: ArraySlice<String>, inStandard type: String, _ arguments: [TypeSyntax], _ path: String) -> String? {
+    let step = steps[steps.startIndex]
+    if type == "Optional" { return arguments.first.flatMap { problem(steps, in: $0, path) } }
+    if step.hasSuffix("()") { return nil }
+    if Self.plain.contains(type) { return "'\(path)': Swift.\(type) has no fields, so no '\(step)'" }
+    let isList = type == "Array"
+    guard isList || ["String", "Dictionary", "Set"].contains(type) else { return nil }
+    if step == "count" || step == "isEmpty" { return steps.count == 1 ? nil : problem(steps.dropFirst(), inStandard: "Int", [], path) }
+    if isList, step == "first" || (Int(step) ?? 0) > 0 { return arguments.first.flatMap { problem(steps.dropFirst(), in: $0, path) } }
+    return "'\(path)': a path goes into Swift.\(type) by count\(isList ? ", isEmpty, first or a position from 1" : " or isEmpty"), not by '\(step)'"
   }
 
   /// `total()`: a getter, or a method without arguments.

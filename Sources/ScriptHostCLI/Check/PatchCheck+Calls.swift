@@ -1,5 +1,6 @@
 // Calls and members of a checked script: arity, options, handlers, and what their texts mean in the program.
 internal import HookRuntime
+internal import Journal
 internal import LuaSyntax
 internal import ScriptHost
 internal import SwiftMangling
@@ -58,6 +59,11 @@ extension PatchCheck {
     checkCapability(entry.fullName, function.range)
     checkArity(entry, entry.fullName, arguments, function.range)
     checkOptions(entry, entry.fullName, arguments)
+    if case .table(let fields)? = arguments.first?.kind {
+      if entry.fullName == "guard" { checkGuards(fields, arguments[0].range) }
+      if Self.rules.contains(entry.fullName) { checkRule(entry.fullName, fields) }
+    }
+    if entry.fullName == "use", let preset = arguments.first { checkPreset(preset) }
     guard let first = arguments.first, let text = first.text, let binding else { return }
     switch entry.fullName {
     case "method", "explain":
@@ -100,7 +106,9 @@ extension PatchCheck {
 
   /// Keys of a table of options that a call writes out.
   private mutating func checkOptions(_ entry: ScriptEntry, _ shown: String, _ arguments: [Expression]) {
-    guard !entry.options.isEmpty, let index = entry.parameters.lastIndex(where: { $0.type == "table" }), index < arguments.count else { return }
+    guard !entry.options.isEmpty, let index = entry.parameters.lastIndex(where: { $0.type.split(separator: " ").contains("table") }),
+      index < arguments.count
+    else { return }
     if index == 0, shown == "patch" { return }  // the header's reader has the words for it
     checkKeys(arguments[index], entry.options, "option", of: shown)
   }
@@ -115,12 +123,60 @@ extension PatchCheck {
           key.range,
           "unknown \(what) '\(name)' of '\(shown)'"
             + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
+      } else if let option = options.first(where: { $0.name == name }), let problem = Self.problem(of: field.value, as: option) {
+        error(field.value.range, problem)
       }
     }
     let names = fields.compactMap { $0.key?.text }
     for option in options where option.isNeeded && !names.contains(option.name) {
       error(table.range, "'\(shown)' needs '\(option.name)': \(option.summary.prefix(1).lowercased() + option.summary.dropFirst().dropLast())")
     }
+  }
+
+  /// `guard { "containers", zombies = { types = "Shop.*" } }`: what has no name of its own is the name of a guard.
+  private mutating func checkGuards(_ fields: [TableField], _ range: Range<Int>) {
+    let known = CrashGuard.allCases.map(\.rawValue)
+    for field in fields where field.key == nil {
+      guard let name = field.value.text, !known.contains(name) else { continue }
+      error(
+        field.value.range,
+        "there is no guard '\(name)'" + (Nearest.name(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "; known are \(known.joined(separator: ", "))"))
+    }
+    if !fields.contains(where: { $0.key == nil || known.contains($0.key?.text ?? "") }) {
+      error(range, "'guard' names no guard; known are \(known.joined(separator: ", "))")
+    }
+  }
+
+  /// A literal that an option does not take; nil where it does, or the text does not tell.
+  private static func problem(of value: Expression, as option: ScriptOption) -> String? {
+    let kinds = option.type.split(separator: "|").map(String.init)
+    let texts = kinds.filter { $0.hasPrefix("\"") }
+    let found: (kind: Set<String>, shown: String)
+    switch value.kind {
+    case .string:
+      found = (["string"], "the text '\(value.text ?? "")'")
+      if texts.contains("\"\(value.text ?? "")\"") { return nil }
+    case .number(let digits): found = (["number", "integer"], "the number \(digits)")
+    case .yes, .no: found = (["boolean"], "a boolean")
+    case .function: found = (["function"], "a function")
+    case .table: found = (["table", "string[]"], "a table")
+    default: return nil
+    }
+    if kinds.contains("any") || !found.kind.isDisjoint(with: kinds) { return nil }
+    return "'\(option.name)' is \(kinds.map { $0 == "string[]" ? "a list of texts" : $0.hasPrefix("\"") ? $0 : names[$0] ?? $0 }.joined(separator: " or ")), found \(found.shown)"
+  }
+  private static let names = [
+    "string": "a text", "number": "a number", "integer": "a whole number", "boolean": "true or false", "function": "a function", "table": "a table",
+    "Object": "an object of the program", "Class": "a class",
+  ]
+
+  /// A preset of the host's, or a file beside the patch.
+  private mutating func checkPreset(_ preset: Expression) {
+    guard let name = preset.text, !PresetFile.known.contains(name), RawPath(fileName).parent.appending(name + ".lua").status() == nil else { return }
+    error(
+      preset.range,
+      "there is no preset '\(name)'"
+        + (Nearest.name(to: name, among: PresetFile.known).map { "; did you mean '\($0)'?" } ?? "; there are \(PresetFile.known.joined(separator: ", "))"))
   }
 
   // MARK: Calling in
@@ -177,7 +233,7 @@ extension PatchCheck {
     if !entry.options.isEmpty { checkKeys(table, entry.options, "field", of: entry.name) }
     guard case .table(let fields) = table.kind else { return }
     switch entry.name {
-    case "track": checkRule(fields)
+    case "track", "metric": checkRule(entry.name, fields)
     case "extend": checkExtension(name, fields)
     case "implement":
       if let name, let text = name.text, let problem = binding?.protocolProblem(text) { error(name.range, problem) }
@@ -198,30 +254,6 @@ extension PatchCheck {
       case .success(let bound):
         if let why = binding.whyNotHookable(bound) { error(key.range, why) }
         checkHandler(field.value, HandlerContext(position: "around", bound: bound))
-      }
-    }
-  }
-
-  private mutating func checkRule(_ fields: [TableField]) {
-    func field(_ name: String) -> Expression? { fields.first { $0.key?.text == name }?.value }
-    if let at = field("at"), let text = at.text, text != "enter", text != "exit" { error(at.range, "'at' is \"enter\" or \"exit\", found '\(text)'") }
-    guard let binding, let on = field("on"), let selector = on.text else { return }
-    switch binding.resolve(selector) {
-    case .failure(let problem):
-      if case .yes? = field("wait")?.kind { return }
-      error(on.range, problem.text)
-    case .success(let bound):
-      if let why = binding.whyNotHookable(bound) { error(on.range, why) }
-      checkPolicy(bound, on.range)
-      guard case .table(let paths)? = field("fields")?.kind else { return }
-      let check = CapturePathCheck(program: binding.program)
-      for path in paths {
-        guard let text = path.value.text else { continue }
-        for (_, family) in bound.found.prefix(64) {
-          guard let problem = check.problem(text, on: family) else { continue }
-          error(path.value.range, problem)
-          break
-        }
       }
     }
   }

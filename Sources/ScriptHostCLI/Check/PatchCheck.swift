@@ -181,7 +181,7 @@ struct PatchCheck {
     case .call(let value):
       switch meanings.of(value) {
       case .method, .type: warn(value.range, "this is resolved and nothing is hooked; add ':before', ':around' or ':after'")
-      default: break
+      default: checkIsWhole(value)
       }
     case .assignment(let targets, let values):
       for (target, value) in zip(targets, values) { checkAssigned(value, to: target) }
@@ -195,6 +195,12 @@ struct PatchCheck {
       }
     default: break
     }
+  }
+
+  /// `track "name"` alone, and `track { … }`: what is called answers a function, and nobody calls that.
+  private mutating func checkIsWhole(_ value: Expression) {
+    guard case .call(let function, _) = value.kind, case .function(let entry) = meanings.of(function), entry.kind == .statement else { return }
+    error(value.range, "'\(entry.name)' takes a name, and then what belongs to it: \(entry.name) \"…\" \(entry.name == "test" ? "(function(t) … end)" : "{ … }")")
   }
 
   /// A literal that becomes an argument.

@@ -151,3 +151,72 @@ end)
 method "Shop.Cart.add(_:price:quantity:)":before(function(call)
   call.args[2] = nil
 end)
+=== a span's path that is not there
+> 1:77: 'Shop.Cart.add(_:price:quantity:)' has no argument 'name'; it has 1, price, quantity
+span { on = "Shop.Cart.add(_:price:quantity:)", attributes = { x = "'a'", y="args.name" } }
+=== a path of a span's name
+> 1:48: 'self.titel': Shop.Cart has no stored field 'titel'; did you mean 'title'?
+span { on = "Shop.Cart.total(tax:)", name =    "total of {self.titel}" }
+=== a condition that is none
+> 1:47: 'where': 'self.title ==' ends where a value is expected
+span { on = "Shop.Cart.total(tax:)", where =  "self.title ==" }
+=== a condition's path
+> 1:47: 'self.titel': Shop.Cart has no stored field 'titel'; did you mean 'title'?
+span { on = "Shop.Cart.total(tax:)", where =  "self.titel == 'x' and self.lines.count > 0" }
+=== a metric of what is not there
+> 1:56: 'Shop.Cart.total(tax:)' has no argument 'rate'; it has tax
+metric "a" { on = "Shop.Cart.total(tax:)", histogram = "args.rate" }
+=== a share that is none
+> 1:52: 'sample' is a share such as "10%" or 0.1, found 'ten'
+track "a" { on = "Shop.Cart.total(tax:)", sample = "ten" }
+=== a time that is none
+> 1:51: 'budget' is a time such as "100ms", found '50'
+slow { on = "Shop.Cart.total(tax:)",     budget = "50" }
+=== a screen's method that is not there
+> 1:41: no selector 'aper()' in Shop.Cart
+screen { base = "Shop.Cart",  appear =  "aper()", disappear = "touch()" }
+=== a screen's base that is not there
+> 1:17: no type 'Shop.Kart' in ./shop; did you mean 'Shop.Cart'?
+screen { base = "Shop.Kart", during = "touch()", name = "self.title" }
+=== the end of a span
+> 1:79: 'Shop.Cart.total(tax:)' has no argument 'rate'; it has tax
+span { on = "Shop.Base.touch()", ends = { on = "Shop.Cart.total(tax:)", key = "args.rate" } }
+=== a rule beside its name
+> 1:1: 'track' takes a name, and then what belongs to it: track "…" { … }
+track("a", { on = "Shop.Cart.total(tax:)" })
+=== a rule without a name
+> 1:1: 'metric' takes a name, and then what belongs to it: metric "…" { … }
+metric { on = "Shop.Cart.total(tax:)", counter = true }
+=== a guard that is not there
+> 1:9: there is no guard 'zombie'; did you mean 'zombies'?
+guard { "zombie", types = "Shop.*" }
+=== no guard
+> 1:7: 'guard' names no guard; known are unknown_selector, observation, notifications, timers, containers, null, zombies, main_thread
+guard { mode = "report" }
+=== an option of contain
+> 1:46: unknown option 'vlue' of 'contain'; did you mean 'value'?
+method "Shop.Cart.total(tax:)":contain {     vlue = 0.0 }
+=== an option of another kind
+> 1:54: 'priority' is a whole number, found the text '10'
+method "Shop.Base.touch()":after(print, { priority = "10" })
+=== a mode that is none
+> 1:30: 'mode' is "report" or "contain" or "assert", found the text 'warn'
+guard { "containers", mode = "warn" }
+=== a start that never is
+> 1:19: no selector 'begin()' in Shop.Cart
+startup { first = "Shop.Cart.begin()" }
+=== a preset that is not there
+> 1:5: there is no preset 'stals'; did you mean 'stalls'?
+use "stals"
+=== a path into a list
+> 1:69: 'self.lines.last.name': a path goes into Swift.Array by count, isEmpty, first or a position from 1, not by 'last'
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "self.lines.last.name" } }
+=== a path into a list's elements
+> 1:69: 'self.lines.1.nme': Shop.Line has no stored field 'nme'; did you mean 'name'?
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "self.lines.1.nme" } }
+=== a path into a text
+> 1:69: 'args.1.length': a path goes into Swift.String by count or isEmpty, not by 'length'
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "args.1.length" } }
+=== a path into a number
+> 1:69: 'args.price.whole': Swift.Double has no fields, so no 'whole'
+track "a" { on = "Shop.Cart.add(_:price:quantity:)", fields = { x = "args.price.whole" } }

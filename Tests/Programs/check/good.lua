@@ -30,3 +30,17 @@ notification.on("cart.changed", function(note) print(note.name) end, cart):remov
 local delegate = implement "Shop.CartDelegate" { ["cartDidChange(_:)"] = function(_, cart) print(cart) end }
 cart.delegate = delegate
 for _, hook in ipairs(hooks()) do print(hook.selector, string.format("%d", hook.calls)) end
+
+span { on = "Shop.Cart.add(_:price:quantity:)", name = "add {args.1}", attributes = { price = "args.price", kind = "'sale'" }, where = "args.quantity > 0", slow = "250ms" }
+span { on = "Shop.Base.touch()", name = "purchase", key = "self", ends = { on = "Shop.Cart.total(tax:)", where = "args.tax > 0", attributes = { tax = "args.tax" } } }
+metric "totals" { on = "Shop.Cart.total(tax:)", histogram = "duration", by = { "self.title", tax = "args.tax" }, sample = "10%", every = "10s" }
+slow { on = "Shop.Cart.*", budget = "50ms", once_per = "self" }
+span { on = "Absent.Thing.run()", optional = true, attributes = { a = "self.b" } }
+screen { base = "Shop.Cart", during = "total(tax:)", name = "self.title", fields = { lines = "self.lines.count" } }
+screen { base = "Shop.CartDelegate", during = "cartDidChange(_:)" }
+control { base = "Shop.Cart", send = "add(_:price:quantity:)", action = "args.1", dedupe = "100ms", rage = "3/s" }
+exposure { base = "Shop.Cart", frame = "self.created", on = "touch()", optional = true }
+guard { "containers", mode = "contain" }
+guard { main_thread = { methods = "Shop.Base.touch()" }, zombies = { types = "Shop.*" }, timers = "report", null = true }
+test "names" (function(t) t.expect(true) end)
+track "lists" { on = "Shop.Cart.add(_:price:quantity:)", fields = { a = "self.lines.first.name", b = "self.lines.2.price", c = "args.1.count", d = "self.lines.isEmpty", e = "self.title.@type", f = "self.user.email.count" } }

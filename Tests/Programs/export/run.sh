@@ -89,7 +89,19 @@ check 'a column that is not there: the columns of the table in question' grep -q
 capture table query 'SELECT * FROM event'
 check 'a table that is not there: the tables there are' grep -qx 'scripthost: no such table: event, in: SELECT \* FROM event; there are events, logs, metrics, records, requests, screens, sessions, spans, stalls' table.err
 capture writes query 'DELETE FROM records'
-check 'a statement that writes is refused' grep -q 'readonly' writes.err
+check 'a statement that writes is refused' grep -q "only statements that read are run, such as SELECT; found 'DELETE FROM records'" writes.err
+for statement in "ATTACH '$work/other.db' AS other" 'PRAGMA journal_mode = OFF' 'CREATE TEMP TABLE t (a)' "VACUUM INTO '$work/copy.db'"; do
+  capture writes query "$statement"
+  check "a statement that opens or changes something is refused: ${statement%% *}" grep -q 'only statements that read are run' writes.err
+done
+check 'and nothing is written' [ ! -e other.db -a ! -e copy.db ]
+check 'what a table has can be asked' [ "$(query --format csv 'PRAGMA table_info(spans)' | wc -l)" -gt 5 ]
+capture second query 'SELECT 1; SELECT 2'
+check 'a second statement is not left out in silence' grep -q "one statement is run at a time; 'SELECT 2' follows the first" second.err
+capture column query 'SELECT duration_ns FROM spans'
+check 'a column that is not there: what there is' grep -q 'no such column: duration_ns, in: .*; spans has id, session, trace, ' column.err
+capture table query 'SELECT 1 FROM span'
+check 'a table that is not there: what there is' grep -q 'no such table: span, in: .*; there are sessions, records, spans, ' table.err
 
 check 'a report is made' "$scripthost" report --state "$state" -o report.html
 check 'and shown by the browser of the user' env BROWSER="$work/browser.sh" "$scripthost" report --state "$state" -o shown.html --open

@@ -189,6 +189,10 @@ ended 'a file that is there is kept' again 126
 capture near "$scripthost" new patch other ./shop 'Shop.Cart.totl(tax:)'
 says 'a misspelt selector names the nearest' near.err "did you mean 'total(tax:)'?"
 capture format "$scripthost" new -o - patch banner swift-format 'SwiftFormat.PrettyPrinter.prettyPrint()'
+capture typed "$scripthost" new patch typed swift-format 'SwiftFormat.SwiftLinter.lint(contentsOf: URL, parsingDiagnosticHandler: ((Diagnostic, SourceLocation) -> ())?)'
+ended 'a new patch is written for one of several overloads' typed
+capture test "$scripthost" test typed.lua swift-format
+ended 'its test passes, which spells the types' test
 says 'on a program nobody here wrote' format.out 'method "SwiftFormat.PrettyPrinter.prettyPrint()":around(function(call)'
 
 # MARK: Stubs for editors

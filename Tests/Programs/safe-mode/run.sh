@@ -262,17 +262,23 @@ mkdir -p "$work/careful" "$work/outside/deep" "$work/inside"
 : >"$work/inside/file"
 ln -s "$work/outside" "$work/link"
 mkfifo "$work/pipe"
-printf 'patch { id = "careful" }\nfor _, path in ipairs { "%s", "%s", "%s", "%s", "/nowhere", "%s" } do pcall(boot.cache, path) end\n' \
-  "$work/link" "$work/link/deep" "$work/pipe" "$work/inside/../outside" "$work/inside" >"$work/careful/careful.lua"
+printf 'patch { id = "careful" }\nfor _, path in ipairs { "%s", "%s", "%s", "%s", "/nowhere", "%s", "%s", "%s", "%s" } do\n  local done, why = pcall(boot.cache, path) if not done then log.warn(why) end\nend\n' \
+  "$work/link" "$work/link/deep" "$work/pipe" "$work/inside/../outside" "$work" "$HOME" "$work/careful-state" "$work/inside" >"$work/careful/careful.lua"
 boot "$work/careful-1" abort careful-state careful
 boot "$work/careful-2" abort careful-state careful
-boot "$work/careful-3" good careful-state careful
+# Without a home the program itself is what the directory holds.
+(unset HOME; boot "$work/careful-3" good careful-state careful)
 ended "paths that must not be cleared: the program runs" "$work/careful-3"
 says "what may be cleared is" "$work/careful-3.err" "cleared '$work/inside'"
 check "and is empty" [ -d "$work/inside" -a -z "$(ls "$work/inside")" ]
 says "a link is not followed" "$work/careful-3.err" "'$work/link' was not cleared: a symbolic link or special file"
 says "nor one on the way" "$work/careful-3.err" "'$work/link/deep' was not cleared: 'link' is no directory, or a symbolic link"
 says "a special file stays" "$work/careful-3.err" "'$work/pipe' was not cleared: a symbolic link or special file"
+capture careful-logs "$scripthost" logs --state careful-state
+for refused in "$work/inside/../outside': expected an absolute path" "/nowhere': expected an absolute path" "$work': the program is in it" "$HOME': the home directory is in it" \
+  "$work/careful-state': ScriptHost's own state is in it"; do
+  says "refused when it is registered: '$refused" careful-logs.out "'boot.cache' cannot take '$refused"
+done
 check "all of it is there still" [ -L "$work/link" -a -p "$work/pipe" -a -f "$work/outside/file" -a -f "$work/outside/deep/file" ]
 
 # A state directory that cannot be written: the program's output is what it was, and of safe mode one line is said.

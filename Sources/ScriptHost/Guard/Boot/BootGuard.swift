@@ -78,6 +78,10 @@ package enum BootGuard {
     _ = file?.change { $0.note(.good) }
   }
 
+  /// Why nothing of that path may be cleared; nil when it may.
+  static func refusal(of path: String) -> String? { CarefulRemoval.refusal(of: path, state: stateDirectory) }
+  private static var stateDirectory: RawPath? { place.withLock { $0?.path.parent.parent } }
+
   /// Notes what is to be cleared when starts fail; false with errno set, or without a state directory.
   static func register(_ path: String, isData: Bool) -> Bool {
     if isTrial { return true }
@@ -182,7 +186,7 @@ package enum BootGuard {
 
   private static func clear(_ paths: [String], _ kind: FieldName, _ log: HostLog) {
     for path in paths {
-      let problem = CarefulRemoval.clear(path)
+      let problem = CarefulRemoval.clear(path, state: stateDirectory)
       log.say("safe mode: " + (problem.map { "'\(path)' was not cleared: \($0)" } ?? "cleared '\(path)'"))
       log.append(.note, "safe mode cleared") { $0.add(kind, problem ?? path) }
     }

@@ -1,13 +1,34 @@
 // CarefulRemoval — removes what a registered path names, and nothing that is reached through a symbolic link.
 private import Glibc
+internal import Journal
 
 enum CarefulRemoval {
-  /// Removes the file, or all that is in the directory. Answers why not, nil when it is gone or was not there.
-  static func clear(_ path: String) -> String? {
-    let parts = path.split(separator: "/").map(String.init)
-    guard path.hasPrefix("/"), parts.count >= 2, !parts.contains(".."), !parts.contains(".") else {
-      return "expected an absolute path of at least two parts, without '..'"
+  /// Why the path may not be registered or cleared; nil when it may.
+  /// - Parameter state: the state directory.
+  static func refusal(of path: String, state: RawPath?) -> String? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    guard path.hasPrefix("/"), !path.contains("\n"), parts.count >= 2, !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
+      return "expected an absolute path of at least two parts, without '.', '..', '//' and a '/' at its end"
     }
+    // Nobody means these, and what is in them does not come back.
+    let kept = [
+      ("the home directory", getenv("HOME").map { String(cString: $0) }), ("the program", program),
+      ("ScriptHost's own state", state?.description),
+    ]
+    return kept.first { _, place in place.map { $0 == path || $0.hasPrefix(path + "/") } ?? false }.map { "\($0.0) is in it" }
+  }
+
+  /// The file of the running program, without symbolic links.
+  private static var program: String? {
+    guard let path = realpath("/proc/self/exe", nil) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// Removes the file, or all that is in the directory. Answers why not, nil when it is gone or was not there.
+  static func clear(_ path: String, state: RawPath?) -> String? {
+    if let refusal = refusal(of: path, state: state) { return refusal }
+    let parts = path.split(separator: "/").map(String.init)
     var directory = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(directory) }
     for part in parts.dropLast() {

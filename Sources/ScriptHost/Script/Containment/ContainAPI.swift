@@ -51,7 +51,7 @@ enum ContainAPI {
           break
         }
         found.limit = Int(clamping: value.i)
-      case let name?: problem = found.options.set(name, value)
+      case let name?: problem = found.options.set(name, value, besides: ["value", "throw", "answer", "limit"])
       case nil: problem = "'contain' takes named fields, such as { value = 0 }"
       }
       return problem == nil

@@ -16,10 +16,10 @@ enum DelegateAPI {
   /// Answers a function that takes the table.
   private static let delegates: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in
-      guard let property = callback.text(0) else {
+      guard callback.count == 1, let property = callback.text(0) else {
         return callback.fail("'delegates' takes a property, and a table: delegates \"Shop.Cart.delegate\" { … }")
       }
-      return TwoPartStatement.answer(patch, callback) { make(property, $0, $1) }
+      return TwoPartStatement.answer("delegates \"\(property)\"", patch, callback) { make(property, $0, $1) }
     }
   }
 

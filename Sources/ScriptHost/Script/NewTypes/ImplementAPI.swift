@@ -18,10 +18,10 @@ enum ImplementAPI {
           return true
         }
       }
-      guard !names.isEmpty else {
+      guard callback.count == 1, !names.isEmpty else {
         return callback.fail("'implement' takes a protocol's name, and a table: implement \"Shop.CartDelegate\" { … }")
       }
-      return TwoPartStatement.answer(patch, callback) { [names] in make(names, $0, $1) }
+      return TwoPartStatement.answer("implement \"\(names.joined(separator: " "))\"", patch, callback) { [names] in make(names, $0, $1) }
     }
   }
 

@@ -21,11 +21,12 @@ enum RuleAPI {
   /// `track "name" { … }`: the first call answers a function that takes the rule.
   private static func named(_ verb: String, _ context: UnsafeMutableRawPointer?, _ callback: UnsafeMutablePointer<SHLCallback>?) -> Int32 {
     withPatch(context, callback) { patch, callback in
-      guard let name = callback.text(0), !name.isEmpty else {
+      // A rule beside the name would never be read.
+      guard callback.count == 1, let name = callback.text(0), !name.isEmpty else {
         let what = verb == "track" ? "the event's name" : "a name"
         return callback.fail("'\(verb)' takes \(what) and a rule: \(verb) \"name\" { on = \"…\" }")
       }
-      return TwoPartStatement.answer(patch, callback) { install(verb, name, $1[0], $0, $1) }
+      return TwoPartStatement.answer("\(verb) \"\(name)\"", patch, callback) { install(verb, name, $1[0], $0, $1) }
     }
   }
 
