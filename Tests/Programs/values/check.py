@@ -173,6 +173,8 @@ class Check:
 
     def unknown(self, f, what):
         """What is not decoded, and whether the host says of that function that it is not known how it is called."""
+        # What it is of a module that may change it nobody else takes for granted.
+        if os.environ.get("VALUES_RESILIENT"): return "<not decoded> where modules are built for library evolution"
         if "opaque" in f.flags and (f.waits or what in (f.result.id, f.error_type and f.error_type.id)): return "<not decoded> of an opaque result"
         if f.waits and self.actor_untold is None:
             listed = subprocess.run([os.path.join(os.environ["PRODUCTS"], "scripthost"), "coverage", "--list", "--json", self.at("program")],
@@ -195,6 +197,7 @@ class Check:
         self.counts[(type.kind, position, "opaque" if whys else "decoded")] += 1
         for why in dict.fromkeys(whys):
             # The handle itself does not say why.
+            if why == "<not decoded>" and position == "pack": why = "<not decoded> a pack of values"
             if why == "<not decoded>": why = "the body is opaque" if whole else self.unknown(f, type.id)
             self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
 

@@ -61,6 +61,8 @@ MORE = {
     "constrained method": ("constrained", "function"),
     "constrained mutating": ("constrained", "function", "mutating"),
     "super initialiser": ("super", "init"),
+    "pack function": ("", "function", "pack"),
+    "pack method": ("class", "function", "pack"),
     "generic non-copyable": ("", "function", "unique box"),
 }
 THROWS = {"throws": "Error", "throws(Failure)": "Failure", "throws(Broken)": "Broken", "throws(Tiny)": "Tiny", "throws(Large)": "Large"}
@@ -70,7 +72,7 @@ FILLS = {"in r8": ("Int", 4), "in r9": ("Int", 5), "in xmm7": ("Double", 7)}
 
 
 class Parameter:
-    """convention: borrowed, borrowing, consuming, __owned, inout, owned (setter, initialiser), index, variadic."""
+    """convention: borrowed, borrowing, consuming, __owned, inout, owned (setter, initialiser), index, variadic, pack."""
     def __init__(self, type, convention, wanted=False):
         self.type, self.convention = type, convention
         self.fill = ""         # where it begins, when that was asked for
@@ -84,6 +86,9 @@ class Parameter:
             self.value = Value(b"".join(v.data for v in many), "[" + "".join(v.text for v in many) + "];")
 
     @property
+    def is_list(self): return self.convention in ("variadic", "pack")
+
+    @property
     def shape(self): return f"{{ k = 'array', {self.type.shape_name} }}" if self.convention == "variadic" else self.type.shape_name
 
     def spelled(self):
@@ -92,6 +97,21 @@ class Parameter:
         if self.type.swift.startswith("(") and "->" not in self.type.swift: word = word.replace("borrowing", "__shared").replace("consuming", "__owned")
         if self.convention == "variadic": return f"({self.type.swift})..." if "(" not in self.type.swift[:1] or "->" in self.type.swift else f"{self.type.swift}..."
         return word + (self.type.swift if self.convention == "inout" else self.type.parameter)
+
+
+class Pack(Parameter):
+    """`repeat each E`: a value each of types that the caller chooses. What a script is shown of it must not look like a value."""
+    def __init__(self, types):
+        super().__init__(types[0], "pack")
+        self.types = types
+        many = [t.make() for t in types]
+        self.value = Value(b"".join(v.data for v in many), "".join(v.text for v in many))
+        self.spare = Value(b"", "")
+
+    @property
+    def shape(self): return '"i"'
+
+    def spelled(self): return "repeat each E"
 
 
 class Function:
@@ -198,7 +218,8 @@ class Function:
                 else: t = self.pick(position)
             self.parameters.append(Parameter(t, position, wanted=t is wanted))
             if wanted_fill and t is wanted: self.parameters[-1].fill = wanted_fill
-        if self.form == "function" and (wanted_convention == "variadic" or rng.random() < 0.04):
+        if "pack" in self.flags: self.parameters.append(Pack([rng.choice(self.g.concretes) for _ in range(rng.randint(1, 3))]))
+        elif self.form == "function" and (wanted_convention == "variadic" or rng.random() < 0.04):
             t = wanted if wanted_convention == "variadic" else self.pick("variadic")
             if self.fits(t, "variadic"): self.parameters.append(Parameter(t, "variadic"))
         if generic_parameter: self.parameters.insert(0, Parameter(self.extra_types[0], "borrowed"))
@@ -212,7 +233,7 @@ class Function:
         position = "yield" if self.form in ("modify", "read") else "result"
         if wanted and self.fits(wanted, position): self.result = wanted
         elif self.form != "function" or rng.random() < 0.85:
-            same = [p.type for p in self.parameters if self.fits(p.type, position) and p.convention != "variadic"]
+            same = [p.type for p in self.parameters if self.fits(p.type, position) and not p.is_list]
             self.result = rng.choice(same) if same and rng.random() < 0.4 else self.pick(position)
         if self.result and self.form in ("get", "subscript get", "modify", "read"):
             while not self.result.copyable: self.result = self.pick(position)
@@ -237,7 +258,8 @@ class Function:
         lines = []
         for k, p in enumerate(self.parameters):
             if p.ignored: continue
-            if p.convention == "variadic": lines.append(f"w_Array(a{k}) {{ {p.type.writer('$0')} }}")
+            if p.convention == "pack": lines.append(f"repeat (each a{k}).w()")
+            elif p.convention == "variadic": lines.append(f"w_Array(a{k}) {{ {p.type.writer('$0')} }}")
             else: lines.append(p.type.writer(f"a{k}"))
         if with_self: lines += self.self_writes()
         return lines
@@ -313,7 +335,7 @@ class Function:
         body = self.body()
         match self.form:
             case "function":
-                generic = "<T: V>" if "generic" in self.flags and self.place in ("", "class") else ""
+                generic = "<each E: V>" if "pack" in self.flags else "<T: V>" if "generic" in self.flags and self.place in ("", "class") else ""
                 head = self.head()
                 return f"  {words}func {self.name}{generic}{head} {{\n{body}  }}\n"
             case "init": return f"  {words}init{'?' if 'failable' in self.flags else ''}{self.head()} {{\n{body}  }}\n"
@@ -352,6 +374,10 @@ class Function:
         arguments = []
         for k, p in enumerate(self.parameters):
             t = p.type.concrete
+            if p.convention == "pack":
+                lines += [f"let a{k}_{i}: {each.swift} = {each.reader}" for i, each in enumerate(p.types)]
+                arguments.append(", ".join(f"a{k}_{i}" for i in range(len(p.types))))
+                continue
             if p.convention == "variadic":
                 lines += [f"let a{k}: {t.swift} = {t.reader}", f"let b{k}: {t.swift} = {t.reader}"]
                 arguments.append(f"a{k}, b{k}")
@@ -479,10 +505,10 @@ class Function:
         """
         made = {}
         for k, p in enumerate(self.parameters):
-            if p.convention != "variadic" and p.spare.lua is not None: made[k] = (f"{{ lua = {p.spare.lua} }}", p.spare.text)
+            if not p.is_list and p.spare.lua is not None: made[k] = (f"{{ lua = {p.spare.lua} }}", p.spare.text)
         for k, p in enumerate(self.parameters):
-            if k in made or not p.type.copyable or p.convention == "variadic": continue
-            other = next((j for j, q in enumerate(self.parameters) if j != k and q.type is p.type and q.convention != "variadic"), None)
+            if k in made or not p.type.copyable or p.is_list: continue
+            other = next((j for j, q in enumerate(self.parameters) if j != k and q.type is p.type and not q.is_list), None)
             if other is not None: made[k] = (str(other + 1), self.parameters[other].value.text)
         return made
 
@@ -491,5 +517,5 @@ class Function:
         if not self.result: return None
         if self.other_result.lua is not None: return f"{{ lua = {self.other_result.lua} }}", self.other_result.text
         for k, p in enumerate(self.parameters):
-            if p.type is self.result and p.type.copyable and p.convention not in ("variadic", "inout"): return str(k + 1), p.value.text
+            if p.type is self.result and p.type.copyable and p.convention != "inout" and not p.is_list: return str(k + 1), p.value.text
         return None

@@ -27,6 +27,14 @@ across() {
   if [ "$2" != -Onone ] && [ "$is_across" = 1 ]; then echo -enable-default-cmo; else echo -disable-cmo; fi
 }
 
+# resilient SEED: whether the modules of types and functions are built for library evolution, so that nobody else knows how large their types are:
+# one of eight seeds, all with VALUES_EVOLUTION=1.
+resilient() {
+  local is_resilient=${VALUES_EVOLUTION:-some}
+  [ "$is_resilient" != some ] || is_resilient=$(($1 % 8 == 5))
+  [ "$is_resilient" = 0 ] || echo -enable-library-evolution
+}
+
 # compile_module LEVEL MODULE FILE [FLAG…]: a module, its code before LLVM's passes, and the object that these make of it: the same code
 # as when it is made at once.
 compile_module() {

@@ -30,6 +30,8 @@ ALLOWED = [
     (r"taken from <not decoded>", "what would take its place is counted above"),
     (r"cannot be copied", "a value that cannot be kept is no other's"),
     (r"merged it with the bodies|merged with other selectors|the body is opaque", "the compiler merged bodies, which explain tells"),
+    (r"built for library evolution", "how a value of a type is passed that its module may change is not known for certain"),
+    (r"a pack of values", "how many values a pack has only its caller says"),
     (r"no handler after a coroutine", "what it yields is gone by then"),
 ]
 

@@ -47,12 +47,13 @@ compare() {
 
 # one SEED LEVEL: compiles, runs bare and under every patch, compares. Prints what it found.
 one() {
-  local seed=$1 directory=$work/$1$2 mode module failed=0 status compared=() rules
+  local seed=$1 directory=$work/$1$2 mode module failed=0 status compared=() rules evolving
   mapfile -t rules < <(isolation "$1"; across "$1" "$2")
+  mapfile -t evolving < <(resilient "$1")
   mkdir "$directory" && cd "$directory"
   python3 "$here/generate.py" "$seed" "$each" .
   cp "$work/kit$2/Kit".* .
-  for module in Types Subject; do compile_module "$2" $module $module.swift "${rules[@]}"; done
+  for module in Types Subject; do compile_module "$2" $module $module.swift "${rules[@]}" "${evolving[@]}"; done
   if [ "${VALUES_SOAK:-}" != plans ]; then
     "${swift[@]}" "$2" "${rules[@]}" -module-name Caller main.swift Kit.o Types.o Subject.o -o program
     timeout 60 ./program values.bin bare.out >/dev/null 2>bare.err || { echo "  the program itself fails: $(tail -n 1 bare.err)"; failed=1; }
@@ -69,7 +70,7 @@ one() {
       patched private private decode 120 || { echo "  private: exit status $?"; failed=1; }
       compared+=(private)
     fi
-    python3 "$here/check.py" "$seed" "$each" . "${compared[@]}" || failed=1
+    VALUES_RESILIENT=${evolving[*]} python3 "$here/check.py" "$seed" "$each" . "${compared[@]}" || failed=1
   fi
   compare "$1" "$2" || failed=1
   return $failed
