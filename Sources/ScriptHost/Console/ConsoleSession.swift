@@ -170,12 +170,15 @@ package final class ConsoleSession: @unchecked Sendable {
         return .failed(error.message, traceback: [])
       }
     }
+    let mark = environment.installation.mark
     do throws(LuaFailure) {
       let shown = try environment.lua.call(functions.run, [.reference(chunk)], budget: Self.budget)
       return .values(shown.first?.text, changes: gate.changes != before)
     } catch {
+      // As a patch that fails, a snippet leaves nothing installed.
+      let undone = environment.installation.remove(since: mark) ? "; what the snippet installed is taken out" : ""
       // The console's own script is no news.
-      return .failed(error.message, traceback: error.traceback.filter { !$0.contains("console support") })
+      return .failed(error.message + undone, traceback: error.traceback.filter { !$0.contains("console support") })
     }
   }
 

@@ -115,6 +115,33 @@ package final class Installation: Sendable {
     return true
   }
 
+  /// What was in it at one time.
+  struct Mark {
+    fileprivate let hooks: Set<HookToken>
+    fileprivate let waits: Int, ends: Int
+  }
+  var mark: Mark { ledger.withLock { Mark(hooks: Set($0.hooks), waits: $0.waits.count, ends: $0.ends.count) } }
+
+  /// Takes out what was added since the mark was made. False when that is nothing.
+  func remove(since mark: Mark) -> Bool {
+    let new = ledger.withLock { ledger in
+      var new = Ledger()
+      new.hooks = ledger.hooks.filter { !mark.hooks.contains($0) }
+      // These only grow until all of it is removed.
+      new.waits = Array(ledger.waits.dropFirst(mark.waits))
+      new.ends = Array(ledger.ends.dropFirst(mark.ends))
+      ledger.hooks.removeAll { !mark.hooks.contains($0) }
+      ledger.exact.removeAll { !mark.hooks.contains($0) }
+      ledger.off.formIntersection(mark.hooks)
+      ledger.waits.removeLast(new.waits.count)
+      ledger.ends.removeLast(new.ends.count)
+      return Taken(ledger: new)
+    }
+    HookEngine.shared.remove(new.hooks)
+    new.end()
+    return !(new.hooks.isEmpty && new.ledger.waits.isEmpty && new.ledger.ends.isEmpty)
+  }
+
   /// What was taken out of a ledger. Its hooks are still installed.
   private struct Taken {
     let ledger: Ledger

@@ -9,4 +9,5 @@ swiftc -O -module-name Server -o server "$here/../units/server.swift"
 judged '' python3 "$here/console.py" "$scripthost" "$work/server" "$work"
 judged '' python3 "$here/screens.py" "$scripthost" "$work/server" "$work" "$root/docs/console.md"
 judged '' python3 "$here/repl.py" "$scripthost" "$work/server" "$work"
+judged '' python3 "$here/rights.py" "$scripthost" "$work/server" "$work"
 finish
