@@ -26,11 +26,11 @@ uint64_t hkt_ticks_since(uint64_t began) {
   return now > began ? now - began : 0;
 }
 
-uint64_t hkt_ticks_to_ns(uint64_t ticks) {
+static inline uint64_t to_ns(uint64_t ticks, uint64_t now) {
   // The ratio gets better with the age of the process; it is good to 1% after 10 microseconds.
   static _Atomic(double) ns_per_tick;
   static _Atomic(uint64_t) measured_over;
-  uint64_t age = __rdtsc() - start_ticks;
+  uint64_t age = now - start_ticks;
   if (age > 2 * atomic_load_explicit(&measured_over, memory_order_relaxed)) {
     double ratio = (double)(hkt_now_ns() - start_ns) / (double)age;
     atomic_store_explicit(&ns_per_tick, ratio, memory_order_relaxed);
@@ -39,6 +39,9 @@ uint64_t hkt_ticks_to_ns(uint64_t ticks) {
   return (uint64_t)((double)ticks * atomic_load_explicit(&ns_per_tick, memory_order_relaxed));
 }
 
+uint64_t hkt_ticks_to_ns(uint64_t ticks) { return to_ns(ticks, __rdtsc()); }
+
 uint64_t hkt_call_duration_ns(const HKTCall *call) {
-  return call->began_ticks ? hkt_ticks_to_ns(hkt_ticks_since(call->began_ticks)) : 0;
+  uint64_t now = __rdtsc();
+  return call->began_ticks && now > call->began_ticks ? to_ns(now - call->began_ticks, now) : 0;
 }

@@ -83,7 +83,7 @@ struct Workplace {
     screen { base = "Subject.Watched", during = "handle(_:)" }
     control { base = "Subject.Button", send = "send(_:to:)", action = "args.1", target = "args.to", frame = "self.frame" }
     control { base = "Subject.Knob", send = "send(_:to:)", name = "knob", action = "args.1", same = "self.total", rage = "3/s" }
-    exposure { base = "Subject.Button", on = "layout()", frame = "self.frame", within = "self.around" }
+    exposure { base = "Subject.Button", on = "layout()", frame = "self.frame", within = "self.around()" }
     delegate { on = "Subject.Owner.delegate", call = "changed(_:to:)", event = "changed", fields = { value = "args.to" } }
 
     """

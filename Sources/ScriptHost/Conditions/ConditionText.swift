@@ -79,7 +79,7 @@ private struct ConditionReader {
       rest.removeFirst(symbol.unicodeScalars.count)
       return .symbol(symbol == "!=" ? "~=" : symbol)
     }
-    throw RuleProblem("'where': '\(first)' in '\(source)' is no part of a condition")
+    throw RuleProblem("'where': '\(first)' in '\(source)' is no part of a condition\(first == "=" ? "; what is equal is compared with '=='" : "")")
   }
 
   /// A word, or a path with its dots and its `()`.

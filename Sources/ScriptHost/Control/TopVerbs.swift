@@ -12,11 +12,13 @@ extension ControlVerbs {
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
       Measurement.ask(hold: UInt64(hold) * 1_000_000)
       let figures = HookEngine.shared.figures()
+      let proxies = HookCosts.proxies
       let most = figures.sorted { ($0.took.time, $0.info.calls) > ($1.took.time, $1.info.calls) }.prefix(limit)
       call.answer([
         .init("now_ns", JSONValue(clockNanoseconds(CLOCK_MONOTONIC))), .init("cpu_ns", JSONValue(clockNanoseconds(CLOCK_PROCESS_CPUTIME_ID))),
-        .init("count", JSONValue(figures.count)), .init("hooks", .array(most.map(TopVerbs.json))),
-        .init("patches", .array(TopVerbs.patches(figures, call.host.patches.list))),
+        .init("count", JSONValue(figures.count + proxies.count)),
+        .init("hooks", .array(most.map(TopVerbs.json) + proxies.prefix(limit - most.count).map(TopVerbs.json))),
+        .init("patches", .array(TopVerbs.patches(figures, proxies, call.host.patches.list))),
       ])
     }
   ]
@@ -34,8 +36,18 @@ private enum TopVerbs {
     ]
   }
 
+  /// A rule that proxies call is no hook: it is known by its name.
+  static func json(_ each: ProxyCost) -> JSONValue {
+    [
+      "hook": .string("\(each.owner): \(each.title)"), "selector": .string(each.selector), "position": .string("proxy"),
+      "patch": .string(each.owner), "title": .string(each.title), "enabled": .bool(each.isEnabled), "one_in": .int(1), "limited": .null,
+      "calls": JSONValue(each.took.runs), "runs": JSONValue(each.took.runs), "time_ns": JSONValue(each.took.time),
+      "longest_ns": JSONValue(each.took.longest), "p50_ns": .null, "p99_ns": .null, "failures": .int(0), "skipped": .int(0),
+    ]
+  }
+
   /// Sums of all hooks of each patch, and of owners that are no patches.
-  static func patches(_ figures: [HookFigures], _ list: [PatchInfo]) -> [JSONValue] {
+  static func patches(_ figures: [HookFigures], _ proxies: [ProxyCost], _ list: [PatchInfo]) -> [JSONValue] {
     struct Sum { var hooks = 0, calls: UInt64 = 0, time: UInt64 = 0, failures: UInt64 = 0, skipped: UInt64 = 0 }
     var sums: [String: Sum] = [:]
     // Hooks of one rule share what they tell of it.
@@ -50,6 +62,10 @@ private enum TopVerbs {
         sum.skipped += facts.skipped
       }
       sums[each.info.owner] = sum
+    }
+    for each in proxies {
+      sums[each.owner, default: Sum()].calls += each.took.runs
+      sums[each.owner, default: Sum()].time += each.took.time
     }
     func json(_ id: String, _ info: PatchInfo?) -> JSONValue {
       let sum = sums[id] ?? Sum()

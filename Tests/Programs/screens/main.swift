@@ -226,6 +226,10 @@ func taps() {
   withExtendedLifetime(recognizer) {}
 }
 
+final class Silent: ListDelegate {
+  func list(_ list: ListView, didSelectRowAt path: IndexPath) {}
+}
+
 /// Screens come and go, a control is touched and views are laid out, until the input ends.
 func living() {
   print("ready")
@@ -233,6 +237,8 @@ func living() {
   let button = Button(frame: Rect(0, 0, 10, 10)), list = ScrollView(frame: Rect(0, 0, 100, 100))
   button.addTarget(owner, action: "buy", { _ in })
   list.addSubview(View(frame: Rect(0, 0, 10, 10)))
+  let rows = ListView(frame: Rect(0, 0, 10, 10)), silent = Silent()
+  rows.delegate = silent
   let input = DispatchQueue(label: "input")
   let isOver = DispatchSemaphore(value: 0)
   input.async {
@@ -246,6 +252,7 @@ func living() {
     touches += 1
     button.touch(Event(touches))
     list.layout()
+    rows.select(touches)
   }
 }
 

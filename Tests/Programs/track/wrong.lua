@@ -22,6 +22,9 @@ track "x" { on = "Shop.tap(_:at:)", where = "args.at == 'one'" }
 === no such path in a condition
 > track 'x': 'where': 'self.lines.cuont': a path goes into
 track "x" { on = "Shop.Cart.checkout(_:)", where = "self.lines.cuont > 1" }
+=== one sign of equality
+> track 'x': 'where': '=' in 'args.at = 1' is no part of a condition; what is equal is compared with '=='
+track "x" { on = "Shop.tap(_:at:)", where = "args.at = 1" }
 === a condition without an end
 > track 'x': 'where': 'args.at >' ends where a value is expected
 track "x" { on = "Shop.tap(_:at:)", where = "args.at >" }

@@ -26,6 +26,15 @@ package struct HookCost: Sendable {
   package var total: Double { (mean ?? 0) * Double(calls) }
 }
 
+/// What a rule takes of calls that come to it by no hook, but by proxies of delegates.
+package struct ProxyCost: Sendable {
+  package let owner: String
+  package let title: String
+  package let selector: String
+  package let isEnabled: Bool
+  package let took: MeterReading
+}
+
 package enum HookCosts {
   private struct Entry {
     let owner: String
@@ -71,6 +80,15 @@ package enum HookCosts {
       found.append(HookCost(owner: owner, verb: "watch", name: owner, selector: "", hooks: sum.hooks, calls: sum.calls, mean: nil))
     }
     return found.sorted { ($0.total, $0.calls, $1.name) > ($1.total, $1.calls, $0.name) }
+  }
+
+  /// Of rules that proxies have called.
+  package static var proxies: [ProxyCost] {
+    rules.withLock { $0 }.compactMap { entry in
+      guard let rule = entry.rule, !rule.isRemoved, let took = rule.seen?.reading, took.runs > 0 else { return nil }
+      return ProxyCost(
+        owner: entry.owner, title: rule.definition.title, selector: rule.definition.selector, isEnabled: rule.isOn.load(ordering: .relaxed), took: took)
+    }
   }
 
   /// So many are written at most.

@@ -4,6 +4,7 @@ internal import CLuaShim
 internal import HookRuntime
 internal import Journal
 internal import LuaBridge
+private import Synchronization
 
 /// One function that a metric counts. Released when no call can be in it any more.
 final class MetricLayer: @unchecked Sendable {
@@ -11,6 +12,8 @@ final class MetricLayer: @unchecked Sendable {
   private let metric: Metric
   private let value: CapturePath?
   private let rule: CompiledRule
+  /// The address of the one series, where calls have no attributes; 0 before the first.
+  private let only = Atomic<UInt>(0)
 
   private init(_ metric: Metric, _ value: CapturePath?, _ rule: CompiledRule) {
     self.metric = metric
@@ -29,6 +32,18 @@ final class MetricLayer: @unchecked Sendable {
     return LayerSpec(metricLayer, keeping: layer, phases: UInt32(isLate ? HKT_ON_EXIT | (isTimed ? HKT_TIMED : 0) : HKT_ON_ENTER), owner: patch.id)
   }
 
+  /// The series of the call's attributes. A metric keeps its series for ever.
+  @inline(__always)
+  private func series(_ view: CallView, _ thread: UnsafeMutablePointer<ScriptThread>, _ atExit: Bool) -> Unmanaged<MetricSeries> {
+    if let known = UnsafeRawPointer(bitPattern: only.load(ordering: .acquiring)) { return .fromOpaque(known) }
+    var writer = FieldWriter(FieldWriter.noName, into: thread.pointee.recordBuffer)
+    let start = writer.count
+    for field in rule.fields { field.add(view, atExit: atExit, rule.printer, &writer) }
+    let series = metric.series(writer.encoded(from: start))
+    if rule.fields.isEmpty { only.store(UInt(bitPattern: series.toOpaque()), ordering: .releasing) }
+    return series
+  }
+
   @inline(__always)
   fileprivate func count(_ view: CallView, atExit: Bool) {
     if rule.passesBy(view) { return }
@@ -37,10 +52,7 @@ final class MetricLayer: @unchecked Sendable {
     var number: Double? = value == nil ? 1 : nil
     value?.read(view, atExit: atExit) { number = $0.number }
     guard let number else { return }
-    var writer = FieldWriter(FieldWriter.noName, into: thread.pointee.recordBuffer)
-    let start = writer.count
-    for field in rule.fields { field.add(view, atExit: atExit, rule.printer, &writer) }
-    metric.series(writer.encoded(from: start))._withUnsafeGuaranteedRef {
+    series(view, thread, atExit)._withUnsafeGuaranteedRef {
       switch metric.kind {
       case .counter: $0.add(number)
       case .gauge: $0.set(number)

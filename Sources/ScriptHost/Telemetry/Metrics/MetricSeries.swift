@@ -82,7 +82,7 @@ final class MetricSeries: Sendable {
 }
 
 /// Buckets whose bounds grow by a fixed factor, 2^(1/8): the error of a percentile is below 5 %. Memory for eight doublings at a time.
-final class ExponentialBuckets: Sendable {
+struct ExponentialBuckets: Sendable {
   static let scale = 3
   /// Values from 2^-32 to 2^64; others count as the nearest.
   private static let lowest = -32 * 8
