@@ -39,7 +39,7 @@ extension Subcommand {
     description: [
       "Starts PROGRAM with the host inside and the patches loaded before its main function runs. PROGRAM is looked up in PATH as a shell does, and takes the place of this command: same process, terminal, signals and exit status. Its environment is the one it would have without ScriptHost.",
       "Whatever a patch does, the program keeps running: a handler that fails falls back to the original code and is reported. What was recorded survives the end of the process, also by kill -9; see events and logs.",
-      "The process can be controlled while it runs, by its user alone: see ps, status and patch. It listens on a Unix socket in $XDG_RUNTIME_DIR/scripthost or the folder control of the state directory, with two threads of the host; --no-control, or SCRIPTHOST_CONTROL=off in the environment, leaves both out.",
+      "The process can be controlled while it runs, by its user alone: see ps, status and patch. It listens on a Unix socket in $XDG_RUNTIME_DIR/scripthost or the folder control of the state directory, with three threads of the host; --no-control, or SCRIPTHOST_CONTROL=off in the environment, leaves both out.",
       "A program that replaces itself (exec) leaves ScriptHost behind, unless children are followed.",
     ],
     options: [

@@ -2,6 +2,8 @@
 //
 // It has descriptors of its own (hkt_unshare_descriptors): the program never sees the socket, its children do not inherit it, and no
 // number is taken from it. It waits for no client and runs no script; what takes time or may run code of the program is the worker's.
+// What only looks comes after the changes that were asked for before it, so that it sees them whole; a change may wait for the loader, and when
+// it goes on for long the observer looks meanwhile.
 internal import CHookTrampoline
 private import Glibc
 internal import Journal
@@ -12,6 +14,7 @@ final class ControlServer: @unchecked Sendable {
   // Everything that changes belongs to the control thread.
   private let host: ControlHost
   private let worker: HostWorker
+  private let observer: HostWorker
   private let directories: [RawPath]
   private let watch: PatchWatch?
   private let phases: PatchPhases
@@ -28,16 +31,17 @@ final class ControlServer: @unchecked Sendable {
   init(_ host: ControlHost, directories: [RawPath], watches: Bool) {
     self.host = host
     self.directories = directories
-    worker = HostWorker()
+    worker = HostWorker("scripthost-work", stack: HostWorker.scriptStack)
+    observer = HostWorker("scripthost-look")
     watch = watches ? PatchWatch(host.patches, worker) : nil
     phases = PatchPhases(host.patches, worker, started: host.started)
     shares = ShareLimit(host.patches, worker)
   }
 
-  /// Starts both threads. Called before `main`, on the main thread.
+  /// Starts the threads. Called before `main`, on the main thread.
   /// - Returns: why not, in a sentence.
   func start() -> String? {
-    for code in [worker.start(), HostThread.start("scripthost") { self.run() }] where code != 0 {
+    for code in [worker.start(), observer.start(), HostThread.start("scripthost") { self.run() }] where code != 0 {
       return "this process cannot be controlled: no thread, \(systemMessage(code))"
     }
     return nil
@@ -137,6 +141,8 @@ final class ControlServer: @unchecked Sendable {
     watch?.look(now)
     if !StartHold.isHeld { phases.look(now) }
     shares.look(now)
+    handOver(now)
+    Measurement.end(now, observer)
     if listener >= 0, polled[0].revents != 0 { takeClients(now) }
   }
 
@@ -178,6 +184,35 @@ final class ControlServer: @unchecked Sendable {
 
   // MARK: Requests
 
+  /// A request that another thread carries out: the first that comes to it.
+  private final class Queued: Sendable {
+    private let call: ControlCall
+    private let verb: ControlVerb
+    private let isTaken = Atomic<Bool>(false)
+    var hasBegun: Bool { isTaken.load(ordering: .relaxed) }
+
+    init(_ call: ControlCall, _ verb: ControlVerb) { (self.call, self.verb) = (call, verb) }
+
+    func run() {
+      if isTaken.exchange(true, ordering: .relaxed) { return }
+      if !call.client.isClosed { verb.run(call) } else { call.client.finished(call) }
+    }
+  }
+
+  /// So long looking waits for changes, in nanoseconds.
+  private static let patience: UInt64 = 100_000_000
+  /// What looks and was not begun when it was last asked after, and until when it is left to the worker.
+  private var looks: [(Queued, due: UInt64)] = []
+
+  private func handOver(_ now: UInt64) {
+    looks.removeAll { task, due in
+      if task.hasBegun { return true }
+      guard now >= due else { return false }
+      observer.add { task.run() }
+      return true
+    }
+  }
+
   private func take(_ line: [UInt8], _ client: ControlClient) {
     let request: JSONValue
     do throws(JSONValue.Problem) { request = try JSONValue(parsing: line) } catch {
@@ -199,7 +234,10 @@ final class ControlServer: @unchecked Sendable {
     guard client.begin(call) else { return refuse("\(ControlClient.mostOpen) requests are open, more are not taken; wait for answers") }
     switch verb.runner {
     case .control: verb.run(call)
-    case .worker: worker.add { if !call.client.isClosed { verb.run(call) } else { call.client.finished(call) } }
+    case .observer, .worker:
+      let task = Queued(call, verb)
+      worker.add { task.run() }
+      if verb.runner == .observer { looks.append((task, clockNanoseconds(CLOCK_MONOTONIC) &+ Self.patience)) }
     }
   }
 

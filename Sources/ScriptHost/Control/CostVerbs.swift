@@ -4,7 +4,7 @@ internal import Journal
 
 extension ControlVerbs {
   static let costs = [
-    ControlVerb("costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .worker) { call in
+    ControlVerb("costs", "what each rule and each handler has taken so far, the dearest first; at most 'limit'", on: .observer) { call in
       let all = HookCosts.all
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
       call.answer([

@@ -5,7 +5,7 @@ internal import Journal
 extension ControlVerbs {
   static let patches = [
     // The engine frees what no call uses any more, on whatever thread asks it: not on the control thread, which has no descriptors.
-    ControlVerb("patches", "every patch, its state and why", on: .worker) { call in
+    ControlVerb("patches", "every patch, its state and why", on: .observer) { call in
       call.answer([.init("patches", .array(call.host.patches.list.map(PatchVerbs.json)))])
     },
     ControlVerb("load", "load the patch or patches at 'path'; one of the same id is replaced", on: .worker) { call in
@@ -42,7 +42,7 @@ extension ControlVerbs {
   ]
 
   static let hooks = [
-    ControlVerb("hooks", "installed hooks and what is waited for; of 'patch' alone, at most 'limit'", on: .worker) { call in
+    ControlVerb("hooks", "installed hooks and what is waited for; of 'patch' alone, at most 'limit'", on: .observer) { call in
       let owner = call.text("patch")
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
       let hooks = HookEngine.shared.list(owner: owner)

@@ -29,7 +29,6 @@ final class ShareLimit: @unchecked Sendable {
   var wait: Int32? { patches.hasShares || Measurement.isOn ? 1000 : nil }
 
   func look(_ now: UInt64) {
-    Measurement.end(now, worker)
     guard now >= next, patches.hasShares else { return }
     next = now + Self.every
     worker.add { [self] in check() }
@@ -96,26 +95,30 @@ struct ProcessTime {
 
 /// Each run of all handlers is measured as long as somebody asks for their times.
 enum Measurement {
+  /// Asked for on the worker or the observer, ended on the observer.
+  private static let changing = Mutex<Void>(())
   /// 0: nobody asks.
   private static let until = Atomic<UInt64>(0)
 
   static var isOn: Bool { until.load(ordering: .relaxed) != 0 }
 
-  /// On the worker.
   /// - Parameter hold: for so many nanoseconds from now.
   static func ask(hold: UInt64) {
-    let was = until.exchange(clockNanoseconds(CLOCK_MONOTONIC) &+ hold, ordering: .relaxed)
-    if was == 0 { HookEngine.shared.watchAll(true) }
+    changing.withLock { _ in
+      let was = until.exchange(clockNanoseconds(CLOCK_MONOTONIC) &+ hold, ordering: .relaxed)
+      if was == 0 { HookEngine.shared.watchAll(true) }
+    }
   }
 
   /// On the control thread: ends it when nobody has asked for long enough.
-  static func end(_ now: UInt64, _ worker: HostWorker) {
+  static func end(_ now: UInt64, _ observer: HostWorker) {
     let time = until.load(ordering: .relaxed)
     guard time != 0, now > time else { return }
-    worker.add {
-      // Somebody may have asked meanwhile.
-      guard until.compareExchange(expected: time, desired: 0, ordering: .relaxed).exchanged else { return }
-      HookEngine.shared.watchAll(false)
+    observer.add {
+      changing.withLock { _ in
+        // Somebody may have asked meanwhile.
+        if until.compareExchange(expected: time, desired: 0, ordering: .relaxed).exchanged { HookEngine.shared.watchAll(false) }
+      }
     }
   }
 }

@@ -6,7 +6,7 @@ internal import Journal
 extension ControlVerbs {
   static let top = [
     ControlVerb(
-      "top", "what each hook and patch took so far; measures each run for 'hold_ms' from now, answers at most 'limit' hooks", on: .worker
+      "top", "what each hook and patch took so far; measures each run for 'hold_ms' from now, answers at most 'limit' hooks", on: .observer
     ) { call in
       let hold = max(0, min(call.request["hold_ms"]?.int ?? 10_000, 600_000))
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))

@@ -1,4 +1,4 @@
-// HostWorker — the host thread that does what requests ask for: one after the other, with the program's descriptors, so that
+// HostWorker — a host thread that does what requests ask for: one after the other, with the program's descriptors, so that
 // scripts and what they call find the process as any other thread does.
 private import Glibc
 private import HookRuntime
@@ -10,19 +10,26 @@ final class HostWorker: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var work: [@Sendable () -> Void] = []
+  private let name: String
+  private let stack: Int
 
-  init() {
+  /// Room as the program's main thread has it, for scripts.
+  static let scriptStack = 8 << 20
+
+  /// - Parameters:
+  ///   - name: of the thread.
+  ///   - stack: in bytes.
+  init(_ name: String, stack: Int = 512 << 10) {
+    self.name = name
+    self.stack = stack
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
   }
 
-  /// Scripts run here: room as the program's main thread has it.
-  private static let stack = 8 << 20
-
   /// Starts the thread; it runs as long as the process. Answers 0 or an errno.
-  func start() -> Int32 { HostThread.start("scripthost-work", stack: Self.stack) { self.run() } }
+  func start() -> Int32 { HostThread.start(name, stack: stack) { self.run() } }
 
   func add(_ body: @escaping @Sendable () -> Void) {
     pthread_mutex_lock(mutex)

@@ -1,5 +1,5 @@
 """locks.py SCRIPTHOST SERVER WORK: requests while a thread of the program has the lock of stdio and, inside of dlopen, that of the loader."""
-import os, subprocess, sys, threading
+import os, shutil, subprocess, sys, threading
 from control import *
 
 scripthost, server, work = sys.argv[1:4]
@@ -49,8 +49,8 @@ def computed():
     return sum(int(open(f"{task}/{each}/stat").read().split()[13]) for each in os.listdir(task))
 
 
-# What may have to ask the loader has a thread of its own: it may wait, and what asks for its hooks then waits for it.
-late = {}
+# What may have to ask the loader has a thread of its own, and may wait. What only looks does not wait for it.
+late, waits = {}, 0
 
 
 def ask(name, do, **members):
@@ -64,19 +64,36 @@ def ask(name, do, **members):
     return thread
 
 
-threads = [ask("load", "load", path=write("more.lua", 'patch { id = "more" }\nmethod "Server.Shop.price(_:)":before(function() end)\n'))]
-check("beside a load status and help are answered", held("status")["ok"] and held("help")["ok"])
-threads.append(ask("open", "console.open"))
-check("beside a session that is to open, too", held("status")["ok"])
-before = computed()
-until(lambda: computed() > before, "the program's threads")
-check("the program's threads call on", True)
-waiting = [name for name in ("load", "open") if name not in late]
-open(gate, "w").close()
-threads[0].join()
-check(f"load is answered when the locks are free again{' (it waited)' if 'load' in waiting else ' (it did not wait)'}", late["load"]["ok"], late)
-check("unload", control.ask("unload", patch="more")["ok"])
-until(lambda: "session" in late.get("open", {}), "the session")
+LOADS = [
+    ("a function", 'method "Server.Shop.price(_:)":before(function() end)'),
+    ("a C function", 'method "C.usleep":before(function() end)'),
+    ("a glob", 'method "Server.Shop.*":after(function() end)'),
+    ("what is waited for", 'method("Later.Thing.run()", { wait = true }):before(function() end)'),
+    ("a rule", 'track "prices" { on = "Server.Shop.price(_:)" }'),
+]
+for number, (what, text) in enumerate(LOADS):
+    name = f"load {number}"
+    if os.path.exists(gate):
+        os.remove(gate)
+        copy = os.path.join(home, f"slow{number}.so")
+        shutil.copy(library, copy)
+        check(f"{what}: a thread of the program has both locks again", host.command("hold " + copy) == "holding")
+    threads = [ask(name, "load", path=write(f"more{number}.lua", f'patch {{ id = "more{number}" }}\n{text}\n'))]
+    threads.append(ask(f"open {number}", "console.open"))
+    answers = {each: held(each) for each in ("hooks", "patches", "top", "costs", "status", "help", "guards")}
+    waited = name not in late
+    waits += waited
+    check(f"{what}: beside its load all that looks is answered ({'it waits' if waited else 'it did not wait'})", all(each["ok"] for each in answers.values()), answers)
+    check(f"{what}: with what was there before", all(any(each.get("id", each.get("owner", each.get("patch"))) == "answer" for each in answers[name][name if name != "top" else "hooks"])
+                                                     for name in ("hooks", "patches", "top", "costs")), answers)
+    ticks = computed()
+    until(lambda: computed() > ticks, "the program's threads")
+    open(gate, "w").close()
+    threads[0].join()
+    check(f"{what}: its load is answered when the locks are free again", late[name]["ok"], late)
+    check(f"{what}: it is in the list, and goes", any(each["id"] == f"more{number}" for each in control.ask("patches")["patches"]) and control.ask("unload", patch=f"more{number}")["ok"])
+    until(lambda: "session" in late.get(f"open {number}", {}), "the session")
+check("of a load that waits something is shown", waits > 0, late)
 check("the program goes on", host.command("report").startswith("calls "))
 control.close()
 check("and ends as it does alone", host.end() == 0)
