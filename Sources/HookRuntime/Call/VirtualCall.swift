@@ -94,4 +94,7 @@ extension Callable {
     case .object(let type), .metatype(let type): type
     }
   }
+
+  /// The name of the type whose member it is, structs and enums too; nil for free functions.
+  package var ownerName: String? { owner.map(CallCheck.name) ?? declaration.context?.description }
 }

@@ -28,7 +28,7 @@ enum CallInAPI {
     catching: Bool = false
   ) -> Int32 {
     let callable = bound.callable
-    if let refusal = patch.refusal("a call", callable.selector, of: callable.owner.map(CallCheck.name)) { return callback.fail(refusal) }
+    if let refusal = patch.refusal("a call", callable.selector, of: callable.ownerName) { return callback.fail(refusal) }
     let given = max(0, callback.count - first)
     guard given == callable.argumentCount else {
       return fail(.wrongCount(selector: callable.selector, expected: callable.argumentCount, found: given), callback)

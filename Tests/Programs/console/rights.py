@@ -111,6 +111,7 @@ for name, text, line, words in [
     ("a rule on one", 'track "taxes" { on = "Server.Shop.tax(_:)" }', 2, "selectors.deny"),
     ("a hook on a denied type's method", 'method "Server.Safe.open(_:)":before(function() end)', 3, 'types.deny has "Server.Safe"'),
     ("a call of a denied selector", 'return swift.new("Server.Shop", "init()"):tax(2.0)', 2, "selectors.deny"),
+    ("a value of a denied struct", 'return swift.new("Server.Safe", "init()")', 3, "types.deny"),
     ("an object of a denied class", 'return swift.new("Server.Person", "init(_:)", "Ann")', 3, "types.deny"),
     ("a capability that it has not, timers,", 'timer.after("1s", function() end)', 4, "does not grant 'timers'"),
     ("a capability that it has not, a preset,", 'use "startup"', 4, "does not grant 'presets'"),

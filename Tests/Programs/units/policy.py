@@ -67,6 +67,8 @@ problem = load("items2", 'local cart = swift.new("Server.Cart", "init()") cart.i
 check("nor written", "'Server.Cart.items' is denied" in problem, problem)
 problem = load("path", 'track "t" { on = "Server.Cart.add(_:)", fields = { n = "self.items" } }')
 check("nor captured by a rule", "'Server.Cart.items' is denied" in problem, problem)
+problem = load("newsafe", 'swift.new("Server.Safe", "init()")', asks)
+check("nor is a struct of it made", "type 'Server.Safe' is denied" in problem and "policy.lua:7" in problem, problem)
 problem = load("safe", hook.replace("Shop", "Safe") % "open(_:)")
 check("a denied type is not touched", "type 'Server.Safe' is denied" in problem and "policy.lua:7" in problem, problem)
 problem = load("greedy", "", ', permissions = { "timers" }')
