@@ -214,6 +214,8 @@ final class ControlServer: @unchecked Sendable {
   }
 
   private func take(_ line: [UInt8], _ client: ControlClient) {
+    // A session is a request that stays open: its answers are looked for soon again after each line.
+    turnsWithWork = 0
     let request: JSONValue
     do throws(JSONValue.Problem) { request = try JSONValue(parsing: line) } catch {
       _ = client.send([
