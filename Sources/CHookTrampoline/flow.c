@@ -26,6 +26,7 @@ typedef struct State {
   HKTPlaces held;   // hold the followed values on every path
   int32_t rsp;      // distance from its value at entry; NO_OFFSET: unknown
   int32_t rbp;      // the same for the frame register
+  HKTPlaces own;    // registers that hold, on every path, an address in the frame or in the context of an async function
   bool r12_clear;   // r12 was cleared and not written since
   bool is_reached, is_queued;
 } State;
@@ -47,6 +48,7 @@ typedef struct Reading {
   uint64_t call;       // offset of the call whose results are followed; UINT64_MAX: the entry's values
   bool is_whole;
   bool restores_r13;   // pops it
+  bool sets_frame;     // rbp is the frame register: [rbp+…] is in the frame
   bool is_possible;    // follows what may be held, on some path, instead of what is held on all
   HKTPlaces after;     // what is followed after the call; 0: its results
   int64_t variable;    // bytes above the stack pointer at the followed call, where a variable is whose uses after it are looked for
@@ -91,6 +93,32 @@ static HKTPlaces taken_by(const Reading *r, const Step *step, const State *state
   return places ? places & r->host->taken(r->host->context, step->target) : 0;
 }
 
+static const HKTPlaces SLOTS = UINT64_C(0xffffffff00000000);
+
+/// The stack slots from that one on which the stack pointer plus `above` leads to: none for a place in the frame.
+static HKTPlaces slots_from(const Reading *r, int64_t above) {
+  int64_t slot = above / 8 - 1 - r->code->first_slot;
+  if (above < 8 || slot >= 32) return 0;
+  return slot <= 0 ? SLOTS : SLOTS << slot;
+}
+
+/// Stack slots above the return address that the step may take. The compiler reaches them by the stack pointer where it knows how far that
+/// is, and else by the frame register alone; from an address it takes it may go on to those above, and from one in the frame to none of them.
+static HKTPlaces possible_slots(const Reading *r, const Step *step, const State *state) {
+  // A function that is jumped to finds this one's slots as its own. To a part of this one the jump is that a table leads to.
+  bool is_within = r->has_tables && state->rsp != 0 && state->rsp != NO_OFFSET;
+  if (leaves(r, step) || (step->kind == JUMP_ELSEWHERE && !is_within)) return SLOTS;
+  HKTPlaces found = 0;
+  if (step->copies_frame && r->sets_frame) found |= state->rbp == NO_OFFSET ? SLOTS : slots_from(r, state->rbp);
+  bool is_indexed = step->indexed_base >= 0;
+  if (!is_indexed && !step->takes_address && !(step->stack_base >= 0 && step->reads_stack)) return found;
+  bool by_rsp = (is_indexed ? step->indexed_base : step->stack_base) == 4;
+  int32_t base = by_rsp ? state->rsp : state->rbp;
+  if (base == NO_OFFSET) return by_rsp ? (r->sets_frame && state->rbp != NO_OFFSET ? found : SLOTS) : r->sets_frame ? SLOTS : found;
+  if (is_indexed) return found | slots_from(r, (int64_t)base + step->indexed_offset);
+  return found | (step->takes_address ? slots_from(r, (int64_t)base + step->stack_offset) : slots_of(r, step, state));
+}
+
 /// What a step may take of what may be held before it.
 static HKTPlaces possible(const Reading *r, const Step *step, const State *state) {
   // Saved for the caller at the start, to be had back at the end; any other push may pass an argument.
@@ -102,7 +130,7 @@ static HKTPlaces possible(const Reading *r, const Step *step, const State *state
     bool is_known = (step->kind == CALL || leaves(r, step)) && r->host && r->host->possible && step->target != r->code->address;
     taken |= is_known ? r->host->possible(r->host->context, step->target) : ~UINT64_C(0);
   }
-  return taken & state->held;
+  return ((taken & ~SLOTS) | possible_slots(r, step, state)) & state->held;
 }
 
 /// One of the registers is compared soon after the step, before anything else is in it.
@@ -146,20 +174,26 @@ static bool loses_context(const Reading *r, const Step *step) {
   return step->writes & HKT_GPR(14) && step->kind == NEXT && !(step->length == 2 && bytes[0] == 0x41 && bytes[1] == 0x5e);
 }
 
+/// Registers by which the frame is reached, and the context of an async function.
+static HKTPlaces own_registers(const State *state) {
+  return state->own | HKT_GPR(4) | HKT_GPR(14) | (state->rbp == NO_OFFSET ? 0 : HKT_GPR(5));
+}
+
 /// The step, after the followed call, may look at an object: it loads what is neither the frame's nor the async context's, calls what does more
 /// than end values, or goes on elsewhere. To return, or to jump to where the caller goes on, is to leave.
-static bool may_use(const Reading *r, const Step *step) {
+static bool may_use(const Reading *r, const Step *step, const State *state) {
   if (step->kind == CALL || leaves(r, step)) return !r->host || !r->host->only_ends || !r->host->only_ends(r->host->context, step->target);
-  return step->kind == CALL_ELSEWHERE || (step->loads_elsewhere && step->kind != JUMP_ELSEWHERE);
+  return step->kind == CALL_ELSEWHERE || (step->loads && !(step->loads_by & own_registers(state)) && step->kind != JUMP_ELSEWHERE);
 }
 
 /// Notes what a step takes in the state before it.
 static void collect(const Reading *r, const Step *step, const State *state) {
   HKTFlow *flow = r->flow;
   if (r->is_possible) {
-    flow->reads |= possible(r, step, state) & ~AFTERWARDS;
-    if (leaves(r, step) || step->kind == END) flow->returned |= state->held & ~AFTERWARDS;
-    if (loses_context(r, step) || (state->held & AFTERWARDS && may_use(r, step))) flow->may_use = true;
+    HKTPlaces places = r->returns_to ? ~AFTERWARDS : ~UINT64_C(0);
+    flow->reads |= possible(r, step, state) & places;
+    if (leaves(r, step) || step->kind == END) flow->returned |= state->held & places;
+    if (loses_context(r, step) || (state->held & AFTERWARDS && may_use(r, step, state))) flow->may_use = true;
     return;
   }
   HKTPlaces taken = step->reads & state->held;
@@ -185,12 +219,15 @@ static void move_stack(const Step *step, State *state) {
 /// Carries the state over one step.
 static void pass(const Reading *r, const Step *step, State *state) {
   if (step->writes_stack) state->held &= ~slots_of(r, step, state);
+  HKTPlaces leads = own_registers(state) & (step->leads_by | step->copied);
+  state->own = leads ? state->own | step->writes : state->own & ~step->writes;
   move_stack(step, state);
   state->held &= ~step->writes;
   bool was_clear = state->r12_clear;
   if (step->clears_r12) state->r12_clear = true;
   else if (step->writes & HKT_GPR(12)) state->r12_clear = false;
   if (step->kind != CALL && step->kind != CALL_ELSEWHERE) return;
+  state->own &= PRESERVED_BY_CALLS;
   // Callees that throw nothing keep r12.
   state->held &= PRESERVED_BY_CALLS | (r->is_possible && r->returns_to ? HKT_GPR(12) : 0);
   state->r12_clear = false;
@@ -212,6 +249,7 @@ static bool read_steps(Reading *r, const ZydisDecoder *decoder) {
     if (!hkt_read_step(decoder, r->code, offset, step)) return false;
     r->at[offset] = (int32_t)r->count++;
     r->has_tables |= step->loads_table;
+    r->sets_frame |= step->frame_set;
     r->restores_r13 |= step->length == 2 && code_at(r, offset, 0x41, 0x5d);
     if (step->kind == NEXT && step->target) {
       uint32_t k = 0;
@@ -235,7 +273,8 @@ static void arrive(Reading *r, uint32_t to, const State *state) {
     if (joined.rsp != old->rsp) joined.rsp = NO_OFFSET;
     if (joined.rbp != old->rbp) joined.rbp = NO_OFFSET;
     joined.r12_clear = joined.r12_clear && old->r12_clear;
-    if (joined.held == old->held && joined.rsp == old->rsp && joined.rbp == old->rbp && joined.r12_clear == old->r12_clear) return;
+    joined.own &= old->own;
+    if (joined.held == old->held && joined.own == old->own && joined.rsp == old->rsp && joined.rbp == old->rbp && joined.r12_clear == old->r12_clear) return;
   }
   *old = joined;
   if (old->is_queued) return;

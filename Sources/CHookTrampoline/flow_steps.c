@@ -81,8 +81,13 @@ static bool ignores_value(const ZydisDecodedInstruction *in, const ZydisDecodedO
 
 /// What the instruction touches of the frame, by the stack or the frame pointer.
 static void note_stack(Step *step, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op) {
-  if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.index != ZYDIS_REGISTER_NONE) return;
+  if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM) return;
   if (op->mem.base != ZYDIS_REGISTER_RSP && op->mem.base != ZYDIS_REGISTER_RBP) return;
+  if (op->mem.index != ZYDIS_REGISTER_NONE) {
+    step->indexed_base = op->mem.base == ZYDIS_REGISTER_RSP ? 4 : 5;
+    step->indexed_offset = (int32_t)op->mem.disp.value;
+    return;
+  }
   if (in->mnemonic == ZYDIS_MNEMONIC_PUSH && op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return;
   if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN) return;  // the slot a push, pop, call or return uses
   step->stack_base = op->mem.base == ZYDIS_REGISTER_RSP ? 4 : 5;
@@ -155,7 +160,8 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
   ZydisDecodedInstruction in;
   ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code->bytes + offset, code->size - offset, &in, op))) return false;
-  *step = (Step){.offset = (uint32_t)offset, .length = in.length, .kind = (uint8_t)kind_of(&in, op), .stack_base = -1};
+  *step = (Step){.offset = (uint32_t)offset, .length = in.length, .kind = (uint8_t)kind_of(&in, op), .stack_base = -1,
+                 .indexed_base = -1};
   bool constant = makes_constant(&in, op);
   for (int i = 0; i < in.operand_count; i++) {
     if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
@@ -166,9 +172,11 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
     } else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && in.mnemonic != ZYDIS_MNEMONIC_NOP) {
       step->reads |= place_of(op[i].mem.base) | place_of(op[i].mem.index);
       note_stack(step, &in, &op[i]);
-      ZydisRegister base = op[i].mem.base;
-      bool is_own = base == ZYDIS_REGISTER_RSP || base == ZYDIS_REGISTER_RBP || base == ZYDIS_REGISTER_R14;
-      if (in.mnemonic != ZYDIS_MNEMONIC_LEA && op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ && !is_own) step->loads_elsewhere = true;
+      if (in.mnemonic == ZYDIS_MNEMONIC_LEA) step->leads_by = place_of(op[i].mem.base);
+      else if (op[i].actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
+        step->loads_by = step->loads ? 0 : place_of(op[i].mem.base);
+        step->loads = true;
+      }
     }
   }
   step->names |= step->reads;
@@ -179,6 +187,7 @@ bool hkt_read_step(const ZydisDecoder *decoder, const HKTCode *code, uint64_t of
   bool with_itself = has_two && in.mnemonic == ZYDIS_MNEMONIC_TEST && same_register(&op[0], &op[1]);
   bool with_constant = has_two && in.mnemonic == ZYDIS_MNEMONIC_CMP && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   if (with_itself || with_constant) step->tested = place_of(op[0].reg.value);
+  if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[1].size == 64) step->copied = place_of(op[1].reg.value);
   if (has_two && in.mnemonic == ZYDIS_MNEMONIC_MOV && is_register(&op[1], ZYDIS_REGISTER_R12)) step->copies_r12 = place_of(op[0].reg.value);
   bool stores = in.operand_count_visible == 2 && in.mnemonic == ZYDIS_MNEMONIC_MOV && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
                 op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;

@@ -23,8 +23,13 @@ typedef struct Step {
   HKTPlaces stored;        // the register that goes to memory
   HKTPlaces loaded;        // the register that comes from memory, in all its bits
   bool takes_address;      // a lea of a place in the frame
+  int8_t indexed_base;     // 4 or 5: touches [rsp+…] or [rbp+…] with an index, from `indexed_offset` on; else -1
+  int32_t indexed_offset;
   bool copies_frame;       // the stack or frame pointer, to another register
-  bool loads_elsewhere;    // reads memory that is neither in the frame nor in the context of an async function, which r14 leads to
+  bool loads;              // reads memory …
+  HKTPlaces loads_by;      // … by the address in that register; 0: by none, or by several
+  HKTPlaces leads_by;      // the register that a lea computes an address from
+  HKTPlaces copied;        // the register of which all 64 bits are copied to another
   bool loads_table;        // reads an entry of a table that may be one of jumps
   uint8_t stack_size;      // bytes touched there
   int32_t stack_offset;

@@ -59,7 +59,7 @@ enum { HKT_NO_OFFSET = INT32_MIN };
 /// arguments away in the first few instructions. Ask for HKT_GPR(12) to have r12 looked at in the whole function.
 bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *host, HKTFlow *flow);
 
-/// Registers whose value at entry the function may take: a clear bit is the proof here. Answers all when it is not understood.
+/// Places whose value at entry the function may take: a clear bit is the proof here. Answers all when it is not understood.
 HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host);
 
 /// What the function takes of the results (rax rdx rcx r8, xmm0-3) of its own direct call, or jump, at `call`. False when there

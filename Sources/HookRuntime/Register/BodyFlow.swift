@@ -95,17 +95,18 @@ final class Flows {
     return found & wanted
   }
 
-  /// Registers that a function may take; all while it is being read.
-  private var possible: [UInt64: UInt64] = [:]
+  /// Places that a function may take; all while it is being read.
+  private var possible: [SlotQuestion: UInt64] = [:]
 
-  fileprivate func possible(at address: UInt64, size: Int) -> UInt64 {
-    if let known = possible[address] { return known }
-    guard var code = code(address, size) else { return .max }
-    possible[address] = .max
+  func possible(at address: UInt64, size: Int, slotsFrom first: Int = 0) -> UInt64 {
+    let question = SlotQuestion(address: address, first: first)
+    if let known = possible[question] { return known }
+    guard var code = code(address, size, slotsFrom: first) else { return .max }
+    possible[question] = .max
     depth += 1
     let found = withHost { hkt_read_possible(&code, $0) }
     depth -= 1
-    possible[address] = found
+    possible[question] = found
     return found
   }
 
@@ -342,7 +343,11 @@ final class BodyFlow: BodyEvidence {
   }
 
   func isCertainlyUnused(_ places: Places) -> Bool {
-    Places(word: flows.possible(at: address, size: size)).isDisjoint(with: places)
+    Places.firstSlots.allSatisfy { first in
+      let asked = places.word(from: first)
+      // Registers are the same in each question.
+      return first > 0 && asked >> 32 == 0 || flows.possible(at: address, size: size, slotsFrom: first) & asked == 0
+    }
   }
 
   private lazy var sites = flows.sites(to: address)

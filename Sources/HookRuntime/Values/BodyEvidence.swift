@@ -88,7 +88,7 @@ package protocol BodyEvidence: AnyObject {
   var keptBecause: String? { get }
   /// Those of the places whose value at entry the body certainly takes.
   func taken(_ places: Places) -> Places
-  /// The body certainly takes none of the registers; says nothing of stack slots.
+  /// The body certainly takes none of the places.
   func isCertainlyUnused(_ places: Places) -> Bool
   /// Those of the result registers that some caller certainly uses after a call.
   func used(_ places: Places) -> Places

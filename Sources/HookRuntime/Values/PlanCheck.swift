@@ -40,11 +40,11 @@ struct PlanCheck {
       let places = argument.location.argumentPlaces
       argument.location = passed(argument.location)
       // The address of what the body does not read is passed, but nothing need be there.
-      if case .address = argument.location, !argument.isInout, let places, places.areRegisters, evidence.isCertainlyUnused(places) {
+      if case .address = argument.location, !argument.isInout, let places, evidence.isCertainlyUnused(places) {
         argument.location = .optimizedOut
       }
       // What the body certainly does not take it cannot end; what is only not shown to be passed it may.
-      if argument.location == .optimizedOut, let places, places.areRegisters, evidence.isCertainlyUnused(places) {
+      if argument.location == .optimizedOut, let places, evidence.isCertainlyUnused(places) {
         argument.isOwned = false
       }
       return argument

@@ -75,6 +75,38 @@ struct FlowTests {
     #expect(places.word(from: 32) == flow.reads && places.word() >> 32 == 0)
   }
 
+  struct SlotCase: CustomTestStringConvertible, Sendable {
+    let name: String
+    let code: String
+    let bytes: String
+    let slots: UInt64
+    init(_ name: String, _ code: String, _ bytes: String, _ slots: UInt64) {
+      (self.name, self.code, self.bytes, self.slots) = (name, code, bytes, slots)
+    }
+    var testDescription: String { name }
+  }
+
+  private static func slots(_ range: ClosedRange<UInt64>) -> UInt64 { range.reduce(0) { $0 | slot($1) } }
+
+  static let slotCases = [
+    SlotCase("a slot that is read", "mov rax, [rsp+8]; ret", "488b442408c3", slots(0...0)),
+    SlotCase("a text of two slots", "movups xmm0, [rsp+16]; ret", "0f10442410c3", slots(1...2)),
+    SlotCase("slots of the frame alone", "sub rsp, 24; mov [rsp], rdi; lea rdi, [rsp+8]; call f; mov rax, [rsp]; add rsp, 24; ret", "4883ec1848893c24488d7c2408e800000000488b04244883c418c3", 0),
+    SlotCase("a slot whose address is taken, and those above", "lea rax, [rsp+24]; mov rax, [rax]; ret", "488d442418488b00c3", slots(2...31)),
+    SlotCase("an index", "mov rax, [rsp+8*rcx+16]; ret", "488b44cc10c3", slots(1...31)),
+    SlotCase("what is jumped to", "jmp f", "e900100000", slots(0...31)),
+    SlotCase("what a register holds", "jmp rax", "ffe0", slots(0...31)),
+    SlotCase("a slot that is written first", "mov qword ptr [rsp+8], 0; mov rax, [rsp+8]; ret", "48c744240800000000488b442408c3", 0),
+    SlotCase("a frame of changing size", "push rbp; mov rbp, rsp; sub rsp, rdi; mov rcx, rsp; call f; mov rax, [rbp+24]; leave; ret", "554889e54829fc4889e1e800000000488b4518c9c3", slots(1...1)),
+    SlotCase("rbp where it is no frame register", "push rbp; mov rbp, rdi; mov rax, [rbp+24]; pop rbp; ret", "554889fd488b45185dc3", 0),
+    SlotCase("rsp where nothing tells how far it is", "sub rsp, rdi; mov rax, [rsp+8]; ret", "4829fc488b442408c3", slots(0...31)),
+  ]
+
+  @Test("stack slots that a function may read", arguments: slotCases) func possibleSlots(_ c: SlotCase) {
+    var code = Self.code(c.bytes)
+    #expect(hkt_read_possible(&code, nil) >> 32 << 32 == c.slots, "\(c.code)")
+  }
+
   @Test("a function that pushes r12 reports no error in it") func errorRegister() {
     var flow = HKTFlow()
     for (text, saves, uses) in [("4154415cc3", true, false), ("4989c4c3", false, true), ("c3", false, false)] {
@@ -112,6 +144,53 @@ struct FlowTests {
     #expect(hkt_read_after_call(&code, 0x1005, &host, true, &flow))
     #expect(flow.may_use == mayUse)
     #expect((flow.reads | flow.returned) >> 63 == 0, "what follows the call is no place")
+  }
+
+  /// By a register that still holds an address in the frame, or in the async context, a part loads what is its own; what it loads may be an object.
+  @Test(
+    "a part that loads by an address in its frame uses no object",
+    arguments: [
+      // lea r15, [rsp+80]; call f; mov rax, [r15]; jmp
+      ("4c8d7c2450", "e800100000498b07e9f30f0000", false),
+      // lea r15, [r14+80]; mov rbx, r15; call f; mov rax, [rbx+8]; jmp
+      ("4d8d7e504c89fb", "e800100000488b4308e9f00f0000", false),
+      // lea r15, [rdi+80]; call f; mov rax, [r15]; jmp
+      ("4c8d7f50", "e800100000498b07e9f40f0000", true),
+      // lea r15, [rsp+80]; call f; mov r15, rax; mov rax, [r15]; jmp
+      ("4c8d7c2450", "e8001000004989c7498b07e9f00f0000", true),
+      // lea r15, [rsp+80]; call f; mov rax, [r15]; mov rax, [rax]; jmp
+      ("4c8d7c2450", "e800100000498b07488b00e9f00f0000", true),
+      // mov rbp, rdi; call f; mov rax, [rbp+16]; jmp
+      ("4889fd", "e800100000488b4510e9f40f0000", true),
+      // push rbp; mov rbp, rsp; call f; mov rax, [rbp+16]; jmp
+      ("554889e5", "e800100000488b4510e9f30f0000", false),
+      // lea r8, [rsp+80]; call f; mov rax, [r8]; jmp
+      ("4c8d442450", "e800100000498b00e9f30f0000", true),
+    ] as [(String, String, Bool)])
+  func leavingByAddress(_ before: String, _ after: String, _ mayUse: Bool) {
+    var flow = HKTFlow()
+    var code = Self.code(before + after)
+    var host = HKTFlowHost(context: nil, taken: nil, data: nil, possible: nil, only_ends: { _, target in target == 0x2005 })
+    #expect(hkt_read_after_call(&code, 0x1000 + UInt64(before.count / 2) + 5, &host, true, &flow))
+    #expect(flow.may_use == mayUse)
+  }
+
+  @Test(
+    "an argument that is returned on every path",
+    arguments: [
+      // push rbx; mov rbx, rdi; call f; mov rax, rbx; pop rbx; ret
+      ("534889fbe8001000004889d85bc3", true),
+      // sub rsp, 24; mov [rsp+8], rdi; call f; mov rax, [rsp+8]; add rsp, 24; ret
+      ("4883ec1848897c2408e800100000488b4424084883c418c3", true),
+      ("4889f8c3", true),  // mov rax, rdi; ret
+      ("4889f0c3", false),  // mov rax, rsi; ret
+      ("4889f84883c001c3", false),  // mov rax, rdi; add rax, 1; ret
+      ("4889f8e900100000", false),  // mov rax, rdi; jmp f
+      ("4885ff74044889f8c331c0c3", false),  // test rdi, rdi; je 1f; mov rax, rdi; ret; 1: xor eax, eax; ret
+    ] as [(String, Bool)])
+  func returned(_ text: String, _ isReturned: Bool) {
+    var code = Self.code(text)
+    #expect(hkt_returns_argument(&code, Self.rdi) == isReturned)
   }
 
   /// What precedes a call: `mov edi, 5`; the same and then a copy of it; a load whose address is read from it; nothing; `mov r13,
