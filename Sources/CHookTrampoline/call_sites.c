@@ -4,6 +4,7 @@
 //   1. An entry is complete before it is in the table, and stays there.
 //   2. Nothing here reads code: who does is set at start. It may be asked for one address by several threads; one answer stays.
 #include "CHookTrampoline.h"
+#include "HKTAsync.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,18 +18,19 @@ void hkt_set_call_site_reader(void (*read)(HKTCallSite *)) { atomic_store(&reade
 
 static size_t place_of(uint64_t address) { return (address * UINT64_C(0x9e3779b97f4a7c15)) >> 50; }
 
-static HKTCallSite *make(uint64_t return_address, size_t at) {
+static HKTCallSite *make(uint64_t address, bool resumes, size_t at) {
   void (*read)(HKTCallSite *) = atomic_load(&reader);
   HKTCallSite *site = read ? calloc(1, sizeof *site) : NULL;
   if (!site) return NULL;
-  site->return_address = return_address;
+  site->return_address = address;
+  site->resumes = resumes;
   site->frame = HKT_NO_OFFSET;
   read(site);
   for (size_t probe = 0; probe < MOST_PROBES; probe++) {
     _Atomic(HKTCallSite *) *place = &table[(at + probe) % PLACES];
     HKTCallSite *there = NULL;
     if (atomic_compare_exchange_strong(place, &there, site)) return site;
-    if (there->return_address == return_address) {
+    if (there->return_address == address && there->resumes == resumes) {
       free(site);
       return there;
     }
@@ -38,15 +40,18 @@ static HKTCallSite *make(uint64_t return_address, size_t at) {
   return NULL;
 }
 
-HKTCallSite *hkt_call_site(uint64_t return_address) {
-  size_t at = place_of(return_address);
+static inline HKTCallSite *find(uint64_t address, bool resumes) {
+  size_t at = place_of(address);
   for (size_t probe = 0; probe < MOST_PROBES; probe++) {
     HKTCallSite *site = atomic_load_explicit(&table[(at + probe) % PLACES], memory_order_acquire);
-    if (!site) return make(return_address, at);
-    if (site->return_address == return_address) return site;
+    if (!site) return make(address, resumes, at);
+    if (site->return_address == address && site->resumes == resumes) return site;
   }
   return NULL;
 }
+
+HKTCallSite *hkt_call_site(uint64_t return_address) { return find(return_address, false); }
+HKTCallSite *hkt_resumption(uint64_t address) { return find(address, true); }
 
 /// Where the caller is that an address returns to: of an original that a handler runs, the caller of that handler's call.
 typedef struct Caller {
@@ -75,14 +80,22 @@ static Caller caller_of(const HKTCall *call) { return behind_handlers((Caller){c
 
 const uint64_t *hkt_caller_stack(const HKTCall *call) { return caller_of(call).stack; }
 
+/// Where the async call's caller is resumed: what its context held before records of ours stood there.
+static uint64_t resumes_at(const HKTCall *call) {
+  const HKTAsyncContext *held = (const HKTAsyncContext *)((const char *)call - offsetof(HKTAsyncCall, call));
+  while (held->resume_parent == (void *)hkt_async_return) held = held->parent;
+  return (uint64_t)held->resume_parent;
+}
+
+uint64_t hkt_goes_on_at(const HKTCall *call) { return call->is_async ? resumes_at(call) : hkt_caller_stack(call)[-1]; }
+
 bool hkt_caller_may_know(const HKTCall *call) {
   // Nobody knows the code of closures made here.
   if (!call->site) return false;
-  if (call->is_async) return true;
-  const HKTCallSite *site = hkt_call_site(hkt_caller_stack(call)[-1]);
+  const HKTCallSite *site = find(hkt_goes_on_at(call), call->is_async);
   if (!site) return true;
   if (site->image_end && call->site->body - site->image_begin >= site->image_end - site->image_begin) return false;
-  return !site->is_known || site->is_direct;
+  return !site->is_known || site->is_direct || site->resumes;
 }
 
 static HKTVariableUse (*_Atomic variable_reader)(uint64_t, int64_t, uint32_t);

@@ -419,6 +419,22 @@ void hkt_find_telling(
   end(&w);
 }
 
+bool hkt_returns_argument(const HKTCode *code, HKTPlaces place) {
+  Walk w;
+  bool is_returned = begin(&w, code, (HKTSelf){.place = place}, (HKTOwnedResults){0}, NULL) && w.is_understood && w.ends;
+  for (uint64_t offset = 0; is_returned && offset < code->size; offset++) {
+    if (!w.states[offset].is_reached) continue;
+    State s = w.states[offset].state;
+    Instruction i;
+    // A function that ends with a jump returns what another one says.
+    if (self_step(&w.reader, offset, &s).returns)
+      is_returned = self_decode(&w.reader, offset, &i) && i.in.meta.category == ZYDIS_CATEGORY_RET &&
+                    w.states[offset].state.registers & 1;
+  }
+  end(&w);
+  return is_returned;
+}
+
 HKTDoubt hkt_find_doubt(const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTOwnershipHost *host) {
   Walk w;
   HKTDoubt found = {0};

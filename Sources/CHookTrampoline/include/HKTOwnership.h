@@ -128,6 +128,9 @@ void hkt_find_telling(
   const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTOwnershipHost *host, void *context,
   void (*found)(void *context, HKTTellingCall call));
 
+/// The function returns, on every path and in rax, the 64 bits that it was passed in the general register `place`.
+bool hkt_returns_argument(const HKTCode *code, HKTPlaces place);
+
 /// An instruction behind which it is open whether a reference was given up.
 typedef struct HKTDoubt {
   /// From the start of the code.

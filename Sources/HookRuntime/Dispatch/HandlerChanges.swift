@@ -130,6 +130,23 @@ package struct HandlerChanges {
     former.destroy()
   }
 
+  /// Changed arguments whose new values the caller does not go on with, each told once for a call site.
+  /// - Parameter words: bit i: the door has a new value of argument i, which is bits alone.
+  @inline(__always)
+  package func argumentsKeptByCaller(words: UInt64) -> [(index: Int, reach: OutcomeReach)] {
+    let like = view.withPlan { $0.argumentsLikeResult }
+    return like == 0 || words & like == 0 && record == nil ? [] : keptByCaller(words & like)
+  }
+
+  @inline(never)
+  private func keptByCaller(_ words: UInt64) -> [(index: Int, reach: OutcomeReach)] {
+    let plan = plan
+    return plan.arguments.indices.compactMap { index in
+      guard index < 64, words >> UInt64(index) & 1 != 0 || staged(index) != nil else { return nil }
+      return OutcomeReach.ofReturned(index, plan, view.call).map { (index, $0) }
+    }
+  }
+
   /// Forgets new arguments and the new result.
   package func dropStaged() {
     guard let record = known else { return }

@@ -1,4 +1,4 @@
-// CallSites — reads the code at return addresses, for call_sites.c.
+// CallSites — reads the code at return addresses, and where async callers are resumed, for call_sites.c.
 //
 // Asked on the thread of a call whose outcome a handler replaces, the first time for its return address.
 internal import CHookTrampoline
@@ -24,24 +24,40 @@ package enum CallSites {
   }
 
   private static func read(_ site: inout HKTCallSite) {
-    guard let image = image(of: site.return_address) else { return }
+    guard let image = image(of: site.return_address) else {
+      // Nothing of Swift's is there: an image of its own, with which nothing was compiled.
+      site.image_begin = site.return_address
+      site.image_end = site.return_address + 1
+      return
+    }
     let segments = image.file.segments.filter(\.isLoaded)
     site.image_begin = image.bias + (segments.map(\.address).min() ?? 0)
     site.image_end = image.bias + (segments.map { $0.address + $0.memorySize }.max() ?? 0)
-    image.lock.withLock { image.flows.read(&site, at: site.return_address - image.bias) }
+    image.lock.withLock {
+      let address = site.return_address - image.bias
+      if site.resumes { image.flows.read(&site, resumedAt: address) } else { image.flows.read(&site, at: address) }
+    }
   }
 
-  /// Where the call that returns to the address is, for people: image, function and offset.
-  package static func text(_ returnAddress: UInt64) -> String {
-    guard let image = image(of: returnAddress) else { return "an unknown image" }
+  /// The function whose body begins there returns what it was passed in that place.
+  static func returns(_ place: Places, bodyAt address: UInt64) -> Bool {
+    guard let image = image(of: address) else { return false }
+    return image.lock.withLock { image.flows.returns(place, at: address - image.bias) }
+  }
+
+  /// Where a caller goes on, for people: image, function and offset.
+  fileprivate static func text(_ place: OutcomeReach.GoingOn) -> String {
+    guard let image = image(of: place.address) else { return "an unknown image" }
     let name = image.path.split(separator: "/").last.map(String.init) ?? image.path
+    let address = place.address - image.bias
     return image.lock.withLock {
-      // The call is the instruction before: a function may end with it.
-      guard let function = image.symbols.symbol(containing: returnAddress - image.bias - 1) else {
-        return "\(name)+0x\(String(returnAddress - image.bias, radix: 16))"
+      // A call is the instruction before: a function may end with it.
+      guard let function = image.symbols.symbol(containing: place.isResumption ? address : address - 1) else {
+        return "\(name)+0x\(String(address, radix: 16))"
       }
-      let shown = image.nameParser.declaration(function.nameText)?.selectorName ?? function.nameText
-      return "'\(shown)'+0x\(String(returnAddress - image.bias - function.address, radix: 16)) in \(name)"
+      let shown = image.nameParser.declaration(Flows.wholeFunction(function.nameText))?.selectorName ?? function.nameText
+      // Of an async function, the part says where: its code is in one piece for each.
+      return place.isResumption ? "'\(shown)' in \(name)" : "'\(shown)'+0x\(String(address - function.address, radix: 16)) in \(name)"
     }
   }
 }
@@ -76,6 +92,24 @@ extension Flows {
     }
   }
 
+  /// Fills in what the part of an async function does that begins at the file's `address`, with what it waited for.
+  func read(_ site: inout HKTCallSite, resumedAt address: UInt64) {
+    guard let part = symbols.symbols(at: address).first(where: { $0.isFunction && $0.size > 0 }) else { return }
+    if let caller = parser.declaration(Self.wholeFunction(part.nameText)), caller.specialization.isEmpty {
+      site.module = CallPlan.module(named: caller.module)
+    }
+    let possible = possible(at: address, size: Int(part.size))
+    site.is_known = possible != .max
+    site.possible = possible
+  }
+
+  func returns(_ place: Places, at address: UInt64) -> Bool {
+    guard let function = symbols.symbols(at: address).first(where: { $0.isFunction && $0.size > 0 }),
+      var code = code(address, Int(function.size))
+    else { return false }
+    return hkt_returns_argument(&code, place.word())
+  }
+
   /// What is done with a variable of the function's frame after the call that returns to the file's `address`.
   func use(ofVariable variable: Int64, _ size: UInt32, after address: UInt64) -> HKTVariableUse {
     guard let function = symbols.symbol(containing: address - 1), function.size > 0,
@@ -91,15 +125,30 @@ extension Flows {
 }
 
 extension OutcomeReach {
-  /// Why the outcome is lost on the caller, behind "the result" or "the error".
+  /// The caller does not see a new value of the argument, which the function returns: asked once for each call site. Looks at the code of
+  /// the function for that.
+  static func ofReturned(_ index: Int, _ plan: CallPlan, _ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
+    guard plan.argumentIsResult(index), call.pointee.is_async == 0, let use = use(of: firstInteger, call), use.unread == firstInteger,
+      case .pieces(let pieces) = plan.arguments[index].location, let place = Places(argument: pieces[0].place)
+    else { return nil }
+    let goingOn = GoingOn(address: use.return_address)
+    guard let site = goingOn.site, hkt_call_site_change(site, UInt32(index)),
+      CallSites.returns(place, bodyAt: call.pointee.site.pointee.body)
+    else { return nil }
+    return .argumentKept(at: goingOn)
+  }
+
+  /// Why the outcome is lost on the caller, behind "the result", "the error" or "argument 1".
   package func reason(selector: String) -> String {
-    let place = CallSites.text(returnAddress)
+    let place = CallSites.text(goingOn)
     return switch self {
     case .unread: "of '\(selector)' is not read by its caller at \(place), which was compiled together with it; hook the caller instead"
     case .assumed:
       "of '\(selector)' cannot be replaced by one of another case: its caller at \(place) was compiled together with it and looks at parts alone; hook the caller instead"
     case .variableForgotten:
       "of '\(selector)' cannot be changed: its caller at \(place) was compiled together with it and does not look at its variable again; hook the caller instead"
+    case .argumentKept:
+      "of '\(selector)' was changed, and the function returns it, but its caller at \(place) was compiled together with it and does not read the result: it goes on with what it passed; hook the caller instead"
     case .noErrorExpected:
       "cannot be thrown by '\(selector)': its caller at \(place) was compiled together with it and looks for none; hook the caller instead"
     }

@@ -220,6 +220,8 @@ package final class CallPlan: @unchecked Sendable {
   let straightResult: StraightPlace
   package let selfSlot: ValueSlot
   package let resultIsVoid: Bool
+  /// Bit i: argument i is a word in a register, of the type of the result, which is one too.
+  package let argumentsLikeResult: UInt64
   /// The result is of the class that self is of, or that self is: `Self`, and what initialisers of classes return, which those of
   /// subclasses call for objects of their own.
   package let resultIsOfSelf: Bool
@@ -286,6 +288,12 @@ package final class CallPlan: @unchecked Sendable {
     }
     selfSlot = .object(selfPlan)
     resultIsVoid = result.type.isVoid
+    let resultIsWord = Self.isWord(result.location, result.info)
+    argumentsLikeResult = !resultIsWord ? 0 : arguments.prefix(64).enumerated().reduce(0) { found, argument in
+      let (index, plan) = argument
+      guard !plan.isInout, plan.info?.metadata.pointer == result.info?.metadata.pointer, Self.isWord(plan.location, plan.info) else { return found }
+      return found | 1 << UInt64(index)
+    }
     if case .value(let value) = selfPlan, case .address(let place) = value.location {
       selfAddressOffset = place == .selfRegister ? MemoryLayout<HKTFrame>.offset(of: \.self_register)! : -1
       changesSelfInPlace = value.access == .inPlace
@@ -300,6 +308,14 @@ package final class CallPlan: @unchecked Sendable {
     mayReturnError = declaresError || mayThrow || declaration.kind == .getter && !declaration.isAsyncAccessor
     throwsTyped = if case .typed = thrown { true } else { false }
     consumesArguments = arguments.contains(where: \.isConsumed)
+  }
+
+  /// The result may be the argument: both are a word of one type.
+  func argumentIsResult(_ index: Int) -> Bool { index < 64 && argumentsLikeResult >> UInt64(index) & 1 != 0 }
+
+  private static func isWord(_ location: Location, _ info: TypeInfo?) -> Bool {
+    guard info?.size == 8, case .pieces(let pieces) = location, pieces.count == 1, case .integer = pieces[0].place else { return false }
+    return pieces[0].size == 8
   }
 
   deinit {

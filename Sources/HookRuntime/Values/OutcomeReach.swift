@@ -7,33 +7,50 @@ package import CHookTrampoline
 
 package enum OutcomeReach {
   /// The caller reads nothing of it.
-  case unread(at: UInt64)
+  case unread(at: GoingOn)
   /// It reads some of the registers, and takes the others for what the original leaves there.
-  case assumed(at: UInt64)
+  case assumed(at: GoingOn)
   /// It goes on as if nothing could be thrown.
-  case noErrorExpected(at: UInt64)
+  case noErrorExpected(at: GoingOn)
   /// It knows what its variable holds after the call.
-  case variableForgotten(at: UInt64)
+  case variableForgotten(at: GoingOn)
+  /// It reads nothing of the result, which is an argument that it passed.
+  case argumentKept(at: GoingOn)
 
   /// What the original left, if it ran.
   package enum Former { case none, result, error }
 
-  /// The address that the call returns to.
-  package var returnAddress: UInt64 {
+  /// Where a call's caller goes on.
+  package struct GoingOn {
+    let address: UInt64
+    /// The caller is async and resumed there; else the call returns there.
+    var isResumption = false
+
+    var site: UnsafeMutablePointer<HKTCallSite>? { isResumption ? hkt_resumption(address) : hkt_call_site(address) }
+
+    fileprivate static func after(_ call: UnsafeMutablePointer<HKTCall>) -> GoingOn {
+      GoingOn(address: hkt_goes_on_at(call), isResumption: call.pointee.is_async != 0)
+    }
+  }
+
+  package var goingOn: GoingOn {
     switch self {
-    case .unread(let at), .assumed(let at), .noErrorExpected(let at), .variableForgotten(let at): at
+    case .unread(let at), .assumed(let at), .noErrorExpected(let at), .variableForgotten(let at), .argumentKept(let at): at
     }
   }
 
   /// True once for each call site.
-  package var isFirst: Bool { hkt_call_site(returnAddress).map { hkt_call_site_report($0) } ?? true }
+  package var isFirst: Bool { goingOn.site.map { hkt_call_site_report($0) } ?? true }
 
   /// What keeps the result from the caller; nil where nothing does.
   package static func ofResult(
     _ value: OwnedValue, _ result: ResultPlan, _ call: UnsafeMutablePointer<HKTCall>, former: Former
   ) -> OutcomeReach? {
     let pieces = pieces(of: result.location)
-    guard let use = use(of: places(of: pieces), call), use.unread != 0 else { return nil }
+    let isAsync = call.pointee.is_async != 0
+    func place(of piece: Piece) -> UInt64 { self.place(of: piece, isAsync: isAsync) }
+    let places = places(of: pieces, isAsync: isAsync)
+    guard let use = use(of: places, call), use.unread != 0 else { return nil }
     // Which text it is only the second word of a String says for certain: a caller that reads it takes nothing for granted of the
     // first, the length, which it may well have no use for.
     let lengths = stringOffsets(in: value.info, at: 0).filter { offset in
@@ -43,20 +60,21 @@ package enum OutcomeReach {
       place(of: piece) & use.unread == 0 || lengths.contains(piece.offset) || former == .result && isSame(piece, value, call)
     }
     if keepsUnread { return nil }
-    return use.unread == places(of: pieces) ? .unread(at: use.return_address) : .assumed(at: use.return_address)
+    let goingOn = GoingOn(address: use.return_address, isResumption: isAsync)
+    return use.unread == places ? .unread(at: goingOn) : .assumed(at: goingOn)
   }
 
   /// What keeps the caller from seeing that the call throws.
   package static func ofError(_ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     var site: UInt64 = 0
     guard call.pointee.is_async == 0, hkt_caller_may_know(call), hkt_ignores_error(call, &site) else { return nil }
-    return .noErrorExpected(at: site)
+    return .noErrorExpected(at: GoingOn(address: site))
   }
 
   /// What keeps the caller from seeing a new value of its variable, whose address was passed.
   package static func ofVariable(_ argument: ArgumentPlan, _ call: UnsafeMutablePointer<HKTCall>) -> OutcomeReach? {
     guard argument.isInout, let use = variableUse(argument, call), use.rawValue == 0 else { return nil }
-    return .variableForgotten(at: hkt_caller_stack(call)[-1])
+    return .variableForgotten(at: .after(call))
   }
 
   /// The caller may end the old value itself, by what it knows of its variable.
@@ -75,12 +93,16 @@ package enum OutcomeReach {
 
   /// Why nothing tells whether the call's caller looks at a new result, although it may have been compiled together with the function:
   /// nil where its code tells.
-  package static func whyNotKnown(_ result: ResultPlan, _ call: UnsafeMutablePointer<HKTCall>) -> String? {
+  static func whyNotKnown(_ result: ResultPlan, _ call: UnsafeMutablePointer<HKTCall>) -> String? {
     guard hkt_caller_may_know(call) else { return nil }
-    if call.pointee.is_async != 0 { return "is async" }
     if case .address = result.location { return "returns its result in memory" }
-    guard let site = hkt_call_site(hkt_caller_stack(call)[-1]), site.pointee.is_known else { return "is called from code that is not understood" }
+    guard let site = GoingOn.after(call).site, site.pointee.is_known else { return "is called from code that is not understood" }
     return nil
+  }
+
+  /// What is said of a new argument of a private function, whose code nothing tells about.
+  package static func privateArgument(of selector: String) -> String {
+    "'\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
   }
 
   /// Certainly all of a result that is a number, a Bool or a String.
@@ -100,16 +122,22 @@ package enum OutcomeReach {
   }
 
   /// Which of the registers the caller reads after the call; nil where its code is not known.
-  private static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
-    guard places != 0, call.pointee.is_async == 0, hkt_caller_may_know(call) else { return nil }
-    return hkt_result_use(call, places)
+  static func use(of places: UInt64, _ call: UnsafeMutablePointer<HKTCall>) -> HKTResultUse? {
+    guard places != 0, hkt_caller_may_know(call) else { return nil }
+    guard call.pointee.is_async != 0 else { return hkt_result_use(call, places) }
+    let goingOn = GoingOn.after(call)
+    // What a part of an async function hands on counts as read there.
+    guard let site = goingOn.site, site.pointee.is_known else { return nil }
+    return HKTResultUse(read: 0, unread: places & ~site.pointee.possible, return_address: goingOn.address)
   }
 
   // MARK: Registers
 
   // As HKTFlow.h numbers them: rax rdx rcx r8, and xmm0 to xmm3.
   private static let integers: [UInt64] = [0, 2, 1, 8]
-  private static let firstInteger: UInt64 = 1
+  // Those of arguments, which an async caller is resumed with: rdi rsi rdx rcx.
+  private static let resumedIntegers: [UInt64] = [7, 6, 2, 1]
+  static let firstInteger: UInt64 = 1
   private static let secondInteger: UInt64 = 1 << 2
   private static let firstFloat: UInt64 = 1 << 16
 
@@ -121,18 +149,18 @@ package enum OutcomeReach {
     }
   }
 
-  private static func place(of piece: Piece) -> UInt64 {
+  private static func place(of piece: Piece, isAsync: Bool) -> UInt64 {
     switch piece.place {
-    case .integer(let i) where i < integers.count: 1 << integers[i]
+    case .integer(let i) where i < integers.count: 1 << (isAsync ? resumedIntegers : integers)[i]
     case .float(let i) where i < 4: 1 << UInt64(16 + i)
     default: 0
     }
   }
 
-  /// The registers that the result is in; 0 for one in memory, or that is not known.
-  static func places(of result: ResultPlan) -> UInt64 { places(of: pieces(of: result.location)) }
+  /// The registers that a call which is not async leaves the result in; 0 for one in memory, or that is not known.
+  static func places(of result: ResultPlan) -> UInt64 { places(of: pieces(of: result.location), isAsync: false) }
 
-  private static func places(of pieces: [Piece]) -> UInt64 { pieces.reduce(0) { $0 | place(of: $1) } }
+  private static func places(of pieces: [Piece], isAsync: Bool) -> UInt64 { pieces.reduce(0) { $0 | place(of: $1, isAsync: isAsync) } }
 
   /// Where the Strings of a value are that it always holds: not those of an enum's case.
   private static func stringOffsets(in info: TypeInfo, at offset: Int) -> [Int] {

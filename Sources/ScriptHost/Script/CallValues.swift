@@ -436,7 +436,7 @@ enum CallValues {
 
   private static func putBits(_ script: Call) {
     let view = script.pointee.view
-    script.pointee.hook?.tellOfPrivate()
+    script.pointee.hook?.tellOfArguments(script.pointee.changes, words: UInt64(script.pointee.arguments.staged))
     ValueWriter(view.call).noteArguments()
     let former = ArgumentRegisters(view)
     var left = script.pointee.arguments.staged
@@ -476,7 +476,7 @@ enum CallValues {
     if script.pointee.phase == HKT_ENTER { applyBits(script) } else { script.pointee.arguments.forgetStaged() }
     if script.pointee.hasNoRecord, script.pointee.phase != HKT_AROUND || script.pointee.originalRuns > 0 { return }
     if script.pointee.phase == HKT_ENTER, script.pointee.changes.hasStagedArguments {
-      script.pointee.hook?.tellOfPrivate()
+      script.pointee.hook?.tellOfArguments(script.pointee.changes, words: 0)
       script.pointee.hook?.noteChange()
     }
     try script.pointee.changes.finish(hasResult: returned)
@@ -553,7 +553,7 @@ enum CallValues {
   static func prepareOriginal(_ script: Call) throws(BridgeError) {
     applyBits(script)
     let isStaged = script.pointee.changes.hasStagedArguments
-    if isStaged { script.pointee.hook?.tellOfPrivate() }
+    if isStaged { script.pointee.hook?.tellOfArguments(script.pointee.changes, words: 0) }
     let former = isStaged ? ArgumentRegisters(script.pointee.view) : nil
     do throws(HandlerProblem) { try script.pointee.changes.prepareOriginal(borrowed: script.pointee.arguments.borrowed) } catch {
       throw .runsOnce(script.pointee.hook.selector)

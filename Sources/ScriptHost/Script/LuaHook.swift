@@ -47,7 +47,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
   /// Metadata of the class `self` must be of, or one of the two below.
   private let expectedClass: Atomic<UInt>
   private let reportedPrivate = Atomic<Bool>(false)
-  private let reportedOutcome = Atomic<Bool>(false)
+  private let unprovenResult = UnprovenResult()
   /// Never freed, never written again.
   nonisolated(unsafe) private static let waiting: UnsafePointer<SHLBudget> = {
     let budget = UnsafeMutablePointer<SHLBudget>.allocate(capacity: 1)
@@ -91,28 +91,24 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
 
   deinit { shl_outside(patch.state, -HeldMemory.ofHook) }
 
-  /// Says, the first time the handler replaces an argument of a private function, what nobody can see there.
-  func tellOfPrivate() {
-    guard declaration.isEffectivelyPrivate, position != .after, !reportedPrivate.exchange(true, ordering: .relaxed) else { return }
-    patch.log.say(
-      "\(source):\(line): '\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
-    )
+  /// Says of new arguments, which take effect now, where callers do not go on with them, and, once, that nobody can see whether a private
+  /// function does.
+  /// - Parameter words: bit i: argument i has a new value that is bits alone.
+  func tellOfArguments(_ changes: borrowing HandlerChanges, words: UInt64) {
+    guard position != .after else { return }
+    for (index, reach) in changes.argumentsKeptByCaller(words: words) {
+      patch.log.say("\(source):\(line): argument \(index + 1) \(reach.reason(selector: selector))")
+    }
+    guard declaration.isEffectivelyPrivate, !reportedPrivate.exchange(true, ordering: .relaxed) else { return }
+    patch.log.say("\(source):\(line): \(OutcomeReach.privateArgument(of: selector))")
   }
 
-  /// Says, the first time the handler replaces a result, where nothing tells whether callers look at it.
+  /// Says once, where the handler replaces a result and nothing tells whether callers look at it.
   @inline(__always)
   func tellOfOutcome(_ view: CallView) {
-    if !reportedOutcome.load(ordering: .relaxed) { tellOfFirstOutcome(view) }
-  }
-
-  @inline(never)
-  private func tellOfFirstOutcome(_ view: CallView) {
-    guard !reportedOutcome.exchange(true, ordering: .relaxed), let why = OutcomeReach.whyNotKnown(view.plan.result, view.call) else { return }
+    guard let why = unprovenResult.why(selector, view) else { return }
     // In the journal alone: of most handlers nobody can tell, and nothing is wrong with them.
-    patch.log.append(.note, "outcome not proven") { fields in
-      fields.add(
-        "message", "\(source):\(line): '\(selector)' \(why): whether callers that were compiled together with it look at a replaced result is not known")
-    }
+    patch.log.append(.note, "outcome not proven") { fields in fields.add("message", "\(source):\(line): \(why)") }
   }
 
   // What lists tell of it.

@@ -67,6 +67,25 @@ for level in -O -Osize; do
   check "$level actor: nothing given away is left behind" grep -qx 'live 0' run.out
 done
 
+# What nobody was compiled together with is in no doubt.
+clang=$(toolchain_bin)/clang
+"$clang" -O1 -shared -fPIC -DDEEP -o libdeep.so "$here/through.c"
+"$clang" -O1 -shared -fPIC -o libthrough.so "$here/through.c" -L. -ldeep -Wl,-rpath,'$ORIGIN'
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -parse-as-library -emit-library -emit-module -module-name Far "$here/Far.swift" -o libFar.so
+  swiftc -swift-version 6 "$level" -parse-as-library -module-name Main -I. "$here/notes.swift" -o notes -L. -lFar -lthrough -Xlinker -rpath -Xlinker '$ORIGIN'
+  capture plain timeout 60 ./notes
+  capture run timeout 120 "$scripthost" run --state "state-notes$level" --patches "$here/notes.lua" -- ./notes
+  ended "$level notes: the program ends as it does alone" run
+  same "$level notes: every result is replaced" <(printf '%s\n' 'near 901' 'nearLater 902' 'far 903' 'farLater 904' 'import 9050' 'the end') <(grep -v '^take' run.out)
+  seen "$level notes: an argument that the function returns" 'take 900' 'Main.take(_:_:)'
+  check "$level notes: that is told once for each call in the code" [ -z "$(grep -a "argument 2 of 'Main.take(_:_:)' was changed" run.err | sort | uniq -d)" ]
+  check "$level notes: an argument that does not come back is no loss" bash -c "! grep \"'Main.bump(_:)'\" run.err"
+  "$scripthost" events --state "state-notes$level" --kind note >notes.said
+  for name in near nearLater; do says "$level notes: '$name' is noted" notes.said "'Main.$name(_:)' returns its result in memory"; done
+  check "$level notes: nothing else is" [ "$(grep -c 'outcome not proven' notes.said)" -eq 2 ]
+done
+
 # Drawn ones: CALLERS_COUNT programs (2), CALLERS_SEED for one that was printed.
 judged '' python3 "$here/drawn.py" "$scripthost" "$work" "${CALLERS_COUNT:-2}" "${CALLERS_SEED:-14}"
 finish

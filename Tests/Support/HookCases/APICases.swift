@@ -28,6 +28,17 @@ private func failures(_ body: () throws -> Void) rethrows -> [String] {
   return told
 }
 
+/// Notes about results of handlers, as they are told.
+private func notes(_ body: () throws -> Void) rethrows -> [String] {
+  nonisolated(unsafe) var told: [String] = []
+  Hooks.onNote { told.append("\($0.position.rawValue) \($0.selector): \($0.reason)") }
+  defer { Hooks.onNote(nil) }
+  try body()
+  return told
+}
+
+@inline(never) private func ignore(_ n: Int) { _ = add(n, n) }
+
 let cartAdd = "\(module).Cart.add(_:price:quantity:)"
 private let cartTotal = "\(module).Cart.total(tax:)"
 
@@ -378,6 +389,30 @@ private func filled() -> Cart {
           "facts")
       }
       check(noted { filled() }, "", "nothing was hooked")
+    }
+  ),
+  (
+    "api: a result that callers may not look at is told, once",
+    {
+      let inMemory = "\(module).big(_:_:)"
+      let hook = try Hooks.around(inMemory) { (call, n: Int) -> Big in n < 0 ? try call.original() : Big(900 + n) }
+      let inDoubt = notes {
+        for n in 0..<3 { check(big(n, ""), Big(900 + n), "replaced") }
+      }
+      check(inDoubt.count, 1, "told once")
+      check(
+        inDoubt.first,
+        "around \(inMemory): '\(inMemory)' returns its result in memory: whether callers that were compiled together with it look at a replaced result is not known",
+        "in memory")
+      hook.remove()
+      // Of a result that is seen nothing is to be told.
+      let seen = try Hooks.around("\(module).add(_:_:)") { (_, a: Int) -> Int in a &+ 900 }
+      check(notes { check(add(1, 2), 901, "replaced") }, [], "seen")
+      // The caller reads nothing of it; the original is left out none the less.
+      let told = notes { for n in 0..<3 { ignore(n) } }
+      check(told.count, 1, "told once for each call: \(told)")
+      check(told.first?.hasPrefix("around \(module).add(_:_:): the result of '\(module).add(_:_:)' is not read by its caller at "), true, "\(told)")
+      seen.remove()
     }
   ),
   (

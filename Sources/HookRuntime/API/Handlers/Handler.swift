@@ -16,6 +16,10 @@ final class Handler: @unchecked Sendable {
   let asyncBody: AsyncHandlerRun.Body?
   private let receiver: ReceiverCheck
   private let failed = Atomic<Int>(0)
+  private let unprovenResult = UnprovenResult()
+  /// The function is private: what the handler passes it none of its callers may pass.
+  let isOnPrivate: Bool
+  private let reportedPrivate = Atomic<Bool>(false)
 
   /// Hands the closure its call.
   typealias Run = @Sendable (RunningHandler) throws -> Void
@@ -28,6 +32,7 @@ final class Handler: @unchecked Sendable {
     self.site = site
     self.run = run
     receiver = ReceiverCheck(family.declaration)
+    isOnPrivate = family.declaration.isEffectivelyPrivate
   }
 
   var failures: Int { failed.load(ordering: .relaxed) }
@@ -60,6 +65,17 @@ final class Handler: @unchecked Sendable {
     let number = failed.wrappingAdd(1, ordering: .relaxed).newValue
     HandlerFailures.tell(HandlerFailure(selector: selector, position: position, site: site, error: error, number: number))
   }
+
+  func note(_ reason: String) {
+    HandlerFailures.tell(HandlerNote(selector: selector, position: position, site: site, reason: reason))
+  }
+
+  /// Says once, where it replaces an argument, what nobody can see of a private function.
+  func notePrivate() { if !reportedPrivate.exchange(true, ordering: .relaxed) { note(OutcomeReach.privateArgument(of: selector)) } }
+
+  /// Says once, where it replaces a result and nothing tells whether callers look at it.
+  @inline(__always)
+  func noteUnproven(_ view: CallView) { if let why = unprovenResult.why(selector, view) { note(why) } }
 }
 
 /// Hands a handler its call. No method, and the arguments in the order of a layer's: those of C functions lie where this one's do then,

@@ -253,8 +253,21 @@ struct HandlerCall: ~Copyable {
     hkt_call_proceed(view.call)
   }
 
+  /// Says of new arguments, which take effect now, where callers do not go on with them, and where the function may not.
+  @inline(__always)
+  private func noteArguments() {
+    guard !words.isEmpty || changes.record != nil else { return }
+    handler._withUnsafeGuaranteedRef { handler in
+      for (index, reach) in changes.argumentsKeptByCaller(words: words.changedArguments) {
+        handler.note("argument \(index + 1) " + reach.reason(selector: handler.selector))
+      }
+      if handler.isOnPrivate, words.changedArguments != 0 || changes.hasStagedArguments { handler.notePrivate() }
+    }
+  }
+
   /// The frame holds what the next run of the original is to see.
   mutating func prepareOriginal() throws(HandlerError) {
+    noteArguments()
     if changes.originalRuns == 0, changes.record == nil, view.withPlan({ !$0.consumesArguments && $0.selfUse != .consumed }) {
       words.dropResult()
       putWords()
@@ -283,6 +296,7 @@ struct HandlerCall: ~Copyable {
 
   /// The handler returned: what it changed takes effect.
   mutating func finish() throws(HandlerError) {
+    if phase == HKT_ENTER { noteArguments() }
     if changes.record != nil { settleWords() }
     try checkResultIsSeen()
     do throws(HandlerProblem) { try changes.finish(hasResult: words.hasResult) } catch { throw self.error(error) }
@@ -297,12 +311,19 @@ struct HandlerCall: ~Copyable {
   /// Refuses a new result that the caller would not go on with. Where nobody reads it at all, only that the original has run is refused.
   private mutating func checkResultIsSeen() throws(HandlerError) {
     if words.hasResult {
-      if view.withPlan({ OutcomeReach.isRead($0.resultSlot, view.call) }) { return }
+      if view.withPlan({ OutcomeReach.isRead($0.resultSlot, view.call) }) { return noteUnproven() }
       settleWords()
     }
-    guard case .lost(let reach) = changes.resultFate else { return }
-    throw .resultNotReplaceable(selector: selector, reason: "the result " + reach.reason(selector: selector))
+    switch changes.resultFate {
+    case .seen: if changes.stagedResult != nil { noteUnproven() }
+    case .unread(let reach):
+      if reach.isFirst { handler._withUnsafeGuaranteedRef { $0.note("the result " + reach.reason(selector: $0.selector)) } }
+    case .lost(let reach): throw .resultNotReplaceable(selector: selector, reason: "the result " + reach.reason(selector: selector))
+    }
   }
+
+  @inline(__always)
+  private func noteUnproven() { handler._withUnsafeGuaranteedRef { $0.noteUnproven(view) } }
 
   /// The handler threw: the call throws it, if it can.
   mutating func finish(throwing thrown: any Error) throws(HandlerError) {

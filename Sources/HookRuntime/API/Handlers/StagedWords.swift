@@ -16,6 +16,9 @@ struct StagedWords {
   var hasResult: Bool { has(Self.result) }
   func has(_ place: Int) -> Bool { isSet >> UInt8(place) & 1 != 0 }
 
+  /// Bit i: there is a new value of argument i.
+  var changedArguments: UInt64 { UInt64(isSet & ~(1 << UInt8(Self.result))) }
+
   subscript(place: Int) -> UInt64 {
     // The elements of a tuple of one type lie one behind the other.
     withUnsafeBytes(of: words) { $0.load(fromByteOffset: 8 * place, as: UInt64.self) }

@@ -69,6 +69,11 @@ extension Hooks where Instance == Any {
   /// Tells `listener` of every handler that fails, on the thread of its call. Without one, the first failure of each handler is
   /// written to the error output. nil goes back to that.
   public static func onFailure(_ listener: (@Sendable (HandlerFailure) -> Void)?) { HandlerFailures.listen(listener) }
+
+  /// Tells `listener` of results that handlers give and callers do not look at, or may not look at, on the thread of the call: once for each
+  /// call whose result is never read, and once for each handler of which nothing tells. Without one, they are written to the error output. nil goes
+  /// back to that.
+  public static func onNote(_ listener: (@Sendable (HandlerNote) -> Void)?) { HandlerFailures.listenToNotes(listener) }
 }
 
 extension Hooks {
