@@ -3,6 +3,8 @@ internal import CSQLite
 
 package final class Database {
   private let handle: OpaquePointer
+  /// Statements that write are refused.
+  private var readsOnly = false
 
   package struct Problem: Error, CustomStringConvertible {
     package let description: String
@@ -75,12 +77,31 @@ package final class Database {
     }
     if status == SQLITE_AUTH { throw Self.notRead(sql) }
     guard status == SQLITE_OK else { throw problem(sql) }
+    if readsOnly, let made, sqlite3_stmt_readonly(made) == 0 {
+      sqlite3_finalize(made)
+      throw Self.notRead(sql)
+    }
     // Nil without an error: a blank or a comment.
     guard let made else { throw Problem(description: "'\(sql)' is no statement") }
     let statement = Statement(made, self, sql)
-    let more = rest.drop { $0.isWhitespace || $0 == ";" }
-    if !more.isEmpty, !more.hasPrefix("--") { throw Problem(description: "one statement is run at a time; '\(more)' follows the first") }
+    if !isBlank(rest) {
+      throw Problem(description: "one statement is run at a time; '\(rest.drop { $0.isWhitespace || $0 == ";" })' follows the first")
+    }
     return statement
+  }
+
+  /// Nothing but blanks, comments and semicolons.
+  private func isBlank(_ sql: String) -> Bool {
+    sql.withCString { text in
+      var rest: UnsafePointer<CChar>? = text
+      while let at = rest, at.pointee != 0 {
+        var made: OpaquePointer?
+        let status = sqlite3_prepare_v2(handle, at, -1, &made, &rest)
+        sqlite3_finalize(made)
+        if status != SQLITE_OK || made != nil { return false }
+      }
+      return true
+    }
   }
 
   private static func notRead(_ sql: String) -> Problem { Problem(description: "only statements that read are run, such as SELECT; found '\(sql)'") }
@@ -88,14 +109,15 @@ package final class Database {
   /// What a user types is a question: from now on statements read what is there, and neither write, open files nor change settings.
   package func forbidWriting() throws(Problem) {
     try execute("PRAGMA query_only = 1")
+    readsOnly = true
+    // What opens files or changes settings counts as reading for SQLite. Table functions such as json_each declare a table of their own.
     let status = sqlite3_set_authorizer(
       handle,
-      { _, action, name, value, _, _ in
+      { _, action, name, _, _, _ in
         switch action {
-        case SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE: SQLITE_OK
-        // About tables, and without a new value.
-        case SQLITE_PRAGMA where name.map { ["table_info", "table_xinfo", "table_list"].contains(String(cString: $0)) } ?? false: SQLITE_OK
-        default: SQLITE_DENY
+        case SQLITE_ATTACH, SQLITE_DETACH: SQLITE_DENY
+        case SQLITE_PRAGMA: name.map { ["table_info", "table_xinfo", "table_list"].contains(String(cString: $0)) } ?? false ? SQLITE_OK : SQLITE_DENY
+        default: SQLITE_OK
         }
       }, nil)
     guard status == SQLITE_OK else { throw problem("authorizer") }

@@ -73,6 +73,8 @@ package final class Environment: @unchecked Sendable {
   var defineFunction: SHLRef = 0
   /// Messages it answers.
   var forwards: [ScriptForward] = []
+  /// Statements of two parts whose second one has not come, as they are written: `track "added"`. Of the load; timers on other threads may run beside it.
+  let halfStatements = Mutex<[String]>([])
   /// What functions of the state have as context.
   var keptAlive: [AnyObject] = []
   /// Whether the statement `patch { … }` ran; it runs once.
@@ -212,9 +214,11 @@ package final class Environment: @unchecked Sendable {
       throw .failed(failure.line > 0 ? failure.message : "\(fileName): \(failure.message)")
     }
     loaded.store(true, ordering: .relaxed)
-    for case let statement as TwoPartStatement in keptAlive where !statement.isComplete {
-      log.say("\(fileName): '\(statement.title)' does nothing; what belongs to it follows the name: \(statement.title) …")
+    let halves = halfStatements.withLock { found in
+      defer { found = [] }
+      return found
     }
+    for title in halves { log.say("\(fileName): '\(title)' does nothing; what belongs to it follows the name: \(title) …") }
   }
 
   /// Makes the global `config` where a text names it, once. Not with the state's lock held.

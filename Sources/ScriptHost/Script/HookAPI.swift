@@ -269,7 +269,8 @@ enum HookAPI {
       let scope = callback.scope
       var infos = HookEngine.shared.list()
       var waits = HookEngine.shared.waits()
-      if let text = callback.text(0) {
+      if callback.count > 0 {
+        guard let text = callback.text(0) else { return callback.fail("'hooks' takes a selector or a glob, got \(ValueBridge.describe(callback[0]))") }
         // What is not there may be waited for.
         var names: Set<String> = [text]
         if case .success(let found) = SelectorLookup.resolve(text, suggesting: false) { names.formUnion(found.map(\.1.selector)) }

@@ -1,13 +1,12 @@
 // TwoPartStatement — `verb "name" { … }`: the first call answers a function that takes the rest.
 internal import CLuaShim
 internal import LuaBridge
+private import Synchronization
 
 /// What the first part said, until the second one arrives. Kept for the life of the patch: a script may complete it twice.
 final class TwoPartStatement {
   /// As it is written: `track "added"`.
-  let title: String
-  /// The second part came.
-  private(set) var isComplete = false
+  private let title: String
   private unowned let patch: Environment
   private let complete: (Environment, LuaCallback) -> Int32
 
@@ -24,13 +23,15 @@ final class TwoPartStatement {
   static func answer(
     _ title: String, _ patch: Environment, _ callback: LuaCallback, _ complete: @escaping (Environment, LuaCallback) -> Int32
   ) -> Int32 {
-    callback.done(shl_function(callback.scope, take, patch.kept(TwoPartStatement(title, patch, complete))))
+    if !patch.didLoad { patch.halfStatements.withLock { $0.append(title) } }
+    return callback.done(shl_function(callback.scope, take, patch.kept(TwoPartStatement(title, patch, complete))))
   }
 
   private static let take: SHLFunction = { context, callback in
     // The context is the statement that `answer` kept.
     Unmanaged<TwoPartStatement>.fromOpaque(context!)._withUnsafeGuaranteedRef {
-      $0.isComplete = true
+      let title = $0.title
+      $0.patch.halfStatements.withLock { halves in if let place = halves.firstIndex(of: title) { halves.remove(at: place) } }
       return $0.complete($0.patch, LuaCallback(callback!))
     }
   }

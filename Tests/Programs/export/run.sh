@@ -96,6 +96,8 @@ for statement in "ATTACH '$work/other.db' AS other" 'PRAGMA journal_mode = OFF' 
 done
 check 'and nothing is written' [ ! -e other.db -a ! -e copy.db ]
 check 'what a table has can be asked' [ "$(query --format csv 'PRAGMA table_info(spans)' | wc -l)" -gt 5 ]
+check 'a table function of SQLite reads fields' [ "$(query --format csv "SELECT value FROM events, json_each(events.fields) WHERE key = 'total'" | tail -n 1 | tr -d '\r')" = 12.5 ]
+check 'blanks and comments behind a statement are none' [ "$(query --format csv 'SELECT 1 /* one */ ; -- and no other' | tail -n 1 | tr -d '\r')" = 1 ]
 capture second query 'SELECT 1; SELECT 2'
 check 'a second statement is not left out in silence' grep -q "one statement is run at a time; 'SELECT 2' follows the first" second.err
 

@@ -159,6 +159,16 @@ LUA
   says "$level: calls of a rule are told" costs.jsonl '"value":30000.0,"unit":"{call}"'
   check "$level: and what the rule and the handler took of them" [ "$(grep -c '"name":"scripthost.hook.time"' costs.jsonl)" -eq 2 ]
   "$scripthost" report --state "costs$level" -o costs.html >/dev/null 2>&1 || true
+  # A rule that nobody would ever read.
+  printf 'track "half"\ntrack "whole" { on = "Shop.tap(_:at:)" }\nlocal later = track "used"\nlater { on = "Shop.tap(_:at:)" }\n' >half.lua
+  capture half "$scripthost" run --state "costs$level" --patches half.lua -- ./shop taps 1
+  same "$level: a name without its rule is told, and no other" <(echo "scripthost: half.lua: 'track \"half\"' does nothing; what belongs to it follows the name: track \"half\" …") half.err
+  printf 'track("beside", { on = "Shop.tap(_:at:)" })\n' >beside.lua
+  capture beside "$scripthost" run --state "costs$level" --patches beside.lua -- ./shop taps 1
+  says "$level: a rule beside its name is refused" beside.err "beside.lua:1: 'track' takes the event's name and a rule: track \"name\" { on = \"…\" }"
+  printf 'hooks(3)\n' >wrong.lua
+  capture wrong "$scripthost" run --state "costs$level" --patches wrong.lua -- ./shop taps 1
+  says "$level: hooks takes a selector" wrong.err "wrong.lua:1: 'hooks' takes a selector or a glob, got an integer"
   says "$level: the report has them" costs.html '"verb":"around","on":"Shop.tap(_:at:)","calls":30000'
 done
 finish

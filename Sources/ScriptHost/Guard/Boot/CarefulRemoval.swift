@@ -12,11 +12,14 @@ enum CarefulRemoval {
     }
     // Nobody means these, and what is in them does not come back.
     let kept = [
-      ("the home directory", getenv("HOME").map { String(cString: $0) }), ("the program", program),
+      ("the home directory", home), ("the program", program),
       ("ScriptHost's own state", state?.description),
     ]
     return kept.first { _, place in place.map { $0 == path || $0.hasPrefix(path + "/") } ?? false }.map { "\($0.0) is in it" }
   }
+
+  /// As the program was started with it: read once, since reading the environment is not safe beside a thread that changes it.
+  private static let home = getenv("HOME").map { String(cString: $0) }
 
   /// The file of the running program, without symbolic links.
   private static var program: String? {
