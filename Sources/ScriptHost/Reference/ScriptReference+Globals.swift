@@ -123,7 +123,7 @@ extension ScriptReference {
         ScriptOption("parent", "string", "A path to whom a root belongs: a `traceparent`, or headers with one."),
         ScriptOption("links", "string|table", "Paths to spans of other traces that it has to do with, in the same forms."),
         ScriptOption("ends", "table", "The call that ends it, where that is another one: `on`, `where`, `attributes`, `error`."),
-        ScriptOption("key", "string", "A path to what both calls have in common; self is the default."),
+        ScriptOption("key", "string|table", "A path to what both calls have in common, or a list of them; self is the default."),
         ScriptOption("cancels", "table", "The call after which it fails: `on`, `where`."),
         ScriptOption("optional", "boolean", "What is not there is no error."), waitOption,
       ],

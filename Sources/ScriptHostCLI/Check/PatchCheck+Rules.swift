@@ -20,20 +20,23 @@ extension PatchCheck {
   /// Names of rules that this file checks.
   static let rules: Set<String> = ["track", "metric", "span", "slow", "screen", "control", "exposure", "startup"]
 
-  /// - Parameter name: of the rule's function.
-  mutating func checkRule(_ name: String, _ fields: [TableField]) {
+  /// - Parameters:
+  ///   - name: of the rule's function.
+  ///   - isOptional: what is not there is no error, whatever the table says.
+  mutating func checkRule(_ name: String, _ fields: [TableField], isOptional: Bool = false) {
+    let mayBeAbsent = isOptional || mayBeAbsent(fields)
     if let at = value(of: "at", fields), let text = at.text, text != "enter", text != "exit" {
       error(at.range, "'at' is \"enter\" or \"exit\", found '\(text)'")
     }
     for field in fields { if let key = field.key?.text { checkUnit(key, field.value) } }
-    for option in ["first", "stable"] where name == "startup" { _ = families(option, fields) }
-    let families = value(of: "base", fields) == nil ? families("on", fields) : families(ofBase: fields)
+    for option in ["first", "stable"] where name == "startup" { _ = families(option, fields, mayBeAbsent) }
+    let families = value(of: "base", fields) == nil ? families("on", fields, mayBeAbsent) : families(ofBase: fields, mayBeAbsent)
     checkCondition(value(of: "where", fields), families)
     checkCondition(value(of: "error", fields), families)
     checkPaths(name, fields, families)
     for part in ["ends", "cancels"] {
       guard case .table(let inner)? = value(of: part, fields)?.kind else { continue }
-      checkRule(part, inner)
+      checkRule(part, inner, isOptional: mayBeAbsent)
     }
   }
 
@@ -58,11 +61,11 @@ extension PatchCheck {
   // MARK: Functions
 
   /// The functions that the selector of an option means.
-  private mutating func families(_ option: String, _ fields: [TableField]) -> [Family] {
+  private mutating func families(_ option: String, _ fields: [TableField], _ mayBeAbsent: Bool) -> [Family] {
     guard let binding, let on = value(of: option, fields), let selector = on.text else { return [] }
     switch binding.resolve(selector) {
     case .failure(let problem):
-      if !mayBeAbsent(fields) { error(on.range, problem.text) }
+      if !mayBeAbsent { error(on.range, problem.text) }
       return []
     case .success(let bound):
       if let why = binding.whyNotHookable(bound) { error(on.range, why) }
@@ -72,10 +75,10 @@ extension PatchCheck {
   }
 
   /// The members of `base` that the rule names: its paths begin there.
-  private mutating func families(ofBase fields: [TableField]) -> [Family] {
+  private mutating func families(ofBase fields: [TableField], _ mayBeAbsent: Bool) -> [Family] {
     guard let binding, let base = value(of: "base", fields), let type = base.text, !made.contains(type), !SelectorPattern(type).isGlob else { return [] }
     if let problem = binding.typeProblem(type) {
-      if !mayBeAbsent(fields) { error(base.range, problem) }
+      if !mayBeAbsent { error(base.range, problem) }
       return []
     }
     // Who carries out a protocol's requirement the process knows.
@@ -85,7 +88,7 @@ extension PatchCheck {
       guard let key = field.key?.text, Self.memberOptions.contains(key) || key == "on" else { continue }
       for member in texts(field.value) {
         switch binding.resolve(member.text ?? "", of: type) {
-        case .failure(let problem): if !mayBeAbsent(fields) { error(member.range, problem.text) }
+        case .failure(let problem): if !mayBeAbsent { error(member.range, problem.text) }
         case .success(let bound): found += bound.found.prefix(Self.mostFamilies).map(\.family)
         }
       }

@@ -38,6 +38,13 @@ same 'nothing is said of them' examples.out /dev/null
 capture plutil "$scripthost" check "$root/examples/plutil/colon.lua" plutil
 ended 'the example on plutil' plutil
 
+# The presets are rules that people read and copy; what they are about is not in each of these programs.
+for program in swift-format docc sourcekit-lsp; do
+  capture presets "$scripthost" check --strict "$root"/presets/*.lua "$program"
+  ended "the presets on $program" presets
+  same "nothing is said of them on $program" presets.out /dev/null
+done
+
 # The patches of other tests, as far as the text tells.
 patches=("$root"/Tests/Programs/{closures/wrap,async/patches/args/patch,imports/patches/change/patch,network/patches/track/patch,values/lifetimes/patch}.lua)
 capture corpus "$scripthost" check "${patches[@]}"
