@@ -198,6 +198,8 @@ class Check:
         for why in dict.fromkeys(whys):
             # The handle itself does not say why.
             if why == "<not decoded>" and position == "pack": why = "<not decoded> a pack of values"
+            # An error that is too large for registers is put where an argument behind those of the pack says.
+            if why == "<not decoded>" and position == "thrown" and "pack" in f.flags: why = "<not decoded> behind a pack of values"
             if why == "<not decoded>": why = "the body is opaque" if whole else self.unknown(f, type.id)
             self.reasons[("decode", position if position in ("result", "thrown") else "argument", why)] += 1
 
