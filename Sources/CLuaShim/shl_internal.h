@@ -27,9 +27,9 @@
 #define _GNU_SOURCE
 #endif
 #include "CLuaShim.h"
-#include "shl_lock.h"
-#include "shl_lua.h"
-#include "shl_thread.h"
+#include "Lua/shl_lock.h"
+#include "Lua/shl_lua.h"
+#include "Lua/shl_thread.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -53,15 +53,27 @@ done < <(
 )
 
 # The walls stand: a tree with an upward name, a folder without a place and an exception that is over fails.
-mkdir -p "$work/walls/HookRuntime/Support" "$work/walls/HookRuntime/API" "$work/walls/HookRuntime/Attic" "$work/walls/ScriptHost"
+mkdir -p "$work/walls/HookRuntime/"{Support,API,Attic} "$work/walls/ScriptHost" "$work/walls/CLuaShim" "$work/walls/CHookTrampoline/"{include,Reading,Dispatch,Patching}
 echo 'struct Low { var door: Door }' >"$work/walls/HookRuntime/Support/Low.swift"
 echo 'struct Door { var low: Low? }' >"$work/walls/HookRuntime/API/Door.swift"
+# In C: a function that is declared by hand, a constant of a header, one of assembly.
+walls_c=$work/walls/CHookTrampoline
+echo 'int hkt_patch_it(int);' >"$walls_c/include/HKT.h"
+printf '%s\n' '#include "HKT.h"' 'int hkt_read_it(int at) {' '  return hkt_patch_it(at);' '}' >"$walls_c/Reading/read.c"
+printf '%s\n' '#define HKT_WINDOW 5' 'static inline int hkt_window(void) { return HKT_WINDOW; }' >"$walls_c/Patching/patch.h"
+printf '%s\n' 'int hkt_read_it(int);' '_Atomic(int *) hkt_book;' 'int hkt_patch_it(int at) { return hkt_read_it(at); }' >"$walls_c/Patching/patch.c"
+printf '%s\n' '        .globl hkt_enter' >"$walls_c/Patching/enter.S"
+printf '%s\n' 'extern _Atomic(int *) hkt_book;' 'void hkt_enter(void);' 'int hkt_deliver(void) { hkt_enter(); return HKT_WINDOW + hkt_window() + (hkt_book != 0); }' >"$walls_c/Dispatch/deliver.c"
+echo 'int hkt_stray;' >"$walls_c/stray.c"
 echo 'HookRuntime Model API Gone' >"$work/walls.known"
 python3 "$here/stages.py" "$work/walls" "$work/walls.known" >"$work/walls.out"
-for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime/Attic is no stage' "the exception 'HookRuntime Model API Gone' is over"; do
+for expected in "HookRuntime/Support/Low.swift names 'Door' of API" 'HookRuntime/Attic is no stage' "the exception 'HookRuntime Model API Gone' is over" \
+  "CHookTrampoline/Reading/read.c names 'hkt_patch_it' of Patching" "CHookTrampoline/Dispatch/deliver.c names 'HKT_WINDOW' of Patching" \
+  "CHookTrampoline/Dispatch/deliver.c names 'hkt_window' of Patching" "CHookTrampoline/Dispatch/deliver.c names 'hkt_book' of Patching" \
+  "CHookTrampoline/Dispatch/deliver.c names 'hkt_enter' of Patching" 'CHookTrampoline/stray.c lies beside the stages'; do
   if grep -qF "$expected" "$work/walls.out"; then good "a violation is seen: $expected"; else bad "a violation is seen: $expected" "$(cat "$work/walls.out")"; fi
 done
-if grep -q "names 'Low'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
+if grep -qE "names '(Low|hkt_read_it)'" "$work/walls.out"; then bad 'a downward name is no violation' "$(cat "$work/walls.out")"; else good 'a downward name is no violation'; fi
 # A name of the project's own making is seen in code, not in comments and texts.
 mkdir -p "$work/words"
 echo 'let isLentTwice = "lent"  // lent' >"$work/words/Names.swift"

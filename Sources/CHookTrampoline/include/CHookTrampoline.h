@@ -25,7 +25,7 @@ typedef struct HKTResults {
 
 /// Every register that can carry a value into a Swift or C function, as it was at entry.
 /// Handlers may change any field up to `xmm`; the change is what the original sees.
-/// Keep in step with trampoline_x86_64.S (the offsets are asserted in dispatch.c).
+/// Keep in step with trampoline_x86_64.S (the offsets are asserted in layouts.c).
 typedef struct HKTFrame {
   uint64_t integer[6];      // +0   rdi rsi rdx rcx r8 r9
   uint64_t indirect_result; // +48  rax (swiftcc indirect result; al for C variadics)

@@ -1,7 +1,7 @@
 // ImageWatch — tells of images that appear in this process, or go.
 //
 // The thread that opened an image tells, before `dlopen` returns to its caller and after the image's constructors ran
-// (CHookTrampoline/image_watch.c). No thread looks around; who never asks costs nothing.
+// (CHookTrampoline/Patching/image_watch.c). No thread looks around; who never asks costs nothing.
 private import CHookTrampoline
 private import Synchronization
 

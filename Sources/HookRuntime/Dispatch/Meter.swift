@@ -1,4 +1,4 @@
-// Meter — how long the runs of a handler took. C measures (CHookTrampoline/meter.c); this is who owns the figures, and reads them.
+// Meter — how long the runs of a handler took. C measures (CHookTrampoline/Dispatch/meter.c); this is who owns the figures, and reads them.
 internal import CHookTrampoline
 
 /// What the runs of one handler took so far. Any thread.

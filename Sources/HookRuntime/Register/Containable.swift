@@ -1,6 +1,6 @@
 // Containable — whether a trap below a function may be answered at its boundary, or why not.
 //
-// What the frames between a trap and the boundary are in the middle of is known at the trap alone (CHookTrampoline/contain_judge.c). What a
+// What the frames between a trap and the boundary are in the middle of is known at the trap alone (CHookTrampoline/Containment/contain_judge.c). What a
 // function's own code calls tells before where nothing will be contained: `limitsOfContaining`.
 private import CHookTrampoline
 private import Glibc

@@ -1,7 +1,7 @@
 // HostThread — the one way to make a thread of the host inside a program.
 //
 // A thread of ours must not take signals that are meant for the program, and must answer those by which code is changed while
-// threads run: one that blocks them makes every hook be refused (CHookTrampoline/rendezvous.c).
+// threads run: one that blocks them makes every hook be refused (CHookTrampoline/Patching/rendezvous.c).
 private import CCrash
 private import CHookTrampoline
 private import Glibc

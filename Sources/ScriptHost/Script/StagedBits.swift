@@ -2,7 +2,7 @@
 //
 // Numbers, Bools, and texts so short that they lie in a String's own two words: of none of them is anything to be ended, so that
 // forgetting them is all it takes to undo what a handler did. In place, since a call that replaces an Int is not to allocate memory;
-// where C finds them, since most are put there without a call of ours (CLuaShim/shl_arguments.c).
+// where C finds them, since most are put there without a call of ours (CLuaShim/Border/shl_arguments.c).
 // CallValues reads and writes the others, and puts all of them into the frame, by the slots of the body that was entered.
 internal import CHookTrampoline
 internal import CLuaShim

@@ -2,7 +2,7 @@
 //
 // The layer waits (HKT_AWAIT) for the closure, which the dispatcher runs as an async function of the task. `proceed` is another
 // async function to it, whose code is the dispatcher's: it runs the layers below and the original, and comes back when they have
-// returned (CHookTrampoline/async.c). Nothing blocks a thread, and whatever the task allocates is freed in order.
+// returned (CHookTrampoline/Dispatch/async.c). Nothing blocks a thread, and whatever the task allocates is freed in order.
 internal import CHookTrampoline
 private import Synchronization
 

@@ -1,0 +1,151 @@
+// Calls of scripts into the program that do not return: seen from another thread, and woken where they sleep.
+//
+// A thread that is in such a call has a record, in a list that only grows. The watcher looks at a record while the call is kept in it, and
+// a signal it sends is taken inside the call: the thread does not leave before (`hkt_waiting_end`), so that no system call of the
+// program's own is ever interrupted by it.
+#define _GNU_SOURCE 1
+#include "HKTWaiting.h"
+#include "../Process/threads.h"
+#include "thread_records.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OUTSIDE, INSIDE, LOOKED_AT, SENT };
+
+_Atomic(uint32_t) hkt_waiting_tick = 1;
+_Atomic(uint32_t) hkt_waiting_watched;
+static _Atomic(HKTWaiting *) all;
+static __thread HKTWaiting *own __attribute__((tls_model("initial-exec")));
+static _Atomic int signal_number;
+
+static HKTWaiting *make(void) {
+  HKTWaiting *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  w->thread = (int32_t)syscall(SYS_gettid);
+  HKTWaiting *head = atomic_load(&all);
+  do w->next = head; while (!atomic_compare_exchange_weak(&all, &head, w));
+  return w;
+}
+
+const HKTWaiting *hkt_waiting_if_known(void) { return own; }
+
+HKTWaiting *hkt_waiting_first(void) { return atomic_load(&all); }
+
+void hkt_waiting_begin(HKTWaiting *w) { atomic_store_explicit(&w->state, INSIDE, memory_order_release); }
+
+void hkt_waiting_end(HKTWaiting *w) {
+  // A signal that never comes (the thread has begun to block it) is not waited for.
+  for (int turn = 0; turn < 1000000 && atomic_load_explicit(&w->state, memory_order_relaxed) != OUTSIDE; turn++) {
+    uint32_t inside = INSIDE;
+    if (atomic_compare_exchange_weak(&w->state, &inside, OUTSIDE)) return;
+    sched_yield();
+  }
+  atomic_store(&w->state, OUTSIDE);
+}
+
+bool hkt_waiting_look(HKTWaiting *w) {
+  uint32_t inside = INSIDE;
+  return atomic_compare_exchange_strong(&w->state, &inside, LOOKED_AT);
+}
+void hkt_waiting_looked(HKTWaiting *w) { atomic_store(&w->state, INSIDE); }
+
+// MARK: Waking
+
+/// Without SA_RESTART the system call it interrupts fails with EINTR; that is all it is for.
+static void on_wake(int signal, siginfo_t *info, void *context) {
+  (void)signal, (void)context;
+  HKTWaiting *w = info->si_code == SI_QUEUE && info->si_pid == getpid() ? info->si_value.sival_ptr : NULL;
+  if (w && w->thread == (int32_t)syscall(SYS_gettid)) atomic_store(&w->state, INSIDE);
+}
+
+static int waking_signal(void) {
+  int known = atomic_load(&signal_number);
+  if (known) return known;
+  for (int s = SIGRTMAX - 2; s > SIGRTMIN; s--) {
+    struct sigaction now, ours = {.sa_sigaction = on_wake, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    if (sigaction(s, NULL, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) continue;
+    if (sigaction(s, &ours, NULL) != 0) continue;
+    atomic_store(&signal_number, s);
+    return s;
+  }
+  return 0;
+}
+
+/// What the thread sleeps in may be ended early: it waits for time to pass, or for its standard input.
+static bool may_wake(int32_t thread, int signal) {
+  char path[64], text[256];
+  snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return false;
+  text[n] = 0;
+  char *end;
+  long number = strtol(text, &end, 10);
+  if (end == text) return false;
+  // One that it blocks would come when it is allowed again: maybe never, and the thread would wait for it.
+  HKTThreadStatus status;
+  if (!hkt_thread_status(thread, &status) || (status.blocked >> (signal - 1) & 1)) return false;
+  switch (number) {
+    case SYS_nanosleep: case SYS_clock_nanosleep: case SYS_pause: return true;
+    case SYS_read: return strtoull(end, NULL, 16) == STDIN_FILENO;
+    default: return false;
+  }
+}
+
+bool hkt_waiting_wake(HKTWaiting *w) {
+  int signal = waking_signal();
+  if (!signal || !may_wake(w->thread, signal)) return false;
+  siginfo_t info = {.si_signo = signal, .si_code = SI_QUEUE};
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = w;
+  atomic_store(&w->state, SENT);
+  if (syscall(SYS_rt_tgsigqueueinfo, getpid(), w->thread, signal, &info) == 0) return true;
+  atomic_store(&w->state, LOOKED_AT);
+  return false;
+}
+
+// MARK: The record of this thread
+
+static pthread_key_t key;
+static bool has_key;
+static void give_back(void *record) {
+  HKTWaiting *w = record;
+  own = NULL;
+  w->what = NULL;
+  hkt_waiting_end(w);
+  atomic_store(&w->in_use, 0);
+}
+static void make_key(void) { has_key = pthread_key_create(&key, give_back) == 0; }
+
+HKTWaiting *hkt_waiting_here(void) {
+  if (__builtin_expect(own != NULL, 1)) return own;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_key);
+  int saved = errno;
+  HKTWaiting *w = NULL;
+  for (HKTWaiting *each = atomic_load(&all); each && !w; each = each->next) {
+    int32_t none = 0;
+    if (atomic_compare_exchange_strong(&each->in_use, &none, 1)) w = each;
+  }
+  if (!w && (w = make())) atomic_store(&w->in_use, 1);
+  if (w) {
+    w->thread = (int32_t)syscall(SYS_gettid);
+    atomic_store(&w->state, OUTSIDE);
+    w->what = NULL;
+    if (has_key) pthread_setspecific(key, w);
+  }
+  own = w;
+  errno = saved;
+  return w;
+}

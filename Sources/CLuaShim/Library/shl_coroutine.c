@@ -1,0 +1,153 @@
+// Coroutines of scripts.
+//
+// A coroutine that runs fewer instructions than the hook counts never meets the hook: so making and resuming one is
+// charged. A kill inside one goes on in whoever resumed it. Pooled coroutines of the host never reach a script;
+// `running` answers a synthesized method for them.
+#include "../shl_internal.h"
+
+enum { CREATE_UNITS = 200, RESUME_UNITS = 150, RESET_NESTING = 8 };
+
+static lua_State *check_coroutine(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  if (!co) luaL_typeerror(L, 1, "thread");
+  return co;
+}
+
+static bool is_synthesized_method(lua_State *L, int index) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, shl_state_of(L)->main_synthesized_method);
+  bool same = lua_rawequal(L, -1, index);
+  lua_settop(L, -2);
+  return same;
+}
+
+int shl_f_create(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  shl_charge(L, CREATE_UNITS);
+  lua_State *co = lua_newthread(L);  // copies our hook
+  lua_pushvalue(L, 1);
+  lua_xmove(L, co, 1);
+  return 1;
+}
+
+/// [-nargs, +n, e] Resumes; number of results on L, or -1 with the error object on L. Goes on with a kill.
+static int resume(lua_State *L, lua_State *co, int nargs) {
+  SHLState *S = shl_state_of(L);
+  shl_charge(L, RESUME_UNITS);
+  if (!lua_checkstack(co, nargs)) {
+    lua_pushliteral(L, "too many arguments to resume");
+    return -1;
+  }
+  lua_xmove(L, co, nargs);
+  SHLRun *run = S->run;
+  lua_State *outer = run->current;
+  int nresults = 0;
+  run->current = co;
+  int status = lua_resume(co, L, nargs, &nresults);
+  run->current = outer;
+  if (SHL_UNLIKELY(run->kill)) shl_kill(L, run->kill);
+  if (SHL_LIKELY(status == LUA_OK || status == LUA_YIELD)) {
+    if (!lua_checkstack(L, nresults + 1)) {
+      lua_settop(co, -nresults - 1);
+      lua_pushliteral(L, "too many results to resume");
+      return -1;
+    }
+    lua_xmove(co, L, nresults);
+    return nresults;
+  }
+  if (status == LUA_ERRMEM && S->hit_hard) {
+    S->hit_hard = false;
+    shl_kill(L, SHL_KILLED_MEMORY);
+  }
+  lua_xmove(co, L, 1);
+  return -1;
+}
+
+int shl_f_resume(lua_State *L) {
+  lua_State *co = check_coroutine(L);
+  if (is_synthesized_method(L, 1)) {
+    lua_pushboolean(L, 0);
+    lua_pushliteral(L, "cannot resume non-suspended coroutine");
+    return 2;
+  }
+  int n = resume(L, co, lua_gettop(L) - 1);
+  if (n < 0) {
+    lua_pushboolean(L, 0);
+    lua_rotate(L, -2, 1);
+    return 2;
+  }
+  lua_pushboolean(L, 1);
+  lua_rotate(L, -(n + 1), 1);
+  return n + 1;
+}
+
+/// [-0, +1, -] Closes what a failed coroutine left open; the error object, maybe a new one, on L. Nested closing is
+/// bounded: in Lua 5.4.4 it does not count C levels.
+static void close_failed(lua_State *L, SHLState *S, lua_State *co) {
+  int status = lua_status(co);
+  if (status == LUA_OK || status == LUA_YIELD || S->reset_depth >= RESET_NESTING) return;
+  SHLRun *run = S->run;
+  lua_State *outer = run->current;
+  lua_pushvalue(L, -1);
+  lua_xmove(L, co, 1);  // the error object belongs on the coroutine's stack while it closes
+  run->current = co;
+  S->reset_depth++;
+  status = lua_resetthread(co);
+  S->reset_depth--;
+  run->current = outer;
+  if (status != LUA_OK && lua_gettop(co) > 0) {
+    lua_xmove(co, L, 1);
+    lua_rotate(L, -2, 1);
+    lua_settop(L, -2);
+  }
+}
+
+static int wrapped(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  lua_State *co = lua_tothread(L, lua_upvalueindex(1));
+  int n = resume(L, co, lua_gettop(L));
+  if (SHL_LIKELY(n >= 0)) return n;
+  close_failed(L, S, co);
+  if (SHL_UNLIKELY(S->run->kill)) shl_kill(L, S->run->kill);
+  if (lua_type(L, -1) == LUA_TSTRING) {  // the position of the call goes before the message
+    luaL_where(L, 1);
+    lua_rotate(L, -2, 1);
+    lua_concat(L, 2);
+  }
+  return lua_error(L);
+}
+
+int shl_f_wrap(lua_State *L) {
+  shl_f_create(L);
+  lua_pushcclosure(L, wrapped, 1);
+  return 1;
+}
+
+int shl_f_yield(lua_State *L) {
+  if (L == shl_state_of(L)->run->L) return luaL_error(L, "attempt to yield from outside a coroutine");
+  return lua_yield(L, lua_gettop(L));
+}
+
+int shl_f_status(lua_State *L) {
+  check_coroutine(L);
+  if (!is_synthesized_method(L, 1)) return shl_stock.co_status(L);
+  lua_pushstring(L, L == shl_state_of(L)->run->L ? "running" : "normal");
+  return 1;
+}
+
+int shl_f_running(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  bool main = L == S->run->L;
+  if (main) lua_rawgeti(L, LUA_REGISTRYINDEX, S->main_synthesized_method);
+  else lua_pushthread(L);
+  lua_pushboolean(L, main);
+  return 2;
+}
+
+int shl_f_isyieldable(lua_State *L) {
+  lua_State *co = lua_tothread(L, 1);
+  if (co && is_synthesized_method(L, 1)) {
+    lua_pushboolean(L, 0);
+    return 1;
+  }
+  return shl_stock.isyieldable(L);
+}

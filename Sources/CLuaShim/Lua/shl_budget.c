@@ -1,0 +1,191 @@
+// Budgets and the kill.
+//
+// The clock starts at a call's first hook or charge, at most a thousand instructions after the call began, or at a native call
+// that took long; a short handler never pays for reading it. There are three limits of time: for the script itself and for it with
+// the functions it calls, both by the time the thread ran, and a larger one by the clock on the wall. The original that a handler
+// stands around counts for none. A run inside another one of its thread is charged to that one, too: the outermost's budget is for
+// all of them. A kill is sticky: the run carries the reason, the hook fires on every
+// instruction of every coroutine it meets, and our pcall, xpcall, resume and wrap pass the error on. Nothing a
+// script can call answers while a kill is on.
+#include "../shl_internal.h"
+
+/// Its address is the error object of a kill; a script never holds it, only closers see it before they die too.
+static const char kill_mark;
+
+_Noreturn void shl_rethrow(lua_State *L) {
+  lua_checkstack(L, 1);
+  lua_pushlightuserdata(L, (void *)(uintptr_t)&kill_mark);
+  lua_error(L);
+  __builtin_unreachable();
+}
+
+_Noreturn SHL_NOINLINE void shl_kill(lua_State *L, SHLStatus why) {
+  SHLState *S = shl_state_of(L);
+  if (!S->run->kill) {
+    S->run->kill = why;
+    SHL_WRITE(S->kills, SHL_READ(S->kills) + 1);
+  }
+  // Setting a hook walks the call chain: once per coroutine is enough.
+  if (lua_gethookcount(L) != 1) lua_sethook(L, shl_hook, LUA_MASKCOUNT, 1);
+  shl_rethrow(L);
+}
+
+/// Collects everything; kills if the state is still over its limit.
+static void look_at_memory(lua_State *L, SHLState *S) {
+  size_t outside = SHL_READ(S->outside);
+  if (SHL_READ(S->used) + outside > S->limits.memory) {
+    lua_gc(L, LUA_GCCOLLECT);
+    size_t used = SHL_READ(S->used) + SHL_READ(S->outside);
+    if (used > S->limits.memory) shl_kill(L, SHL_KILLED_MEMORY);
+    // Start the next collection before the limit, not at twice the use.
+    int pause = (int)(S->limits.memory / 100 * 95 / (used / 100 + 1));
+    lua_gc(L, LUA_GCSETPAUSE, pause < 105 ? 105 : pause > 200 ? 200 : pause);
+  }
+  S->over = false;
+}
+
+/// Asking the clock at each call into the program would cost a tenth of it; the two clocks together tell what a tick is.
+static int64_t in_ns(int64_t elapsed, uint64_t ticks, uint64_t part) {
+  if (part >= ticks) return elapsed;
+  return (int64_t)((double)elapsed * ((double)part / (double)ticks));
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void start_clock(SHLRun *run, int64_t now) {
+  run->looked_at = now;
+  run->looked_ticks = run->away_since = shl_ticks();
+  run->looked_cpu = shl_cpu();
+  run->exempt_at = shl_thread.exempt_ticks;
+  run->away_ticks = run->free_ticks = 0;
+  run->deadline = now + least(run->script_ns, least(run->native_ns, run->elapsed_ns));
+}
+
+/// Is one of the three limits passed? What a busy machine takes away is no time of the thread's, so only the third, which is much
+/// larger, counts it. Time away is known by the clock alone: more of it is taken off than the thread can have used, never less.
+static bool passed(SHLRun *run, int64_t now, bool is_away) {
+  if (now <= run->deadline) return false;
+  uint64_t counter = shl_ticks(), ticks = counter - run->looked_ticks;
+  int64_t elapsed = now - run->looked_at;
+  int64_t free_ns = in_ns(elapsed, ticks, run->free_ticks + (shl_thread.exempt_ticks - run->exempt_at));
+  int64_t away_ns = in_ns(elapsed, ticks, run->away_ticks + (is_away ? counter - run->away_since : 0));
+  int64_t all = shl_cpu() - run->looked_cpu - free_ns, script = all - away_ns;
+  int64_t wall = elapsed - free_ns;
+  if (script > run->script_ns) run->cap = SHL_CAP_SCRIPT;
+  else if (all > run->native_ns) run->cap = SHL_CAP_NATIVE;
+  else if (wall > run->elapsed_ns) run->cap = SHL_CAP_ELAPSED;
+  else {
+    int64_t rest = least(least(run->script_ns - script, run->native_ns - all), run->elapsed_ns - wall);
+    run->deadline = now + (rest < 1000000 ? 1000000 : rest);
+    return false;
+  }
+  return true;
+}
+
+/// Did this run, or the outermost one of the thread, use up its time?
+static bool is_over(SHLRun *run) {
+  int64_t now = shl_now();
+  if (run->script_ns >= 0) {
+    if (run->deadline == 0) start_clock(run, now);
+    else if (passed(run, now, false)) return true;
+  }
+  SHLRun *root = run->root;
+  if (root == run || root->script_ns < 0) return false;
+  if (root->deadline == 0) {
+    start_clock(root, now);
+    return false;
+  }
+  if (!passed(root, now, true)) return false;
+  run->cap = root->cap;
+  run->inherited = true;
+  for (SHLRun *r = run->up; r; r = r->up) {
+    if (r->kill) continue;
+    r->kill = SHL_KILLED_TIME;
+    r->cap = root->cap;
+    r->inherited = r != root;
+  }
+  return true;
+}
+
+static void look_at_clock(lua_State *L, SHLRun *run) {
+  if (is_over(run)) shl_kill(L, SHL_KILLED_TIME);
+}
+
+static void mark_killed(SHLState *S, SHLRun *run, SHLStatus why) {
+  if (run->kill) return;
+  run->kill = why;
+  if (S) SHL_WRITE(S->kills, SHL_READ(S->kills) + 1);
+}
+
+void shl_gave(SHLState *S, uint64_t bytes) {
+  enum { TIMES = 4 };
+  SHLRun *run = S->run, *root = run->root;
+  if (run == &S->idle_run || !root) return;
+  root->given += bytes;
+  if (root->given <= TIMES * (uint64_t)S->limits.memory || run->kill) return;
+  // All that is inside the outermost call ends, and it gives no more.
+  mark_killed(S, run, SHL_KILLED_MEMORY);
+  run->inherited = run != root;
+  root->gave_too_much = true;
+}
+
+void shl_overdue(SHLCallback *cb) {
+  SHLState *S = cb->scope.state;
+  if (S->run == &S->idle_run || S->run->kill || S->run->script_ns < 0) return;
+  S->run->cap = SHL_CAP_ELAPSED;
+  mark_killed(S, S->run, SHL_KILLED_TIME);
+}
+
+SHL_NOINLINE void shl_look(SHLState *S, SHLRun *run) {
+  run->mark = shl_ticks();
+  if (!run->kill && is_over(run)) mark_killed(S, run, SHL_KILLED_TIME);
+}
+
+SHL_NOINLINE void shl_inherit(SHLState *S, SHLRun *run) {
+  SHLRun *up = run->up;
+  run->root = up->root;
+  up->left -= NESTED_UNITS;
+  if (run->left > up->left) {
+    run->left = up->left;
+    run->inherited = true;
+  }
+  run->granted = run->left;
+  // Many short runs never look at the clock themselves.
+  if ((++run->root->nested & 15) == 0 && is_over(run)) mark_killed(S, run, SHL_KILLED_TIME);
+}
+
+SHL_NOINLINE void shl_settle(SHLRun *run) {
+  SHLRun *up = run->up;
+  up->left -= run->granted - run->left;
+  if (up->left >= 0 || up->kill) return;
+  mark_killed(shl_state_of(up->L), up, SHL_KILLED_INSTRUCTIONS);
+  up->inherited = up != up->root;
+}
+
+static void spend(lua_State *L, SHLState *S, SHLRun *run, int64_t units) {
+  SHL_WRITE(S->instructions, SHL_READ(S->instructions) + (uint64_t)units);
+  if (SHL_UNLIKELY(run->kill != SHL_OK)) shl_kill(L, run->kill);
+  // Handlers that other threads run in the state have limits of time, and end by those.
+  if (SHL_UNLIKELY(SHL_READ(S->interrupted)) && run->script_ns < 0) shl_kill(L, SHL_KILLED_TIME);
+  if ((run->left -= units) < 0) shl_kill(L, SHL_KILLED_INSTRUCTIONS);
+  if (SHL_UNLIKELY(S->over)) look_at_memory(L, S);
+  look_at_clock(L, run);
+}
+
+void shl_hook(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  SHLState *S = shl_state_of(L);
+  int count = lua_gethookcount(L);
+  spend(L, S, S->run, count);
+  if (count != S->hook_count) lua_sethook(L, shl_hook, LUA_MASKCOUNT, S->hook_count);
+}
+
+SHL_NOINLINE void shl_charge_slow(lua_State *L) {
+  SHLState *S = shl_state_of(L);
+  SHLRun *run = S->run;
+  int64_t units = FUEL - run->fuel;
+  run->fuel = FUEL;
+  spend(L, S, run, units);
+}
+
+void shl_interrupt(SHLState *state, bool on) { SHL_WRITE(state->interrupted, on); }
