@@ -192,6 +192,8 @@ def main():
             if cursor - used not in ((0, 2) if is_async else (0,)) and "?" not in result: problems.append(f"{used} machine values planned, {cursor} matched")
             rest = remaining[cursor:]
             rest = rest[: len(rest) - len(actual_hidden)]
+            # Where there is no argument, nothing was matched behind the actor.
+            if is_async and not arguments and [w for _, w in rest] == [8, 8]: rest = []
             # What a local function captures is in no name, nor is how many types a pack has.
             untold = any("captures" in h for h in re.findall(r"\?[^?]*", line)) or "Qp" in name
             if self_plan.startswith(("object", "metatype", "none")) and rest and not untold and "?" not in result:

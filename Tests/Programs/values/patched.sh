@@ -20,7 +20,7 @@ swift=(swiftc -swift-version 5 -wmo -I. -suppress-warnings -parse-as-library)
 isolation() { [ $(($1 / 4 % 2)) -eq 0 ] || printf '%s\n' -enable-upcoming-feature NonisolatedNonsendingByDefault; }
 
 # across SEED LEVEL: whether modules know what is in each other, as packages' do where they are optimised: of half of the seeds with
-# VALUES_CMO=half, of all with VALUES_CMO=1. Not by itself: it still finds what docs/callers.md lists under "What is not known".
+# VALUES_CMO=half, as soak.sh has it, of all with VALUES_CMO=1.
 across() {
   local is_across=${VALUES_CMO:-0}
   [ "$is_across" != half ] || is_across=$(($1 / 2 % 2))

@@ -4,8 +4,8 @@
 #
 # Runs run.sh in batches of 2,000 functions (seeds 4 × n to 4 × n + 3) and one level, n from FIRST on. What was done is noted
 # in SOAK_DIRECTORY: the same command goes on where it was stopped, and runs batches that failed again. SOAK_MODES says how
-# values are looked at; plans are always compared, and private modules run at -O and -Osize. SOAK_JOBS (1) modules at a time,
-# with the priority SOAK_NICE (19). `soak.sh --table` prints the table.
+# values are looked at; half of the modules know what is in each other (VALUES_CMO); plans are always compared, and private
+# modules run at -O and -Osize. SOAK_JOBS (1) modules at a time, with the priority SOAK_NICE (19). `soak.sh --table` prints the table.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 directory=${SOAK_DIRECTORY:-${XDG_STATE_HOME:-$HOME/.local/state}/scripthost-soak}
@@ -56,7 +56,7 @@ for n in $(seq "$first" $((first + batches - 1))); do
   for level in "${levels[@]}"; do
     if grep -q "^$n $level [0-9]* ok$" "$notes"; then continue; fi
     start=$SECONDS status=ok
-    VALUES_LEVELS=$level VALUES_MODES=${SOAK_MODES:-decode replace} VALUES_ROUNDS=0 VALUES_JOBS=${SOAK_JOBS:-1} \
+    VALUES_CMO=${VALUES_CMO:-half} VALUES_LEVELS=$level VALUES_MODES=${SOAK_MODES:-decode replace} VALUES_ROUNDS=0 VALUES_JOBS=${SOAK_JOBS:-1} \
       nice -n "${SOAK_NICE:-19}" "$here/run.sh" "$n" "$batch" >"$directory/log$level.$n" 2>&1 || status=failed
     echo "$n $level $((SECONDS - start)) $status" >>"$notes"
     printf '%(%H:%M:%S)T batch %s (%s of %s) %s, seeds %s to %s: %s, %s s\n' -1 "$n" $((n - first + 1)) "$batches" "$level" \
