@@ -107,6 +107,28 @@ void ccrash_reach_main(void) {
   __atomic_store_n(&file->reached_main, 1, __ATOMIC_RELEASE);
 }
 
+// MARK: Patches
+
+uint32_t ccrash_add_patch(const char *path, uint64_t changed) {
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (!file) return 0;
+  bool fits = strlen(path) < sizeof file->patches[0].path;
+  uint32_t index = fits ? __atomic_fetch_add(&file->patch_count, 1, __ATOMIC_RELAXED) : CCRASH_PATCHES;
+  if (index >= CCRASH_PATCHES) {
+    __atomic_store_n(&file->patch_count, CCRASH_PATCHES + 1, __ATOMIC_RELAXED);
+    return 0;
+  }
+  CCrashPatch *patch = &file->patches[index];
+  patch->changed = changed;
+  copy_text(patch->path, sizeof patch->path, path);
+  return index + 1;
+}
+
+void ccrash_set_live(uint32_t patch, bool is_live) {
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (file && patch) __atomic_store_n(&file->patches[patch - 1].is_live, is_live, __ATOMIC_RELEASE);
+}
+
 // MARK: Owners
 
 uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *position, const char *source, int32_t line) {

@@ -56,6 +56,12 @@ void ccrash_reach_main(void);
 /// How many things the boot guard took out (0 to 3), for the report.
 void ccrash_set_boot_level(uint32_t level);
 
+/// Notes a patch whose text is about to run, and when its files were last changed; answers its number, 0 when there is no file or no
+/// room.
+uint32_t ccrash_add_patch(const char *path, uint64_t changed);
+/// Says of a patch that it was loaded, or is there no more. Any thread.
+void ccrash_set_live(uint32_t patch, bool is_live);
+
 /// Names an owner of layers; answers its number, 0 when there is no file or no room. The texts are copied.
 uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *position, const char *source, int32_t line);
 /// Says that layers with this context are the owner's. Contexts may be given again to another owner. Any thread.

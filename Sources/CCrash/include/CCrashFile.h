@@ -12,6 +12,7 @@
 
 enum {
   CCRASH_OWNERS = 512,
+  CCRASH_PATCHES = 64,
   CCRASH_CALLS = 256,
   CCRASH_CRUMBS = 128,
   CCRASH_CRUMB_TEXT = 208,
@@ -27,10 +28,18 @@ enum { CCRASH_LOG = 1, CCRASH_EVENT = 2, CCRASH_FAILURE = 3, CCRASH_LOADING = 4,
 typedef struct CCrashOwner {
   char patch[64];
   char selector[120];
-  char source[52];
+  char source[268];  // a name and that of its directory
   int32_t line;
   char position[16];
 } CCrashOwner;
+
+/// A patch whose text ran, as its files were when they were read.
+typedef struct CCrashPatch {
+  uint64_t changed;  // when they were last changed, ns since 1970
+  uint32_t is_live;  // 1: it was loaded, and is there still
+  char path[500];    // ends with 0
+} CCrashPatch;
+_Static_assert(sizeof(CCrashPatch) == 512, "no padding");
 
 /// Calls of one handler that followed one another on a thread.
 typedef struct CCrashCall {
@@ -69,11 +78,13 @@ typedef struct CCrashFile {
   uint32_t accounted;     // 1: the boot guard of a later start has taken note
   uint32_t sequence, next_call, next_crumb, owner_count;
   uint32_t report_length;
+  uint32_t patch_count;  // more than CCRASH_PATCHES: some are not in the file
   char boot_id[40];
   char build_id[64];
   char program[1024];
   CCrashOwner owners[CCRASH_OWNERS];
-  char apart[56];
+  CCrashPatch patches[CCRASH_PATCHES];
+  char apart[52];
   CCrashCall calls[CCRASH_CALLS];  // at a multiple of 64
   CCrashCrumb crumbs[CCRASH_CRUMBS];
   char report[CCRASH_REPORT_SIZE];
@@ -87,6 +98,7 @@ enum {
   CCRASH_AT_BUILD_ID = offsetof(CCrashFile, build_id),
   CCRASH_AT_PROGRAM = offsetof(CCrashFile, program),
   CCRASH_AT_OWNERS = offsetof(CCrashFile, owners),
+  CCRASH_AT_PATCHES = offsetof(CCrashFile, patches),
   CCRASH_AT_CALLS = offsetof(CCrashFile, calls),
   CCRASH_AT_CRUMBS = offsetof(CCrashFile, crumbs),
   CCRASH_AT_REPORT = offsetof(CCrashFile, report),

@@ -11,6 +11,8 @@ package struct PatchSource: Sendable {
   package let header: PatchHeader
   /// Its modules are found here: a directory that is one patch. Nil for a single file.
   package let directory: RawPath?
+  /// When its files were last changed, ns since 1970.
+  package let changed: UInt64
 
   package var fileName: String { String(decoding: path.lastComponent, as: UTF8.self) }
   /// In positions and messages: of a directory that is one patch, with its name.
@@ -25,6 +27,8 @@ package struct PatchSource: Sendable {
 
   /// Reads one file and its header.
   package init(reading path: RawPath, directory: RawPath? = nil) throws(PatchError) {
+    // Before they are read: what is written meanwhile counts as changed.
+    changed = PatchFiles.changed(path) ?? 0
     let bytes = try Self.bytes(of: path)
     let name = String(decoding: path.lastComponent, as: UTF8.self)
     self.path = path
@@ -101,6 +105,15 @@ package enum PatchFiles {
       }
     }
     return hasher.finalize()
+  }
+
+  /// When the files of the patch with this path were last changed, ns since 1970: its text, its settings and, where its directory is the patch,
+  /// its modules. Nil: there is none.
+  package static func changed(_ path: RawPath) -> UInt64? {
+    guard let own = path.status() else { return nil }
+    let unit = path.lastComponent == Array(PatchSource.mainFile.utf8) ? unit(path.parent) : nil
+    let others = [PatchConfig.file(of: unit ?? Place(path: path, directory: nil))] + (unit?.directory.map(folders) ?? []).flatMap { scripts(in: $0) }
+    return ([own] + others.compactMap { $0.status() }).map { UInt64(clamping: $0.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: $0.st_mtim.tv_nsec) }.max()
   }
 
   /// The folder of a patch's directory whose files have its tests.

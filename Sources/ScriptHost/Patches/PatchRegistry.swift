@@ -417,6 +417,8 @@ package final class PatchRegistry: Sendable {
     entry.generation = (former?.generation ?? 0) + 1
     entry.loadTime = now() &- begin
     entry.text = PatchFiles.text(of: source.place)
+    former?.patch?.noteLive(false)
+    patch.noteLive(isOfStart(source.place))
     entries.withLock { entries in
       // What was refused of this place is over.
       entries.removeAll { $0.patch == nil && ($0.place == source.place || $0.id == patch.id) }
@@ -431,6 +433,12 @@ package final class PatchRegistry: Sendable {
       verb == "loaded" ? "patch loaded" : "patch reloaded",
       "\(patch.fileName): \(verb), \(patch.hookCount) hook\(patch.hookCount == 1 ? "" : "s")\(patch.waitingText)")
     return info(entry)
+  }
+
+  /// The start was given it, by itself or in a directory: the next start will load it, too.
+  private func isOfStart(_ place: PatchFiles.Place) -> Bool {
+    let own = place.directory ?? place.path
+    return roots.withLock { $0.contains { $0 == own || $0 == own.parent || $0 == place.path } }
   }
 
   private func refuse(_ place: PatchFiles.Place, _ error: PatchError) {

@@ -4,12 +4,17 @@ private import CLuaShim
 internal import HookRuntime
 internal import Journal
 private import LuaBridge
+private import Synchronization
 
 /// Loading is all or nothing: a patch that fails half-way leaves nothing behind. Any thread.
 package final class Patch: Sendable {
   package let path: String
   package let header: PatchHeader
   package let environment: Environment
+  /// When its files were last changed, ns since 1970.
+  private let changed: UInt64
+  /// Its number in the crash file, once its text runs; 0: none.
+  private let crashNumber = Atomic<UInt32>(0)
   /// Names the main chunk among the owners of a crash file.
   static let loadPosition = "load"
 
@@ -20,6 +25,7 @@ package final class Patch: Sendable {
   init(_ source: PatchSource, log: HostLog, staged: Bool = false, config: RawPath? = nil, rights: PatchRights? = nil) throws(PatchError) {
     path = source.path.description
     header = source.header
+    changed = source.changed
     environment = try Environment(
       id: source.id, fileName: source.chunkName, priority: header.priority, hasHeader: header.isWritten,
       directory: source.directory, folder: source.path.parent,
@@ -34,6 +40,7 @@ package final class Patch: Sendable {
 
   /// Runs the main chunk. When it fails, everything that it installed is taken out again.
   func run(_ source: [UInt8]) throws(PatchError) {
+    crashNumber.store(ccrash_add_patch(path, changed), ordering: .relaxed)
     // What crashes while the text runs is the text's.
     ccrash_note_call(ccrash_add_owner(id, id, Self.loadPosition, fileName, 0))
     do throws(PatchError) { try environment.run(source) } catch {
@@ -44,7 +51,13 @@ package final class Patch: Sendable {
 
   /// Ends the patch for the program: its hooks are removed, its closures do what was agreed on. The Lua state ends when
   /// the last call in flight has left it.
-  package func unload() { installation.remove() }
+  package func unload() {
+    noteLive(false)
+    installation.remove()
+  }
+
+  /// Notes in the crash file whether the patch is one of those that a crash from now on may be laid to.
+  package func noteLive(_ isLive: Bool) { ccrash_set_live(crashNumber.load(ordering: .relaxed), isLive) }
 
   package var hookCount: Int { installation.hooks.count }
   /// Those that have not ended by themselves.

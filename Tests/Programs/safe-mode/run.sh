@@ -110,6 +110,12 @@ unchanged "the second start works as without patches" "$work/late-alone" "$work/
 says "it tells what is out, and why" "$work/late-2.err" "'corrupts.lua' is not loaded, it had changed something of the program before it crashed"
 capture "$work/late-logs" "$scripthost" logs --state "$state"
 check "the other one was loaded both times" [ "$(grep -c 'seen' "$work/late-logs.out")" = 2 ]
+# A file whose name is as long as names may be is found by it.
+long=$(printf 'long%.0s' $(seq 62)).lua
+mkdir "$work/late-long" && cp "$work/late/corrupts.lua" "$work/late-long/$long"
+for start in 1 2; do capture "$work/late-long-$start" "$scripthost" run --state "$work/state-long" --patches "$work/late-long" -- "$work/late-program"; done
+unchanged "a patch with a long name: the second start works as without patches" "$work/late-alone" "$work/late-long-2"
+says "a patch with a long name: it tells what is out" "$work/late-long-2.err" "'$long' is not loaded"
 
 # A patch that crashes the program while it is loaded: its first start tells whose it was, and the second does without it.
 rm -rf "$state"
@@ -223,6 +229,46 @@ check 'after 5: registered data is cleared' [ ! -e data/file ]
 boot repair-6 good repair-state repair
 loads 'after 6: what was not suspected comes back, the repair does not' repair-6 newest
 ended 'after 6: and the program works' repair-6
+
+# After two failed starts the newest patch of those that were live is out, as it was: not one that was refused, nor a text that nobody tried yet.
+mkdir tried && printf 'patch { id = "old" }\nswift.call("boots.loaded(_:)", "old")\n' >tried/old.lua
+printf 'patch { id = "live" }\nswift.call("boots.loaded(_:)", "live")\n' >tried/live.lua
+printf 'patch { id = "refused" }\nerror "not today"\n' >tried/refused.lua
+printf 'patch { id = "unread"\n' >tried/unread.lua
+touch -d '2020-01-01' tried/old.lua
+touch -d '2021-01-01' tried/live.lua
+boot tried-0 abort tried-state tried
+boot tried-1 abort tried-state tried
+cp -r tried-state mended-state
+mode tried-state plan
+says 'plan: the newest of those that were live, by its name' mode.out "leaves out the newest patch '$work/tried/live.lua'"
+boot tried-2 good tried-state tried
+loads 'a refused patch is not the newest' tried-2 old
+says 'a refused patch is not the newest: what is out' tried-2.err "'live.lua' is not loaded, 2 starts failed one after another"
+printf 'patch { id = "live", canary = "boot" }\nswift.call("boots.loaded(_:)", "mended")\n' >tried/live.lua
+mode mended-state plan
+says 'plan: a changed patch is tried' mode.out 'the next start loads all patches, and clears'
+BOOT_END=good capture mended-2 "$scripthost" run -v --no-control --state mended-state --patches tried -- ./boots
+check 'a patch that was changed after two failed starts is tried: loaded: mended old' \
+  [ "$(sed -n 's/^loaded //p' mended-2.out | sort | tr '\n' ' ')" = 'mended old ' ]
+says 'a patch that was changed after two failed starts: in a child first, as its header says' mended-2.err 'live.lua: passed in a child of the program'
+check 'a patch that was changed after two failed starts: nothing is out' [ "$(grep -c 'safe mode: .* is not loaded' mended-2.err)" = 0 ]
+# Of a patch that is a directory its modules and settings count, too.
+mkdir -p parts/unit && printf 'patch { id = "unit" }\nswift.call("boots.loaded(_:)", require("part").name)\n' >parts/unit/patch.lua
+printf 'return { name = "first" }\n' >parts/unit/part.lua
+touch -d '2020-01-01' parts/unit/patch.lua parts/unit/part.lua
+boot parts-0 abort parts-state parts
+loads 'a directory' parts-0 first
+boot parts-1 abort parts-state parts
+boot parts-2 good parts-state parts
+loads 'a directory: after two failed starts it is out' parts-2 ''
+printf 'return { name = "second" }\n' >parts/unit/part.lua
+boot parts-3 good parts-state parts
+loads 'a directory: it is loaded again when a module of it is changed' parts-3 second
+# A file of long ago.
+touch -d '1960-01-01' parts/unit/part.lua parts/unit/patch.lua
+boot parts-4 good parts-state parts
+loads 'a file of 1960' parts-4 second
 
 # Switched off and on, and what a running program says of itself.
 mkdir off && printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "off")\n' >off/off.lua

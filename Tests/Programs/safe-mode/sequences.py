@@ -27,6 +27,8 @@ class Model:
     def forget(self, failures):
         self.failures, self.acted, self.suspect, self.trial, self.condemned = failures, 0, None, None, None
         self.retired, self.waiting, self.registered = {}, [], False
+        # Of the last failed start: the patches whose text ran, and those that were loaded.
+        self.ran, self.live = [], []
         # Whether the newest start clears data.
         self.clears_data = False
 
@@ -37,14 +39,15 @@ class Model:
     def good(self):
         self.failures, self.acted, self.suspect, self.trial = 0, 0, None, None
 
-    def failed(self, suspect, at_work=False, changed=False):
-        if self.trial and suspect in (None, self.trial[0]):
-            # All others are known to be good: it stays out, and nothing is counted.
+    def failed(self, suspect, ran, live, at_work=False, changed=False):
+        if self.trial and (suspect == self.trial[0] if suspect else self.trial in live):
+            # All others are known to be good, and it was there: it stays out, and nothing is counted.
             self.retired[self.trial] = "trial"
             self.trial = None
             return
         self.trial = None
         self.failures += 1
+        self.ran, self.live = ran, live
         self.suspect = suspect or self.suspect
         if at_work or changed: self.condemned, self.reason = suspect, "suspect" if at_work else "changed"
 
@@ -56,10 +59,11 @@ class Model:
             self.failures, self.acted, self.suspect, self.waiting = 0, 0, None, []
             self.retired = {patch: why for patch, why in self.retired.items() if why == "suspect"}
         # A patch whose text or handler was running is to blame, and no other is beside it.
-        for patch in patches:
-            if patch[0] == self.condemned and patch not in self.waiting:
-                self.retired[patch] = self.reason
-                if self.failures == 2: self.acted = 2
+        if self.condemned:
+            blamed = self.as_it_ran(self.condemned) or [patch for patch in patches if patch[0] == self.condemned][0]
+            if blamed in patches and blamed not in self.waiting: self.retired[blamed] = self.reason
+            # One that was changed since is another text, and is tried.
+            if self.failures == 2 and blamed not in self.waiting: self.acted = 2
         self.condemned = None
         loaded = [patch for patch in patches if patch not in self.retired and patch not in self.waiting]
         clears, self.clears_data = False, self.failures >= 5
@@ -67,15 +71,18 @@ class Model:
             self.waiting += loaded
             clears = True
         elif self.failures == 2:
-            if self.acted != 2 and loaded:
-                blamed = [patch for patch in loaded if patch[0] == self.suspect]
-                # The newest is the one that was changed last.
-                self.retired[blamed[0] if blamed else max(loaded, key=lambda patch: (patch[1], patch[0]))] = "suspect" if blamed else "newest"
+            if self.acted != 2:
+                # The newest is the one that was changed last, of those that were loaded.
+                blamed = self.as_it_ran(self.suspect) or max(self.live, key=lambda patch: (patch[1], patch[0]), default=None)
+                if blamed in loaded: self.retired[blamed] = "suspect" if blamed[0] == self.suspect else "newest"
             self.acted = 2
             clears = True
         elif self.failures == 0 and not self.trial and self.waiting:
             self.trial = self.waiting.pop(0)
         return [patch for patch in patches if patch not in self.retired and patch not in self.waiting], clears
+
+    def as_it_ran(self, name):
+        return next((patch for patch in self.ran if patch[0] == name), None)
 
 
 class Sequence:
@@ -120,16 +127,16 @@ class Sequence:
         before = None if saves else dict(self.model.__dict__, retired=dict(self.model.retired), waiting=list(self.model.waiting))
         self.number_of_start += 1
         # In the order in which the processes began.
-        known = [end for _, end in sorted(self.ends, key=lambda each: each[0]) if end is not None]
+        known = [each for each in sorted(self.ends, key=lambda each: each[0]) if each[1] is not None]
         if self.model.calm and not known:
             if saves: self.ends = []
             return patches, (False, False), False
-        for end in known:
+        for _, end, ran, live in known:
             if end == "good": self.model.good()
-            elif end == "abort-load": self.model.failed("a", at_work=True)
-            elif end == "handler": self.model.failed("c", at_work=True)
-            elif end == "changed": self.model.failed("c", changed=True)
-            else: self.model.failed(end or None)
+            elif end == "abort-load": self.model.failed("a", ran, live, at_work=True)
+            elif end == "handler": self.model.failed("c", ran, live, at_work=True)
+            elif end == "changed": self.model.failed("c", ran, live, changed=True)
+            else: self.model.failed(end or None, ran, live)
         if saves: self.ends = []
         loaded, clears = self.model.plan(patches)
         registered = self.model.registered
@@ -137,8 +144,9 @@ class Sequence:
         if before: self.model.__dict__.update(before)
         return loaded, cleared, True
 
-    def note(self, start, end):
-        self.ends.append((start, end))
+    def note(self, start, end, loaded, ran=None):
+        # Where it ended while patches were being loaded, none was live yet.
+        self.ends.append((start, end, loaded if ran is None else ran, loaded if ran is None else []))
 
     def ended(self, how, loaded, counts):
         """What becomes of a start that ended so."""
@@ -151,14 +159,15 @@ class Sequence:
         if how == "up-abort":
             # The patch has said so in its time: that is noted at once, and by the next start, too.
             if counts: self.model.good()
-            self.note(start, "good")
+            self.note(start, "good", loaded)
         elif how in ("good", "code", "wait"):
             if counts: self.model.good()
-        elif how == "hit": self.note(start, "c" if "c" in names else "")
-        elif how in ("abort-load", "handler", "changed"): self.note(start, how)
-        elif how == "kill-load": self.note(start, "a")
-        elif how in CRASHES: self.note(start, "")
-        else: self.note(start, None)
+        elif how == "hit": self.note(start, "c" if "c" in names else "", loaded)
+        elif how in ("handler", "changed"): self.note(start, how, loaded)
+        elif how == "abort-load": self.note(start, how, loaded, loaded[:1])
+        elif how == "kill-load": self.note(start, "a", loaded, loaded[:1])
+        elif how in CRASHES: self.note(start, "", loaded)
+        else: self.note(start, None, loaded)
 
     def one(self, how=None):
         files = [os.path.join(self.home, kind, "file") for kind in ("cache", "data")]
@@ -240,8 +249,8 @@ class Sequence:
         problem = problem or self.one()
         first.communicate(how + "\n" if how else None, timeout=600)
         if time.monotonic() - started > 8: raise Stopped
-        if how == "abort": self.note(begun, "")
-        elif how == "kill": self.note(begun, None)
+        if how == "abort": self.note(begun, "", loaded)
+        elif how == "kill": self.note(begun, None, loaded)
         elif counts: self.model.good()
         return problem
 

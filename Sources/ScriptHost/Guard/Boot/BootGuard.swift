@@ -109,7 +109,9 @@ package enum BootGuard {
     }
     return modes.map { name, mode -> (name: [UInt8], mode: SafeMode) in
       var mode = mode
-      mode.keep { stamp(RawPath($0.path)) == $0 }
+      let isThere = { (patch: PatchStamp) in stamp(RawPath(patch.path)) == patch }
+      mode.keep(isThere)
+      mode.spareChanged(isThere)
       return (name, mode)
     }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
@@ -139,23 +141,33 @@ package enum BootGuard {
   private static func end(of file: CrashFile) -> BootEnd? {
     guard !file.isSettled else { return .good }
     guard file.ending == .crashed, let report = CrashReport(file.report) else {
-      return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source) : nil
+      return file.isBeforeMain ? .failed(suspect: CrashText.loading(file)?.source, ran: ran(file)) : nil
     }
     if !file.isBeforeMain, report.monotonic > window, report.monotonic - window > file.mainMonotonic { return .good }
     let suspect = CrashText.suspects(file, report).first
     // The innermost hooked call of the crashed thread is a handler that runs, or the text of a patch is at work.
     let isInHandler = report.threads.first?.calls.first?.inHandler ?? false
     let isInLoad = suspect?.source == CrashText.loading(file)?.source
-    guard suspect != nil else { return .failed(suspect: nil) }
+    guard suspect != nil else { return .failed(suspect: nil, ran: ran(file)) }
     // Without a handler at work the first suspect is the one that changed something last, where one did.
     let blame: BootEnd.Blame = isInHandler || isInLoad ? .atWork : CrashText.changed(file, report).isEmpty ? .unsure : .changed
-    return .failed(suspect: suspect?.source, blame)
+    return .failed(suspect: suspect?.source, blame, ran: ran(file))
+  }
+
+  private static func ran(_ file: CrashFile) -> RanPatches? {
+    file.patches.map { patches in
+      var ran = RanPatches()
+      for patch in patches {
+        let stamp = PatchStamp(path: patch.path, changed: patch.changed)
+        ran.all.insert(stamp)
+        if patch.isLive { ran.live.insert(stamp) }
+      }
+      return ran
+    }
   }
 
   private static func stamp(_ path: RawPath) -> PatchStamp? {
-    path.status().map {
-      PatchStamp(path: path.description, changed: UInt64($0.st_mtim.tv_sec) * 1_000_000_000 + UInt64($0.st_mtim.tv_nsec))
-    }
+    PatchFiles.changed(path).map { PatchStamp(path: path.description, changed: $0) }
   }
 
   /// Patches are loaded: the start is good when the window has passed.

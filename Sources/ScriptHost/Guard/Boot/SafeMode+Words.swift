@@ -36,7 +36,7 @@ extension SafeMode {
     switch next.failures {
     case Self.clearsDataAt...: lines.append("the next start loads no patch and clears: \(shown(caches + data))")
     case Self.emptiesAt...: lines.append("the next start loads no patch and clears: \(shown(caches))")
-    case Self.retiresAt where condemned == nil && actedAt != Self.retiresAt:
+    case Self.retiresAt where condemned == nil && actedAt != Self.retiresAt && !blamesNone:
       lines.append("the next start leaves out \(next.newlyRetired) and clears: \(shown(caches))")
     case Self.retiresAt: lines.append("\(others), and clears: \(shown(caches))")
     default: lines.append(first.map { "the next start tries '\($0.path)' again" } ?? others)
@@ -47,8 +47,8 @@ extension SafeMode {
 
   /// Which patch the second failed start takes out.
   private var newlyRetired: String {
-    guard let suspect, !retired.keys.contains(where: { $0.isOf(suspect) }) else { return "the newest patch" }
-    return "the suspected patch '\(suspect)'"
+    if let suspect, blamed?.isOf(suspect) ?? !retired.keys.contains(where: { $0.isOf(suspect) }) { return "the suspected patch '\(suspect)'" }
+    return "the newest patch" + (blamed.map { " '\($0.path)'" } ?? "")
   }
 
   private func shown(_ paths: [String]) -> String { paths.isEmpty ? "nothing, as no patch registered any" : paths.map { "'\($0)'" }.joined(separator: ", ") }

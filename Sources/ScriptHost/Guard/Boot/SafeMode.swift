@@ -3,7 +3,7 @@
 //   failed starts   what happens at the next start
 //   1               nothing: it may have been chance; a patch whose text or handler was running when it crashed is retired, and one whose
 //                   handler had changed something of the program on the crashed thread
-//   2               the suspected patch is retired, without a suspect the newest; registered caches are cleared
+//   2               the suspected patch is retired, without a suspect the newest that was loaded; registered caches are cleared
 //   3 and 4         no patch is loaded
 //   5               registered data is cleared, too
 //   6               the crash is the program's own: what was taken out without being suspected comes back, counting starts anew
@@ -26,12 +26,29 @@ package struct PatchStamp: Hashable, Sendable {
   func isOf(_ source: String) -> Bool { path == source || path.hasSuffix("/" + source) }
 }
 
+/// The patches whose text ran in a start, as their files were.
+package struct RanPatches: Equatable, Sendable {
+  package var all: Set<PatchStamp> = []
+  /// Those of them that were loaded, and there when the process ended: one that was refused is not to blame for what came later.
+  package var live: Set<PatchStamp> = []
+
+  package init(all: Set<PatchStamp> = [], live: Set<PatchStamp> = []) { (self.all, self.live) = (all, live) }
+
+  fileprivate func newest(of source: String) -> PatchStamp? { all.filter { $0.isOf(source) }.newest }
+}
+
+extension Collection<PatchStamp> {
+  /// What was changed last.
+  fileprivate var newest: PatchStamp? { self.max { ($0.changed, $0.path) < ($1.changed, $1.path) } }
+}
+
 /// How a start ended.
 package enum BootEnd: Equatable, Sendable {
   /// Long enough after the start, or as the program wanted.
   case good
   /// The file name of the patch at work in the crash, if one was.
-  case failed(suspect: String?, _ blame: Blame = .unsure)
+  /// - ran: nil where that is not known.
+  case failed(suspect: String?, _ blame: Blame = .unsure, ran: RanPatches? = nil)
 
   /// What speaks against the suspect.
   package enum Blame: Sendable {
@@ -68,6 +85,8 @@ package struct SafeMode: Equatable, Sendable {
   /// The next plan retires it, however many starts failed. Never kept: ends and the plan belong to one change of the file.
   private(set) var condemned: Condemned?
   struct Condemned: Equatable, Sendable { let patch: String, reason: Reason }
+  /// Of the last failed start; nil: not known, and any patch may be to blame as it is now. Never kept, as `condemned`.
+  private var ran: RanPatches?
   /// The count of failed starts for which a patch was retired: starts whose end says nothing retire no second one.
   package var actedAt = 0
   /// Absolute paths that patches registered, to be cleared.
@@ -89,15 +108,16 @@ package struct SafeMode: Equatable, Sendable {
       actedAt = 0
       suspect = nil
       trial = nil
-    case .failed(let suspect, let blame):
-      if let tried = trial, suspect == nil || tried.path.hasSuffix("/" + suspect!) || tried.path == suspect! {
-        // All others are known to be good.
+    case .failed(let suspect, let blame, let ran):
+      if let tried = trial, suspect.map(tried.isOf) ?? ran?.live.contains(tried) ?? true {
+        // All others are known to be good, and it was there.
         retired[tried] = .trial
         trial = nil
         return
       }
       trial = nil
       failures += 1
+      self.ran = ran
       self.suspect = suspect ?? self.suspect
       if let suspect, blame != .unsure { condemned = Condemned(patch: suspect, reason: blame == .atWork ? .suspect : .changed) }
     }
@@ -109,12 +129,14 @@ package struct SafeMode: Equatable, Sendable {
     keep { present.contains($0) }
     if failures > Self.clearsDataAt { giveUp() }
     var plan = BootPlan()
-    if let condemned, let found = patches.first(where: { $0.isOf(condemned.patch) && !waiting.contains($0) }) {
+    spareChanged { present.contains($0) }
+    if let condemned, let found = blamed ?? patches.first(where: { $0.isOf(condemned.patch) }), present.contains(found), !waiting.contains(found) {
       retired[found] = condemned.reason
       // Who is to blame is known: the newest one is not retired beside it.
       if failures == Self.retiresAt { actedAt = failures }
     }
     condemned = nil
+    defer { ran = nil }
     let loaded = patches.filter { retired[$0] == nil && !waiting.contains($0) }
     if failures >= Self.emptiesAt {
       waiting += loaded
@@ -137,12 +159,28 @@ package struct SafeMode: Equatable, Sendable {
     waiting.removeAll { !isThere($0) }
   }
 
+  /// What was changed since the failed start, or removed, is another text: the next start tries it, and takes out no other in its place.
+  mutating func spareChanged(_ isThere: (PatchStamp) -> Bool) {
+    guard failures < Self.emptiesAt, let blamed, !isThere(blamed) else { return }
+    condemned = nil
+    if failures == Self.retiresAt { actedAt = failures }
+  }
+
+  /// Which of the patches that ran in the last failed start the next one takes out; nil: none, or it is not known which ran.
+  var blamed: PatchStamp? {
+    guard let ran else { return nil }
+    if let condemned { return ran.newest(of: condemned.patch) }
+    guard failures == Self.retiresAt, actedAt != failures else { return nil }
+    return suspect.flatMap(ran.newest) ?? ran.live.newest
+  }
+
+  /// None of those that ran can be to blame: the next start takes none out for being the newest.
+  var blamesNone: Bool { ran != nil && blamed == nil }
+
   private mutating func retire(among loaded: [PatchStamp]) {
-    if let suspect, let found = loaded.first(where: { $0.isOf(suspect) }) {
-      retired[found] = .suspect
-    } else if let newest = loaded.max(by: { ($0.changed, $0.path) < ($1.changed, $1.path) }) {
-      retired[newest] = .newest
-    }
+    let suspected = suspect.flatMap { suspect in loaded.first { $0.isOf(suspect) } }
+    guard let found = ran == nil ? suspected ?? loaded.newest : blamed, loaded.contains(found) else { return }
+    retired[found] = suspect.map(found.isOf) == true ? .suspect : .newest
   }
 
   /// Everything was out and it crashed all the same.

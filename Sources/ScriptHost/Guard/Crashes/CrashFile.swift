@@ -44,6 +44,15 @@ package struct CrashFile: Sendable {
     package var place: String { line > 0 ? "\(source):\(line)" : source }
   }
 
+  /// A patch whose text ran, as its files were.
+  struct RanPatch: Sendable {
+    let path: String
+    /// When they were last changed, ns since 1970.
+    let changed: UInt64
+    /// It was loaded, and there when the process ended.
+    let isLive: Bool
+  }
+
   package let path: RawPath
   package let program: String
   package let buildID: String
@@ -67,6 +76,8 @@ package struct CrashFile: Sendable {
   /// Oldest first.
   package let crumbs: [Crumb]
   package let owners: [Owner]
+  /// Patches whose text ran; nil where not all are in the file.
+  let patches: [RanPatch]?
   /// Empty when there is none.
   package let report: String
 
@@ -110,6 +121,7 @@ package struct CrashFile: Sendable {
     isBeforeMain = file.pointee.reached_main == 0
     isAccounted = file.pointee.accounted != 0
     owners = Self.readOwners(memory)
+    patches = Self.readPatches(memory)
     crumbs = Self.readCrumbs(memory, owners)
     let length = min(Int(file.pointee.report_length), Int(CCRASH_REPORT_SIZE))
     report = String(decoding: UnsafeRawBufferPointer(start: memory + Int(CCRASH_AT_REPORT), count: length), as: UTF8.self)
@@ -157,9 +169,21 @@ package struct CrashFile: Sendable {
       return Owner(
         patch: field(MemoryLayout<CCrashOwner>.offset(of: \.patch), 64),
         selector: field(MemoryLayout<CCrashOwner>.offset(of: \.selector), 120),
-        source: field(MemoryLayout<CCrashOwner>.offset(of: \.source), 52),
+        source: field(MemoryLayout<CCrashOwner>.offset(of: \.source), 268),
         position: field(MemoryLayout<CCrashOwner>.offset(of: \.position), 16),
         line: at.assumingMemoryBound(to: CCrashOwner.self).pointee.line)
+    }
+  }
+
+  private static func readPatches(_ memory: UnsafeMutableRawPointer) -> [RanPatch]? {
+    let count = Int(memory.assumingMemoryBound(to: CCrashFile.self).pointee.patch_count)
+    guard count <= Int(CCRASH_PATCHES) else { return nil }
+    let first = memory + Int(CCRASH_AT_PATCHES)
+    return (0..<count).map { index in
+      let at = UnsafeRawPointer(first + index * MemoryLayout<CCrashPatch>.stride)
+      let patch = at.assumingMemoryBound(to: CCrashPatch.self).pointee
+      return RanPatch(
+        path: text(at + MemoryLayout<CCrashPatch>.offset(of: \.path)!, 500), changed: patch.changed, isLive: patch.is_live != 0)
     }
   }
 

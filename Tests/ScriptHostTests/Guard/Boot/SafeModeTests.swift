@@ -35,6 +35,68 @@ struct SafeModeTests {
     #expect(mode.plan([changed, Self.b]).out == [])
   }
 
+  /// Two starts that failed, with these patches.
+  private func failedTwice(_ ran: RanPatches, suspect: String? = nil, _ blame: BootEnd.Blame = .unsure) -> SafeMode {
+    var mode = SafeMode()
+    for _ in 0..<2 {
+      _ = mode.plan(Array(ran.all))
+      mode.note(.failed(suspect: suspect, blame, ran: ran))
+    }
+    return mode
+  }
+
+  @Test("a patch that was changed since the failed start is tried again, and no other is out in its place")
+  func changedSince() {
+    let changed = PatchStamp(path: "/p/b.lua", changed: 30), both: Set = [Self.a, Self.b]
+    let ran = RanPatches(all: both, live: both)
+    var newest = failedTwice(ran)
+    #expect(newest.planned().first == "the next start leaves out the newest patch '/p/b.lua' and clears: nothing, as no patch registered any")
+    newest.spareChanged { $0 != Self.b }
+    #expect(newest.planned() == ["the next start loads all patches, and clears: nothing, as no patch registered any"])
+    newest = failedTwice(ran)
+    #expect(newest.plan([Self.a, changed]).out == [])
+    // One that was removed needs nobody in its place, either.
+    newest = failedTwice(ran)
+    #expect(newest.plan([Self.a]).out == [])
+    // The same text is out, and a failed start of the changed one counts on.
+    newest = failedTwice(ran)
+    #expect(newest.plan([Self.a, Self.b]).out == [Self.b])
+    newest = failedTwice(ran)
+    _ = newest.plan([Self.a, changed])
+    newest.note(.failed(suspect: nil, ran: RanPatches(all: [Self.a, changed], live: [Self.a, changed])))
+    #expect(newest.plan([Self.a, changed]).out == [Self.a, changed])
+
+    var suspected = failedTwice(ran, suspect: "b.lua")
+    #expect(suspected.plan([Self.a, changed]).out == [])
+    suspected = failedTwice(ran, suspect: "a.lua")
+    #expect(suspected.plan([Self.a, changed]).out == [Self.a])
+    var condemned = SafeMode()
+    condemned.note(.failed(suspect: "b.lua", .atWork, ran: ran))
+    #expect(condemned.plan([Self.a, changed]).out == [])
+    condemned.note(.failed(suspect: "b.lua", .atWork, ran: RanPatches(all: [Self.a, changed], live: [Self.a, changed])))
+    #expect(condemned.plan([Self.a, changed]).out == [changed])
+  }
+
+  @Test("a patch that was refused is not the newest one")
+  func refused() {
+    let refused = PatchStamp(path: "/p/c.lua", changed: 40)
+    var mode = failedTwice(RanPatches(all: [Self.a, Self.b, refused], live: [Self.a, Self.b]))
+    #expect(mode.plan([Self.a, Self.b, refused]).out == [Self.b])
+    // Nor is one to blame that was to come back and was refused.
+    var trial = SafeMode()
+    trial.failures = 3
+    _ = trial.plan([Self.a, Self.b])
+    trial.note(.good)
+    _ = trial.plan([Self.a, Self.b])
+    #expect(trial.trial == Self.a)
+    trial.note(.failed(suspect: nil, ran: RanPatches(all: [Self.a], live: [])))
+    #expect(trial.retired.isEmpty && trial.failures == 1)
+    // Where none was live, none is out.
+    mode = failedTwice(RanPatches(all: [refused], live: []))
+    #expect(mode.planned().first == "the next start loads all patches, and clears: nothing, as no patch registered any")
+    #expect(mode.plan([Self.a, Self.b, refused]).out == [])
+  }
+
   @Test("who changed something before the crash is out after one start, and comes back where the program crashes by itself")
   func changed() {
     var mode = SafeMode()
