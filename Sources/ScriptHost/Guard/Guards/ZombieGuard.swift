@@ -77,7 +77,8 @@ enum ZombieGuard {
 final class Quarantine: Sendable {
   private struct Entry {
     let bytes: Int
-    let type: String
+    /// Its name is made where somebody is told.
+    let type: Metadata
     let number: UInt64
     /// It has references that stand for releases too many.
     let hasSpares: Bool
@@ -147,7 +148,7 @@ final class Quarantine: Sendable {
       // Without these, a release too many would have the runtime end it a second time.
       if isFreed { _ = retainMany(object, Self.spareReferences) }
       state.number += 1
-      state.ended[address] = Entry(bytes: type.instanceSize, type: type.name, number: state.number, hasSpares: isFreed)
+      state.ended[address] = Entry(bytes: type.instanceSize, type: type, number: state.number, hasSpares: isFreed)
       state.order.append((address, state.number))
       state.bytes += type.instanceSize
       return Self.surplus(&state, objectLimit, byteLimit)
@@ -155,7 +156,7 @@ final class Quarantine: Sendable {
     free(old)
   }
 
-  private typealias Old = (address: UInt, type: String, hasSpares: Bool)
+  private typealias Old = (address: UInt, type: Metadata, hasSpares: Bool)
 
   /// Takes out the oldest ones until the rest is within the limits; they are the caller's to free.
   private static func surplus(_ state: inout State, _ objects: Int, _ bytes: Int) -> [Old] {
@@ -182,7 +183,7 @@ final class Quarantine: Sendable {
       // Bits 33 to 62 count references; bit 63 says that they are counted elsewhere.
       let counters = object.load(fromByteOffset: 8, as: UInt64.self)
       let left = Int((counters << 1) >> 34)
-      if old.hasSpares, counters >> 63 == 0, left < Int(Self.spareReferences) { overReleased(old.type, Int(Self.spareReferences) - left) }
+      if old.hasSpares, counters >> 63 == 0, left < Int(Self.spareReferences) { overReleased(old.type.name, Int(Self.spareReferences) - left) }
       release(object)
     }
   }
@@ -192,7 +193,7 @@ final class Quarantine: Sendable {
     // Counters of objects: bit 32 says that the end has begun, bit 63 that they are elsewhere.
     let counters = object.load(fromByteOffset: 8, as: UInt64.self)
     guard counters & (1 << 32 | 1 << 63) != 0 else { return nil }
-    return state.withLock { $0.ended[UInt(bitPattern: object)]?.type }
+    return state.withLock { $0.ended[UInt(bitPattern: object)]?.type }?.name
   }
 
   /// Frees all.
