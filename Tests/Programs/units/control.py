@@ -2,7 +2,7 @@
 import json, os, random, socket, subprocess, sys, time
 from checks import *
 
-LIMIT = 20  # seconds that anything may take on a busy machine
+LIMIT = 60  # seconds that anything may take on a busy machine
 
 
 class Control:
