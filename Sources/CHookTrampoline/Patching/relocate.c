@@ -14,21 +14,14 @@
 // entry; exactly that is refused when the body has indirect jumps.
 #include <string.h>
 
-#include <Zydis/Zydis.h>
-
+#include "../Reading/decoder.h"
 #include "relocate.h"
 
 // MARK: Decoding
 
-static ZydisDecoder full_decoder(void) {
-  ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  return decoder;
-}
-
 /// A decoder that finds lengths, opcodes and immediates only: a third of the time.
 static ZydisDecoder quick_decoder(void) {
-  ZydisDecoder decoder = full_decoder();
+  ZydisDecoder decoder = hkt_decoder();
   ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
   return decoder;
 }
@@ -274,7 +267,7 @@ typedef struct Window {
 
 /// Whether bytes up to offset `needed` are padding: breakpoints and no-ops, whole instructions.
 static bool is_padding(const uint8_t *code, uint32_t from, uint32_t needed, uint64_t available) {
-  ZydisDecoder decoder = full_decoder();
+  ZydisDecoder decoder = hkt_decoder();
   uint64_t offset = from;
   while (offset < needed) {
     if (offset >= available) return false;
@@ -348,7 +341,7 @@ static bool same_as_file(const uint8_t *code, const HKTBody *body, const Window 
 
 /// Moves the instruction at the moving's place as a decoder reads it.
 static bool move_decoded(Moving *m, uint64_t left, uint32_t window) {
-  ZydisDecoder decoder = full_decoder();
+  ZydisDecoder decoder = hkt_decoder();
   ZydisDecodedInstruction i;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, m->bytes, left, &i, operands)))

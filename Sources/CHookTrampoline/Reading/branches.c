@@ -1,7 +1,8 @@
 // Where functions go, and who names them.
 #include "HKTThunk.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,34 +18,41 @@ static bool note_exit(const ZydisDecodedInstruction *in, const ZydisDecodedOpera
   return !jumps || !is_direct || found->target - address >= size;
 }
 
-size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *found, size_t capacity) {
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return SIZE_MAX;
-  size_t n = 0;
-  for (uint64_t offset = 0; offset < size;) {
+typedef enum Found { END, EXIT, RETURN, UNKNOWN } Found;
+
+/// Goes on from `offset` behind the next instruction that leaves the function or returns from it.
+static Found next_exit(const ZydisDecoder *decoder, const uint8_t *code, uint64_t size, uint64_t address, uint64_t *offset, HKTExit *exit) {
+  while (*offset < size) {
     ZydisDecodedInstruction in;
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return SIZE_MAX;
-    offset += in.length;
-    HKTExit exit;
-    if (!note_exit(&in, op, address + offset, address, size, &exit)) continue;
-    if (n < capacity) found[n] = exit;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder, code + *offset, size - *offset, &in, op))) return UNKNOWN;
+    *offset += in.length;
+    if (in.meta.category == ZYDIS_CATEGORY_RET) return RETURN;
+    if (note_exit(&in, op, address + *offset, address, size, exit)) return EXIT;
+  }
+  return END;
+}
+
+size_t hkt_find_exits(const uint8_t *code, uint64_t size, uint64_t address, HKTExit *exits, size_t capacity) {
+  ZydisDecoder decoder = hkt_decoder();
+  size_t n = 0;
+  uint64_t offset = 0;
+  HKTExit exit;
+  for (Found found; (found = next_exit(&decoder, code, size, address, &offset, &exit)) != END;) {
+    if (found == UNKNOWN) return SIZE_MAX;
+    if (found == RETURN) continue;
+    if (n < capacity) exits[n] = exit;
     n++;
   }
   return n;
 }
 
 bool hkt_may_return(const uint8_t *code, uint64_t size, uint64_t address) {
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
-  for (uint64_t offset = 0; offset < size;) {
-    ZydisDecodedInstruction in;
-    ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code + offset, size - offset, &in, op))) return true;
-    offset += in.length;
-    HKTExit exit;
-    if (in.meta.category == ZYDIS_CATEGORY_RET || (note_exit(&in, op, address + offset, address, size, &exit) && exit.is_jump)) return true;
-  }
+  ZydisDecoder decoder = hkt_decoder();
+  uint64_t offset = 0;
+  HKTExit exit;
+  for (Found found; (found = next_exit(&decoder, code, size, address, &offset, &exit)) != END;)
+    if (found != EXIT || exit.is_jump) return true;
   return false;
 }
 
@@ -131,8 +139,7 @@ size_t hkt_find_uses(const uint8_t *code, uint64_t size, uint64_t address, const
 }
 
 bool hkt_has_instruction(const uint8_t *code, uint64_t size, uint64_t wanted) {
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  ZydisDecoder decoder = hkt_decoder();
   uint64_t offset = 0;
   for (ZydisDecodedInstruction in; offset < wanted; offset += in.length)
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code + offset, size - offset, &in))) return true;

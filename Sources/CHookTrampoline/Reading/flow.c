@@ -459,9 +459,8 @@ static bool read_first_line(Reading *r, const ZydisDecoder *decoder, HKTPlaces w
 
 bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *host, HKTFlow *flow) {
   memset(flow, 0, sizeof *flow);
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   if (code->size == 0 || code->size > LARGEST_BODY) return false;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = UINT64_MAX, .is_whole = true};
   // The error register is looked at in the whole function.
   if (!(wanted & HKT_GPR(12)) && read_first_line(&r, &decoder, wanted)) return true;
@@ -470,28 +469,25 @@ bool hkt_read_flow(const HKTCode *code, HKTPlaces wanted, const HKTFlowHost *hos
 
 HKTPlaces hkt_read_possible(const HKTCode *code, const HKTFlowHost *host) {
   HKTFlow flow = {0};
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   if (code->size == 0 || code->size > LARGEST_BODY) return ~UINT64_C(0);
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return ~UINT64_C(0);
   Reading r = {.code = code, .host = host, .flow = &flow, .call = UINT64_MAX, .is_whole = true, .is_possible = true};
   return read_all_paths(&r, &decoder) && flow.is_whole ? flow.reads : ~UINT64_C(0);
 }
 
 bool hkt_read_results(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTFlow *flow) {
   memset(flow, 0, sizeof *flow);
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   if (code->size == 0 || code->size > LARGEST_BODY) return false;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = call - code->address, .is_whole = true};
   return read_all_paths(&r, &decoder);
 }
 
 bool hkt_read_after_call(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, bool is_possible, HKTFlow *flow) {
   memset(flow, 0, sizeof *flow);
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   uint64_t offset = returns_to - code->address;
   if (offset == 0 || offset > code->size || code->size > LARGEST_BODY) return false;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   Reading r = {.code = code, .host = host, .flow = flow, .call = 0, .returns_to = offset, .is_whole = true, .is_possible = is_possible,
                .after = RESULTS | HKT_GPR(12) | (is_possible ? AFTERWARDS : 0)};
   return read_all_paths(&r, &decoder);
@@ -499,10 +495,9 @@ bool hkt_read_after_call(const HKTCode *code, uint64_t returns_to, const HKTFlow
 
 HKTVariableUse hkt_variable_use(const HKTCode *code, uint64_t returns_to, const HKTFlowHost *host, int64_t variable, uint32_t size) {
   HKTFlow flow = {0};
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   uint64_t offset = returns_to - code->address;
   if (offset == 0 || offset > code->size || code->size > LARGEST_BODY || size == 0) return HKT_VARIABLE_MAY_BE_USED;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return HKT_VARIABLE_MAY_BE_USED;
   Reading r = {.code = code, .host = host, .flow = &flow, .call = 0, .returns_to = offset, .is_whole = true, .is_possible = true,
                .after = AFTERWARDS, .variable = variable, .variable_size = size};
   if (!read_all_paths(&r, &decoder) || !flow.is_whole || flow.rsp == NO_OFFSET) return HKT_VARIABLE_MAY_BE_USED;
@@ -535,19 +530,17 @@ static HKTPlaces written_before(const Reading *r, uint32_t call) {
 /// The function may use, after the call, what the register held that the callee has kept.
 static bool may_use_after(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces kept) {
   HKTFlow flow = {0};
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
+  ZydisDecoder decoder = hkt_decoder();
   Reading r = {.code = code, .host = host, .flow = &flow, .call = call, .is_whole = true, .is_possible = true, .after = kept};
   return !read_all_paths(&r, &decoder) || !flow.is_whole || flow.reads & kept;
 }
 
 bool hkt_read_call_site(const HKTCode *code, uint64_t call, const HKTFlowHost *host, HKTPlaces *written) {
   *written = 0;
-  ZydisDecoder decoder;
+  ZydisDecoder decoder = hkt_decoder();
   uint64_t offset = call - code->address;
   if (offset >= code->size) return false;
   if (code->size > LARGEST_BODY) return true;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return true;
   Reading r = {.code = code, .call = offset, .is_whole = true};
   r.steps = malloc(code->size * sizeof *r.steps);
   r.at = malloc(code->size * sizeof *r.at);

@@ -4,7 +4,7 @@
 
 #include "HKTFlow.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
 
 enum { NO_OFFSET = HKT_NO_OFFSET };
 

@@ -350,11 +350,10 @@ static HKTOwnership joined_balance(const Walk *w) {
 /// Prepares the walk and follows all paths; false where the code is not to be read.
 static bool begin(Walk *w, const HKTCode *code, HKTSelf self, HKTOwnedResults results, const HKTOwnershipHost *host) {
   *w = (Walk){.reader = {.code = code, .host = host, .results = results, .word = self.is_address ? self.word : HKT_NO_WORD,
-                      .is_certain = self.is_certain, .before = self.before}, .is_understood = true};
+                      .is_certain = self.is_certain, .before = self.before, .decoder = hkt_decoder()}, .is_understood = true};
   // What else is called on an address may be consuming as well: of that nothing is taken for granted.
   w->reader.is_strict = self.is_address || (host && host->is_of_protocol);
   if (code->size == 0 || code->size > LARGEST) return false;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&w->reader.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
   w->states = calloc(code->size, sizeof *w->states);
   w->queue = malloc(code->size * sizeof *w->queue);
   if (!w->states || !w->queue) return false;

@@ -14,7 +14,7 @@
 
 #include "HKTOwnership.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
 #include <stdlib.h>
 #include <string.h>
 

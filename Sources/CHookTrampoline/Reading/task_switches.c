@@ -2,7 +2,7 @@
 // the executor. Both are zero for none, the third for a default actor.
 #include "HKTThunk.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
 
 /// The general register's bit; 0 for others.
 static uint32_t bit_of(ZydisRegister reg) {
@@ -31,8 +31,7 @@ static uint32_t zeroed(const ZydisDecodedInstruction *in, const ZydisDecodedOper
 }
 
 size_t hkt_find_exit_jumps(const uint8_t *code, uint64_t size, uint64_t address, HKTExitJump *found, size_t capacity) {
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return 0;
+  ZydisDecoder decoder = hkt_decoder();
   size_t count = 0;
   uint32_t zero = 0;
   for (uint64_t offset = 0; offset < size;) {

@@ -5,7 +5,8 @@
 // those that such thunks are made of ends the reading.
 #include "HKTThunk.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
+
 #include <string.h>
 
 enum { LONGEST_THUNK = 512, FRAME_WORDS = 64, SLOTS = HKT_THUNK_SLOTS, FLOATS = HKT_THUNK_FLOATS };
@@ -348,8 +349,7 @@ HKTThunkKind hkt_read_thunk(const uint8_t *code, uint64_t size, uint64_t address
   uint64_t only;
   if (size == 0 || size > LONGEST_THUNK || !goes_to_one(code, size, address, &only)) return HKT_NO_THUNK;
   thunk->target = only;
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return HKT_NO_THUNK;
+  ZydisDecoder decoder = hkt_decoder();
   Machine m;
   start(&m);
   for (uint64_t offset = 0; offset < size;) {

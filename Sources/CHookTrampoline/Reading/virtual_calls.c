@@ -4,7 +4,7 @@
 // class, where it goes by address the object comes before that. Nothing is followed through memory: such functions keep self where it is.
 #include "HKTThunk.h"
 
-#include <Zydis/Zydis.h>
+#include "decoder.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R13 = 13, REGISTERS = 16 };
 
@@ -151,8 +151,7 @@ static bool only_reports(
 
 bool hkt_goes_by_slot(const uint8_t *code, uint64_t size, uint64_t address, const HKTVirtualSlot *slot) {
   enum { MOST = 256 };  // instructions: these functions are small
-  ZydisDecoder decoder;
-  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return false;
+  ZydisDecoder decoder = hkt_decoder();
   Reader r = {.slot = slot};
   r.value[R13] = (Value){READ, 0};
   uint64_t offset = 0;
