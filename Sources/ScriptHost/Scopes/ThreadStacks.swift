@@ -147,6 +147,13 @@ private struct Images {
     }
     let counter = UInt(stack.pointee.counter)
     if keepsFramePointers(counter) {
+      // A stub through which an import is called: `jmp *slot(%rip)` where it begins or behind `endbr64`, or the jump to the loader
+      // behind `push $index`.
+      let jump = bytes(at: counter, count: 6)
+      if words > 0, jump.starts(with: [0xff, 0x25]) || jump.starts(with: [0xf3, 0x0f, 0x1e, 0xfa]) || jump.starts(with: [0xf2, 0xff, 0x25]), isReturn(word(0)) {
+        return [word(0)]
+      }
+      if words > 1, jump.first == 0xe9, bytes(at: counter &- 5, count: 1) == [0x68], isReturn(word(1)) { return [word(1)] }
       let code = bytes(at: counter, count: 3)
       if words > 0, code.first == 0x55 || code.first == 0xc3, isReturn(word(0)) { return [word(0)] }
       let before = bytes(at: counter &- 1, count: 1)

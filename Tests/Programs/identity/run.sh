@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Tests/Programs/identity/run.sh [SEED]: of this project's own files every third or so, by the seed; IDENTITY_FILES=10000 takes them all; IDENTITY_ROUNDS traces of everything (2).
+# IDENTITY_WAYS=few: with a handler on everything, which takes seconds to put in, three of the other ways to use the program.
 # A program under ScriptHost does, byte by byte, what it does alone: swift-format over many files,
 # without patches, with an empty handler on all of its formatter, and with one on everything in it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
@@ -163,12 +164,15 @@ for mode in none formatter everything; do
   same_run "$mode: --in-place --recursive" "$work/a" "$work/b"
   check "$mode: the files it wrote are the same" diff -r "$work/copy-a" "$work/copy-b"
 
-  for file in odd-crlf.swift odd-empty.swift odd-syntax-error.swift; do
+  inputs=(odd-crlf.swift odd-empty.swift odd-syntax-error.swift)
+  commands=('--version' '--help' '--no-such-option' 'no-such-file.swift' 'dump-configuration' 'lint --strict odd-crlf.swift' '--configuration /dev/null odd-bom.swift')
+  if [ "$mode ${IDENTITY_WAYS:-all}" = 'everything few' ]; then inputs=(odd-syntax-error.swift) commands=('--no-such-option' 'lint --strict odd-crlf.swift'); fi
+  for file in "${inputs[@]}"; do
     capture "$work/a" swift-format <"$file"
     capture "$work/b" under "$with" swift-format <"$file"
     same_run "$mode: $file from stdin" "$work/a" "$work/b"
   done
-  for words in '--version' '--help' '--no-such-option' 'no-such-file.swift' 'dump-configuration' 'lint --strict odd-crlf.swift' '--configuration /dev/null odd-bom.swift'; do
+  for words in "${commands[@]}"; do
     # shellcheck disable=SC2086
     capture "$work/a" swift-format $words </dev/null
     # shellcheck disable=SC2086

@@ -23,6 +23,26 @@ struct ImportTableTests {
   }
 
   @Test(
+    "stubs agree with objdump", .enabled(if: Toolchain.has("objdump")),
+    arguments: [Toolchain.format, Toolchain.library("libdispatch"), "/lib/x86_64-linux-gnu/libm.so.6", "/usr/bin/gdb"])
+  func stubs(_ path: String) throws {
+    var stubs = ImportStubs(try ELFFile(path: path))
+    var compared = 0
+    // `0000000000001040 <usleep@plt>:`
+    for line in shell("objdump -dw -j .plt -j .plt.got -j .plt.sec \(path) 2>/dev/null | grep '@plt>:$'").split(separator: "\n") {
+      let columns = line.split(separator: " ")
+      guard columns.count == 2, let start = UInt64(columns[0], radix: 16), let end = columns[1].firstRange(of: "@plt>:")?.lowerBound else { continue }
+      let symbol = columns[1][..<end].dropFirst()
+      // Of an image's own function that is picked when it is loaded there is no import.
+      if symbol.hasPrefix("*") { continue }
+      let found = stubs.stub(at: start + 6)
+      #expect(found?.start == start && found?.symbol == symbol.split(separator: "@")[0], "\(path): \(line): \(String(describing: found))")
+      compared += 1
+    }
+    #expect(compared > 0)
+  }
+
+  @Test(
     "slots agree with readelf", .enabled(if: Toolchain.has("readelf")),
     arguments: [
       Toolchain.format, Toolchain.library("libFoundation"), Toolchain.library("libdispatch"), "/lib/x86_64-linux-gnu/libm.so.6",
