@@ -36,6 +36,14 @@ package struct LoadedImage: Sendable {
 }
 
 /// The images of this process at one moment.
+/// Files that hold ScriptHost itself, which are no part of the program.
+enum OurImages {
+  static func hold(_ path: String) -> Bool {
+    let name = path.split(separator: "/").last ?? path[...]
+    return name.hasPrefix("libScriptHost") || name.hasPrefix("libscripthost")
+  }
+}
+
 package struct LoadedImages: Sendable {
   /// In the loader's order: the main program first.
   package let images: [LoadedImage]

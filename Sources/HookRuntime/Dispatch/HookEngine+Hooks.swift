@@ -60,8 +60,7 @@ extension HookEngine {
 
   /// Takes a hook out, under the lock.
   func take(_ token: HookToken) -> Bool {
-    guard let hook = hooks.removeValue(forKey: token.id) else { return false }
-    onceHooks.remove(token)
+    guard let hook = strike(token) else { return false }
     guard let change = hook.family.sets.remove(hook.layer) else { return false }
     if !hook.family.publish(change) { hook.family.sets.mute(hook.layer) }
     hook.family.updateSites()
@@ -116,8 +115,7 @@ extension HookEngine {
       }
       var removed: [InstalledHook] = []
       for token in old {
-        guard let hook = hooks.removeValue(forKey: token.id) else { continue }
-        onceHooks.remove(token)
+        guard let hook = strike(token) else { continue }
         removed.append(hook)
         if let change = hook.family.sets.remove(hook.layer) { note(change, hook) }
       }

@@ -24,7 +24,9 @@ public final class HookEngine: @unchecked Sendable {
   /// C functions that were hooked without a prototype before they were hooked with one: families are never freed.
   var replacedFamilies: [HookedFamily] = []
   /// By their tokens' ids.
-  var hooks: [UInt64: InstalledHook] = [:]
+  private(set) var hooks: [UInt64: InstalledHook] = [:]
+  /// How many of them each owner has.
+  private var counts: [String: Int] = [:]
   private var nextToken: UInt64 = 1
   private var round: UInt64 = 0
   /// References that were taken under the lock; dropping one may run the program's code.
@@ -34,9 +36,9 @@ public final class HookEngine: @unchecked Sendable {
   /// Where they are.
   var objectFamilies: [ObjectIdentifier: HookedFamily] = [:]
   var objectsAfterSweep = 0
-  /// Asked of each hook, under the lock: why the owner may not have one on that function; nil: all may.
-  private var rule: (@Sendable (_ owner: String, Family) -> String?)?
-  package var policy: (@Sendable (_ owner: String, Family) -> String?)? {
+  /// Asked of each hook, under the lock: why the owner, who has so many, may not have one on that function; nil: all may.
+  private var rule: (@Sendable (_ owner: String, _ count: Int, Family) -> String?)?
+  package var policy: (@Sendable (_ owner: String, _ count: Int, Family) -> String?)? {
     get { lock.withLock { rule } }
     set { lock.withLock { rule = newValue } }
   }
@@ -177,7 +179,7 @@ public final class HookEngine: @unchecked Sendable {
         report.refused.append((requests[index].family.selector, .imageGone(requests[index].image.path)))
       }
       for index in requests.indices where !isGone(index) {
-        switch check(requests[index], index, round, layer) {
+        switch check(requests[index], index, candidates.count, round, layer) {
         case .success(let candidate):
           guard let candidate else { continue }
           if candidate.detour?.backEnd ?? .entry == .entry { candidate.hooked.take(in: round, at: candidates.count) }
@@ -203,10 +205,11 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Asks everything that can speak against a request; changes nothing of the program.
+  /// - Parameter beside: candidates of the same installation, which have one owner.
   private func check(
-    _ request: HookRequest, _ index: Int, _ round: UInt64, _ layer: (Family) -> LayerSpec?
+    _ request: HookRequest, _ index: Int, _ beside: Int, _ round: UInt64, _ layer: (Family) -> LayerSpec?
   ) -> Result<Candidate?, HookRefusal> {
-    if request.family.isImported { return checkImport(request, index, layer) }
+    if request.family.isImported { return checkImport(request, index, beside, layer) }
     let place: Place
     switch choose(request, round) {
     case .success(let found): place = found
@@ -219,14 +222,31 @@ public final class HookEngine: @unchecked Sendable {
     let candidate = Candidate(
       request: index, hooked: place.hooked, detour: place.detour,
       layer: LayerLifetime(spec, countsCalls: place.detour?.countsCalls ?? false))
-    if let reason = place.hooked.refusal(of: spec) ?? policyRefusal(spec, request.family) {
+    if let reason = place.hooked.refusal(of: spec) ?? policyRefusal(spec, beside, request.family) {
       drop(candidate)
       return .failure(reason)
     }
     return .success(candidate)
   }
 
-  private func policyRefusal(_ spec: LayerSpec, _ family: Family) -> HookRefusal? { rule?(spec.owner, family).map { .policy($0) } }
+  private func policyRefusal(_ spec: LayerSpec, _ beside: Int, _ family: Family) -> HookRefusal? {
+    rule?(spec.owner, counts[spec.owner, default: 0] + beside, family).map { .policy($0) }
+  }
+
+  /// Enters a hook in the books.
+  private func enter(_ hook: InstalledHook) {
+    hooks[hook.layer.token.id] = hook
+    counts[hook.layer.spec.owner, default: 0] += 1
+  }
+
+  /// Strikes a hook out of the books; nil when it is not there.
+  func strike(_ token: HookToken) -> InstalledHook? {
+    guard let hook = hooks.removeValue(forKey: token.id) else { return nil }
+    let owner = hook.layer.spec.owner
+    counts[owner] = counts[owner].flatMap { $0 > 1 ? $0 - 1 : nil }
+    onceHooks.remove(token)
+    return hook
+  }
 
   /// Where a request's calls can be diverted: by the back end that was asked for; otherwise by the entries, or by what reaches
   /// most of those that are possible.
@@ -272,7 +292,7 @@ public final class HookEngine: @unchecked Sendable {
   }
 
   /// Checks a hook of a C function, whose words depend on what the layer does.
-  private func checkImport(_ request: HookRequest, _ index: Int, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
+  private func checkImport(_ request: HookRequest, _ index: Int, _ beside: Int, _ layer: (Family) -> LayerSpec?) -> Result<Candidate?, HookRefusal> {
     guard case .type = request.scope else { return .failure(.scope(.noObject)) }
     if let backEnd = request.backEnd, backEnd != .importSlot { return .failure(.backEnd(backEnd, .notBuilt)) }
     let hooked: HookedFamily
@@ -281,7 +301,7 @@ public final class HookEngine: @unchecked Sendable {
     case .failure(let reason): return .failure(reason)
     }
     guard let spec = request.layer.map({ $0(request.family) }) ?? layer(request.family) else { return .success(nil) }
-    var reason = hooked.refusal(of: spec) ?? policyRefusal(spec, request.family)
+    var reason = hooked.refusal(of: spec) ?? policyRefusal(spec, beside, request.family)
     if reason == nil {
       switch hooked.importDiversion(request.family, for: spec) {
       case .success(let diversion):
@@ -406,7 +426,7 @@ public final class HookEngine: @unchecked Sendable {
     // Of a selector that was never hooked there were none; others count for themselves.
     let wasHooked = hooked.noteHook(in: round)
     let before = wasHooked && candidate.layer.state == nil ? hooked.deliveredCalls : 0
-    hooks[layer.token.id] = InstalledHook(layer: layer, family: hooked, callsBefore: before)
+    enter(InstalledHook(layer: layer, family: hooked, callsBefore: before))
     if candidate.layer.spec.isOnce { onceHooks.insert(layer.token) }
     report.tokens.append((layer.token, hooked.family.key))
     if let detour = candidate.detour { tell(detour, of: hooked, &report) }

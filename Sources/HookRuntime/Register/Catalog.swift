@@ -388,8 +388,7 @@ package final class ProcessCatalog: @unchecked Sendable {
     if name.hasPrefix("libswiftCore.") || name.hasPrefix("libswift_Concurrency.") || name.hasPrefix("libswiftSynchronization.") {
       return name
     }
-    if name.hasPrefix("libScriptHost") || name.hasPrefix("libscripthost") { return name }
-    return nil
+    return OurImages.hold(name) ? name : nil
   }
 
   /// Calls of other selectors may enter the family's bodies.

@@ -1,4 +1,4 @@
-// NearestNames — what a mistyped selector may have meant.
+// NearestNames — what a mistyped selector may have meant. The host's own names are never meant.
 
 package enum NearestNames {
   /// Up to three selectors close to `text`; empty when nothing is close.
@@ -9,7 +9,7 @@ package enum NearestNames {
     let wanted = Array(text.utf8)
     let bound = max(2, wanted.count / 6)
     var best: [(distance: Int, name: String)] = []
-    for image in images ?? ProcessCatalog.shared.images(for: pattern) {
+    for image in images ?? ProcessCatalog.shared.images(for: pattern) where !OurImages.hold(image.path) {
       image.eachSelector { name, declaration, _ in
         if let module = pattern.module, abs(name.utf8.count - wanted.count) > bound, !name.hasPrefix(module) { return true }
         guard abs(name.utf8.count - wanted.count) <= bound else { return true }
@@ -40,7 +40,7 @@ package enum NearestNames {
     var names: Set<String> = []
     /// Types without their modules: `Cart.**` may mean `Shop.Cart.**`.
     var whole: [String: Set<String>] = [:]
-    for image in images {
+    for image in images where !OurImages.hold(image.path) {
       for type in SwiftTypes(file: image.file).types {
         let steps = type.name.split(separator: ".")
         names.insert(steps.prefix(spelled.count).joined(separator: "."))

@@ -6,6 +6,8 @@ package final class TypeCatalog: @unchecked Sendable {
   package static let shared = TypeCatalog()
   private let lock = RecursiveLock()
   private var names: [String: TypeDescriptor] = [:]
+  /// Those of ScriptHost itself, which are no part of the program.
+  private var ours: Set<String> = []
   private var seen: Set<String> = []
   /// The reverse of `names`, filled when asked for.
   private var byDescriptor: [TypeDescriptor: String] = [:]
@@ -19,9 +21,11 @@ package final class TypeCatalog: @unchecked Sendable {
     byDescriptor = [:]
     let loaded = LoadedImages.snapshot()
     for image in loaded.images where image.file?.isSwift == true && seen.insert(image.path).inserted {
+      let isOurs = OurImages.hold(image.path)
       for type in SwiftTypes(image: image, among: loaded).types {
         guard let address = UnsafeRawPointer(bitPattern: UInt(type.descriptor) &+ image.bias) else { continue }
         names[type.name] = TypeDescriptor(address)
+        if isOurs { ours.insert(type.name) }
       }
     }
   }
@@ -44,9 +48,11 @@ package final class TypeCatalog: @unchecked Sendable {
       return byDescriptor[descriptor]
     }
   }
+  /// The program's own and its libraries'.
   package var all: [String] {
     lock.withLock {
-      refresh(); return Array(names.keys)
+      refresh()
+      return names.keys.filter { !ours.contains($0) }
     }
   }
 }

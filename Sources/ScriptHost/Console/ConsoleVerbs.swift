@@ -33,7 +33,7 @@ private enum ConsoleSessions {
 
 extension ControlVerbs {
   static let console = [
-    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .worker) { call in
+    ControlVerb("console.open", "begin a session of the console; with 'write' it may change the program, with 'completes' names are read for 'console.complete' at once; lasts as long as the request is open", on: .observer) { call in
       ConsoleSessions.sweep()
       do throws(PatchError) {
         let session = try ConsoleSession(mayWrite: call.request["write"]?.bool ?? false, log: call.host.log, policy: call.host.patches.policy) { text in

@@ -8,7 +8,8 @@ package struct ControlVerb: Sendable {
   package enum Runner: Sendable {
     /// The control thread, between two clients: must not run scripts, open files or wait.
     case control
-    /// The worker, and the observer when a request before it goes on for long: only looks, runs no script, must not wait for the loader.
+    /// The worker, and the observer when a request before it goes on for long: only looks or begins a session, runs no script of a user,
+    /// must not wait for the loader.
     case observer
     /// The worker, one request after the other: may run scripts and take its time.
     case worker

@@ -73,10 +73,23 @@ package enum PatchConfig {
       // A whole number is one that a setting with a fraction may have.
       if case .number = settings[index].value, case .int(let whole) = value { value = .number(Double(whole)) }
       if isDeclared, kind(settings[index].value) != kind(value) {
-        throw .header("\(place): setting '\(name)' is \(kind(settings[index].value)), as the patch's header declares it, found \(kind(value))")
+        throw .header("\(place): setting '\(name)' is \(kind(settings[index].value)), as the patch's header declares it, found \(found(value, of: name))")
       }
       settings[index] = JSONValue.Member(member.name, value)
     }
+  }
+
+  /// What a setting is set to; a secret, and what is long, by its kind alone.
+  private static func found(_ value: JSONValue, of name: String) -> String {
+    let text: String
+    switch value {
+    case .bool(let value): text = "\(value)"
+    case .int(let value): text = "\(value)"
+    case .number(let value): text = "\(value)"
+    case .string(let value): text = EventText.printable(value)
+    case .null, .array, .object: return kind(value)
+    }
+    return Masking.isSecret(name) || text.utf8.count > 64 ? kind(value) : "\(kind(value)), '\(text)'"
   }
 
   private static func kind(_ value: JSONValue) -> String {

@@ -10,7 +10,6 @@ package final class PatchRights: Sendable {
   private let file: String
   /// Nil: a session of the console, which asks for all there is.
   private let asked: Set<Capability>?
-  private let hooks = Atomic<Int>(0)
 
   package init(_ policy: Policy, id: String, asked: [Capability]?) {
     self.policy = policy
@@ -64,12 +63,12 @@ package final class PatchRights: Sendable {
     return nil
   }
 
-  /// Why a hook of the patch is refused; nil when it is not, and is counted then.
-  func refusalOfHook(_ family: Family) -> String? {
+  /// Why a hook of the patch, which has so many, is refused; nil when it is not.
+  func refusalOfHook(_ family: Family, beside count: Int) -> String? {
     if let why = refusal(of: family) { return why }
     guard let most = rules.budgets?.hooks else { return nil }
-    if hooks.add(1, ordering: .relaxed).newValue <= most.value { return nil }
-    return "the patch has made \(most.value) hooks, and \(file):\(most.line) allows no more"
+    if count < most.value { return nil }
+    return "the patch has \(count) hooks, and \(file):\(most.line) allows no more"
   }
 
   /// A property is spelled by its accessors, too: what is said of `Shop.User.password` is said of `Shop.User.password.get`.
@@ -88,6 +87,6 @@ enum HookRights {
   static func set(_ rights: PatchRights, of owner: String) {
     all.withLock { $0[owner] = rights }
     // Once there is one policy there is always one.
-    HookEngine.shared.policy = { owner, family in all.withLock { $0[owner] }?.refusalOfHook(family) }
+    HookEngine.shared.policy = { owner, count, family in all.withLock { $0[owner] }?.refusalOfHook(family, beside: count) }
   }
 }

@@ -80,6 +80,8 @@ for number, (what, text) in enumerate(LOADS):
         check(f"{what}: a thread of the program has both locks again", host.command("hold " + copy) == "holding")
     threads = [ask(name, "load", path=write(f"more{number}.lua", f'patch {{ id = "more{number}" }}\n{text}\n'))]
     threads.append(ask(f"open {number}", "console.open"))
+    until(lambda: f"open {number}" in late, "the session")
+    check(f"{what}: a session of the console begins beside its load", "session" in late[f"open {number}"] and not os.path.exists(gate), late)
     answers = {each: held(each) for each in ("hooks", "patches", "top", "costs", "status", "help", "guards")}
     waited = name not in late
     waits += waited
@@ -92,7 +94,6 @@ for number, (what, text) in enumerate(LOADS):
     threads[0].join()
     check(f"{what}: its load is answered when the locks are free again", late[name]["ok"], late)
     check(f"{what}: it is in the list, and goes", any(each["id"] == f"more{number}" for each in control.ask("patches")["patches"]) and control.ask("unload", patch=f"more{number}")["ok"])
-    until(lambda: "session" in late.get(f"open {number}", {}), "the session")
 check("of a load that waits something is shown", waits > 0, late)
 check("the program goes on", host.command("report").startswith("calls "))
 control.close()

@@ -338,7 +338,7 @@ run settings settings -- ./subject-O
 says 'settings: an undeclared one is refused, the nearest told' settings.err "declares no setting 'digit'; did you mean 'digits'?"
 printf '{ "digits": "four" }' >settings/plan.json
 run settings settings -- ./subject-O
-says 'settings: of another kind' settings.err "setting 'digits' is a whole number, as the patch's header declares it, found a text"
+says 'settings: of another kind' settings.err "setting 'digits' is a whole number, as the patch's header declares it, found a text, 'four'"
 printf '{ "digits": ' >settings/plan.json
 run settings settings -- ./subject-O
 says 'settings: a file that is no JSON' settings.err 'plan.json: no JSON'

@@ -38,7 +38,7 @@ package struct Importer: Sendable {
   }
 
   private static func access(_ name: String, holdsOurCode: Bool) -> Access {
-    if name.hasPrefix("libScriptHost") || name.hasPrefix("libscripthost") { return .never("it is ScriptHost itself") }
+    if OurImages.hold(name) { return .never("it is ScriptHost itself") }
     if name.hasPrefix("liblua5.4.") || name.hasPrefix("libZydis.") || name.hasPrefix("libZycore.") {
       return .never("ScriptHost works with it")
     }
