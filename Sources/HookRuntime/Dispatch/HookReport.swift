@@ -63,6 +63,8 @@ public struct HookInfo: Sendable {
   package let token: HookToken
   /// The function it is on: `Shop.Cart.total(tax:)`.
   public var selector: String { token.selector }
+  /// The key of its family, which overloads do not share.
+  package let key: String
   /// Who made it: a module of the program, or a patch.
   public let owner: String
   public let group: String?

@@ -273,9 +273,15 @@ enum HookAPI {
         guard let text = callback.text(0) else { return callback.fail("'hooks' takes a selector or a glob, got \(ValueBridge.describe(callback[0]))") }
         // What is not there may be waited for.
         var names: Set<String> = [text]
-        if case .success(let found) = SelectorLookup.resolve(text, suggesting: false) { names.formUnion(found.map(\.1.selector)) }
+        if case .success(let found) = SelectorLookup.resolve(text, suggesting: false) {
+          names.formUnion(found.map(\.1.selector))
+          // Overloads share their name.
+          let keys = Set(found.map(\.1.key))
+          infos = infos.filter { keys.contains($0.key) }
+        } else {
+          infos = infos.filter { $0.selector == text }
+        }
         callback.spent()
-        infos = infos.filter { names.contains($0.selector) }
         waits = waits.filter { names.contains($0.selector) }
       }
       let table = shl_table_new(scope, Int32(infos.count + waits.count), 0)

@@ -14,6 +14,8 @@ local ok, why = pcall(method, "static Kinds.Pick.value(_:)")
 print("ambiguous", ok and "both" or why:find("Int", 1, true) ~= nil)
 local ok, why = pcall(method, "Kinds.Pick.Inner.dep()")
 print("near", ok, why:find("did you mean 'deep()'?", 1, true) ~= nil)
+print("overloads", #hooks "static Kinds.Pick.value(_: Int)", #hooks "static Kinds.Pick.value(at:)")
+-- prints: overloads	1	1
 -- prints: money	1	2
 -- prints: near	false	true
 -- program: value: <int><text><label><other>
