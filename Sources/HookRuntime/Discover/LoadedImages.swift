@@ -35,7 +35,6 @@ package struct LoadedImage: Sendable {
   let executable: [Range<UInt>]
 }
 
-/// The images of this process at one moment.
 /// Files that hold ScriptHost itself, which are no part of the program.
 enum OurImages {
   static func hold(_ path: String) -> Bool {
@@ -44,6 +43,7 @@ enum OurImages {
   }
 }
 
+/// The images of this process at one moment.
 package struct LoadedImages: Sendable {
   /// In the loader's order: the main program first.
   package let images: [LoadedImage]
