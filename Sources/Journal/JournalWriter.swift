@@ -199,7 +199,8 @@ package final class JournalWriter: @unchecked Sendable {
   }
 
   /// Appends a payload's words, which need no copy of the writer.
-  package func append(_ kind: RecordKind, _ words: (start: UnsafeRawPointer, count: Int), isCut: Bool) -> UInt64? {
+  /// - Parameter time: the clock of records now, where it was read already; 0: it is read here.
+  package func append(_ kind: RecordKind, _ words: (start: UnsafeRawPointer, count: Int), isCut: Bool, at time: UInt64 = 0) -> UInt64? {
     guard alive.pointee == 1 else { return nil }
     let length = RecordFormat.recordHeaderSize + words.count * 8
     // The key's value is only ever set by acquire(), to a state.
@@ -212,7 +213,7 @@ package final class JournalWriter: @unchecked Sendable {
     guard let state else { return nil }
     return Self.write(
       kind, flags: isCut ? RecordFormat.flagCut : 0, words: words, length: length,
-      monotonic: clockNanoseconds(CLOCK_MONOTONIC), offset: self, into: state)
+      monotonic: time != 0 ? time : clockNanoseconds(CLOCK_MONOTONIC), offset: self, into: state)
   }
 
   /// Stores one record at the state's place; there is room for it.

@@ -144,7 +144,10 @@ private struct Sidecar {
       throw Failure(status: 1, sentence: "no state directory: HOME is not set; use --state DIR")
     }
     self.state = state
-    add("journal", StateDirectory.journal(in: state).description)
+    let journal = StateDirectory.journal(in: state)
+    // What follows is made all the same, of nothing: programs may record later, and a file from before is no answer.
+    _ = JournalView.isMissing(journal)
+    add("journal", journal.description)
     add("state", state.description)
     add("boot", currentBootID())
     if let program = arguments.text("--program") { add("program", program) }

@@ -109,12 +109,16 @@ struct JournalView {
     return now > age ? now - age : 0
   }
 
+  /// There is no journal, which is told.
+  static func isMissing(_ directory: RawPath) -> Bool {
+    guard directory.status() == nil else { return false }
+    Output.note("nothing was recorded yet in '\(directory)'; start a program with scripthost run, or choose --state DIR")
+    return true
+  }
+
   /// Prints what there is and, when following, what comes; answers the exit status.
   consuming func show() -> Int32 {
-    if !follows, directory.status() == nil {
-      Output.note("nothing was recorded yet in '\(directory)'; start a program with scripthost run, or choose --state DIR")
-      return 0
-    }
+    if !follows, Self.isMissing(directory) { return 0 }
     var records = poll(isFinal: !follows)
     // A record that began before the end of the last one may belong to an older session.
     records.sort(by: Self.isEarlier)

@@ -27,12 +27,12 @@ package struct CallView {
   package var durationNanoseconds: UInt64 { hkt_call_duration_ns(call) }
   /// errno of the program: as the caller left it; once the original ran, as that did.
   package var errno: Int32 { call.pointee.error_number }
-  /// The result is what C functions return when errno tells why: -1 or NULL.
+  /// The result is what C functions return when errno tells why: -1 (of any type), or NULL.
   package var saysFailure: Bool {
     switch withPlan({ $0.resultSlot }).kind {
     case .int32: Int32(truncatingIfNeeded: frame.pointee.results.integer.0) == -1
-    case .int64: Int64(bitPattern: frame.pointee.results.integer.0) == -1
-    case .none: frame.pointee.results.integer.0 == 0 && withPlan { $0.result.info?.size == 8 }
+    case .int64, .uint64: frame.pointee.results.integer.0 == .max
+    case .none: [0, .max].contains(frame.pointee.results.integer.0) && withPlan { $0.result.info?.size == 8 }
     default: false
     }
   }

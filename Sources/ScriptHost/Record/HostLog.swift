@@ -57,11 +57,12 @@ package final class HostLog: Sendable {
   }
 
   /// Appends a record that is complete.
+  /// - Parameter time: the clock of records now, where the caller has read it.
   @inline(__always)
-  func append(_ kind: RecordKind, _ fields: inout FieldWriter) {
+  func append(_ kind: RecordKind, _ fields: inout FieldWriter, at time: UInt64 = 0) {
     guard let lasting else { return appendLate(kind, &fields) }
     // `recorder` holds it as long as this log is there.
-    withUnsafeMutablePointer(to: &fields) { fields in lasting._withUnsafeGuaranteedRef { $0.record(kind, in: &fields.pointee) } }
+    withUnsafeMutablePointer(to: &fields) { fields in lasting._withUnsafeGuaranteedRef { $0.record(kind, in: &fields.pointee, at: time) } }
   }
 
   @inline(never)

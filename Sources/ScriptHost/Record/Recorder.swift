@@ -54,10 +54,10 @@ package final class Recorder: Sendable {
 
   /// Records on the path of a call: the writer is not copied on its way to the journal.
   @inline(__always)
-  func record(_ kind: RecordKind, in place: inout FieldWriter) {
+  func record(_ kind: RecordKind, in place: inout FieldWriter, at time: UInt64 = 0) {
     let (words, isCut) = (place.words(), place.isCut)
     // `journal` holds it as long as this recorder is there.
-    let sequence = lasting.flatMap { $0._withUnsafeGuaranteedRef { $0.append(kind, words, isCut: isCut) } }
+    let sequence = lasting.flatMap { $0._withUnsafeGuaranteedRef { $0.append(kind, words, isCut: isCut, at: time) } }
     if let sink { write(kind, place, sequence ?? 0, to: sink) }
   }
 

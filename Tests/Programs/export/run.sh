@@ -48,6 +48,18 @@ requests=$("$scripthost" events --json --state "$state" --kind network | wc -l)
 judged '' python3 "$here/resumed.py" killed.taken $((distinct + requests))
 kill "$collector"
 
+# Where nothing was recorded each says so, and makes what there is to make.
+says_nothing() {
+  ended "no journal: $1 ends as events does" nowhere
+  says "no journal: $1 says so" nowhere.err "nothing was recorded yet in '$work/nowhere/journal'"
+}
+capture nowhere "$scripthost" report --state "$work/nowhere" -o nowhere.html
+says_nothing report
+capture nowhere "$scripthost" query --state "$work/nowhere" 'SELECT count(*) FROM records'
+says_nothing query
+capture nowhere "$scripthost" export --state "$work/nowhere" --jsonl -
+says_nothing export
+
 # One that is not there: nothing is lost, and the sentence says so.
 rm -rf "$state/export"
 capture down timeout 5 "$scripthost" export --state "$state" --otlp http://127.0.0.1:9 --follow

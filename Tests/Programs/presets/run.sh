@@ -235,6 +235,7 @@ for level in -Onone -O; do
   says "$level: a name that is looked up is a span" lookup.jsonl '"name":"dns localhost"'
   check "$level: connections that are made are spans" [ "$(grep -c '"name":"connect".*"result":0' lookup.jsonl)" -ge 1 ]
   check "$level: one that fails has its reason" grep -q '"name":"connect".*"errno":106.*"result":-1' lookup.jsonl
+  check "$level: of one that succeeds no errno is told" bash -c 'grep "\"name\":\"connect\".*\"result\":0" lookup.jsonl | grep -q "\"errno\":null" && ! grep "\"name\":\"connect\".*\"result\":0" lookup.jsonl | grep -q "\"errno\":[0-9]"'
   check "$level: a connection that is taken is a span" grep -qE '"name":"accept".*"kind":"server".*"listener":[0-9]+,"descriptor":[0-9]+' lookup.jsonl
 done
 

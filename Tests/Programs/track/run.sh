@@ -59,6 +59,11 @@ for level in -Onone -O; do
   sampled=$(grep -c '^sampled' limits.said)
   check "$level: about a tenth is sampled ($sampled of 3000)" [ "$sampled" -gt 200 -a "$sampled" -lt 400 ]
 
+  # Paths that call the program show what is read: once for the first call of each rule.
+  tracked unread shelf
+  check "$level: a repeat by 'same' and what is over the rate are left out" [ "$(cut -d' ' -f1 unread.said | tr '\n' ' ')" = 'put take ' ]
+  says "$level: and not read" unread.out 'looked at 3'
+
   tracked handles taps 3000
   check "$level: a rule that is removed, or off, records nothing" bash -c '! grep -q "^gone\|^off" handles.said'
   check "$level: a rule that stays records" grep -q '^seen {"name":"button 0"}$' handles.said

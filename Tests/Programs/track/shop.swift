@@ -42,6 +42,18 @@ final class Cart {
 }
 enum Refused: Error { case voucher(number: Int, why: String), closed }
 
+/// How often a shelf was looked at.
+nonisolated(unsafe) var looks = 0
+final class Shelf {
+  private var count = 0
+  @inline(never) func look() -> Int {
+    looks += 1
+    return count
+  }
+  @inline(never) func put() { count += 1 }
+  @inline(never) func take() { count -= 1 }
+}
+
 struct Meter {
   var count: Int
   var name: String
@@ -102,6 +114,15 @@ func edges() {
   fclose(file)
 }
 
+func shelf() {
+  let shelf = Shelf()
+  for _ in 0..<3 {
+    shelf.put()
+    shelf.take()
+  }
+  print(shelf.look(), "looked at", looks)
+}
+
 /// - Parameter pause: microseconds between two of a thread.
 func ticks(_ count: Int, pause: UInt32 = 0) {
   let threads = 8
@@ -129,6 +150,7 @@ switch CommandLine.arguments[1] {
 case "visits": try visits()
 case "taps": taps(count)
 case "edges": edges()
+case "shelf": shelf()
 case "paced": ticks(count, pause: 200)
 case "killed":
   ticks(count)

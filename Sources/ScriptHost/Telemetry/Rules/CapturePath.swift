@@ -128,7 +128,8 @@ final class CapturePath: Sendable {
   func read(_ view: CallView, atExit: Bool, _ body: (CapturedValue) -> Void) {
     switch root {
     case .duration: body(.integer(Int64(clamping: view.durationNanoseconds)))
-    case .errno: body(.integer(Int64(view.errno)))
+    // Of a call that did not fail it would be that of one before.
+    case .errno: body(view.saysFailure ? .integer(Int64(view.errno)) : .null)
     case .error:
       let error = view.errorBox()
       if error == 0 { return body(.null) }

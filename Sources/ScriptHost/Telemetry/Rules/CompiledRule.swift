@@ -209,18 +209,28 @@ final class CompiledRule: @unchecked Sendable {
     }
   }
 
-  /// Adds the fields; answers whether the record is to be written.
+  /// Adds the fields; answers whether the record is to be written. What `same` and `rate` leave out is not read.
+  /// - Parameter first: adds what the verb itself has of the call; `dedupe` goes by it, too.
   @inline(__always)
-  func fill(_ view: CallView, atExit: Bool, _ writer: inout FieldWriter) -> Bool {
+  func fill(_ view: CallView, atExit: Bool, _ writer: inout FieldWriter, first: (inout FieldWriter) -> Void = { _ in }) -> Bool {
+    let key = gate.hasDedupe ? same?.value(view, printer)?.whole : nil
+    // Of calls without a key, equal records are repeats: they are made first.
+    let comparesRecords = gate.hasDedupe && key == nil
+    if !comparesRecords, !passes(key) { return false }
+    first(&writer)
     var steady = -1
     for index in 0..<fields.count {
-      if gate.hasDedupe, steady < 0, fields[index].path._withUnsafeGuaranteedRef({ $0.root == .duration }) { steady = writer.count }
+      if comparesRecords, steady < 0, fields[index].path._withUnsafeGuaranteedRef({ $0.root == .duration }) { steady = writer.count }
       fields[index].add(view, atExit: atExit, printer, &writer)
     }
-    if gate.hasDedupe {
-      let bytes = UnsafeRawBufferPointer(start: writer.base, count: steady < 0 ? writer.count : steady)
-      if !gate.isNew(same?.value(view, printer)?.whole ?? hash(bytes)) { return false }
-    }
+    return !comparesRecords || passes(hash(UnsafeRawBufferPointer(start: writer.base, count: steady < 0 ? writer.count : steady)))
+  }
+
+  /// The call is no repeat, and there is room for it in the rate.
+  /// - Parameter key: what its repeats have in common; nil: it has none.
+  @inline(__always)
+  private func passes(_ key: UInt64?) -> Bool {
+    if let key, !gate.isNew(key) { return false }
     return gate.hasRoom()
   }
 }

@@ -98,12 +98,15 @@ final class ControlLayer: @unchecked Sendable {
     let effects = Effects.count
     var writer = FieldWriter(name.borrowed, into: thread.pointee.recordBuffer)
     let start = writer.count
-    SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
-    add(names.action, action, view, &writer)
-    if let target { add(names.target, target, view, &writer) }
-    if let frame { addFrame(frame, view, &writer) }
-    let about = writer.count
-    guard rule.fill(view, atExit: false, &writer) else { return }
+    var about = start
+    let isRecorded = rule.fill(view, atExit: false, &writer) { writer in
+      SpanFieldNames.shared.add(names.type, TreeRule.type(of: view, declared), &writer)
+      add(names.action, action, view, &writer)
+      if let target { add(names.target, target, view, &writer) }
+      if let frame { addFrame(frame, view, &writer) }
+      about = writer.count
+    }
+    guard isRecorded else { return }
     if let taps, let object = view.selfObject {
       taps.note(UInt(bitPattern: object), UnsafeRawBufferPointer(start: writer.base + start, count: about - start), before: effects)
     }

@@ -11,8 +11,9 @@ final class SpanMaker: @unchecked Sendable {
   private let span: SpanDefinition
   private let parent: CapturePath?
   private let links: [CapturePath]
-  /// As records have it; spelling a case out takes the runtime longer than the rest of a record.
-  private let kind: String
+  /// Its kind and, of a span without an error, its status: as records have them.
+  private let kind: [UInt8]
+  private let noError: [UInt8]
   private let log: HostLog
   let rule: CompiledRule
   /// Attributes are read when the call is over.
@@ -37,11 +38,22 @@ final class SpanMaker: @unchecked Sendable {
     let literal = given.literal ?? ""
     name = RecordName(literal.isEmpty ? family.selector : literal)
     self.span = span
-    kind = "\(span.kind)"
+    let names = SpanFieldNames.shared
+    kind = Self.encoded { names.add(names.kind, "\(span.kind)", &$0) }
+    noError = Self.encoded { names.add(names.status, "unset", &$0) }
     hasLateFields = rule.fields.contains(where: \.isLate)
     self.rule = rule
     self.log = log
     ThreadScopes.use()
+  }
+
+  private static func encoded(_ add: (inout FieldWriter) -> Void) -> [UInt8] {
+    withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { buffer in
+      var writer = FieldWriter(FieldWriter.noName, into: buffer)
+      let start = writer.count
+      add(&writer)
+      return Array(writer.encoded(from: start))
+    }
   }
 
   // MARK: Begin
@@ -104,10 +116,11 @@ final class SpanMaker: @unchecked Sendable {
     _ scope: TraceScope, failure: String?, _ thread: UnsafeMutablePointer<ScriptThread>, _ more: ((inout FieldWriter) -> Void)? = nil
   ) {
     guard scope.isRecorded else { return }
-    let duration = hkt_now_ns() &- scope.start
+    let now = hkt_now_ns()
+    let duration = now &- scope.start
     var writer = start(scope, thread)
     write(scope, duration, failure, more, &writer)
-    record(scope, &writer)
+    record(scope, &writer, at: now)
     if let tail = scope.tail, scope.isRoot { settle(tail, isKept: failure != nil || duration >= span.slow ?? .max) }
   }
 
@@ -124,10 +137,10 @@ final class SpanMaker: @unchecked Sendable {
     writer.add(names.trace, identifier: scope.trace.low, high: scope.trace.high)
     writer.add(names.span, identifier: scope.span)
     if scope.parent != 0 { writer.add(names.parent, identifier: scope.parent) }
-    names.add(names.kind, kind, &writer)
+    kind.withUnsafeBytes { writer.addEncoded($0) }
     writer.add(names.start, scope.start)
     writer.add(names.duration, duration)
-    names.add(names.status, failure == nil ? "unset" : "error", &writer)
+    if failure == nil { noError.withUnsafeBytes { writer.addEncoded($0) } } else { names.add(names.status, "error", &writer) }
     if let failure, !failure.isEmpty { names.add(names.message, failure, &writer) }
     if !scope.links.isEmpty {
       writer.beginList("links")
@@ -142,9 +155,9 @@ final class SpanMaker: @unchecked Sendable {
     writer.end()
   }
 
-  private func record(_ scope: TraceScope, _ writer: inout FieldWriter) {
+  private func record(_ scope: TraceScope, _ writer: inout FieldWriter, at now: UInt64) {
     if let tail = scope.tail, tail.keepBack(writer.encoded(from: 0)) { return }
-    log.append(.span, &writer)
+    log.append(.span, &writer, at: now)
   }
 
   /// The root is over: its trace is written, or forgotten.
