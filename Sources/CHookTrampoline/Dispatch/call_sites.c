@@ -151,6 +151,12 @@ bool hkt_ignores_error(const HKTCall *call, uint64_t *return_address) {
   return false;
 }
 
+bool hkt_must_not_return(const HKTCall *call) {
+  if (call->is_async || !call->site) return false;
+  const HKTCallSite *site = hkt_call_site(hkt_caller_stack(call)[-1]);
+  return site && site->ends;
+}
+
 uint64_t hkt_frames_end(const uint64_t *stack, uint32_t frames) {
   for (; frames > 0; frames--) {
     const HKTCallSite *site = hkt_call_site(stack[-1]);

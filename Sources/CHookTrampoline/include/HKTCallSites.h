@@ -18,6 +18,7 @@ typedef struct HKTCallSite {
   bool is_known;       // the code was understood; else all that is above is empty
   bool is_direct;      // the call names its callee: the caller may know its code
   bool tests_error;    // looks whether there is an error
+  bool ends;           // the caller has no code behind the call: it was compiled with a callee that does not return
   bool leaves;         // the call's caller is a part of an async function, which looks at no object before it is left
   uint64_t image_begin, image_end;  // of the caller's image in memory; 0: not known
   uint64_t module;     // names the caller's module; 0: not known, or it may be a copy that another one made
@@ -73,6 +74,9 @@ HKTResultUse hkt_result_use(const struct HKTCall *call, HKTPlaces asked);
 /// The caller goes on without a look at the error register, and so do those it returns it to. Tells the last call site looked at.
 /// Not for async calls.
 bool hkt_ignores_error(const struct HKTCall *call, uint64_t *return_address);
+
+/// The call's caller has no code to go on with, so that the call must not return. Not for async calls.
+bool hkt_must_not_return(const struct HKTCall *call);
 
 /// Where the frames end of that call's caller and the callers around it, `frames` in all: calls that begin further up the stack
 /// find them gone. UINT64_MAX where the code does not tell.

@@ -291,6 +291,7 @@ package struct HandlerChanges {
   /// - Throws: why it cannot end so. The door abandons the handler then.
   package mutating func finish(hasResult: Bool) throws(HandlerProblem) {
     if phase == HKT_AROUND, originalRuns == 0 {
+      if hkt_must_not_return(view.call) { throw .mustNotReturn }
       if !hasResult, stagedResult == nil, !view.withPlan({ $0.resultIsVoid }) { throw .leftOut }
       try leaveOutOriginal()
     }
@@ -422,6 +423,8 @@ package enum HandlerProblem: Error {
   case runsOnce
   /// The handler gave no result, and the original has not run.
   case leftOut
+  /// The original has not run, and the caller has no code behind the call: it was compiled with a function that does not return.
+  case mustNotReturn
   /// The original consumes an argument that nobody else can end.
   case mustRun
   /// The original of an async function must run: not all of its arguments on the stack are known.

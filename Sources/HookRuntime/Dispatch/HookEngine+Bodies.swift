@@ -189,6 +189,8 @@ extension HookedFamily {
   /// Why a layer cannot take part in this selector's calls.
   func refusal(of spec: LayerSpec) -> HookRefusal? {
     if let imported = family.imported { return imported.refusal(of: spec) }
+    if spec.needsResult, family.declaration.neverReturns { return .beforeOnly("it \(NotContained.neverReturns)") }
+    if spec.phases & UInt32(HKT_ON_AROUND) != 0, image.isKnownNotToReturn(family) { return .beforeOnly("it \(NotContained.neverReturns)") }
     if spec.phases & UInt32(HKT_ON_AROUND) != 0 {
       if family.declaration.kind.isDeinit { return .aroundDeinit }
       if family.declaration.isCoroutine { return .aroundCoroutine }

@@ -68,6 +68,7 @@ extension Flows {
     guard let function = symbols.symbol(containing: address - 1), function.size > 0,
       var code = code(function.address, Int(function.size))
     else { return }
+    site.ends = hasNothing(behind: address, in: function)
     if let caller = parser.declaration(Self.wholeFunction(function.nameText)), caller.specialization.isEmpty {
       site.module = CallPlan.module(named: caller.module)
     }
@@ -89,6 +90,23 @@ extension Flows {
     } else if certain.rsp != Int32(HKT_NO_OFFSET), certain.rsp <= 0 {
       // The frame of an async function goes on in its task.
       site.frame = -certain.rsp
+    }
+  }
+
+  /// The function ends, or traps, at the file's `address`, which a call in it returns to.
+  private func hasNothing(behind address: UInt64, in function: ImageSymbol) -> Bool {
+    let left = function.address + UInt64(function.size) - address
+    // ud2.
+    if left < 2 { return left == 0 }
+    return code(address, 2).map { $0.bytes[0] == 0x0f && $0.bytes[1] == 0x0b } ?? false
+  }
+
+  /// A caller of the function at the file's `address` has no code behind its call: it was compiled with a function that does not return.
+  func hasCallerWithNothingBehind(_ address: UInt64) -> Bool {
+    (sites(to: address) ?? []).contains { site in
+      // A direct call has five bytes; all else that names a function is a jump.
+      guard site.at + 5 <= site.function.address + UInt64(site.function.size), code(site.at, 1)?.bytes[0] == 0xE8 else { return false }
+      return hasNothing(behind: site.at + 5, in: site.function)
     }
   }
 

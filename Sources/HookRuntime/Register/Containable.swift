@@ -33,7 +33,7 @@ extension ImageCatalog {
     if declaration.functionType.result.isNever { return NotContained.neverReturns }
     for body in family.bodies {
       // Whatever its type says: callers that were compiled with it may have nothing behind the call.
-      if let code = code(of: body), !CodeExits.mayReturn(code, size: UInt64(body.size), address: body.address) { return NotContained.neverReturns }
+      if !mayReturn(body) { return NotContained.neverReturns }
       let plan = plan(of: body, in: family)
       if let reason = whyNotContained(plan, selfPlan(of: body, by: plan)) { return reason }
     }
@@ -57,6 +57,17 @@ extension ImageCatalog {
       return "returns '\(plan.result.type.description(qualified: true))', which cannot be put in the place of a result here"
     }
     return nil
+  }
+
+  private func mayReturn(_ body: Body) -> Bool {
+    code(of: body).map { CodeExits.mayReturn($0, size: UInt64(body.size), address: body.address) } ?? true
+  }
+
+  /// The code of a body returns nowhere, and a caller in the image was compiled with that: it has no code behind its call.
+  func isKnownNotToReturn(_ family: Family) -> Bool {
+    family.bodies.contains { body in
+      !mayReturn(body) && lock.withLock { flows.hasCallerWithNothingBehind(body.address - bias) }
+    }
   }
 
   /// A signal whose handler is one of the bodies now, or calls one: what C has of a Swift function only goes on to it.
@@ -127,4 +138,9 @@ extension ImageCatalog {
       return bytes[next] == 0x0f && bytes[next + 1] == 0xb1
     }
   }
+}
+
+extension Declaration {
+  /// Its type says that calls do not return, nor throw: their callers may have no code behind them.
+  var neverReturns: Bool { functionType.result.isNever && functionType.thrown == .never }
 }

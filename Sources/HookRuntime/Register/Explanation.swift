@@ -48,6 +48,8 @@ package enum Explanation {
     }
     if family.declaration.isCoroutine {
       lines.append("  positions  before and after: after runs when the access has begun and sees what is yielded; it cannot be replaced")
+    } else if family.isBeforeOnly || image.isKnownNotToReturn(family) {
+      lines.append("  positions  before only: it \(NotContained.neverReturns)")
     } else if !family.declaration.functionType.result.isVoid {
       lines.append(
         "  result     a replaced result may be ignored by callers in module \(family.declaration.module) that the compiler optimised together with it"

@@ -298,7 +298,7 @@ package struct Family: Sendable {
   var isImported: Bool { importing != nil }
 
   /// Nothing may stand on the stack while it runs: hooks come before it only.
-  package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? false }
+  package var isBeforeOnly: Bool { imported.map { ImportedFunction.beforeOnly($0.name) != nil } ?? declaration.neverReturns }
 
   /// Reads addresses where they are: going through the bodies copies each.
   func hasBody(at address: UInt64) -> Bool { bodies.indices.contains { bodies[$0].address == address } }

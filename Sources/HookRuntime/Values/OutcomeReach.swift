@@ -105,20 +105,33 @@ package enum OutcomeReach {
     "'\(selector)' is private: where it is optimised, its code may rely on what its callers pass, and take a value that none of them passes for another; hook them, or a function that is not private"
   }
 
-  /// Certainly all of a result that is a number, a Bool or a String.
+  /// Certainly all of a result that is a number, a Bool or a String; of an async call, as far as the code that its caller is resumed in tells.
   @inline(__always)
   package static func isRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
-    let places: UInt64
-    switch slot.kind {
-    case .void: return true
-    case .none: return false
-    case .double, .float: places = firstFloat
-    case .string: places = firstInteger | secondInteger
-    default: places = firstInteger
-    }
-    if call.pointee.is_async != 0 || call.pointee.site == nil { return true }
+    if slot.kind == .void || call.pointee.site == nil { return true }
+    if slot.kind == .none { return false }
+    if call.pointee.is_async != 0 { return mayBeRead(slot, call) }
+    let places =
+      switch slot.kind {
+      case .double, .float: firstFloat
+      case .string: firstInteger | secondInteger
+      default: firstInteger
+      }
     guard let site = hkt_call_site(hkt_caller_stack(call)[-1]) else { return true }
     return site.pointee.read & places == places || !site.pointee.is_direct
+  }
+
+  /// All of an async call's result may be read where its caller is resumed.
+  @inline(never)
+  private static func mayBeRead(_ slot: ValueSlot, _ call: UnsafeMutablePointer<HKTCall>) -> Bool {
+    let places: UInt64 =
+      switch slot.kind {
+      case .double, .float: firstFloat
+      case .string: 1 << resumedIntegers[0] | 1 << resumedIntegers[1]
+      default: 1 << resumedIntegers[0]
+      }
+    guard let site = GoingOn.after(call).site, site.pointee.is_known else { return true }
+    return site.pointee.possible & places == places
   }
 
   /// Which of the registers the caller reads after the call; nil where its code is not known.

@@ -375,6 +375,7 @@ final class LuaHook: LayerFacts, @unchecked Sendable {
     switch problem {
     case .leftOut where position == .contain: "the answer to a trap returned no value"
     case .leftOut: "the handler neither called the original nor returned a value; end it with 'return call:original()'"
+    case .mustNotReturn: HandlerError.mustNotReturn(selector: selector).description
     case .stackUnknown: BridgeError.originalMustRun.description
     case .mustRun: "the original consumes an argument that cannot be released without it; call the original"
     case .runsOnce: BridgeError.runsOnce(selector).description

@@ -67,6 +67,43 @@ for level in -O -Osize; do
   check "$level actor: nothing given away is left behind" grep -qx 'live 0' run.out
 done
 
+# Numbers and texts of async functions: what the part of the caller that is resumed does not read is told.
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -suppress-warnings -parse-as-library -module-name Main "$here/later.swift" -o later
+  capture plain timeout 60 ./later
+  capture run timeout 120 "$scripthost" run --state "state-later$level" --patches "$here/later.lua" -- ./later
+  ended "$level later: the program ends as it does alone" run
+  same "$level later: what is read is replaced" <(printf '%s\n' 'used 900' 'passed 900' 'text a text of lua that is long enough for the heap' \
+    'part 1.5' 'flag false' dropped 'the end') run.out
+  check "$level later: nothing that is read is refused" bash -c "! grep -a \"'Main.used\" run.err"
+  [ "$level" = -Onone ] || says "$level later: what is not read is told" run.err "the result of 'Main.dropped(_:)' is not read by its caller"
+done
+
+# Functions that never return: their callers may have no code behind the call.
+for level in -Onone -O -Osize; do
+  swiftc -swift-version 6 "$level" -suppress-warnings -module-name Main "$here/ends.swift" -o ends
+  for way in stop die choose; do
+    capture plain timeout 60 ./ends "$way"
+    capture run timeout 120 "$scripthost" run -v --state "state-ends$level$way" --patches "$here/ends.lua" -- ./ends "$way"
+    for position in around after; do
+      check "$level $way: '$position' of a function that never returns is refused" \
+        grep -q "Main.stop(_:) $position: .*only 'before' can be hooked: it never returns, and its callers are compiled for that" run.err
+    done
+    check "$level $way: an error is all that a function may end with" grep -q '^caught number(1)' run.out
+    case $level,$way in
+      -Onone,die | -Onone,choose) ended "$level $way: callers that know nothing go on" run; check "$level $way: to the end" grep -qx 'the end' run.out ;;
+      *) ended "$level $way: the program ends as it does alone" run "$(cat plain.status)" ;;
+    esac
+    case $level,$way in
+      -Onone,*) check "$level $way: what may return is hooked" grep -q 'Main.die(_:) around: hooked' run.err ;;
+      *,die) says "$level $way: 'around' of what is known not to return is refused" run.err "cannot hook 'Main.die(_:)': only 'before'" ;;
+      *,choose) says "$level $way: an around that leaves the original out is told" run.err \
+        "the handler around 'Main.choose(_:)' did not run the original, and its caller has no code behind the call" ;;
+    esac
+    [ "$way" != stop ] || check "$level $way: 'before' runs" grep -q 'before 900' run.err
+  done
+done
+
 # What nobody was compiled together with is in no doubt.
 clang=$(toolchain_bin)/clang
 "$clang" -O1 -shared -fPIC -DDEEP -o libdeep.so "$here/through.c"

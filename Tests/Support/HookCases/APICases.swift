@@ -375,6 +375,14 @@ private func filled() -> Cart {
       check(
         refusal { try Hooks.around("\(module).Cart.deinit") { call in try call.original() } },
         "cannot hook '\(module).Cart.deinit': a 'deinit' must run exactly once; use 'before' (self can be read) or 'after'", "deinit")
+      for refused in [
+        refusal { try Hooks.around("\(module).halt(_:)") { call in try call.original() } }, refusal { try Hooks.after("\(module).halt(_:)") { _ in } },
+      ] {
+        check(
+          refused,
+          "cannot hook '\(module).halt(_:)': only 'before' can be hooked: it never returns, and its callers are compiled for that", "Never")
+      }
+      try Hooks.before("\(module).halt(_:)") { _ in }.remove()
       check(
         refusal { try Hooks(Cart.self).before("ad(_:price:quantity:)") { _ in } },
         "no selector 'ad(_:price:quantity:)' in \(module).Cart; did you mean 'add(_:price:quantity:)'?", "a near miss")

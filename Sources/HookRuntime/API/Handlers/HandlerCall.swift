@@ -341,6 +341,7 @@ struct HandlerCall: ~Copyable {
     switch problem {
     case .runsOnce: .runsOnce(selector: selector)
     case .leftOut: .leftOut(selector: selector, returning: plan.result.info?.name ?? "a value")
+    case .mustNotReturn: .mustNotReturn(selector: selector)
     case .mustRun: .mustRun(selector: selector)
     case .stackUnknown: .argumentsUnknown(selector: selector)
     case .cannotThrow: .cannotThrow(selector: selector, error: thrown.map { "\($0)" } ?? "an error")

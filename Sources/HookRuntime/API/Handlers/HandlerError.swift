@@ -23,6 +23,8 @@ public enum HandlerError: Error, Sendable, Equatable {
   case callIsOver
   /// The handler neither ran the original nor returned a value for it.
   case leftOut(selector: String, returning: String)
+  /// The handler did not run the original, and the caller has no code behind the call, because the function never returns.
+  case mustNotReturn(selector: String)
   /// The function throws nothing, or only errors of one type, and the handler threw something else.
   case cannotThrow(selector: String, error: String)
   /// A value that was to be kept lies in the frame of the call's caller, and is gone when that returns.
@@ -55,6 +57,8 @@ extension HandlerError: CustomStringConvertible {
     case .callIsOver: "this call is over, or belongs to another thread; copy what you need while its handler runs"
     case .leftOut(let selector, let type):
       "the handler around '\(selector)' neither ran the original nor returned a value; call 'call.original()', or return \(type)"
+    case .mustNotReturn(let selector):
+      "the handler around '\(selector)' did not run the original, and its caller has no code behind the call: the function never returns; hook the caller instead"
     case .cannotThrow(let selector, let error):
       "the handler of '\(selector)' threw '\(error)', which the function cannot throw; catch it in the handler"
     case .inFrame(let type):
