@@ -43,6 +43,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   /// Absent is null.
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ number: some BinaryInteger) { self = .int(Int64(clamping: number)) }
+  package init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
+  /// An object; a member without a value is left out.
+  package init(members: (name: String, value: JSONValue?)...) {
+    self = .object(members.compactMap { member in member.value.map { Member(member.name, $0) } })
+  }
 }
 
 // MARK: Writing

@@ -48,7 +48,7 @@ struct Finding: Sendable {
       case .note: "note    "
       case .missing: "missing "
       }
-    return mark + subject + String(repeating: " ", count: max(1, 18 - subject.count)) + fact
+    return mark + subject.padded(to: 18, least: 1) + fact
   }
 
   static func ok(_ subject: String, _ fact: String) -> Finding { Finding(grade: .ok, subject: subject, fact: fact) }

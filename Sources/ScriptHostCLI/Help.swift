@@ -1,4 +1,5 @@
 // Help — manual pages in plain text, made from the interface.
+internal import Journal
 
 /// Writes the help of the command and of its subcommands.
 enum Help {
@@ -8,7 +9,7 @@ enum Help {
   static func overview(_ commands: [Subcommand]) -> String {
     let widest = commands.map(\.name.count).max() ?? 0
     let list = commands.map { command in
-      "  " + pad(command.name, widest + 3) + command.summary
+      "  " + command.name.padded(to: widest + 3, least: 1) + command.summary
     }
     return """
       scripthost: make a Swift program scriptable, without rebuilding it
@@ -72,15 +73,11 @@ enum Help {
   }
 
   private static func statuses(_ statuses: [ExitStatus]) -> String {
-    statuses.map { "  " + pad($0.code, 5) + $0.meaning }.joined(separator: "\n")
+    statuses.map { "  " + $0.code.padded(to: 5, least: 1) + $0.meaning }.joined(separator: "\n")
   }
 
   private static func entry(_ label: String, _ text: String) -> String {
     "  " + label + "\n" + wrap(text, indent: 6)
-  }
-
-  private static func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   /// Breaks at blanks so that lines fit a terminal; lines after the first start at `hanging`.

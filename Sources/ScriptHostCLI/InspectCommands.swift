@@ -124,12 +124,12 @@ private struct Inspection {
 
   private func print(_ type: TypeRecord) {
     if isJSON {
-      var line = "{\"kind\":\"\(type.kind)\",\"name\":\(JSON.string(type.name)),\"generic\":\(type.isGeneric)"
-      if let superclass = type.superclass { line += ",\"superclass\":\(JSON.string(superclass))" }
-      line += ",\"fields\":[" + type.fields.map { "{\"name\":\(JSON.string($0.name)),\"var\":\($0.isVar)}" }.joined(separator: ",") + "]}"
-      return Output.line(line)
+      return Output.line(JSONValue(members:
+        ("kind", .string("\(type.kind)")), ("name", .string(type.name)), ("generic", .bool(type.isGeneric)),
+        ("superclass", type.superclass.map { .string($0) }),
+        ("fields", .array(type.fields.map { ["name": .string($0.name), "var": .bool($0.isVar)] }))).line)
     }
-    Output.line("\(type.kind)".padded(7) + type.name + (type.superclass.map { ": \($0)" } ?? ""))
+    Output.line("\(type.kind)".padded(to: 7) + type.name + (type.superclass.map { ": \($0)" } ?? ""))
     guard showsFields else { return }
     for field in type.fields { Output.line("         \(type.kind == .enum ? "case" : field.isVar ? "var" : "let") \(field.name)") }
   }
@@ -187,17 +187,17 @@ private struct Inspection {
       let reasons = family.bodies.map { image.refusal(of: $0, in: family) }
       let hookable = reasons.count { $0 == nil }
       if isJSON {
-        Output.line(
-          "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true))),\"bodies\":\(family.bodies.count),\"hookable\":\(hookable)"
-            + ",\"image\":\(JSON.string(image.path)),\"refused\":[\(reasons.compactMap { $0.map { JSON.string($0.code) } }.joined(separator: ","))]"
-            + ",\"symbols\":[\(family.bodies.map { JSON.string($0.mangledName) }.joined(separator: ","))]}")
+        Output.line(JSONValue(members:
+          ("selector", .string(image.fullName(family))), ("typed", .string(image.fullName(family, typed: true))),
+          ("bodies", JSONValue(family.bodies.count)), ("hookable", JSONValue(hookable)), ("image", .string(image.path)),
+          ("refused", JSONValue(reasons.compactMap { $0?.code })), ("symbols", JSONValue(family.bodies.map(\.mangledName)))).line)
         continue
       }
       let state =
         hookable == 0
         ? "not hookable: \(reasons.compactMap { $0 }.first?.description ?? HookRefusal.noBody.description)"
         : "hookable, \(hookable < family.bodies.count ? "\(hookable) of " : "")" + bodies(family)
-      Output.line(image.fullName(family, typed: true).padded(60) + "  " + state)
+      Output.line(image.fullName(family, typed: true).padded(to: 60) + "  " + state)
     }
     Output.flush()
   }
@@ -228,29 +228,26 @@ private struct Inspection {
   /// The facts of an explanation as one object; "inlined" is null without debug information, "text" what a person reads.
   private func explanation(_ image: ImageCatalog, _ family: Family) -> String {
     let bodies = family.bodies.map { body in
-      let refusal = image.refusal(of: body, in: family)
-      return "{\"symbol\":\(JSON.string(body.mangledName)),\"form\":\(JSON.string(body.form.words)),\"bytes\":\(body.size)"
-        + ",\"refused\":\(refusal.map { JSON.string($0.code) } ?? "null")}"
+      JSONValue(members:
+        ("symbol", .string(body.mangledName)), ("form", .string(body.form.words)), ("bytes", JSONValue(body.size)),
+        ("refused", JSONValue(image.refusal(of: body, in: family)?.code)))
     }
-    return "{\"selector\":\(JSON.string(image.fullName(family))),\"typed\":\(JSON.string(image.fullName(family, typed: true)))"
-      + ",\"image\":\(JSON.string(image.path)),\"bodies\":[\(bodies.joined(separator: ","))]"
-      + ",\"inlined\":\(image.inlinedCopies(of: family).map { "\($0)" } ?? "null"),\"text\":\(JSON.string(Explanation.text(family, image, among: catalogs)))"
-      + ",\"backEnds\":[\(Reach(family, in: image, among: catalogs).all().map(claim).joined(separator: ","))]}"
+    return JSONValue(members:
+      ("selector", .string(image.fullName(family))), ("typed", .string(image.fullName(family, typed: true))), ("image", .string(image.path)),
+      ("bodies", .array(bodies)), ("inlined", image.inlinedCopies(of: family).map { JSONValue($0) } ?? .null),
+      ("text", .string(Explanation.text(family, image, among: catalogs))),
+      ("backEnds", .array(Reach(family, in: image, among: catalogs).all().map(claim)))).line
   }
-}
 
-extension Inspection {
   /// One back end's reach: what it claims of each way to call.
-  private func claim(_ reach: BackEndReach) -> String {
+  private func claim(_ reach: BackEndReach) -> JSONValue {
     if let (code, reason) = reach.refusal {
-      return "{\"name\":\"\(reach.backEnd.rawValue)\",\"refused\":\(JSON.string(code)),\"reason\":\(JSON.string(reason))}"
+      return ["name": .string(reach.backEnd.rawValue), "refused": .string(code), "reason": .string(reason)]
     }
-    let claims = CallWay.allCases.map { "\"\($0.rawValue)\":\"\(reach.claims[$0]?.rawValue ?? "none")\"" }.joined(separator: ",")
-    return "{\"name\":\"\(reach.backEnd.rawValue)\",\"refused\":null,\"chosen\":\(reach.isChosen),\"reach\":{\(claims)}"
-      + ",\"limits\":[\(reach.limits.map(JSON.string).joined(separator: ","))]}"
+    let claims = CallWay.allCases.map { JSONValue.Member($0.rawValue, .string(reach.claims[$0]?.rawValue ?? "none")) }
+    return [
+      "name": .string(reach.backEnd.rawValue), "refused": .null, "chosen": .bool(reach.isChosen), "reach": .object(claims),
+      "limits": JSONValue(reach.limits),
+    ]
   }
-}
-
-extension String {
-  fileprivate func padded(_ width: Int) -> String { count < width ? self + String(repeating: " ", count: width - count) : self }
 }

@@ -1,5 +1,6 @@
 // QueryText — the answer of a query: a table for people, JSON lines or CSV for programs.
 internal import Exporters
+internal import Journal
 
 enum QueryText {
   static func text(_ columns: [String], _ rows: [[Database.Value]], format: String) -> String {
@@ -31,8 +32,7 @@ enum QueryText {
     let widths = columns.indices.map { column in min(60, ([columns] + rows).map { $0[column].count }.max() ?? 0) }
     func line(_ cells: [String]) -> String {
       zip(cells, widths).map { cell, width in
-        let shown = cell.count > width ? cell.prefix(width - 1) + "…" : cell[...]
-        return shown + String(repeating: " ", count: width - shown.count)
+        (cell.count > width ? cell.prefix(width - 1) + "…" : cell).padded(to: width)
       }.joined(separator: "  ").trimmedRight + "\n"
     }
     return line(columns) + line(widths.map { String(repeating: "-", count: $0) }) + rows.map(line).joined()

@@ -11,18 +11,10 @@ enum TestText {
 
   /// One object with `patch`, `test`, `file`, `line`, `ok`, `ns` and, where it failed, `message`.
   static func json(_ outcome: ScriptTests.Outcome) -> String {
-    var text = "{\"patch\":"
-    EventText.append(json: outcome.test.environment.fileName, to: &text)
-    text += ",\"test\":"
-    EventText.append(json: outcome.test.name, to: &text)
-    text += ",\"file\":"
-    EventText.append(json: outcome.test.file, to: &text)
-    text += ",\"line\":\(outcome.test.line),\"ok\":\(outcome.failure == nil),\"ns\":\(outcome.nanoseconds)"
-    if let failure = outcome.failure {
-      text += ",\"message\":"
-      EventText.append(json: place(outcome, failure), to: &text)
-    }
-    return text + "}\n"
+    JSONValue(members:
+      ("patch", .string(outcome.test.environment.fileName)), ("test", .string(outcome.test.name)), ("file", .string(outcome.test.file)),
+      ("line", JSONValue(outcome.test.line)), ("ok", .bool(outcome.failure == nil)), ("ns", JSONValue(outcome.nanoseconds)),
+      ("message", outcome.failure.map { .string(place(outcome, $0)) })).line + "\n"
   }
 
   /// Messages begin with file and line where Lua knows them.

@@ -74,31 +74,23 @@ struct Survey {
   }
 
   private static func json(_ selector: SelectorCoverage, _ image: ImageCatalog, withPlaces: Bool) -> String {
-    var line = "{\"selector\":"
-    EventText.append(json: image.fullName(selector.family, typed: true), to: &line)
-    line += ",\"kind\":\"\(selector.kind)\",\"generic\":\(selector.isGeneric),\"bodies\":\(selector.family.bodies.count)"
-    line += ",\"refused\":[" + selector.refusals.map { "\"\($0.code)\"" }.joined(separator: ",") + "],\"symbols\":["
-    line += selector.family.bodies.map { "\"\($0.mangledName)\"" }.joined(separator: ",") + "],\"obstacle\":"
-    if let obstacle = selector.obstacle { EventText.append(json: obstacle, to: &line) } else { line += "null" }
-    return line + (withPlaces ? ",\"places\":[" + places(selector.family, image) + "]" : "") + "}"
+    JSONValue(members:
+      ("selector", .string(image.fullName(selector.family, typed: true))), ("kind", .string("\(selector.kind)")),
+      ("generic", .bool(selector.isGeneric)), ("bodies", JSONValue(selector.family.bodies.count)),
+      ("refused", JSONValue(selector.refusals.map(\.code))), ("symbols", JSONValue(selector.family.bodies.map(\.mangledName))),
+      ("obstacle", JSONValue(selector.obstacle)), ("places", withPlaces ? places(selector.family, image) : nil)).line
   }
 
   /// For each body: its address in the file, and where the plan has self, the arguments and the result.
-  private static func places(_ family: Family, _ image: ImageCatalog) -> String {
-    family.bodies.map { body in
+  private static func places(_ family: Family, _ image: ImageCatalog) -> JSONValue {
+    .array(family.bodies.map { body in
       let plan = image.plan(of: body, in: family)
-      var text = "{\"address\":\(body.address - image.bias),\"merged\":\(body.form == .merged),\"self\":"
-      EventText.append(json: plan.selfPlan.notation, to: &text)
-      text += ",\"result\":"
-      EventText.append(json: plan.result.location.notation, to: &text)
       let arguments = plan.arguments.map { argument in
-        var text = "["
-        EventText.append(json: argument.type.description(qualified: true), to: &text)
-        text += argument.isInout ? ",true," : ",false,"
-        EventText.append(json: argument.location.notation, to: &text)
-        return text + "]"
+        JSONValue.array([.string(argument.type.description(qualified: true)), .bool(argument.isInout), .string(argument.location.notation)])
       }
-      return text + ",\"arguments\":[" + arguments.joined(separator: ",") + "]}"
-    }.joined(separator: ",")
+      return JSONValue(members:
+        ("address", JSONValue(body.address - image.bias)), ("merged", .bool(body.form == .merged)),
+        ("self", .string(plan.selfPlan.notation)), ("result", .string(plan.result.location.notation)), ("arguments", .array(arguments)))
+    })
   }
 }

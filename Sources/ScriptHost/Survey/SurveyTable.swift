@@ -85,7 +85,7 @@ struct SurveyTable {
 
   private static func list(_ title: String, _ counts: [String: Int]) -> [String] {
     if counts.isEmpty { return [] }
-    return ["", title] + counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "  " + padded("\($0.value)", 7) + "  " + $0.key }
+    return ["", title] + counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "  " + "\($0.value)".aligned(to: 7) + "  " + $0.key }
   }
 
   private static func line(_ name: String, _ row: Row) -> String {
@@ -98,10 +98,8 @@ struct SurveyTable {
   }
 
   private static func line(_ name: String, _ columns: [String]) -> String {
-    (name + String(repeating: " ", count: max(1, 14 - name.count))) + columns.map { padded($0, 13) }.joined()
+    name.padded(to: 14, least: 1) + columns.map { $0.aligned(to: 13) }.joined()
   }
-
-  private static func padded(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
 
   private static func share(_ part: Int, _ whole: Int) -> String {
     guard whole > 0 else { return "-" }
@@ -110,24 +108,19 @@ struct SurveyTable {
   }
 
   var json: String {
-    var line = "{\"image\":"
-    EventText.append(json: image, to: &line)
-    line += ",\"compilerMade\":\(compilerMade),\"gone\":\(gone),\"kinds\":{"
-    line += rows.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\"\($0.key)\":" + Self.json($0.value) }.joined(separator: ",")
-    line += "},\"all\":" + Self.json(total) + ",\"refusals\":" + Self.json(refusals) + ",\"obstacles\":" + Self.json(obstacles) + "}"
-    return line
+    let kinds = rows.sorted { $0.key.rawValue < $1.key.rawValue }.map { JSONValue.Member("\($0.key)", Self.json($0.value)) }
+    return JSONValue(members:
+      ("image", .string(image)), ("compilerMade", JSONValue(compilerMade)), ("gone", JSONValue(gone)), ("kinds", .object(kinds)),
+      ("all", Self.json(total)), ("refusals", Self.json(refusals)), ("obstacles", Self.json(obstacles))).line
   }
 
-  private static func json(_ row: Row) -> String {
-    "{\"selectors\":\(row.selectors),\"whole\":\(row.whole),\"inPart\":\(row.inPart),\"decoded\":\(row.decoded),\"plain\":\(row.plain),\"plainDecoded\":\(row.plainDecoded)}"
+  private static func json(_ row: Row) -> JSONValue {
+    JSONValue(members:
+      ("selectors", JSONValue(row.selectors)), ("whole", JSONValue(row.whole)), ("inPart", JSONValue(row.inPart)),
+      ("decoded", JSONValue(row.decoded)), ("plain", JSONValue(row.plain)), ("plainDecoded", JSONValue(row.plainDecoded)))
   }
 
-  private static func json(_ counts: [String: Int]) -> String {
-    let pairs = counts.sorted { $0.key < $1.key }.map { key, value in
-      var text = ""
-      EventText.append(json: key, to: &text)
-      return "\(text):\(value)"
-    }
-    return "{" + pairs.joined(separator: ",") + "}"
+  private static func json(_ counts: [String: Int]) -> JSONValue {
+    .object(counts.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, JSONValue($0.value)) })
   }
 }

@@ -20,66 +20,58 @@ struct TraceBytes {
 
   /// `{"at":"entry","selector":…,"body":address,"stack":rsp at entry,"self":{…},"args":[{…}]}` and a line end.
   func entry(of selector: String) -> String {
-    var line = head("entry", selector)
-    line += ",\"self\":" + (ownerText ?? "null") + ",\"args\":["
-    line += plan.arguments.map { argument in
+    let arguments = plan.arguments.map { argument in
       value(argument.location, argument.info, argument.type, isResult: false, name: argument.label ?? "", isInout: argument.isInout)
-    }.joined(separator: ",")
-    return line + "]}\n"
+    }
+    return line("entry", selector, [JSONValue.Member("self", owner), JSONValue.Member("args", .array(arguments))])
   }
 
   /// `{"at":"return",…,"result":{…}}`, or `"threw":true` instead of the result.
   func exit(of selector: String) -> String {
-    var line = head("return", selector)
-    if view.didThrow {
-      line += ",\"threw\":true"
-    } else if !plan.result.type.isVoid {
-      line += ",\"result\":" + value(plan.result.location, plan.result.info, plan.result.type, isResult: true, name: "", isInout: false)
-    }
-    return line + "}\n"
+    if view.didThrow { return line("return", selector, [JSONValue.Member("threw", true)]) }
+    if plan.result.type.isVoid { return line("return", selector, []) }
+    let result = value(plan.result.location, plan.result.info, plan.result.type, isResult: true, name: "", isInout: false)
+    return line("return", selector, [JSONValue.Member("result", result)])
   }
 
-  private func head(_ moment: String, _ selector: String) -> String {
-    var line = "{\"at\":\"\(moment)\",\"selector\":"
-    EventText.append(json: selector, to: &line)
+  private func line(_ moment: String, _ selector: String, _ members: [JSONValue.Member]) -> String {
     // The return address lies below the first stack argument.
-    return line + ",\"body\":\(view.call.pointee.site.pointee.body),\"stack\":\(UInt(bitPattern: view.frame.pointee.stack) - 8)"
+    let stack = UInt(bitPattern: view.frame.pointee.stack) - 8
+    let head = [
+      JSONValue.Member("at", .string(moment)), JSONValue.Member("selector", .string(selector)),
+      JSONValue.Member("body", JSONValue(view.call.pointee.site.pointee.body)), JSONValue.Member("stack", JSONValue(stack)),
+    ]
+    return JSONValue.object(head + members).line + "\n"
   }
 
-  private var ownerText: String? {
+  private var owner: JSONValue {
     switch plan.selfPlan {
-    case .none: return nil
+    case .none: .null
     case .object(let place), .metatype(let place):
-      return "{\"place\":\"\(place.notation):8@0\",\"bytes\":\"\(Self.hexadecimal(view.reader.argumentWord(place)))\"}"
-    case .value(let value): return self.value(value.location, value.info, value.type, isResult: false, name: "", isInout: false)
-    case .unknown(let reason):
-      var text = "{\"place\":"
-      EventText.append(json: "?" + reason, to: &text)
-      return text + "}"
+      ["place": .string("\(place.notation):8@0"), "bytes": .string(Self.hexadecimal(view.reader.argumentWord(place)))]
+    case .value(let value): self.value(value.location, value.info, value.type, isResult: false, name: "", isInout: false)
+    case .unknown(let reason): ["place": .string("?" + reason)]
     }
   }
 
   /// `{"type":…,"place":…,"inout":…,"bytes":hexadecimal, "??" where a part is gone,"value":text}`.
-  private func value(_ location: Location, _ info: TypeInfo?, _ type: TypeSyntax, isResult: Bool, name: String, isInout: Bool) -> String {
-    var text = "{\"type\":"
-    EventText.append(json: type.description(qualified: true), to: &text)
-    text += ",\"place\":"
-    EventText.append(json: location.notation, to: &text)
-    if isInout { text += ",\"inout\":true" }
-    guard let info, !printer.isSecret(name) else { return text + "}" }
-    _ = view.reader.withParts(location, info, isResult: isResult) { memory in
-      text += ",\"bytes\":\""
-      for offset in 0..<info.size {
-        text += location.has(offset: offset, size: 1) ? Self.hexadecimal((memory + offset).load(as: UInt8.self)) : "??"
+  private func value(_ location: Location, _ info: TypeInfo?, _ type: TypeSyntax, isResult: Bool, name: String, isInout: Bool) -> JSONValue {
+    var bytes: JSONValue?
+    var shown: JSONValue?
+    if let info, !printer.isSecret(name) {
+      _ = view.reader.withParts(location, info, isResult: isResult) { memory in
+        bytes = .string((0..<info.size).map { offset in
+          location.has(offset: offset, size: 1) ? Self.hexadecimal((memory + offset).load(as: UInt8.self)) : "??"
+        }.joined())
+        guard location.isWhole else { return }
+        var text = ""
+        printer.print(memory, info, into: &text)
+        shown = .string(text)
       }
-      text += "\""
-      guard location.isWhole else { return }
-      var shown = ""
-      printer.print(memory, info, into: &shown)
-      text += ",\"value\":"
-      EventText.append(json: shown, to: &text)
     }
-    return text + "}"
+    return JSONValue(members:
+      ("type", .string(type.description(qualified: true))), ("place", .string(location.notation)), ("inout", isInout ? true : nil),
+      ("bytes", bytes), ("value", shown))
   }
 
   /// Two digits per byte, in the order of memory.

@@ -23,23 +23,18 @@ struct TraceHead {
   }
 
   /// One object, and with `--why` one for each reason.
-  func json(_ head: String) -> String {
-    var text =
-      "{\"kind\":\"hooks\"\(head),\"matched\":\(report.matched),\"hooked\":\(report.tokens.count),\"refused\":\(report.refused.count),\"partial\":\(report.partialCount),\"may_miss\":["
-    for (index, sentence) in unproven.enumerated() {
-      if index > 0 { text += "," }
-      EventText.append(json: sentence, to: &text)
+  func json(_ pid: JSONValue) -> String {
+    var all = [
+      JSONValue(members:
+        ("kind", "hooks"), ("pid", pid), ("matched", JSONValue(report.matched)), ("hooked", JSONValue(report.tokens.count)),
+        ("refused", JSONValue(report.refused.count)), ("partial", JSONValue(report.partialCount)), ("may_miss", JSONValue(unproven)))
+    ]
+    if settings.showRefusals {
+      all += reasons.map { kind, selector, sentence in
+        JSONValue(members: ("kind", .string(kind)), ("pid", pid), ("selector", .string(selector)), ("reason", .string(sentence)))
+      }
     }
-    text += "]}\n"
-    if !settings.showRefusals { return text }
-    for (kind, selector, sentence) in reasons {
-      text += "{\"kind\":\"\(kind)\"\(head),\"selector\":"
-      EventText.append(json: selector, to: &text)
-      text += ",\"reason\":"
-      EventText.append(json: sentence, to: &text)
-      text += "}\n"
-    }
-    return text
+    return all.map { $0.line + "\n" }.joined()
   }
 
   private static func line(_ kind: String, _ selector: String, _ sentence: String) -> String {

@@ -1,6 +1,6 @@
 // TraceJSON — a call as one JSON object on one line, written when it ends.
 //
-// Numbers, Bools, texts and nil are JSON's own; every other value is the text that a trace for people shows.
+// Written piece by piece, not as a JSONValue: it is made in the midst of each call. Numbers, Bools, texts and nil are JSON's own; every other value is the text that a trace for people shows.
 private import CHookTrampoline
 private import Glibc
 internal import HookRuntime
@@ -9,12 +9,9 @@ private import SwiftMangling
 
 struct TraceJSON {
   let text: TraceText
-  private let pid = getpid()
+  let pid: Int32 = getpid()
 
   init(_ text: TraceText) { self.text = text }
-
-  /// What each line repeats, behind its kind.
-  var head: String { ",\"pid\":\(pid)" }
 
   /// What is known when a call begins: `"args":[…]`, and `"self":…` where it is wanted.
   func beginning(_ target: TraceTarget, _ view: CallView) -> String {
@@ -45,7 +42,7 @@ struct TraceJSON {
   ///   - call: as it was noted when it began.
   ///   - elapsed: nil where its end is not seen.
   func line(_ target: TraceTarget, _ view: CallView, _ thread: TraceThread, _ call: TraceThread.Open, elapsed: UInt64?) -> String {
-    var line = "{\"kind\":\"call\"" + head + ",\"thread\":\(thread.number),\"thread_name\":"
+    var line = "{\"kind\":\"call\",\"pid\":\(pid),\"thread\":\(thread.number),\"thread_name\":"
     EventText.append(json: thread.name, to: &line)
     let task = hkt_async_task_number()
     if task != 0 { line += ",\"task\":\(task)" }

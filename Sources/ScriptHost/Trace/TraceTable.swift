@@ -35,28 +35,27 @@ struct TraceTable {
   var text: String {
     let all = max(1, rows.reduce(0) { $0 + $1.own })
     var text = "% self       self      total       mean        max      calls   errors  selector\n"
-    func column(_ value: String, _ width: Int) -> String { String(repeating: " ", count: max(1, width - value.count)) + value }
     for row in rows {
       let share = Int(Double(row.own) * 1000 / Double(all) + 0.5)
-      text += column("\(share / 10).\(share % 10)", 6)
+      text += "\(share / 10).\(share % 10)".aligned(to: 6, least: 1)
       for value in [row.own, row.total, row.mean, row.longest] {
-        text += column(row.isTimed ? TraceText.duration(value).trimmingSpaces() : "-", 11)
+        text += (row.isTimed ? TraceText.duration(value).trimmingSpaces() : "-").aligned(to: 11, least: 1)
       }
-      text += column("\(row.calls)", 11) + column(row.errors == 0 ? "" : "\(row.errors)", 9) + "  " + row.selector + "\n"
+      text += "\(row.calls)".aligned(to: 11, least: 1) + (row.errors == 0 ? "" : "\(row.errors)").aligned(to: 9, least: 1) + "  " + row.selector + "\n"
     }
     return text + "\(calls) calls of \(rows.count) selectors; \(uncalled) were not called\n"
   }
 
   /// A line for each row, times in nanoseconds, and one for all.
-  func json(_ head: String) -> String {
-    var text = ""
-    for row in rows {
-      text += "{\"kind\":\"function\"" + head + ",\"selector\":"
-      EventText.append(json: row.selector, to: &text)
-      text += ",\"calls\":\(row.calls),\"errors\":\(row.errors)"
-      if row.isTimed { text += ",\"self_ns\":\(row.own),\"total_ns\":\(row.total),\"mean_ns\":\(row.mean),\"max_ns\":\(row.longest)" }
-      text += "}\n"
+  func json(_ pid: JSONValue) -> String {
+    let functions = rows.map { row in
+      func time(_ nanoseconds: UInt64) -> JSONValue? { row.isTimed ? JSONValue(nanoseconds) : nil }
+      return JSONValue(members:
+        ("kind", "function"), ("pid", pid), ("selector", .string(row.selector)), ("calls", JSONValue(row.calls)), ("errors", JSONValue(row.errors)),
+        ("self_ns", time(row.own)), ("total_ns", time(row.total)), ("mean_ns", time(row.mean)), ("max_ns", time(row.longest)))
     }
-    return text + "{\"kind\":\"summary\"" + head + ",\"calls\":\(calls),\"called\":\(rows.count),\"uncalled\":\(uncalled)}\n"
+    let summary = JSONValue(members:
+      ("kind", "summary"), ("pid", pid), ("calls", JSONValue(calls)), ("called", JSONValue(rows.count)), ("uncalled", JSONValue(uncalled)))
+    return (functions + [summary]).map { $0.line + "\n" }.joined()
   }
 }

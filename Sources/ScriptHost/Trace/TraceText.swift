@@ -105,24 +105,19 @@ struct TraceText {
     if settings.showsTime { line += painted(String(EventText.rfc3339(traceWallTime()).dropFirst(11)), 2) + " " }
     line += painted(elapsed.map(Self.duration) ?? "       ", 2) + "  "
     if settings.showsThread {
-      line += Self.pad(thread.name, to: 7) + " "
+      line += thread.name.padded(to: 7) + " "
     } else if !thread.isMain {
       // Lines of several threads come between each other.
       line += painted("[\(thread.name)]", 2) + " "
     }
     if settings.showsTask {
       let task = hkt_async_task_number()
-      line += Self.pad(task == 0 ? "-" : "task \(task)", to: 9) + " "
+      line += (task == 0 ? "-" : "task \(task)").padded(to: 9) + " "
     }
     return line + String(repeating: "  ", count: min(depth, 64)) + text + "\n"
   }
 
   private func painted(_ text: String, _ code: Int) -> String { settings.colour ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text }
-
-  private static func pad(_ text: String, to width: Int) -> String {
-    let missing = width - text.count
-    return missing > 0 ? text + String(repeating: " ", count: missing) : text
-  }
 
   static func duration(_ ns: UInt64) -> String {
     func fixed(_ value: Double, _ unit: String) -> String {
@@ -137,7 +132,7 @@ struct TraceText {
       case ..<1_000_000_000: fixed(value / 1e6, "ms")
       default: fixed(value / 1e9, "s")
       }
-    return text.count < 7 ? String(repeating: " ", count: 7 - text.count) + text : text
+    return text.aligned(to: 7)
   }
 }
 

@@ -48,7 +48,7 @@ package final class Tracer: @unchecked Sendable {
     }
     tokens = report.tokens.map(\.token)
     let head = TraceHead(report: report, settings: settings)
-    output.write(settings.format == .text ? head.text : head.json(json.head))
+    output.write(settings.format == .text ? head.text : head.json(JSONValue(json.pid)))
   }
 
   private static let plannedAtOnce = 512
@@ -90,7 +90,7 @@ package final class Tracer: @unchecked Sendable {
   package func finish() {
     guard settings.summaryOnly, !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let table = TraceTable(targets)
-    output.write(settings.format == .text ? table.text : table.json(json.head))
+    output.write(settings.format == .text ? table.text : table.json(JSONValue(json.pid)))
   }
 
   // MARK: A call

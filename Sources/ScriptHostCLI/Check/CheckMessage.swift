@@ -1,4 +1,5 @@
 // CheckMessage — one thing a check has to say, at a place.
+internal import Journal
 internal import LuaSyntax
 
 struct CheckMessage {
@@ -12,7 +13,8 @@ struct CheckMessage {
   func line(_ file: String) -> String { "\(file):\(position): \(severity == .warning ? "warning: " : "")\(message)" }
 
   func json(_ file: String) -> String {
-    "{\"file\":\(JSON.string(file)),\"line\":\(position.line),\"column\":\(position.column),\"severity\":\"\(severity.rawValue)\""
-      + ",\"message\":\(JSON.string(message))}"
+    JSONValue(members:
+      ("file", .string(file)), ("line", JSONValue(position.line)), ("column", JSONValue(position.column)),
+      ("severity", .string(severity.rawValue)), ("message", .string(message))).line
   }
 }

@@ -1,5 +1,6 @@
 // LineEditor — one line of input on a terminal: cursor keys, history, completion, colours. Lines that go on are joined by the caller.
 internal import Glibc
+internal import Journal
 internal import LuaSyntax
 
 /// The terminal in raw mode; as it was when the editor goes.
@@ -139,7 +140,7 @@ final class LineEditor {
     var text = ""
     for (index, word) in shown.enumerated() {
       if index > 0, index % perLine == 0 { text += "\r\n" }
-      text += word + String(repeating: " ", count: max(1, width - word.count))
+      text += word.padded(to: width, least: 1)
     }
     return text + (words.count > shown.count ? "\r\n… \(words.count - shown.count) more" : "")
   }

@@ -1,4 +1,5 @@
 // Table — columns for people.
+internal import Journal
 
 /// Rows of texts; each column as wide as its widest text.
 struct Table {
@@ -12,7 +13,7 @@ struct Table {
   var lines: [String] {
     let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
-      row.enumerated().map { $0 == row.count - 1 ? $1 : $1 + String(repeating: " ", count: widths[$0] - $1.count) }.joined(separator: "  ")
+      row.enumerated().map { $0 == row.count - 1 ? $1 : $1.padded(to: widths[$0]) }.joined(separator: "  ")
     }
   }
 

@@ -19,22 +19,25 @@ private func noted(_ body: () throws -> Void) rethrows -> String {
 
 @Sendable private func say(_ text: String) { Trace.text += text + " " }
 
-/// Failures of handlers, as they are told.
-private func failures(_ body: () throws -> Void) rethrows -> [String] {
+/// What is told while the body runs, to whom `listen` sets; nil takes the listener away.
+private func told<Fact>(_ listen: ((@Sendable (Fact) -> Void)?) -> Void, as text: @escaping @Sendable (Fact) -> String, _ body: () throws -> Void)
+  rethrows -> [String]
+{
   nonisolated(unsafe) var told: [String] = []
-  Hooks.onFailure { told.append("\($0.position.rawValue) \($0.selector): \($0.error)") }
-  defer { Hooks.onFailure(nil) }
+  listen { told.append(text($0)) }
+  defer { listen(nil) }
   try body()
   return told
 }
 
+/// Failures of handlers, as they are told.
+private func failures(_ body: () throws -> Void) rethrows -> [String] {
+  try told({ Hooks.onFailure($0) }, as: { "\($0.position.rawValue) \($0.selector): \($0.error)" }, body)
+}
+
 /// Notes about results of handlers, as they are told.
 private func notes(_ body: () throws -> Void) rethrows -> [String] {
-  nonisolated(unsafe) var told: [String] = []
-  Hooks.onNote { told.append("\($0.position.rawValue) \($0.selector): \($0.reason)") }
-  defer { Hooks.onNote(nil) }
-  try body()
-  return told
+  try told({ Hooks.onNote($0) }, as: { "\($0.position.rawValue) \($0.selector): \($0.reason)" }, body)
 }
 
 @inline(never) private func ignore(_ n: Int) { _ = add(n, n) }

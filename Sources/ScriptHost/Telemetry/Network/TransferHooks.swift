@@ -92,18 +92,18 @@ private let optionSet: HKTLayerFunction = { call, _, _ in
 }
 
 private let transferPrepared: HKTLayerFunction = { call, _, _ in
-  guard let frame = call?.pointee.frame else { return HKT_HANDLED }
-  let own = UInt(frame.pointee.self_register)
-  let handle = TransferHooks.field("rawHandle", of: TransferHooks.field("easyHandle", of: own))
-  NetworkWatch.shared.transferPrepared(task: TransferHooks.field("_task", of: own), handle: handle)
-  return HKT_HANDLED
+  withTransfer(of: call) { NetworkWatch.shared.transferPrepared(task: $0, handle: $1) }
 }
 
 private let transferEnded: HKTLayerFunction = { call, _, _ in
+  withTransfer(of: call) { NetworkWatch.shared.transferEnded(task: $0, handle: $1) }
+}
+
+/// The task and the handle of the transfer that a call is on.
+private func withTransfer(of call: UnsafeMutablePointer<HKTCall>?, _ body: (_ task: UInt, _ handle: UInt) -> Void) -> HKTOutcome {
   guard let frame = call?.pointee.frame else { return HKT_HANDLED }
   let own = UInt(frame.pointee.self_register)
-  let handle = TransferHooks.field("rawHandle", of: TransferHooks.field("easyHandle", of: own))
-  NetworkWatch.shared.transferEnded(task: TransferHooks.field("_task", of: own), handle: handle)
+  body(TransferHooks.field("_task", of: own), TransferHooks.field("rawHandle", of: TransferHooks.field("easyHandle", of: own)))
   return HKT_HANDLED
 }
 
