@@ -31,7 +31,7 @@ final class ControlServer: @unchecked Sendable {
   init(_ host: ControlHost, directories: [RawPath], watches: Bool) {
     self.host = host
     self.directories = directories
-    worker = HostWorker("scripthost-work", stack: HostWorker.scriptStack)
+    worker = HostWorker("scripthost-work")
     observer = HostWorker("scripthost-look")
     watch = watches ? PatchWatch(host.patches, worker) : nil
     phases = PatchPhases(host.patches, worker, started: host.started)

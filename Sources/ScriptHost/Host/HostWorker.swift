@@ -11,17 +11,13 @@ final class HostWorker: @unchecked Sendable {
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var work: [@Sendable () -> Void] = []
   private let name: String
-  private let stack: Int
 
   /// Room as the program's main thread has it, for scripts.
-  static let scriptStack = 8 << 20
+  private static let stack = 8 << 20
 
-  /// - Parameters:
-  ///   - name: of the thread.
-  ///   - stack: in bytes.
-  init(_ name: String, stack: Int = 512 << 10) {
+  /// - Parameter name: of the thread.
+  init(_ name: String) {
     self.name = name
-    self.stack = stack
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
@@ -29,7 +25,7 @@ final class HostWorker: @unchecked Sendable {
   }
 
   /// Starts the thread; it runs as long as the process. Answers 0 or an errno.
-  func start() -> Int32 { HostThread.start(name, stack: stack) { self.run() } }
+  func start() -> Int32 { HostThread.start(name, stack: Self.stack) { self.run() } }
 
   func add(_ body: @escaping @Sendable () -> Void) {
     pthread_mutex_lock(mutex)
