@@ -86,8 +86,8 @@ struct Parser {
 
   private func unknown(_ spelling: String) -> Failure {
     let known = command.options.flatMap(\.spellings) + ["--help"]
-    // A short option is one letter: any other would be "near".
-    let near = spelling.count > 2 ? Nearest.name(to: spelling, among: known) : nil
+    // A short option is one letter: any other would be "near". One that was cut off comes before one that is mistyped.
+    let near = spelling.count > 2 ? known.first { $0.hasPrefix(spelling) } ?? Nearest.name(to: spelling, among: known) : nil
     return .usage(
       "\(command.name): unknown option '\(EventText.printable(spelling))'; "
         + (near.map { "did you mean '\($0)'?" } ?? "see scripthost \(command.name) --help"))

@@ -44,6 +44,7 @@ struct CommandParserTests {
 
   static let mistakes = [
     Case("a near miss gets a suggestion", ["run", "--patche", "a"], "run: unknown option '--patche'; did you mean '--patches'?"),
+    Case("a beginning comes before a near miss", ["run", "--patch", "a"], "run: unknown option '--patch'; did you mean '--patches'?"),
     Case("no near miss, no guess", ["run", "--colour"], "run: unknown option '--colour'; see scripthost run --help"),
     Case("short options are never guessed", ["run", "-q"], "run: unknown option '-q'; see scripthost run --help"),
     Case("a missing value", ["run", "--state", "--", "x"], "run: '--state' needs a value: --state DIR"),
