@@ -20,7 +20,7 @@ package struct ImportStubs {
     guard let section = sections.first(where: { address &- $0.address < $0.size }) else { return nil }
     let offset = address - section.address
     // Those of .plt.got have 8 bytes, others 16.
-    for size: UInt64 in [16, 8] {
+    for size: UInt64 in [8, 16] {
       let start = section.address + offset / size * size
       guard let slot = slot(ofStubAt: start, size: size), let symbol = symbol(of: slot) else { continue }
       return (symbol, start)
