@@ -71,7 +71,7 @@ done
 
 # What is told of the toolchain's own libraries is what they declare: by their interfaces, and by their code alone.
 libraries=$(dirname "$(toolchain_bin)")/lib/swift/linux
-for module in Swift _Concurrency Foundation FoundationEssentials; do
+for module in ${CONSUMING_LIBRARIES:-Swift _Concurrency Foundation FoundationEssentials}; do
   case $module in Swift) library=libswiftCore ;; _Concurrency) library=libswift_Concurrency ;; *) library=lib$module ;; esac
   swift-api-digester -dump-sdk -module "$module" -target x86_64-unknown-linux-gnu -I "$libraries" -avoid-location -o declared.json 2>digester.err || :
   for way in --self --code-alone; do

@@ -44,10 +44,10 @@ counts() {
     bad "$name: events are as many as breakpoint hits, and explain claims no more" "again with SCRIPTHOST_SEED=$seed"
   fi
 }
-counts swift-format 40 "$(command -v swift-format)" input.swift
+counts swift-format 24 "$(command -v swift-format)" input.swift
 swiftc -swift-version 6 -O "$here/foundation.swift" -o "$work/foundation"
-counts Foundation 24 "$work/foundation" input.swift Foundation FoundationEssentials
-COUNTS_OPTIONS='-convert xml1 -o -' counts plutil 24 "$(command -v plutil)" input.plist . Foundation FoundationEssentials
+counts Foundation 16 "$work/foundation" input.swift Foundation FoundationEssentials
+COUNTS_OPTIONS='-convert xml1 -o -' counts plutil 16 "$(command -v plutil)" input.plist . Foundation FoundationEssentials
 
 if [ "${COUNTS_WHOLE:-}" ]; then
   COUNTS_OPTIONS="convert --fallback-display-name Shop --fallback-bundle-identifier shop --output-path $work/documentation" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests/Programs/identity/run.sh [SEED]: of this project's own files every third or so, by the seed; IDENTITY_FILES=10000 takes them all; IDENTITY_ROUNDS traces of everything (2).
-# IDENTITY_WAYS=few: with a handler on everything, which takes seconds to put in, three of the other ways to use the program.
+# IDENTITY_WAYS=few: of the other ways to use the program three with a handler on everything, which takes seconds to put in, and own files in groups.
 # A program under ScriptHost does, byte by byte, what it does alone: swift-format over many files,
 # without patches, with an empty handler on all of its formatter, and with one on everything in it.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/checks.sh"
@@ -98,8 +98,11 @@ failing=$(cat "$work/alone"/*.status | grep -vc '^0$' || true)
 check "$own own and $((${#all[@]} - own)) odd files; swift-format alone fails on some of them ($failing)" [ "$failing" -ge 3 ]
 each plain "$work/none" "${all[@]}"
 compare 'no patches' plain "${all[@]}"
-each formatter "$patches/formatter.lua" "${all[@]}"
-compare 'a handler on each selector of SwiftFormat' formatter "${all[@]}"
+# A run for each file takes a minute: few ways take the odd ones alone, and the others together.
+formatted=("${all[@]}")
+[ "${IDENTITY_WAYS:-all}" != few ] || formatted=("${all[@]:own}")
+each formatter "$patches/formatter.lua" "${formatted[@]}"
+compare 'a handler on each selector of SwiftFormat' formatter "${formatted[@]}"
 
 # MARK: Everything
 
@@ -123,10 +126,12 @@ groups() {
     capture "$work/alone/group-$3" swift-format "${files[@]}"
     capture "$work/$1/group-$3" under "$2" swift-format "${files[@]}"' -
 }
-groups everything "$patches/everything.lua"
-names=()
-for file in "$work"/everything/group-*.out; do names+=("$(basename "$file" .out)"); done
-compare "a handler on everything: ${#many[@]} files in groups" everything "${names[@]}"
+for mode in everything formatter; do
+  groups $mode "$patches/$mode.lua"
+  names=()
+  for file in "$work/$mode"/group-*.out; do names+=("$(basename "$file" .out)"); done
+  compare "a handler on each selector ($mode): ${#many[@]} files in groups" $mode "${names[@]}"
+done
 
 # The handlers do run: one that counts says so.
 count() { grep -ac 'one hundred thousand' "$work/counted.err"; }

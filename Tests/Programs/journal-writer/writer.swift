@@ -1,5 +1,6 @@
 // Writes a journal in a process of its own, for the tests that kill it. Compiled with the
 // sources of Journal. Arguments: what to do, the directory, the limit of its size.
+internal import Dispatch
 internal import Glibc
 
 @main
@@ -31,10 +32,11 @@ struct Writer {
     }
   }
 
-  /// Writes on three threads; after each append on the main thread the number goes to stdout, so
+  /// Writes on three threads; once each has written, the main thread's numbers go to stdout after their append, so
   /// that the parent knows what must be there.
   static func forever(_ journal: JournalWriter) -> Never {
     for _ in 0..<2 { startThread(journal) }
+    for _ in 0..<2 { hasWritten.wait() }
     var number = 0
     while true {
       write(journal, number)
@@ -44,13 +46,18 @@ struct Writer {
     }
   }
 
+  /// Signalled by each thread after its first append.
+  private static let hasWritten = DispatchSemaphore(value: 0)
+
   private static func startThread(_ journal: JournalWriter) {
     var thread = pthread_t()
     pthread_create(
       &thread, nil,
       { context in
         let journal = Unmanaged<JournalWriter>.fromOpaque(context!).takeUnretainedValue()
-        var number = -1
+        Writer.write(journal, -1)
+        Writer.hasWritten.signal()
+        var number = -2
         while true { Writer.write(journal, number); number -= 1; usleep(10) }
       }, Unmanaged.passRetained(journal).toOpaque())
   }

@@ -3,7 +3,8 @@
 #
 # Writes modules of up to 500 functions, COUNT in all, and programs that call them, for each of VALUES_LEVELS; what a
 # program and the patches print is known beforehand. Compares the plans of all bodies with the compiler's own lowering as
-# well. VALUES_SOAK=plans compares plans only, without running anything.
+# well. VALUES_SOAK=plans compares plans only, without running anything. VALUES_SPREAD=1 leaves one level out for each
+# module, in turn.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -76,11 +77,19 @@ one() {
   return $failed
 }
 
+# levels_of SEED: those at which its module is compiled.
+levels_of() {
+  local index
+  for index in "${!levels[@]}"; do
+    [ -n "${VALUES_SPREAD:-}" ] && [ $(($1 % ${#levels[@]})) -eq "$index" ] || echo "${levels[index]}"
+  done
+}
+
 failed=0
 for level in "${levels[@]}"; do (kit "$level"); done
 running=0
 for s in ${seeds//,/ }; do
-  for level in "${levels[@]}"; do
+  for level in $(levels_of "$s"); do
     if [ "$running" -ge "$jobs" ]; then wait -n || failed=1; running=$((running - 1)); fi
     # Kept: what is compared afterwards, and everything of what failed.
     (one "$s" "$level"; find "$work/$s$level" -type f ! -name counts.json ! -name checks -delete) >"$work/log$s$level" 2>&1 &
@@ -89,8 +98,8 @@ for s in ${seeds//,/ }; do
 done
 while [ "$running" -gt 0 ]; do wait -n || failed=1; running=$((running - 1)); done
 checks=0
-for level in "${levels[@]}"; do
-  for s in ${seeds//,/ }; do
+for s in ${seeds//,/ }; do
+  for level in $(levels_of "$s"); do
     echo "$level, seed $s"
     cat "$work/log$s$level"
     checks=$((checks + $([ "${VALUES_SOAK:-}" = plans ] && echo 0 || echo $((each * ${#modes[@]}))) + $(cat "$work/$s$level/checks" 2>/dev/null || echo 0)))

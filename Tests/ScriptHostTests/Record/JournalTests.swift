@@ -132,7 +132,7 @@ struct RecordJournalTests {
       let process = try Spawned(writer, ["forever", directory], output: output.writing)
       output.closeWriting()
       var told = 0
-      while told < 8 * 2000 * (round + 1) { told += output.next().count }
+      while told < 8 * 500 * (round + 1) { told += output.next().count }
       kill(process.pid, SIGKILL)
       while case let count = output.next().count, count > 0 { told += count }
       #expect(process.wait() == -SIGKILL)
