@@ -4,6 +4,9 @@
 //   2. the report is written
 //   3. the handlers that were there before ours, Swift's backtracer for one
 //   4. where there is none, the end the signal has by default, with the status it would have had
+//
+// What the program sets to the default action, or to be ignored, later has a handler of ours as well (`ccrash_stand_in`): with it 1 and 2,
+// and then 4.
 #define _GNU_SOURCE 1
 #include "internal.h"
 
@@ -58,15 +61,15 @@ static void end_by_default(int signal, const siginfo_t *info) {
   sigprocmask(SIG_UNBLOCK, &only, NULL);
 }
 
-static void pass_on(int signal, siginfo_t *info, void *context) {
-  struct sigaction next = before[signal];
+static void pass_on(int signal, siginfo_t *info, void *context, struct sigaction *asked) {
+  struct sigaction next = *asked;
   if (is_plain(&next, SIG_DFL)) return end_by_default(signal, info);
   if (is_plain(&next, SIG_IGN)) {
     // Faults cannot be ignored.
     if (info->si_code > 0) end_by_default(signal, info);
     return;
   }
-  if (next.sa_flags & SA_RESETHAND) before[signal] = (struct sigaction){.sa_handler = SIG_DFL};
+  if (next.sa_flags & SA_RESETHAND) *asked = (struct sigaction){.sa_handler = SIG_DFL};
   sigset_t mask = next.sa_mask, previous;
   if (!(next.sa_flags & SA_NODEFER)) sigaddset(&mask, signal);
   sigprocmask(SIG_BLOCK, &mask, &previous);
@@ -76,14 +79,29 @@ static void pass_on(int signal, siginfo_t *info, void *context) {
 }
 
 /// Nobody, or Swift's backtracer, comes after us.
-static bool ends_after(int signal) { return is_plain(&before[signal], SIG_DFL) || is_backtracer[signal]; }
+static bool ends_after(int signal, const struct sigaction *next) {
+  return is_plain(next, SIG_DFL) || (next == &before[signal] && is_backtracer[signal]);
+}
 
-static void on_signal(int signal, siginfo_t *info, void *context) {
+static _Atomic(CCrashBlocked) blocked;
+void ccrash_set_blocked(CCrashBlocked asked) { atomic_store(&blocked, asked); }
+
+static int becomes(int signal, siginfo_t *info, void *context) {
+  CCrashBlocked asked = atomic_load(&blocked);
+  return asked ? asked(signal, info, context) : CCRASH_COMES;
+}
+
+/// - Parameter next: who comes after us.
+static void handle(int signal, siginfo_t *info, void *context, struct sigaction *next) {
   int saved = errno;
-  if (ccrash_answer(signal, info, context)) {
+  bool is_answer = ccrash_answer(signal, info, context);
+  int what = is_answer ? CCRASH_COMES : becomes(signal, info, context);
+  if (is_answer || what == CCRASH_WAITS) {
     errno = saved;
     return;
   }
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  if (what == CCRASH_ENDS) next = &standard;
   CCrashMender mends = atomic_load(&mender);
   // A file that was cut short: the instruction finds other memory there now.
   if (signal == SIGBUS && info->si_code > 0 && mends && mends((uint64_t)info->si_addr)) {
@@ -94,16 +112,42 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
   if (!asked || !asked(signal, info, context)) {
     ccrash_leave_walk();
     // What another process sends is no crash when somebody handles it; stacks of the others only where the process ends.
-    bool ends = ends_after(signal);
+    bool ends = ends_after(signal, next);
     if (ends || info->si_code > 0 || info->si_code == SI_TKILL) ccrash_report(signal, info, context, ends);
-    pass_on(signal, info, context);
+    pass_on(signal, info, context, next);
   }
   errno = saved;
 }
 
+static void on_signal(int signal, siginfo_t *info, void *context) { handle(signal, info, context, &before[signal]); }
+
+static void on_default(int signal, siginfo_t *info, void *context) {
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  handle(signal, info, context, &standard);
+}
+
+/// A fault cannot be ignored, and ends the process.
+static void on_ignored(int signal, siginfo_t *info, void *context) {
+  if (info->si_code > 0) on_default(signal, info, context);
+  else ccrash_answer(signal, info, context);
+}
+
+/// Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind. Restarted: for ccrash_answer.
+#define OURS(function) {.sa_sigaction = function, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART}
+
+const void *ccrash_stand_in(int signal, bool is_ignored) {
+  static const struct sigaction standard = OURS(on_default), ignored = OURS(on_ignored);
+  bool is_caught = false;
+  for (int i = 0; i < CAUGHT; i++) is_caught |= caught[i] == signal;
+  // A process that ignores SIGABRT and calls `abort` ends by the C library's own hand.
+  if (!atomic_load(&is_installed) || !is_caught || (is_ignored && signal == SIGABRT)) return NULL;
+  return is_ignored ? &ignored : &standard;
+}
+
 bool ccrash_owns(int signal) {
   struct sigaction now;
-  return sigaction(signal, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_signal;
+  if (sigaction(signal, NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO)) return false;
+  return now.sa_sigaction == on_signal || now.sa_sigaction == on_default || now.sa_sigaction == on_ignored;
 }
 
 void ccrash_install(void) {
@@ -112,10 +156,7 @@ void ccrash_install(void) {
   ccrash_arm_thread();
   ccrash_report_prepare();
   for (int i = 0; i < CAUGHT; i++) {
-    // Not deferred: a fault in the handler is seen, and a recovery that jumps out leaves no mask behind. Restarted: for ccrash_answer.
-    struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
-    sigemptyset(&ours.sa_mask);
-    struct sigaction now;
+    struct sigaction now, ours = OURS(on_signal);
     if (sigaction(caught[i], NULL, &now) != 0 || is_plain(&now, SIG_IGN)) continue;
     before[caught[i]] = now;
     Dl_info from;

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "program_threads.h"
 
+#include "program_signals.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,6 +19,7 @@ typedef int (*Create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), vo
 typedef struct Start {
   void *(*function)(void *);
   void *argument;
+  uint64_t blocked;
 } Start;
 
 static _Atomic(ProgramThreadBegins) begins;
@@ -35,6 +38,7 @@ void program_threads_prepare(void) { next_create(); }
 static void *begin(void *opaque) {
   Start start = *(Start *)opaque;
   free(opaque);
+  program_signals_inherit(start.blocked, (void *)start.function);
   ProgramThreadBegins callback = atomic_load_explicit(&begins, memory_order_acquire);
   if (callback) callback();
   return start.function(start.argument);
@@ -44,7 +48,7 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   Start *start = atomic_load_explicit(&begins, memory_order_acquire) ? malloc(sizeof *start) : NULL;
   // Without memory the thread begins as it would.
   if (!start) return next_create()(thread, attributes, function, argument);
-  *start = (Start){function, argument};
+  *start = (Start){function, argument, program_signals_blocked()};
   int status = next_create()(thread, attributes, begin, start);
   if (status != 0) free(start);
   return status;

@@ -36,6 +36,17 @@ void ccrash_set_mender(CCrashMender mender);
 /// behind the recovery.
 void ccrash_set_refusal(const char *(*refusal)(void));
 
+/// The action (a struct sigaction) in the place of the default one that the program asks for, or of ignoring the signal: it reports, and
+/// ends the process as that would. NULL for a signal of which nothing is reported. Async-signal-safe.
+const void *ccrash_stand_in(int signal, bool is_ignored);
+
+/// What becomes of a signal that the program may have blocked.
+enum { CCRASH_COMES = 0, CCRASH_WAITS = 1, CCRASH_ENDS = 2 };
+/// Sets who tells that; `info` and `context` as above. WAITS: it was sent, and is held back. ENDS: a fault, by which the process ends whoever
+/// handles it. Runs in the signal handler.
+typedef int (*CCrashBlocked)(int signal, void *info, void *context);
+void ccrash_set_blocked(CCrashBlocked blocked);
+
 /// Gives the calling thread a stack for signal handlers, without which an overflow of its own stack ends the process unreported.
 /// Keeps one that the program set. False: no memory. Cheap when it is done already. Not in signal handlers.
 bool ccrash_arm_thread(void);

@@ -10,6 +10,7 @@ private import Journal
 
 enum ProgramSignals {
   private typealias Frame = @convention(c) (UInt64) -> UInt64
+  private typealias WatchFaults = @convention(c) (@convention(c) (Int32, Bool) -> UnsafeRawPointer?) -> Void
   private typealias Watch = @convention(c) (@convention(c) () -> Void) -> Void
 
   /// Has calls ask whether a signal handler runs.
@@ -18,6 +19,15 @@ enum ProgramSignals {
     // The stub's functions have these types (ScriptHostPreload/program_signals.c).
     hkt_set_signal_frame(unsafeBitCast(frame, to: Frame.self))
     unsafeBitCast(watch, to: Watch.self)(hkt_signal_begins)
+  }
+
+  /// Has crashes reported whose signal the program blocks or has given its default action again.
+  static func watchFaults() {
+    guard let blocked = dlsym(nil, "scripthost_blocked_signal"), let watch = dlsym(nil, "scripthost_watch_faults") else { return }
+    // The stub's functions have these types (ScriptHostPreload/program_signals.c); a struct sigaction and the handler's arguments are
+    // pointers here.
+    ccrash_set_blocked(unsafeBitCast(blocked, to: CCrashBlocked.self))
+    unsafeBitCast(watch, to: WatchFaults.self)(ccrash_stand_in)
   }
 
   /// Gives threads that begin from now on a stack for signal handlers. The runtimes of sanitizers give threads one of theirs, and free at

@@ -23,6 +23,7 @@ extension BootTask {
     ccrash_set_mender(hkt_mend_mapping)
     JournalMapping.watch(JournalMapping.Watcher(note: { hkt_note_mapping($0, $1, true) }, forget: { hkt_forget_mapping($0) }))
     ccrash_install()
+    ProgramSignals.watchFaults()
     ProgramSignals.armThreads()
     hkt_contain_prepare(shl_calls_under_way)
     ccrash_set_recovery(hkt_recover)

@@ -28,6 +28,19 @@ func own(_ signal: Int32, chains: Bool) {
   sigaction(signal, &action, &former)
 }
 
+/// Whether this thread has it blocked, as the C library tells.
+func blocked(_ signal: Int32) -> Bool {
+  var now = sigset_t()
+  pthread_sigmask(SIG_BLOCK, nil, &now)
+  return sigismember(&now, signal) == 1
+}
+/// What is done of a signal, as the C library tells: 0 the default, 1 nothing, a handler.
+func action(_ signal: Int32) -> Int {
+  var now = sigaction()
+  sigaction(signal, nil, &now)
+  return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
+}
+
 _ = work(1)
 switch how {
 case "plain": crash()
@@ -42,9 +55,83 @@ case "blocked":
   sigfillset(&set)
   pthread_sigmask(SIG_BLOCK, &set, nil)
   crash()
+case "blocked-thread":
+  // A thread that has the mask of the one that made it.
+  var set = sigset_t()
+  sigfillset(&set)
+  sigprocmask(SIG_SETMASK, &set, nil)
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { _ in
+    _ = work(4)
+    say("blocked \(blocked(SIGSEGV)) \(blocked(SIGILL)) \(blocked(SIGTERM))")
+    crash()
+    return nil
+  }, nil)
+  pthread_join(thread, nil)
+case "blocked-owner":
+  // The kernel does not ask a handler of what is blocked.
+  own(SIGSEGV, chains: false)
+  var set = sigset_t()
+  sigfillset(&set)
+  sigprocmask(SIG_BLOCK, &set, nil)
+  crash()
+case "sent-owner":
+  own(SIGSEGV, chains: false)
+  var set = sigset_t()
+  sigfillset(&set)
+  sigprocmask(SIG_BLOCK, &set, nil)
+  kill(getpid(), SIGSEGV)
+  say("waits")
+  sigprocmask(SIG_UNBLOCK, &set, nil)
+case "sent":
+  // What somebody sends to a thread that blocks it waits, and can be taken.
+  var set = sigset_t(), waits = sigset_t(), taken: Int32 = 0
+  sigemptyset(&set)
+  sigaddset(&set, SIGSEGV)
+  sigprocmask(SIG_BLOCK, &set, nil)
+  kill(getpid(), SIGSEGV)
+  sigpending(&waits)
+  say("waits \(sigismember(&waits, SIGSEGV)) blocked \(blocked(SIGSEGV))")
+  sigwait(&set, &taken)
+  say("taken \(taken)")
+  raise(SIGSEGV)
+  say("goes on")
+  sigprocmask(SIG_UNBLOCK, &set, nil)
 case "ignored":
   signal(SIGSEGV, SIG_IGN)
+  raise(SIGSEGV)
+  say("ignored \(action(SIGSEGV) == 1)")
   crash()
+case "default":
+  signal(SIGSEGV, SIG_DFL)
+  say("default \(action(SIGSEGV) == 0)")
+  crash()
+case "default-abort":
+  signal(SIGABRT, SIG_DFL)
+  abort()
+case "restored":
+  // As libraries do for the time of a call: what they found there is there again.
+  let found = signal(SIGSEGV, SIG_IGN)
+  signal(SIGSEGV, found)
+  crash()
+case "once":
+  // As those of many libraries that report crashes: the next one ends the process.
+  var once = sigaction()
+  once.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | Int32(SA_NODEFER)
+  once.__sigaction_handler.sa_handler = { number in say("once \(number), then default \(action(number) == 0)") }
+  sigaction(SIGSEGV, &once, nil)
+  crash()
+case "in-handler":
+  var all = sigaction(), known = sigaction()
+  sigfillset(&all.sa_mask)
+  all.__sigaction_handler.sa_handler = { _ in
+    say("handler, blocked \(blocked(SIGSEGV))")
+    say("\(UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee)")
+  }
+  sigaction(SIGUSR1, &all, nil)
+  sigaction(SIGUSR1, nil, &known)
+  say("its mask \(sigismember(&known.sa_mask, SIGSEGV))")
+  raise(SIGUSR1)
 case "fork":
   typealias Fork = @convention(c) () -> Int32
   let child = unsafeBitCast(dlsym(nil, "fork")!, to: Fork.self)()

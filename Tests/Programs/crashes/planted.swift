@@ -13,6 +13,18 @@ public final class Shop {
       return UnsafePointer<Int>(bitPattern: 8 &+ (work(0) & 0))!.pointee
     case "abort": abort()
     case "deep": return deep(work(1))
+    case "bus":
+      // A page of a file that has none.
+      var name = Array("/tmp/empty-XXXXXX".utf8CString)
+      let file = mkstemp(&name)
+      unlink(name)
+      return Int(mmap(nil, 4096, PROT_READ, MAP_SHARED, file, 0)!.load(fromByteOffset: work(1) & 8, as: UInt8.self))
+    case "divide": return Int(div(Int32(work(1) & 7), Int32(getppid() & 0)).quot)
+    case "breakpoint":
+      let code = mmap(nil, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+      code.storeBytes(of: 0xc3cc, as: UInt16.self)
+      unsafeBitCast(code, to: (@convention(c) () -> Void).self)()
+      return work(3)
     case "error": throw Trouble.closed
     case "wait":
       print("ready")
@@ -27,6 +39,7 @@ public final class Shop {
 enum Trouble: Error { case closed }
 
 let how = CommandLine.arguments.dropFirst().first ?? "good"
+let isTask = CommandLine.arguments.contains("task")
 let isOther = CommandLine.arguments.contains("other")
 let shop = Shop()
 for _ in 0..<3 { _ = shop.work(7) }
@@ -39,6 +52,9 @@ if how == "foreign" {
   _ = try? shop.end("good")
   pthread_create(&thread, nil, { _ in print(foreign(1)); return nil }, nil)
   pthread_join(thread, nil)
+} else if isTask {
+  Task.detached { print((try? Shop().end(how)) ?? 0) }
+  while true { pause() }
 } else if isOther {
   pthread_create(&thread, nil, { _ in print((try? Shop().end(CommandLine.arguments[1])) ?? 0); return nil }, nil)
   pthread_join(thread, nil)

@@ -39,6 +39,17 @@ check "other thread: how long it ran" grep -qE '^crashed .*, after [0-9]+\.[0-9]
 build=$(readelf -n "$work/planted" | sed -n 's/.*Build ID: //p')
 says "images, with their build-ids" <(grep '^  0x' "$work/fatal-other.show.out") " $build $work/planted"
 crash deep-other SIGSEGV 139 deep other
+for thread in '' other task; do
+  # shellcheck disable=SC2086
+  crash "bus${thread:+-$thread}" SIGBUS 135 bus $thread
+  # shellcheck disable=SC2086
+  crash "divide${thread:+-$thread}" SIGFPE 136 divide $thread
+  # shellcheck disable=SC2086
+  crash "breakpoint${thread:+-$thread}" SIGTRAP 133 breakpoint $thread
+done
+crash trap-task SIGILL 132 trap task
+crash deep-task SIGSEGV 139 deep task
+says "deep task: the function that recurs" "$work/deep-task.show.out" 'planted.Shop.deep('
 
 # MARK: Objects, and a program that is another build by now
 
@@ -145,8 +156,22 @@ says 'an owner after us that goes on to us' after-chains.out 'own handler'
 reported after-chains SIGSEGV
 beside after-alone
 says 'an owner after us that does not' after-alone.out 'own handler'
-beside blocked
-beside ignored
+# A signal that is blocked, ignored or has its default action again: the kernel would end the program without asking anybody.
+for how in blocked blocked-thread blocked-owner sent ignored default restored once in-handler; do
+  beside $how
+  reported $how SIGSEGV
+  capture $how.mode "$scripthost" safe-mode --state "$state"
+  says "$how: and the start counts as failed" $how.mode.out 'beside: the last start failed'
+done
+says 'blocked: the mask is the one the program has set' blocked-thread.out 'blocked true true true'
+says 'sent: it waits until the program takes it' sent.out 'taken 11'
+says 'default: the action is the one the program has set' default.out 'default true'
+says 'once: its handler runs' once.out 'once 11, then default true'
+beside sent-owner
+says 'sent: it waits for the handler of the program, too' sent-owner.out 'waits'
+unreported sent-owner
+beside default-abort
+reported default-abort SIGABRT
 beside fork
 says 'fork: the child crashes as it would' fork.out 'child ended by 11'
 unreported fork
