@@ -38,4 +38,18 @@ judged docc python3 -B "$here/continued.py" docc.jsonl $requests
 "$scripthost" events --state docc --kind startup --json >docc.startup
 for stage in process loader host main first; do check "--apm: the stage '$stage' of docc" [ "$(grep -c "\"name\":\"$stage\"" docc.startup)" -eq 1 ]; done
 says 'what is not there' docc.jsonl '"http.response.status_code":404'
+
+# Some hundred rules at once, and three on hundreds of functions: to put them into the program is no time of the script's.
+for number in $(seq 40); do printf '# Page %d\n\nWords about <doc:Page%d> and **more**.\n\n- one\n- two\n' "$number" $((number % 40 + 1)) >"Doc.docc/Page$number.md"; done
+"$scripthost" methods --json "$docc" 'SwiftDocC.**' >methods.json 2>methods.err
+python3 -B "$here/rules.py" methods.json ${SERVERS_RULES:-400} >many.lua
+capture alone timeout 120 "$docc" convert Doc.docc --output-path alone.out.d
+capture many timeout 300 "$scripthost" run -v --state many --patches many.lua -- "$docc" convert Doc.docc --output-path many.out.d
+ended 'docc converts with some hundred rules' many
+same 'it says what it says alone' alone.out many.out
+check 'and writes the same, byte by byte' diff -r alone.out.d many.out.d
+check 'all of the rules are in it' bash -c 'grep -q "many.lua: loaded, [0-9]* hooks" many.err && ! grep -q "stopped: ran longer" many.err'
+sed -n 's/.*many.lua: \(loaded, [0-9]* hooks\)/        \1/p' many.err
+"$scripthost" query --state many --format csv 'SELECT kind, count(*) FROM records GROUP BY 1' | tr -d '\r' >many.csv
+for kind in event span metric; do check "$kind: they record" grep -q "^$kind,[0-9]" many.csv; done
 finish

@@ -142,6 +142,14 @@ enum RuleInstaller {
     _ definition: RuleDefinition, _ patch: Environment, from source: Source? = nil, now: [(ImageCatalog, Family)] = [],
     as known: InstalledRule? = nil, _ make: @escaping Maker
   ) throws(RuleProblem) -> InstalledRule {
+    // Of many rules it takes longer than a script may, which does nothing meanwhile.
+    try patch.asHost { Result { () throws(RuleProblem) in try installNow(definition, patch, from: source, now: now, as: known, make) } }.get()
+  }
+
+  private static func installNow(
+    _ definition: RuleDefinition, _ patch: Environment, from source: Source?, now: [(ImageCatalog, Family)], as known: InstalledRule?,
+    _ make: @escaping Maker
+  ) throws(RuleProblem) -> InstalledRule {
     var found = now
     if source == nil {
       // What nobody is notified about is not compared with all names of the program.

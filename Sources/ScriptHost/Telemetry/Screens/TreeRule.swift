@@ -11,7 +11,7 @@ enum TreeRule {
   ) throws(RuleProblem) -> InstalledRule {
     var definition = definition
     definition.selector = "\(base).\(member)"
-    let found = ClassTree.implementations(of: member, on: base)
+    let found = patch.asHost { ClassTree.implementations(of: member, on: base) }
     if found.isEmpty, !definition.waits || SelectorLookup.typeExists(base) {
       return try RuleInstaller.install(definition, patch, as: known, make)
     }
