@@ -27,6 +27,8 @@ package final class Installation: Sendable {
     /// Off only because of the phase.
     var off: Set<HookToken> = []
     var waits: [WaitToken] = []
+    /// Those of them that nobody misses.
+    var optional: Set<WaitToken> = []
     var ends: [@Sendable () -> Void] = []
   }
 
@@ -68,10 +70,12 @@ package final class Installation: Sendable {
   }
 
   /// Notes a wish for a selector that may appear.
-  func add(_ wait: WaitToken) {
+  /// - Parameter isOptional: nobody misses it where it does not.
+  func add(_ wait: WaitToken, isOptional: Bool = false) {
     let isRemoved = ledger.withLock { ledger in
       if self.isRemoved { return true }
       ledger.waits.append(wait)
+      if isOptional { ledger.optional.insert(wait) }
       return false
     }
     if isRemoved { HookEngine.shared.stopWaiting(wait) }
@@ -208,4 +212,9 @@ package final class Installation: Sendable {
   var exactHooks: [HookToken] { ledger.withLock { $0.exact } }
   /// Wishes that are kept.
   package var waits: [WaitInfo] { ledger.withLock { $0.waits }.compactMap { HookEngine.shared.info($0) } }
+  /// Wishes that somebody misses: what they are for has not appeared, or could not be hooked.
+  var missed: [WaitInfo] {
+    let optional = ledger.withLock { $0.optional }
+    return waits.filter { !$0.hasLanded && !($0.refused.isEmpty && optional.contains($0.token)) }
+  }
 }

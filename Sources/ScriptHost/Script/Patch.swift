@@ -78,7 +78,7 @@ package final class Patch: Sendable {
     for (selector, _) in calls.filter({ $0.value == 0 }).sorted(by: { $0.key < $1.key }) {
       log.note("never called", "\(fileName): '\(selector)' was hooked and never called; see explain for copies a hook misses")
     }
-    let waits = installation.waits.filter { !$0.hasLanded }
+    let waits = installation.missed
     for wait in waits {
       guard let refusal = wait.refused.first else { continue }
       log.note("never appeared", "\(fileName): '\(wait.selector)' appeared and could not be hooked: \(refusal.reason)")

@@ -32,6 +32,12 @@ struct HostedProcess {
     return false
   }
 
+  /// Where nobody was found.
+  static func nobody(_ state: RawPath?) -> String {
+    let places = ControlPlace.directories(state: state).map { "'\($0)'" }.joined(separator: " or ")
+    return "no process under ScriptHost listens in \(places); start one with scripthost run, or name the --state that it was started with"
+  }
+
   /// The process that a command means.
   /// - Parameter pid: as on the command line; nil for the only one there is.
   static func find(_ pid: String?, state: RawPath?) throws(Failure) -> ControlConnection {
@@ -45,9 +51,7 @@ struct HostedProcess {
       }
       return try ControlConnection(process)
     }
-    guard let only = all.first else {
-      throw Failure(status: 1, sentence: "no process under ScriptHost listens; start one with scripthost run")
-    }
+    guard let only = all.first else { throw Failure(status: 1, sentence: nobody(state)) }
     guard all.count == 1 else {
       throw Failure(status: 1, sentence: "\(all.count) processes run under ScriptHost; name one: \(all.map { "\($0.pid)" }.joined(separator: ", "))")
     }

@@ -33,7 +33,9 @@ extension Subcommand {
     seeAlso: ["status", "patch", "run"]
   ) { arguments in
     var table = Table(["PID", "TIME", "PATCHES", "PROGRAM"])
-    for process in HostedProcess.all(state: arguments.controlState) {
+    let processes = HostedProcess.all(state: arguments.controlState)
+    if processes.isEmpty { Output.note(HostedProcess.nobody(arguments.controlState)) }
+    for process in processes {
       // It may end meanwhile.
       guard let answer = try? ControlConnection(process).ask("status", timeout: 2000) else { continue }
       if arguments.has("--json") {

@@ -14,6 +14,9 @@ for stage in process loader host main; do
 done
 "$scripthost" report --state state -o report.html >report.log 2>&1 || true
 says 'the report has the start' report.html '"loader"'
+check 'of presets that are for other programs nothing is missed' bash -c '! grep -q "never appeared" apm.jsonl'
+capture nobody "$scripthost" ps --state nowhere
+says 'where no process listens, it is said where that was looked for' nobody.err "no process under ScriptHost listens in '$work/nowhere/control'"
 
 capture one "$scripthost" run --preset startup --state one -- swift-format a.swift
 same_run 'one preset leaves the program as it was' alone one

@@ -38,6 +38,9 @@ judged docc python3 -B "$here/continued.py" docc.jsonl $requests
 "$scripthost" events --state docc --kind startup --json >docc.startup
 for stage in process loader host main first; do check "--apm: the stage '$stage' of docc" [ "$(grep -c "\"name\":\"$stage\"" docc.startup)" -eq 1 ]; done
 says 'what is not there' docc.jsonl '"http.response.status_code":404'
+"$scripthost" events --state docc --kind metric --json >docc.metrics
+says 'what its rules take is told by their functions' docc.metrics '"on":"NIOHTTP1.HTTPServerPipelineHandler.channelRead(context:data:)"'
+check 'of a preset that is for other programs nothing is missed' bash -c "! '$scripthost' events --state docc --kind note | grep 'never appeared'"
 
 # Some hundred rules at once, and three on hundreds of functions: to put them into the program is no time of the script's.
 for number in $(seq 40); do printf '# Page %d\n\nWords about <doc:Page%d> and **more**.\n\n- one\n- two\n' "$number" $((number % 40 + 1)) >"Doc.docc/Page$number.md"; done

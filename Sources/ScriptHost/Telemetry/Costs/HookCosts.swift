@@ -98,9 +98,9 @@ package enum HookCosts {
   /// Records them as metrics: calls, and nanoseconds.
   static func write(_ log: HostLog) {
     for each in all.prefix(most) where each.calls > 0 {
-      let attributes: [Field] = [
-        Field("patch", .string(each.owner)), Field("verb", .string(each.verb)), Field("on", .string(each.name)),
-      ]
+      // A name that is made of values is another one for each call.
+      let on = each.name.utf8.contains(UInt8(ascii: "{")) ? each.selector : each.name
+      let attributes: [Field] = [Field("patch", .string(each.owner)), Field("verb", .string(each.verb)), Field("on", .string(on))]
       func write(_ name: String, _ unit: String, _ value: Double) {
         let record = MetricRecord(name: name, unit: unit, attributes: attributes, start: start, value: .counter(value), isLast: true)
         log.append(.metric, FieldName(name, masked: false)) { record.write(into: &$0) }

@@ -273,6 +273,6 @@ enum RuleInstaller {
         note(report, rule, definition, patch, isGlob: isGlob)
       })
     rule.setWait(token)
-    patch.installation.add(token)
+    patch.installation.add(token, isOptional: definition.isOptional)
   }
 }
