@@ -45,7 +45,20 @@ package struct EventText: Sendable {
     var out = rfc3339(record.wall) + " " + printable(source.program) + "[\(source.pid)] "
     if record.kind != .event { out += "\(record.kind): " }
     out += printable(record.name)
-    return out + text(record.fields[...]) + (record.isCut ? " …" : "")
+    return out + (record.kind.isMeasured ? measured(record.fields) : text(record.fields[...])) + (record.isCut ? " …" : "")
+  }
+
+  /// Times of the record's own as people read them, without its start, which the line's time and the duration tell.
+  private static func measured(_ fields: [Field]) -> String {
+    var out = ""
+    for field in fields where field.name != "start_ns" {
+      if field.name.hasSuffix("_ns"), let value = nanoseconds(field.value) {
+        out += " \(printable(String(field.name.dropLast(3))))=\(time(value))"
+      } else {
+        out += text([field])
+      }
+    }
+    return out
   }
 
   /// ` name=value` for each field.
@@ -56,6 +69,14 @@ package struct EventText: Sendable {
       append(text: field.value, to: &out)
     }
     return out
+  }
+
+  private static func nanoseconds(_ value: FieldValue) -> UInt64? {
+    switch value {
+    case .unsigned(let value): value
+    case .integer(let value): UInt64(exactly: value)
+    default: nil
+    }
   }
 
   // MARK: JSON
@@ -174,6 +195,16 @@ package struct EventText: Sendable {
   }
 
   // MARK: Time
+
+  /// A length of time with three digits, as conditions spell it: 750ns, 4.12us, 17.5ms, 2.35s.
+  static func time(_ nanoseconds: UInt64) -> String {
+    let units: [(Double, String)] = [(1e9, "s"), (1e6, "ms"), (1e3, "us")]
+    guard let (length, name) = units.first(where: { Double(nanoseconds) >= $0.0 }) else { return "\(nanoseconds)ns" }
+    let value = Double(nanoseconds) / length
+    if value >= 100 { return "\(Int(value))\(name)" }
+    let steps = value < 10 ? 100.0 : 10.0
+    return "\((value * steps).rounded() / steps)\(name)"
+  }
 
   /// RFC 3339 in UTC with microseconds, of nanoseconds since 1970: 2026-01-31T07:05:09.001234Z.
   package static func rfc3339(_ wall: UInt64) -> String {

@@ -44,6 +44,14 @@ package enum RecordKind: UInt8, Sendable, CaseIterable {
   case screen = 12
   /// Where a thread was that used processor time: `SampleRecord`.
   case sample = 13
+
+  /// The host measured it, and gave its fields their names.
+  package var isMeasured: Bool {
+    switch self {
+    case .span, .metric, .startup, .network, .stall, .screen, .sample: true
+    case .event, .log, .failure, .note, .gap, .audit: false
+    }
+  }
 }
 
 /// Sizes, offsets and the checksum of the format.

@@ -38,7 +38,7 @@ package enum ReportPage {
     .cards { display: flex; flex-wrap: wrap; gap: 8px; }
     .card { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; min-width: 120px; }
     .card b { display: block; font-size: 18px; }
-    .row { position: relative; height: 20px; margin: 1px 0; background: var(--card); }
+    .row { position: relative; height: 20px; margin: 1px 0; background: var(--card); overflow: hidden; }
     .row span { white-space: pre; position: absolute; z-index: 1; left: 4px; top: 0; line-height: 20px; font-size: 12px; white-space: nowrap; pointer-events: none; }
     .row i { position: absolute; top: 2px; bottom: 2px; min-width: 2px; background: var(--bar); border-radius: 2px; opacity: .5; }
     .row i.bad { background: var(--bad); } .row i.event { background: var(--slow); }
@@ -118,17 +118,21 @@ package enum ReportPage {
       if (rows.length > most) all.append(make("p", "soft", "the first " + most + " of " + number(rows.length)));
       return all;
     }
-    // Bars on one line of time.
+    // Bars on one line of time; a row that has parts is a bar for each of them.
     function bars(rows, label, start, length, style, indent = () => 0) {
       const first = Math.min(...rows.map(start)), last = Math.max(...rows.map(r => start(r) + length(r)), first + 1);
       const all = make("div");
       for (const row of rows) {
-        const bar = make("i", style(row));
-        bar.style.left = 100 * (start(row) - first) / (last - first) + "%";
-        bar.style.width = Math.max(0.1, 100 * length(row) / (last - first)) + "%";
         const text = make("span", "", label(row));
         text.style.left = 4 + 12 * indent(row) + "px";
-        const line = make("div", "row", text, bar);
+        const line = make("div", "row", text);
+        for (const part of row.parts || [row]) {
+          const bar = make("i", style(part));
+          bar.style.left = 100 * (start(part) - first) / (last - first) + "%";
+          bar.style.width = Math.max(0.1, 100 * length(part) / (last - first)) + "%";
+          if (row.parts) bar.title = clock(start(part)) + "  " + label(part);
+          line.append(bar);
+        }
         line.title = label(row) + (row.about ? "\n" + row.about : "");
         all.append(line);
       }
@@ -144,13 +148,22 @@ package enum ReportPage {
 
     section("startup", "Start-up", data.startup, rows =>
       bars(rows, r => r.name + "  " + time(r.at) + "  (" + time(r.dur) + ")", r => r.at - r.dur, r => r.dur, () => ""));
-    // Screens as long as they were there, and what was tracked meanwhile: the newest of both.
-    const screens = data.screens.filter(r => r.phase === "disappear").slice(-300)
-      .map(r => ({ label: r.path + "  " + time(r.dur), start: r.t - r.dur, dur: r.dur, style: "" }));
-    const tracked = data.events.filter(r => r.kind === "event").slice(-300)
-      .map(r => ({ label: r.name + (r.fields ? "  " + r.fields : ""), start: r.t, dur: 0, style: "event" }));
-    section("screens", "Screens and events", [...screens, ...tracked].sort((a, b) => a.start - b.start), rows =>
-      bars(rows, r => r.label, r => r.start, r => r.dur, r => r.style));
+    // Screens as long as they were there, and what was tracked meanwhile, the newest of both: a row for each path and each name.
+    const screens = data.screens.filter(r => r.phase === "disappear").slice(-1000)
+      .map(r => ({ row: r.path, label: r.path + "  " + time(r.dur), start: r.t - r.dur, dur: r.dur, style: "" }));
+    const tracked = data.events.filter(r => r.kind === "event").slice(-1000)
+      .map(r => ({ row: r.name, label: r.name + (r.fields ? "  " + r.fields : ""), start: r.t, dur: 0, style: "event" }));
+    const lanes = new Map();
+    for (const r of [...screens, ...tracked].sort((a, b) => a.start - b.start)) {
+      const key = r.style + " " + r.row;
+      if (!lanes.has(key)) lanes.set(key, []);
+      lanes.get(key).push(r);
+    }
+    section("screens", "Screens and events", [...lanes.values()], lanes => bars(
+      lanes.slice(0, 300).map(parts => parts.length === 1 ? parts[0] : {
+        label: parts[0].row + "  ×" + number(parts.length), start: parts[0].start,
+        dur: Math.max(...parts.map(r => r.start + r.dur)) - parts[0].start, parts }),
+      r => r.label, r => r.start, r => r.dur, r => r.style));
 
     section("spans", "Traces", data.spans, spans => {
       const byTrace = new Map();
@@ -167,7 +180,7 @@ package enum ReportPage {
         walk("", 0);
         if (!ordered.length) continue;
         const root = ordered[0];
-        const title = make("summary", "", root.name + "  " + time(length(list)) + "  ", make("span", "soft", list.length + " spans, " + program(root.s) + ", " + clock(root.start)));
+        const title = make("summary", "", root.name + "  " + time(length(list)) + "  ", make("span", "soft", (root.about ? root.about + "  " : "") + (list.length === 1 ? "1 span, " : list.length + " spans, ") + program(root.s) + ", " + clock(root.start)));
         if (list.some(s => s.error)) title.append(make("span", "bad", "  " + list.find(s => s.error).error));
         const details = make("details", "", title);
         details.ontoggle = () => { if (details.childElementCount === 1) details.append(bars(ordered.slice(0, 1000), s => s.name + "  " + time(s.dur) + (s.error ? "  " + s.error : ""), s => s.start, s => s.dur, s => s.error ? "bad" : "", s => s.depth)); };
@@ -242,10 +255,11 @@ package enum ReportPage {
       ["of the run", r => r.time === undefined ? "" : (100 * r.time / Math.max(1, data.sessions[r.s].end - data.sessions[r.s].start)).toFixed(2) + " %", r => r.time],
       ["program", r => program(r.s)]]));
 
+    // A column of what a metric measures.
+    const measured = name => [name, r => r.unit === "ns" && r[name] !== undefined ? time(r[name] / 1000) : number(r[name]), r => r[name]];
     section("metrics", "Metrics", data.metrics, rows => table(rows, [
-      ["name", r => r.name], ["by", r => r.by], ["unit", r => r.unit], ["value", r => number(r.value), r => r.value],
-      ["count", r => number(r.count), r => r.count], ["mean", r => number(r.mean), r => r.mean], ["p50", r => number(r.p50), r => r.p50],
-      ["p99", r => number(r.p99), r => r.p99], ["max", r => number(r.max), r => r.max], ["program", r => program(r.s)]]));
+      ["name", r => r.name], ["by", r => r.by], ["unit", r => r.unit === "ns" ? "time" : r.unit], measured("value"),
+      ["count", r => number(r.count), r => r.count], measured("mean"), measured("p50"), measured("p99"), measured("max"), ["program", r => program(r.s)]]));
 
     section("events", "Events and logs", data.events, rows => {
       const all = make("div");
@@ -254,7 +268,7 @@ package enum ReportPage {
       const place = make("div");
       const show = () => {
         const word = search.value.toLowerCase();
-        const found = word ? rows.filter(r => (r.name + " " + r.fields).toLowerCase().includes(word)) : rows;
+        const found = word ? rows.filter(r => (r.name + " " + r.fields + " " + (r.trace || "")).toLowerCase().includes(word)) : rows;
         place.replaceChildren(table([...found].reverse(), [["at", r => clock(r.t)], ["kind", r => r.kind === "failure" ? make("span", "bad", r.kind) : r.kind], ["name", r => r.name], ["fields", r => r.fields], ["program", r => program(r.s)]], 300));
       };
       search.oninput = show;

@@ -60,6 +60,7 @@ extension FieldValue {
     case .double(let value): "\(value)"
     case .string(let text, _): text
     case .masked: "<masked>"
+    case .identifier(let low, let high): EventText.hexadecimal(low, high)
     default: JSONText.value(self)
     }
   }

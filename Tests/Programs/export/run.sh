@@ -133,6 +133,16 @@ check 'the page has its sections in a browser' grep -q 'id="flame"' dom
 check 'what was tracked is among the screens' grep -q '<div class="row" title="checkout  total=12.5' dom
 check 'names are text there' grep -q 'Ada &lt;/script&gt;' dom
 check 'the console is silent' [ "$(grep -c CONSOLE browser.log)" -eq 0 ]
+says 'a histogram of times has times' dom '<td class="n">2.0 ms</td>'
+says 'a trace is told with what its root has' dom 'items=0  password=&lt;masked&gt;'
+# What happened twice is one row, with a mark for each time.
+"$products/record-sample" "$work/twice/journal" 1 >/dev/null
+"$products/record-sample" "$work/twice/journal" 1 >/dev/null
+"$scripthost" report --state "$work/twice" -o twice.html 2>/dev/null
+timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" --dump-dom "file://$work/twice.html" >twice.dom 2>/dev/null || true
+says 'events of one name are one row' twice.dom '<div class="row" title="checkout  ×2">'
+check 'with a mark for each' [ "$(grep -o '<i class="event"[^>]*title="[0-9:.]*  checkout  total=12.5' twice.dom | wc -l)" -eq 2 ]
+check 'and so are visits to one screen' grep -q 'title="/Home/Cart  ×2"' twice.dom
 
 export_ --prometheus 127.0.0.1:0 2>served &
 server=$!

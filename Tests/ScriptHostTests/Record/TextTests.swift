@@ -9,12 +9,12 @@ import Testing
 struct RecordTextTests {
   private let source = EventText.Source(program: "shop", pid: 7, bootID: "b", buildID: "00ff")
 
-  private func record(_ build: (inout FieldWriter) -> Void) -> JournalRecord {
+  private func record(_ kind: RecordKind = .event, _ build: (inout FieldWriter) -> Void) -> JournalRecord {
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
       var fields = FieldWriter("checkout", into: buffer)
       build(&fields)
       return JournalRecord(
-        kind: .event, flags: 0, sequence: 5, monotonic: 12, wall: 1_767_225_600_123_456_789, thread: 9,
+        kind: kind, flags: 0, sequence: 5, monotonic: 12, wall: 1_767_225_600_123_456_789, thread: 9,
         payload: Array(UnsafeRawBufferPointer(start: buffer.baseAddress, count: fields.count)))
     }
   }
@@ -32,6 +32,22 @@ struct RecordTextTests {
     #expect(
       EventText.text(record, source)
         == #"2026-01-01T00:00:00.123456Z shop[7] checkout total=3 note="a\u001b[31m\n\"b\"" apiKey=<masked>"#)
+  }
+
+  @Test("times that the host measured are texts, and its start is left out; a rule's own fields are as they are")
+  func times() {
+    func shown(_ kind: RecordKind) -> String {
+      EventText.text(
+        record(kind) {
+          $0.add("start_ns", UInt64(58_384_613_881_263))
+          $0.add("duration_ns", UInt64(7_455_102))
+          for (name, value) in [("a_ns", 999), ("b_ns", 1_000), ("c_ns", 99_960), ("d_ns", 2_350_400_000), ("e_ns", 123_456_000)] {
+            $0.add(FieldName(given: name), UInt64(value))
+          }
+        }, source)
+    }
+    #expect(shown(.span).hasSuffix("shop[7] span: checkout duration=7.46ms a=999ns b=1.0us c=100.0us d=2.35s e=123ms"))
+    #expect(shown(.event).contains("checkout start_ns=58384613881263 duration_ns=7455102 a_ns=999 "))
   }
 
   @Test("any text is valid JSON and comes back", arguments: [UInt64(3)])
