@@ -11,6 +11,8 @@ final class MetricLayer: @unchecked Sendable {
   // Immutable.
   private let metric: Metric
   private let value: CapturePath?
+  /// What most histograms are of.
+  private let isDuration: Bool
   private let rule: CompiledRule
   /// The address of the one series, where calls have no attributes; 0 before the first.
   private let only = Atomic<UInt>(0)
@@ -18,6 +20,7 @@ final class MetricLayer: @unchecked Sendable {
   private init(_ metric: Metric, _ value: CapturePath?, _ rule: CompiledRule) {
     self.metric = metric
     self.value = value
+    isDuration = value?.root == .duration
     self.rule = rule
   }
 
@@ -50,7 +53,7 @@ final class MetricLayer: @unchecked Sendable {
     let thread = ScriptThread.of(view.call.pointee.thread)
     guard rule.admits(view, atExit: atExit) else { return }
     var number: Double? = value == nil ? 1 : nil
-    value?.read(view, atExit: atExit) { number = $0.number }
+    if isDuration { number = Double(view.durationNanoseconds) } else { value?.read(view, atExit: atExit) { number = $0.number } }
     guard let number else { return }
     series(view, thread, atExit)._withUnsafeGuaranteedRef {
       switch metric.kind {

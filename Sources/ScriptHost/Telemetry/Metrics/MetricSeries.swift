@@ -1,6 +1,5 @@
 // MetricSeries — one series of a metric, counted by any number of threads without a lock.
 internal import Journal
-private import Glibc
 internal import Synchronization
 
 /// What a metric does with its values.
@@ -11,6 +10,7 @@ final class MetricSeries: Sendable {
   let attributes: [Field]
   /// The attributes as the table finds them.
   let key: [UInt8]
+  /// Of a histogram its buckets tell it.
   private let count = Atomic<UInt64>(0)
   /// Bit patterns of Doubles.
   private let sum = Atomic<UInt64>(0)
@@ -44,7 +44,6 @@ final class MetricSeries: Sendable {
     Self.change(sum) { $0 + value }
     Self.change(least) { min($0, value) }
     Self.change(most) { max($0, value) }
-    count.add(1, ordering: .relaxed)
   }
 
   @inline(__always)
@@ -60,7 +59,10 @@ final class MetricSeries: Sendable {
   }
 
   /// How often it was counted so far: a snapshot is due when this changed.
-  var changes: UInt64 { count.load(ordering: .relaxed) }
+  var changes: UInt64 {
+    guard let buckets else { return count.load(ordering: .relaxed) }
+    return buckets.counts.1.reduce(zeros.load(ordering: .relaxed), +)
+  }
 
   func value(_ kind: MetricKind) -> MetricRecord.Value {
     let total = Double(bitPattern: sum.load(ordering: .relaxed))
@@ -89,21 +91,18 @@ struct ExponentialBuckets: Sendable {
   private static let chunk = 64
   private let chunks = AtomicWords(count: 12)
 
-  /// The bounds between the eight buckets of a doubling.
-  private static let bounds: (Double, Double, Double, Double, Double, Double, Double) = (
-    exp2(1 / 8), exp2(2 / 8), exp2(3 / 8), exp2(4 / 8), exp2(5 / 8), exp2(6 / 8), exp2(7 / 8)
-  )
-
   /// The bucket of a value above 0: those in (base^index, base^(index+1)].
+  @inline(__always)
   static func index(of value: Double) -> Int {
     let part = value.significand
-    let b = bounds
-    var steps = part > 1 ? 1 : 0
-    steps += (part > b.0 ? 1 : 0) + (part > b.1 ? 1 : 0) + (part > b.2 ? 1 : 0) + (part > b.3 ? 1 : 0)
-    steps += (part > b.4 ? 1 : 0) + (part > b.5 ? 1 : 0) + (part > b.6 ? 1 : 0)
+    // 2^(1/8) to 2^(7/8), spelled out: a constant that is worked out at run time is asked for at each call whether it is there.
+    var steps = (part > 1 ? 1 : 0) + (part > 1.0905077326652577 ? 1 : 0) + (part > 1.189207115002721 ? 1 : 0) + (part > 1.2968395546510096 ? 1 : 0)
+    steps += (part > 1.4142135623730951 ? 1 : 0) + (part > 1.5422108254079407 ? 1 : 0) + (part > 1.681792830507429 ? 1 : 0)
+    steps += part > 1.8340080864093424 ? 1 : 0
     return Int(value.exponent) * 8 + steps - 1
   }
 
+  @inline(__always)
   func add(_ value: Double) {
     let place = min(max(Self.index(of: value) - Self.lowest, 0), 12 * Self.chunk - 1)
     memory(place / Self.chunk)[place % Self.chunk].pointee.add(1, ordering: .relaxed)
