@@ -304,7 +304,7 @@ check "each member of the interface that takes an index, a range or a number is 
 
 # MARK: Programs nobody here wrote
 
-patches format 'guard { "containers", "unknown_selector", "null", "observation", records = 100,
+patches format 'guard { "containers", "unknown_selector", "null", "observation", "notifications", "timers", records = 100,
   zombies = { types = { "SwiftFormat.*", "SwiftSyntax.*" }, mode = "contain" },
   main_thread = { methods = { "SwiftFormat.PrettyPrinter.*(*)" }, mode = "report" } }'
 # All but zombies where nothing of a type can be watched.
@@ -318,7 +318,7 @@ same "swift-format: with each guard on its output is what it was ($(wc -w <<<"$f
 check 'swift-format: no hit' [ "$(grep -c '^scripthost: guard' format.err)" = 0 ]
 
 # Each by itself.
-few=$(head -n 5 <<<"$files")
+few=$(head -n "${GUARD_ALONE:-5}" <<<"$files")
 # shellcheck disable=SC2086
 capture few-alone swift-format format $few
 for each in containers unknown_selector null observation notifications timers 'zombies = { types = { "SwiftFormat.*" } }' \
@@ -327,7 +327,7 @@ for each in containers unknown_selector null observation notifications timers 'z
   case $each in *=*) patches only-$name "guard { $each }" ;; *) patches only-$name "guard { \"$each\" }" ;; esac
   # shellcheck disable=SC2086
   run only-$name only-$name "$(command -v swift-format)" format $few
-  unchanged "swift-format: with $name alone its output is what it was" few-alone only-$name
+  unchanged "swift-format: with $name alone its output is what it was ($(wc -w <<<"$few") files)" few-alone only-$name
   check "swift-format: $name alone: on, and no hit" [ "$(grep -c "only-$name.lua: loaded" only-$name.err)$(grep -c '^scripthost: guard' only-$name.err)" = 10 ]
 done
 
