@@ -51,7 +51,9 @@ extension Subcommand {
   static let find = Subcommand(
     name: "find", summary: "find selectors by words",
     synopsis: "[--json] PROGRAM|PID WORD…",
-    description: ["Lists the selectors whose names hold all the words, in any order and case."],
+    description: [
+      "Lists the selectors whose names hold all the words, in any order and case: the program's own first, then those of its libraries, then C functions that it imports; and of these first what is called so, then what is in a type called so."
+    ],
     options: inspectOptions, operands: .several(2...32, "PROGRAM or PID, and words", .program), exitStatuses: inspectStatuses,
     examples: [("scripthost find swift-format 'pretty print'", "Everything about pretty printing.")],
     seeAlso: ["methods", "explain"]
@@ -141,7 +143,7 @@ private struct Inspection {
     var found = try families(text)
     for pattern in SelectorPattern.ofMembers(named: text) where found.isEmpty { found = catalogs.families(matching: pattern) }
     guard !found.isEmpty else { throw nothing(text) }
-    list(found)
+    list(found.sorted { $0.1.selector < $1.1.selector })
     return 0
   }
 
@@ -167,7 +169,9 @@ private struct Inspection {
           "no selector holds the word\(wanted.count == 1 ? "" : "s") \(wanted.map { "'\(EventText.printable($0))'" }.joined(separator: ", "))"
       )
     }
-    list(found)
+    let order = FoundOrder(wanted)
+    list(found.map { (order.rank($0.1.selector, isOwn: $0.0.isMainProgram, isImported: $0.1.imported != nil), $0) }
+      .sorted { $0.0 != $1.0 ? $0.0 < $1.0 : $0.1.1.selector < $1.1.1.selector }.map(\.1))
     return 0
   }
 
@@ -183,7 +187,7 @@ private struct Inspection {
   }
 
   private func list(_ found: [(ImageCatalog, Family)]) {
-    for (image, family) in found.sorted(by: { $0.1.selector < $1.1.selector }) {
+    for (image, family) in found {
       let reasons = family.bodies.map { image.refusal(of: $0, in: family) }
       let hookable = reasons.count { $0 == nil }
       if isJSON {

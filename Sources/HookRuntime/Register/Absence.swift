@@ -1,5 +1,5 @@
-// Absence — why a name that the program's source has may be no function of its images: every call was inlined, or an image is
-// stripped and its names are gone.
+// Absence — why a name that the program's source has may be no function of its images: every call was inlined, an image is
+// stripped and its names are gone, or no image has the module.
 //
 // What is inlined is known from the debug information alone, which is read for names that are spelled out, where that takes moments
 // or somebody asked for an explanation.
@@ -10,6 +10,8 @@ package enum Absence: Sendable, Equatable {
   case inlined(copies: Int, image: String)
   /// Of functions that no other image uses, these images have no names.
   case stripped([String])
+  /// No image has functions of the module that a glob begins with.
+  case noModule(String)
 
   /// What is known of why none of these images has the function.
   package static func reason(_ text: String, in images: [ImageCatalog], depth: DoubtDepth = .quick) -> Absence? {
@@ -25,7 +27,9 @@ package enum Absence: Sendable, Equatable {
       }
     }
     let stripped = holders.filter { !$0.symbols.hasLocalSymbols }.map(\.shortName).uniqued()
-    return stripped.isEmpty ? nil : .stripped(stripped)
+    if !stripped.isEmpty { return .stripped(stripped) }
+    guard pattern.isGlob, let module = pattern.module, !images.contains(where: { $0.hasFunctions(of: module) }) else { return nil }
+    return .noModule(module)
   }
 }
 
@@ -36,6 +40,7 @@ extension Absence: CustomStringConvertible {
       "every call of it was inlined: \(image) has \(copies) \(copies == 1 ? "copy" : "copies") of it in other functions, and no function of its own is left"
     case .stripped(let images):
       "\(images.prefix(3).joined(separator: ", ")) \(images.count == 1 ? "is" : "are") stripped, and functions that no other image uses have no names there"
+    case .noModule(let module): "no module '\(module)' is in it; 'scripthost types' lists its types with their modules"
     }
   }
 }
@@ -45,6 +50,10 @@ extension ImageCatalog {
     if isMainProgram { return false }
     let ofToolchain = "libswift" + (module == "Swift" ? "Core" : module) + "."
     return shortName == module || shortName.hasPrefix("lib" + module + ".") || shortName.hasPrefix(ofToolchain)
+  }
+
+  fileprivate func hasFunctions(of module: String) -> Bool {
+    isLibrary(of: module) || !symbols.candidates(prefix: Array("$s\(module.utf8.count)\(module)".utf8)).isEmpty
   }
 
   /// Inlined copies of functions that the pattern spells out.

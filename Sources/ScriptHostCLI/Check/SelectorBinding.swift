@@ -92,7 +92,8 @@ final class SelectorBinding {
       if let problem = typeProblem(type), problem.contains("; did you mean") { return problem }
     }
     let near = NearestNames.selectors(to: text, in: pattern.module == nil ? [program.catalogs[0]] : program.catalogs)
-    return "no selector '\(text)' in \(program.shown)" + Self.advice(near)
+    let absence = pattern.isGlob ? Absence.reason(text, in: program.catalogs) : nil
+    return "no selector '\(text)' in \(program.shown)" + (absence.map { ": \($0)" } ?? "") + Self.advice(near)
   }
 
   /// Why `name` is no type of the program; nil when it is one.

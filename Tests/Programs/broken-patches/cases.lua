@@ -26,7 +26,7 @@ class "SwiftFormat.PretyPrinter":before("prettyPrint()", function() end)
 > missing-member.lua:1: no selector 'pretyPrint()' in SwiftFormat.PrettyPrinter; did you mean 'prettyPrint()'?
 class "SwiftFormat.PrettyPrinter":before("pretyPrint()", function() end)
 === missing-glob
-> missing-glob.lua:1: no selector 'Zebra.**' in this program
+> missing-glob.lua:1: no selector 'Zebra.**' in this program: no module 'Zebra' is in it; 'scripthost types' lists its types with their modules
 method "Zebra.**":before(function() end)
 === ambiguous
 > ambiguous.lua:1: 'SwiftSyntax.SyntaxVisitor.visit(_:)' is ambiguous

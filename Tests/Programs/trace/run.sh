@@ -57,6 +57,14 @@ says 'until a signal ends it' ends.said 'ended by SIGTERM'
 # Who looks for a name need not know all of it.
 capture found "$scripthost" types swift-format SwiftLinter
 same 'types: a bare name' <(echo 'class  SwiftFormat.SwiftLinter') found.out
+capture found "$scripthost" find docc request
+check "find: the program's own functions come before libraries, C functions last" awk '
+  function tier(name) { return name ~ /^C\./ ? 2 : name ~ /^(static )?Foundation/ ? 1 : 0 }
+  { now = tier($0); if (now < last) exit 1; seen[now] = 1; last = now } END { exit !(seen[0] && seen[1] && seen[2]) }' found.out
+capture found "$scripthost" find swift-format prettyPrint
+check 'find: what is called so comes first' grep -q '\.prettyPrint(' <(head -n 1 found.out)
+capture found "$scripthost" methods docc 'SwiftDocCUtilities.**'
+says 'a glob of a module that is not there' found.err "no selector matches 'SwiftDocCUtilities.**' in docc: no module 'SwiftDocCUtilities' is in it"
 capture found "$scripthost" methods swift-format SwiftFormat.SwiftLinter
 says 'methods: a type stands for its members' found.out 'SwiftFormat.SwiftLinter.init(configuration: Configuration'
 capture found "$scripthost" methods swift-format prettyPrint
