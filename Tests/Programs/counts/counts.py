@@ -2,10 +2,12 @@
 #
 #   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT [MODULE…]
 #
-# INPUT is a file or a directory, the program's last argument, or with COUNTS_STDIN=1 its standard input; COUNTS_OPTIONS holds words before it. The program's own selectors, or those of the
+# INPUT is a file or a directory, the program's last argument, or with COUNTS_STDIN=1 its standard input; COUNTS_OPTIONS holds words before it;
+# COUNTS_PACE is how many seconds pass before each message (`Content-Length: …`) of that input: what a server does for one is over then. The program's own selectors, or those of the
 # modules: of the libraries named for them that it loads, `.` for the program's own. Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
 # with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
 # (families.py). COUNT 0 takes all selectors that run.
+import contextlib
 import json
 import os
 import random
@@ -13,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter, defaultdict
 
@@ -60,8 +63,28 @@ class Counts:
         # Equal hashes and as many variables in all runs: they decide how many calls there are.
         self.environment = {"PATH": os.environ["PATH"], "HOME": work, "SWIFT_DETERMINISTIC_HASHING": "1"}
 
+    @contextlib.contextmanager
+    def given(self):
+        """The program's standard input."""
+        pace = float(os.environ.get("COUNTS_PACE", 0))
+        if not pace:
+            with open(self.input) as given: yield given
+            return
+        messages = re.split(b"(?=Content-Length: )", open(self.input, "rb").read())
+        reading, writing = os.pipe()
+
+        def feed():
+            with open(writing, "wb", buffering=0) as out:
+                for message in filter(None, messages):
+                    time.sleep(pace)
+                    try: out.write(message)
+                    except BrokenPipeError: return
+
+        threading.Thread(target=feed, daemon=True).start()
+        with open(reading) as given: yield given
+
     def run(self, *command, **more):
-        with open(self.input) as given:
+        with self.given() as given:
             return subprocess.run([str(c) for c in command], env=self.environment, stdin=given, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
@@ -201,7 +224,7 @@ class Counts:
         with open(self.file("plan.json"), "w") as out:
             json.dump(plan, out)
         here = os.path.dirname(os.path.abspath(__file__))
-        with open(self.input) as given:
+        with self.given() as given:
             done = subprocess.run(["gdb", "-nx", "-q", "-batch", "-x", os.path.join(here, "hits.py")],
                                   env=dict(self.environment, COUNTS_PLAN=self.file("plan.json")), stdin=given,
                                   capture_output=True, text=True)

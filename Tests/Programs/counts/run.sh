@@ -70,6 +70,6 @@ with open(sys.argv[1], "w") as out:
         body = json.dumps({"jsonrpc": "2.0", **message})
         out.write("Content-Length: %d\r\n\r\n%s" % (len(body), body))
 PYTHON
-  COUNTS_STDIN=1 counts sourcekit-lsp 100 "$(command -v sourcekit-lsp)" "$work/said"
+  COUNTS_STDIN=1 COUNTS_PACE=20 counts sourcekit-lsp 100 "$(command -v sourcekit-lsp)" "$work/said"
 fi
 finish

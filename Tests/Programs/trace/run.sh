@@ -59,8 +59,8 @@ capture found "$scripthost" types swift-format SwiftLinter
 same 'types: a bare name' <(echo 'class  SwiftFormat.SwiftLinter') found.out
 capture found "$scripthost" find docc request
 check "find: the program's own functions come before libraries, C functions last" awk '
-  function tier(name) { return name ~ /^C\./ ? 2 : name ~ /^(static )?Foundation/ ? 1 : 0 }
-  { now = tier($0); if (now < last) exit 1; seen[now] = 1; last = now } END { exit !(seen[0] && seen[1] && seen[2]) }' found.out
+  /^(static )?SwiftDocC\./ { tier = 1 } /^(static )?FoundationNetworking\./ { tier = 2 } /^C\./ { tier = 3 }
+  tier { if (tier < last) exit 1; last = tier; seen[tier] = 1; tier = 0 } END { exit !(seen[1] && seen[2] && seen[3]) }' found.out
 capture found "$scripthost" find swift-format prettyPrint
 check 'find: what is called so comes first' grep -q '\.prettyPrint(' <(head -n 1 found.out)
 capture found "$scripthost" methods docc 'SwiftDocCUtilities.**'
