@@ -10,6 +10,7 @@
 #include "../Dispatch/layer_sets.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -218,7 +219,9 @@ bool hkt_recover(int signal, void *details, void *opaque) {
   if (!t || !t->landing) return false;
   HKTLanding *landing = t->landing;
   HKTTrap *trap = landing->trap;
+  int saved_errno = errno;
   const char *reason = hkt_judge(signal, info, opaque, landing, trap);
+  errno = saved_errno;
   if (reason) {
     refusal = *reason ? reason : NULL;
     return false;

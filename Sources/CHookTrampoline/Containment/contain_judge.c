@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -74,6 +75,7 @@ void hkt_judge_prepare(void) {
   forbid(goes_on(once), once_text);
   for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++)
     forbid((uint64_t)dlsym(RTLD_DEFAULT, metadata[i]), "the Swift runtime is making the metadata of a type");
+  hkt_changes_prepare();
 }
 
 // MARK: Images
@@ -128,9 +130,11 @@ typedef struct Walk {
   int32_t count;
   const char *reason;
   bool has_arrived;
-  uint32_t thread;
+  const HKTThread *thread;
   HKTTrap *trap;
-  HKTWordLocks *locks;
+  HKTCodeLocks *locks;
+  HKTChanges *changes;     // NULL: nothing is
+  HKTChangingFrame frame;  // the one that was visited last: where it ends the next one tells
 } Walk;
 
 enum { MOST_FRAMES = 200000 };
@@ -153,21 +157,32 @@ static const char *reason_of(Walk *w, struct _Unwind_Context *context, uint64_t 
 struct dwarf_eh_bases { void *text, *data, *function; };
 extern const void *_Unwind_Find_FDE(void *, struct dwarf_eh_bases *);
 
-/// Behind the last byte of the function; 0 where its record is not of the usual form {length, cie, start, size}, each 32 bits.
-static uint64_t end_of_function(uint64_t counter) {
+uint64_t hkt_end_of_function(uint64_t address, uint64_t *start) {
   struct dwarf_eh_bases bases = {0};
-  const uint8_t *record = _Unwind_Find_FDE((void *)(counter - 1), &bases);
+  const uint8_t *record = _Unwind_Find_FDE((void *)address, &bases);
   if (!record) return 0;
+  // Records of the usual form: {length, cie, start, size}, each 32 bits.
   uint32_t words[4];
   memcpy(words, record, sizeof words);
-  uint64_t start = (uint64_t)record + 8 + (uint64_t)(int64_t)(int32_t)words[2];
-  return start == (uint64_t)bases.function && words[3] > 0 && counter - 1 - start < words[3] ? start + words[3] : 0;
+  uint64_t begins = (uint64_t)record + 8 + (uint64_t)(int64_t)(int32_t)words[2];
+  if (begins != (uint64_t)bases.function || words[3] == 0 || address - begins >= words[3]) return 0;
+  if (start) *start = begins;
+  return begins + words[3];
 }
 
-/// Of code of the program: the runtime ends what it locks before it calls.
-static void read_locks(Walk *w, struct _Unwind_Context *context, uint64_t counter) {
-  uint64_t start = (uint64_t)_Unwind_GetRegionStart(context);
-  if (start && kind_at(counter - 1) == SWIFT) hkt_read_word_locks(w->locks, start, end_of_function(counter), w->thread);
+/// The frame that was visited last ends where the next one begins.
+static const char *judge_last(Walk *w, uint64_t high) {
+  w->frame.high = high;
+  return w->changes && hkt_is_amid_change(w->changes, &w->frame) ? "an array is being changed in place, and parts of it would be missing or released twice" : NULL;
+}
+
+static void look_at(Walk *w, struct _Unwind_Context *context, uint64_t counter, bool is_return) {
+  Kind kind = kind_at(counter - is_return);
+  w->frame = (HKTChangingFrame){
+    .start = (uint64_t)_Unwind_GetRegionStart(context), .end = hkt_end_of_function(counter - is_return, NULL), .counter = counter, .low = (uint64_t)_Unwind_GetCFA(context),
+    .is_return = is_return, .is_swift = kind == SWIFT || kind == RUNTIME, .is_library = kind == RUNTIME};
+  // Of code of the program: the runtime ends what it locks before it calls.
+  if (w->frame.start && kind == SWIFT) hkt_read_code_locks(w->locks, w->thread, w->frame.start, w->frame.end);
 }
 
 static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) {
@@ -175,9 +190,11 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) 
   uint64_t counter = _Unwind_GetIP(context);
   if (!w->is_behind) {
     w->is_behind = counter == w->from;
-    if (w->is_behind) read_locks(w, context, counter);
+    if (w->is_behind) look_at(w, context, counter, false);
     return _URC_NO_REASON;
   }
+  w->reason = judge_last(w, (uint64_t)_Unwind_GetCFA(context));
+  if (w->reason) return _URC_END_OF_STACK;
   if (counter == (uint64_t)hkt_landing_returns_here) {
     w->has_arrived = (uint64_t)_Unwind_GetCFA(context) == w->landing_stack;
     return _URC_END_OF_STACK;
@@ -185,15 +202,16 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *opaque) 
   if (!counter || ++w->count > MOST_FRAMES) return _URC_END_OF_STACK;
   if (w->trap->frame_count < HKT_TRAP_FRAMES) w->trap->frame[w->trap->frame_count++] = counter;
   w->reason = reason_of(w, context, counter);
-  if (!w->reason) read_locks(w, context, counter);
+  if (!w->reason) look_at(w, context, counter, true);
   return w->reason ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 static __thread sigjmp_buf *way_out __attribute__((tls_model("initial-exec")));
 
-static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool is_abort, HKTTrap *trap, HKTWordLocks *locks) {
+static const char *judge_frames(uint64_t from, const HKTLanding *landing, bool is_abort, HKTTrap *trap, HKTCodeLocks *locks,
+                                HKTChanges *changes) {
   static const char unread[] = "the stack cannot be followed to the call";
-  Walk w = {.from = from, .landing_stack = landing->stack, .is_abort = is_abort, .thread = (uint32_t)landing->thread->tid, .trap = trap, .locks = locks};
+  Walk w = {.from = from, .landing_stack = landing->stack, .is_abort = is_abort, .thread = landing->thread, .trap = trap, .locks = locks, .changes = changes};
   trap->frame_count = 0;
   sigjmp_buf here;
   if (sigsetjmp(here, 0) != 0) {
@@ -244,9 +262,18 @@ const char *hkt_judge(int signal, const siginfo_t *info, const void *opaque, con
   if (reason) return reason;
   if ((signal == SIGSEGV || signal == SIGBUS) && is_overflow(landing->thread, info, stack)) return "the stack is full";
   if (hkt_scripts_at_work && hkt_scripts_at_work() != landing->scripts) return "a handler of a script is at work in between";
-  HKTWordLocks locks = {0};
-  reason = judge_frames(counter, landing, signal == SIGABRT, trap, &locks);
+  HKTCodeLocks locks = {0};
+  reason = hkt_moved_out(landing);
   if (reason) return reason;
-  if (hkt_has_moved_out(landing)) return "a dictionary or a set is being changed, and its variable would be left without it";
-  return locks.is_held || hkt_holds_lock(registers, landing, locks.has_some) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
+  HKTChanges *changes = NULL;
+  if (*landing->accesses != landing->open_accesses) {
+    // The stack for signals may be a small one of the program's own.
+    changes = mmap(NULL, sizeof *changes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (changes == MAP_FAILED) return "there is no memory to look at what is being changed";
+    hkt_note_changes(changes, landing, registers);
+  }
+  reason = judge_frames(counter, landing, signal == SIGABRT, trap, &locks, changes);
+  if (changes) munmap(changes, sizeof *changes);
+  if (reason) return reason;
+  return locks.is_held || hkt_holds_lock(registers, landing, locks.has_word_locks) ? "a lock is held that the frames in between know of, and it would stay taken" : NULL;
 }

@@ -1,7 +1,10 @@
 // Whether a thread that faulted holds a lock that the frames it would leave know of.
 //
 // Nobody lists the locks of a thread, but a pthread mutex (of NSLock, too) names its owner: {state, depth, owner's thread id, users, kind}.
-// What the abandoned frames and the registers point at is looked at, and what its first words point at. A read-write lock names its writer.
+// What the abandoned frames and the registers point at is looked at, what that points at (an object with a lock in its tail), and what that
+// does (a lock of Foundation in an object). A read-write lock names its writer.
+// A lock that a function took that has returned may be known to none of them: variables at fixed places are looked at which the code of the
+// frames, or that of functions they call, names.
 // A Mutex of Synchronization is one word with that id, which records of running tasks and fields of programs have as well: such a word
 // counts where the code of an abandoned frame takes locks as a Mutex is taken (`lock cmpxchg` on 32 bits; it is inlined at each use). One at
 // a fixed place (a global) is found by that instruction itself.
@@ -15,8 +18,11 @@
 #include "HKTWaiting.h"
 #include "../Dispatch/stack_room.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <ucontext.h>
+
+extern int _dl_find_object(void *, struct dl_find_object *) __attribute__((weak));
 
 enum {
   MOST_WORDS = 4096,    // of the stack, innermost first
@@ -59,12 +65,6 @@ static bool is_in_record(const HKTThread *t, uint64_t at) {
   return at - (uint64_t)t < sizeof *t || (w && at - (uint64_t)w < sizeof *w);
 }
 
-static bool leads_to_lock(const HKTThread *t, uint64_t at, uint32_t thread) {
-  uint32_t words[7];
-  return is_pointer(t, at) && !is_in_record(t, at) && look(at, words, sizeof words) == sizeof words &&
-         (is_pthread_mutex(words, thread) || is_write_lock(words, thread));
-}
-
 /// What the C library knows of the thread, and its thread-local variables: the runtime keeps the thread's id in one.
 static bool is_of_thread(uint64_t at) {
   enum { LOCALS = 16 << 10, RECORD = 4096 };
@@ -72,50 +72,73 @@ static bool is_of_thread(uint64_t at) {
   return at > thread - LOCALS && at < thread + RECORD;
 }
 
-static bool holds_at(const HKTThread *t, uint64_t at, uint32_t thread, bool has_word_locks) {
+typedef struct Search {
+  const HKTThread *t;
+  uint32_t thread;        // its id
+  bool has_word_locks;
+  uint32_t looks;         // so far
+  uint64_t seen[64];      // addresses that were looked at, with the level in the lowest bits
+} Search;
+
+/// What was found in a frame, what that points at, and what that does.
+enum { IN_FRAME = 0, BEHIND = 1, LAST = 2, MOST_LOOKS = 20000 };
+
+static bool was_seen(Search *s, uint64_t at, int level) {
+  uint64_t *place = &s->seen[(at >> 3) % (sizeof s->seen / sizeof *s->seen)], entry = at | (uint64_t)level;
+  if (*place >> 2 == at >> 2 && (*place & 3) <= (uint64_t)level) return true;
+  *place = entry;
+  return false;
+}
+
+/// A lock that the thread holds lies among the first bytes there, or at the places that these point at.
+static bool holds_at(Search *s, uint64_t at, int level) {
+  static const size_t looked_at[] = {LOOKED_AT, LOOKED_AT / 2, 28};
+  if (!is_pointer(s->t, at) || was_seen(s, at, level) || ++s->looks > MOST_LOOKS) return false;
   uint32_t words[LOOKED_AT / 4] = {0};
-  size_t count = look(at, words, sizeof words) / 4;
+  size_t count = look(at, words, looked_at[level]) / 4;
   for (size_t i = 0; i < count; i++) {
-    if (is_in_record(t, at + i * sizeof *words)) continue;
-    if (i + 5 <= count && is_pthread_mutex(words + i, thread)) return true;
-    if (i + 7 <= count && is_write_lock(words + i, thread)) return true;
-    if (has_word_locks && is_word_lock(words[i], thread) && !is_of_thread(at)) return true;
+    if (is_in_record(s->t, at + i * sizeof *words)) continue;
+    if (i + 5 <= count && is_pthread_mutex(words + i, s->thread)) return true;
+    if (i + 7 <= count && is_write_lock(words + i, s->thread)) return true;
+    if (level == IN_FRAME && s->has_word_locks && is_word_lock(words[i], s->thread) && !is_of_thread(at)) return true;
     uint64_t next;
-    if (i % 2 != 0 || i + 2 > count) continue;
+    if (level == LAST || i % 2 != 0 || i + 2 > count) continue;
     memcpy(&next, words + i, sizeof next);
-    if (leads_to_lock(t, next, thread)) return true;
+    if (holds_at(s, next, level + 1)) return true;
   }
   return false;
 }
 
 bool hkt_holds_lock(const greg_t *registers, const HKTLanding *landing, bool has_word_locks) {
-  const HKTThread *t = landing->thread;
   static const int known[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8,
                               REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  uint32_t thread = (uint32_t)t->tid;
-  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    uint64_t word = (uint64_t)registers[known[i]];
-    if (is_pointer(t, word) && holds_at(t, word, thread, has_word_locks)) return true;
-  }
-  uint64_t last = 0;
+  Search s = {.t = landing->thread, .thread = (uint32_t)landing->thread->tid, .has_word_locks = has_word_locks};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (holds_at(&s, (uint64_t)registers[known[i]], IN_FRAME)) return true;
   const uint64_t *from = (const uint64_t *)((uint64_t)registers[REG_RSP] & ~UINT64_C(7)), *end = (const uint64_t *)landing->stack;
-  for (int looked = 0; from < end && looked < MOST_WORDS; from++, looked++) {
-    uint64_t word = *from;
-    if (word == last || !is_pointer(t, word)) continue;
-    last = word;
-    if (holds_at(t, word, thread, has_word_locks)) return true;
-  }
+  for (int looked = 0; from < end && looked < MOST_WORDS; from++, looked++)
+    if (holds_at(&s, *from, IN_FRAME)) return true;
   return false;
 }
 
-// MARK: Code that takes locks of one word
+// MARK: Code that names locks
 
 enum {
-  PIECE = 1024,             // read at once
+  PIECE = 256,              // read at once
   OVERLAP = 16,             // the longest instruction
   MOST_OF_ONE = 64 << 10,
   MOST_OF_ALL = 4 << 20,
+  MOST_REFERENCES = 20000,
+  CALLEES = 2,              // how many calls on: a function that locks, and one that it asks for the place of a variable
+  SHORT = 192,              // what is read of a function that has no record, which calls nothing that throws exceptions
 };
+
+/// What the code names with a distance from itself at `i`, the last byte before that.
+static uint64_t named_at(const uint8_t *code, uint64_t at, size_t i) {
+  int32_t distance;
+  memcpy(&distance, code + i + 1, sizeof distance);
+  return at + i + 5 + (uint64_t)(int64_t)distance;
+}
 
 /// Whether a `lock cmpxchg` of 32 bits begins here; `fixed` gets the address where the code names it, else 0.
 static bool takes_word(const uint8_t *code, uint64_t at, uint64_t *fixed) {
@@ -125,21 +148,48 @@ static bool takes_word(const uint8_t *code, uint64_t at, uint64_t *fixed) {
   if (code[i] != 0x0f || code[i + 1] != 0xb1) return false;
   uint8_t how = code[i + 2];
   if (how >= 0xc0) return false;
-  if ((how & 0xc7) == 0x05) {
-    int32_t distance;
-    memcpy(&distance, code + i + 3, 4);
-    *fixed = at + (uint64_t)(i + 7) + (uint64_t)(int64_t)distance;
-  }
+  if ((how & 0xc7) == 0x05) *fixed = named_at(code, at, (size_t)i + 2);
   return true;
 }
 
-void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t end, uint32_t thread) {
-  for (int i = 0; i < HKT_SEEN_FUNCTIONS; i++)
-    if (locks->seen[i] == start) return;
-  locks->seen[locks->next++ % HKT_SEEN_FUNCTIONS] = start;
+/// One function that is read: the thread's, of an image.
+typedef struct Reading {
+  HKTCodeLocks *locks;
+  const HKTThread *t;
+  uint32_t thread;
+  uint64_t image, image_end;
+} Reading;
+
+/// A lock at the place, or in what the variable there points at.
+static void look_at_variable(const Reading *r, uint64_t place) {
+  if (place % 4 != 0 || place - r->image >= r->image_end - r->image || ++r->locks->references > MOST_REFERENCES) return;
+  uint32_t words[7] = {0};
+  size_t got = look(place, words, sizeof words);
+  if (got >= 20 && is_pthread_mutex(words, r->thread)) r->locks->is_held = true;
+  if (got == sizeof words && is_write_lock(words, r->thread)) r->locks->is_held = true;
+  uint64_t word;
+  memcpy(&word, words, sizeof word);
+  // Other parts of the image hold no locks of their own.
+  if (got < sizeof word || word - r->image < r->image_end - r->image) return;
+  Search s = {.t = r->t, .thread = r->thread};
+  if (holds_at(&s, word, BEHIND)) r->locks->is_held = true;
+}
+
+static bool is_read(HKTCodeLocks *locks, uint64_t start) {
+  uint64_t *place = &locks->seen[(start >> 4) % HKT_SEEN_FUNCTIONS];
+  if (*place == start) return true;
+  *place = start;
+  return false;
+}
+
+/// `callees`: how many calls on the functions are read that it calls.
+static void read_function(const Reading *r, uint64_t start, uint64_t end, int callees) {
+  HKTCodeLocks *locks = r->locks;
+  bool is_of_frame = callees == CALLEES;
+  if (is_read(locks, start)) return;
   uint64_t size = end > start ? end - start : UINT64_MAX;
   if (size > MOST_OF_ONE || locks->looked_at + size > MOST_OF_ALL) {
-    locks->has_some = true;
+    if (is_of_frame) locks->has_word_locks = true;
     return;
   }
   locks->looked_at += (uint32_t)size;
@@ -148,13 +198,29 @@ void hkt_read_word_locks(HKTWordLocks *locks, uint64_t start, uint64_t end, uint
     // The end of the code may come first.
     size_t got = PIECE + OVERLAP;
     while (got > OVERLAP && !hkt_peek(at, code, got)) got /= 2;
-    for (size_t i = 0; i + OVERLAP <= got && at + i < end; i++) {
+    for (size_t i = 0; i + OVERLAP <= got && at + i < end && !locks->is_held; i++) {
       uint64_t fixed;
       uint32_t word;
-      if (!takes_word(code + i, at + i, &fixed)) continue;
-      locks->has_some = true;
-      if (fixed && hkt_peek(fixed, &word, sizeof word) && is_word_lock(word, thread)) locks->is_held = true;
+      if (is_of_frame && takes_word(code + i, at + i, &fixed)) {
+        locks->has_word_locks = true;
+        if (fixed && hkt_peek(fixed, &word, sizeof word) && is_word_lock(word, r->thread)) locks->is_held = true;
+      }
+      // Bytes that are something else lead to what is no lock, and to what is no function.
+      if ((code[i] & 0xc7) == 0x05) look_at_variable(r, named_at(code, at, i));
+      if (callees == 0 || (code[i] & 0xfe) != 0xe8) continue;
+      // A call, or a jump to what the function goes on to.
+      uint64_t target = named_at(code, at, i), begins = target;
+      if (target - r->image >= r->image_end - r->image || target - start < size) continue;
+      uint64_t ends = hkt_end_of_function(target, &begins);
+      if (begins == target) read_function(r, target, ends ? ends : target + SHORT, callees - 1);
     }
     if (got < PIECE + OVERLAP) return;
   }
+}
+
+void hkt_read_code_locks(HKTCodeLocks *locks, const HKTThread *thread, uint64_t start, uint64_t end) {
+  struct dl_find_object image;
+  if (!_dl_find_object || _dl_find_object((void *)start, &image) != 0) return;
+  Reading reading = {locks, thread, (uint32_t)thread->tid, (uint64_t)image.dlfo_map_start, (uint64_t)image.dlfo_map_end};
+  read_function(&reading, start, end, CALLEES);
 }

@@ -88,14 +88,57 @@ for way in O Onone; do
   done
 done
 # Foundation's locks.
-swiftc -O -module-name locks -o "$work/locks" "$here/locks.swift" 2>"$work/swiftc" || fail "locks.swift does not compile: $(head "$work/swiftc")"
-refused_below below-NSLock "$work/locks" locked 'locks.Book.locked()' 'a lock is held'
-refused_below below-NSRecursiveLock "$work/locks" recursive 'locks.Book.recursive()' 'a lock is held'
-mkdir "$work/free"
-printf 'method "locks.Book.free()":contain { value = -1 }\n' >"$work/free/free.lua"
-capture "$work/free" "$scripthost" run --state "$work/state-free" --patches "$work/free" -- "$work/locks" free
-ended 'an NSLock that was given back keeps nothing from being contained' "$work/free"
-says 'and the call is answered' "$work/free.out" '-1'
+for way in O Onone; do
+  swiftc "-$way" -module-name locks -o "$work/locks-$way" "$here/locks.swift" 2>"$work/swiftc" || fail "locks.swift does not compile: $(head "$work/swiftc")"
+  for function in locked recursive helped helpedNSLock helpedMutex helpedGlobal; do
+    refused_below "lock-$function-$way" "$work/locks-$way" $function "locks.Book.$function()" 'a lock is held'
+  done
+  for function in free given; do
+    mkdir -p "$work/$function"
+    printf 'method "locks.Book.%s()":contain { value = -1 }\n' $function >"$work/$function/free.lua"
+    capture "$work/$function-$way" "$scripthost" run --state "$work/state-$function-$way" --patches "$work/$function" -- "$work/locks-$way" $function
+    ended "$way: a lock that was given back keeps nothing from being contained" "$work/$function-$way"
+    says 'and the call is answered' "$work/$function-$way.out" '-1'
+  done
+done
+
+# Arrays, dictionaries and Data that are being changed: what the library has taken apart is not left, everything else is, and is whole.
+whole=index,remove,removeTwo,swap,rangeless,map,each,filter,reduce,sorted,first,copy,append,partition,removeSome,point,bump,rank,readByte
+for way in O Onone; do
+  swiftc "-$way" -module-name arrays -o "$work/arrays-$way" "$here/arrays.swift" 2>"$work/swiftc" || fail "arrays.swift does not compile: $(head "$work/swiftc")"
+  # apart NAME PATCHES ARGUMENTS…: the program ends, and the report says why.
+  apart() {
+    local name=$1-$way patches=$2 reason=$3
+    shift 3
+    capture "$work/$name" "$scripthost" run --state "$work/state-$name" --patches "$here/$patches" -- "$work/arrays-$way" "$@"
+    check "$name: the program ends as it would" [ "$(cat "$work/$name.status")" = 132 ]
+    capture "$work/$name.show" "$scripthost" crashes --state "$work/state-$name" show
+    says "$name: the report says why" "$work/$name.show.out" "not contained: $reason"
+  }
+  array='an array is being changed in place'
+  for kind in sort compare sortSlim sortCut sortRow sortNumbers sortWords; do apart $kind arrays "$array" contain $kind 20 1; done
+  for kind in insert insertHere replace fillRow; do apart $kind arrays "$array" contain $kind 7 1; done
+  for kind in sort sortSlim insert fillRow; do apart shared-$kind arrays "$array" contain $kind 20 1 shared; done
+  apart late-sort arrays "$array" contain sort 400 1
+  for kind in setByte replaceBytes touchBytes; do apart $kind arrays 'the bytes of a Data are being changed' contain $kind 1 1; done
+  apart merge arrays 'a dictionary or a set is being changed' contain merge 1 1
+  for kind in sort insert fillRow; do apart called-$kind array-calls "$array" script $kind 20 1; done
+  apart called-setByte array-calls 'the bytes of a Data are being changed' script setByte 1 1
+  # With shared storage, optimised code removes from a copy that the variable does not have yet.
+  [ "$way" = Onone ] || apart shared-remove arrays "$array" contain remove 3 1 shared
+  for storage in own shared; do
+    kinds=$whole
+    [ "$way-$storage" = O-shared ] && kinds=${whole/,remove,/,}
+    run "whole-$way-$storage" arrays "$work/arrays-$way" contain "$kinds" 3 37 $storage
+    ended "$way, $storage storage: traps of other kinds are contained" "$work/whole-$way-$storage"
+    says "$way, $storage storage: and all is whole" "$work/whole-$way-$storage.out" ', broken 0'
+    check "$way, $storage storage: each is answered" grep -qE "^answered $(($(tr ',' '\n' <<<"$kinds" | wc -l) * 37))," "$work/whole-$way-$storage.out"
+  done
+  run "whole-called-$way" array-calls "$work/arrays-$way" script "${whole//,/+}" 3 1
+  ended "$way: and in a script's calls" "$work/whole-called-$way"
+  says "$way: where all is whole" "$work/whole-called-$way.out" ', broken 0'
+  check "$way: each is an error of Lua" [ "$(grep -ac $'called\t.*\tfalse\t.*trapped' "$work/whole-called-$way.err")" = "$(tr ',' '\n' <<<"$whole" | wc -l)" ]
+done
 
 # Functions that are contained: the same traps, in calls of the program.
 cat >"$work/expected" <<'END'
