@@ -62,6 +62,9 @@ enum {
   SHORT_NAME = 40,          // longest string that Lua keeps once
   RECENT_TEXTS = 8,         // a power of two
   MOST_PUSHED = 14,         // arguments that fit a coroutine's stack as it is
+  NAMED_MAX = 128,          // functions of the host that are made when they are named
+  MADE_WORDS = 4,           // bits for these, and for 128 names of the sandbox
+  FILTER_WORDS = 16,
 };
 
 /// Which limit of time a run passed.
@@ -136,12 +139,16 @@ typedef struct SHLHostFunction {
 /// A name looked up in `members` before, by its string object: short ones are there once, and this one for ever. `field` -1: a function.
 typedef struct SHLMember { const void *name; int32_t field; } SHLMember;
 
+/// Members that a class was given.
+typedef struct SHLMemberList { const SHLNamed *members; int32_t count; void *ctx; struct SHLMemberList *next; } SHLMemberList;
+
 typedef struct SHLClassRecord {
   SHLClass ops;
   uint32_t id;
   SHLRef metatable;         // 0: not made yet, nor what follows
   SHLRef members;           // name -> function or integer id
   SHLMember recent[RECENT_MEMBERS];
+  struct SHLMemberList *lists;  // members that its tables are made with
   SHLRef unique;            // weak values: first word -> userdata
   int32_t unique_count;     // made since the table is new
   uint32_t synthesized_method;        // the class whose live handles are given out instead, 0: none
@@ -195,6 +202,12 @@ struct SHLState {
   uint32_t arguments_class;     // 0: there is none
   int32_t arguments_member;     // of calls: what answers a handle of that class
   SHLHostFunction *functions;
+  const SHLNamed *named;        // functions of the host that are made when a text names them
+  int32_t named_count;
+  void *named_ctx;
+  void (*make_named)(lua_State *L, const SHLNamed *one);  // [-0, +0, m]
+  uint64_t made[MADE_WORDS];    // the globals that were made: a bit for each name of the sandbox, then for each of `named`
+  uint64_t filter[FILTER_WORDS];  // a bit for each hash that a global's name has, for most words of a text have none of them
   SHLRef methods;               // name -> closure that invokes it
   void *first_block;            // Lua's own block, with the table of event names
   size_t first_size;
@@ -368,6 +381,10 @@ bool shl_argument_change(lua_State *L, SHLState *S, uint32_t cls);
 
 // ---- shl_sandbox.c and what scripts call
 void shl_sandbox_open(lua_State *L, SHLState *S);
+/// [-0, +0, m] Makes the globals that a text names and that were not made yet; all of them where it names `_G` or `_ENV`.
+void shl_make_globals(lua_State *L, SHLState *S, const char *text, size_t length);
+/// [-0, +0, -] Texts may name it from now on.
+void shl_filter_add(SHLState *S, const char *name);
 void shl_names_open(lua_State *L, SHLState *S);
 void shl_push_weak_table(lua_State *L, SHLState *S, const char *mode);
 void shl_prepare_metatable(lua_State *L, SHLState *S, int index);

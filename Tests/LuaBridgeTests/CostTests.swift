@@ -47,6 +47,36 @@ struct CostTests {
     #expect(after.invocations - before.invocations == 10_000)
   }
 
+  @Test("globals are made when a text names them, once")
+  func globalsByName() throws {
+    let state = try LuaState.forTest()
+    let host: SHLFunction = { _, callback in shl_return(callback, shl_int(7)) == SHL_OK ? 0 : -1 }
+    let named = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: 3)  // never freed: the state refers to it
+    _ = named.initialize(from: ["seven", "group.seven", "group.other"].map { SHLNamed(name: strdup($0), fn: host, id: -1) })
+    #expect(shl_register_all(state.raw, named.baseAddress, 3, nil) == SHL_OK)
+    let few = state.statistics.memory
+    #expect(few < 14_000)
+    try state.load("local x = 1", name: "t")
+    let some = state.statistics.memory
+    try state.load("x = string.rep('a', 2) .. math.floor(1.5) .. seven()", name: "t")
+    #expect(try state.answers("return x") == [LuaValue("aa17")])
+    #expect(state.statistics.memory > some + 1000)
+    // By strings, after a text that names nothing else.
+    #expect(try state.answers("return _G['gr' .. 'oup']['se' .. 'ven']() + _ENV['seven']()") == [.int(14)])
+    #expect(try state.answers("return ('x')['up' .. 'per']('a')") == [LuaValue("A")])
+    #expect(try state.answers("return load('return tab' .. 'le.concat({1, 2})')()") == [LuaValue("12")])
+    // What a script puts in the place of one stays.
+    try state.load("utf8 = nil coroutine = { mine = 1 }", name: "t")
+    #expect(try state.answers("return utf8, coroutine.mine, _G.utf8") == [.nil, .int(1), .nil])
+    let fresh = try LuaState.forTest()
+    let other = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: 1)
+    other.initializeElement(at: 0, to: SHLNamed(name: strdup("group.seven"), fn: host, id: -1))
+    #expect(shl_register_all(fresh.raw, other.baseAddress, 1, nil) == SHL_OK)
+    #expect(try fresh.withScope { shl_set_global($0, "group.seven", shl_int(3)) } == SHL_OK)
+    #expect(try fresh.answers("return group.seven") == [.int(3)])
+    #expect(try fresh.withScope { shl_get_global($0, "math.maxinteger").i } == .max)
+  }
+
   @Test("one allocation for a new short string, one for a handle")
   func fewAllocations() throws {
     let state = try LuaState.forTest(ms: 1000)

@@ -77,6 +77,10 @@ struct FailingAllocationTests {
       try state.load("local a, b = 1, 'two' function g(x) return x .. b end", name: "load.lua")
       return true
     },
+    Operation(name: "load a text that names globals") { state, _, _ in
+      try state.load("local a, b = math.pi, utf8.char(65) return coroutine, os, a, b", name: "load.lua")
+      return true
+    },
     Operation(name: "compile") { state, _, _ in
       _ = try state.compile("return function(a, b) return a .. b end", name: "compile.lua")
       return true

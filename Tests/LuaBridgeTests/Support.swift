@@ -51,6 +51,9 @@ extension LuaState {
     } catch { return error }
   }
 
+  /// What a chunk answers.
+  func answers(_ source: String) throws -> [LuaValue] { try call(try compile(source, name: "test")) }
+
   /// The function that `return`ing chunk answers.
   func function(_ source: String) throws -> LuaReference {
     let answer = try call(try compile("return " + source, name: "test"))

@@ -616,6 +616,7 @@ typedef struct { SHLState *S; const char *bytes; size_t length; const char *name
 static int compile_body(lua_State *L) {
   Compiling *c = lua_touserdata(L, 1);
   lua_settop(L, 0);
+  shl_make_globals(L, c->S, c->bytes, c->length);
   lua_pushfstring(L, "@%s", c->name);
   c->status = shl_load_text(L, c->bytes, c->length, lua_tostring(L, 1));
   if (c->status == LUA_OK) {

@@ -38,39 +38,53 @@ SHLValue shl_function(SHLScope *scope, SHLFunction fn, void *ctx) {
 /// Registration is no script: no limits but memory, and it waits for the lock.
 static const SHLBudget unlimited = {-1, -1, -1};
 
-typedef struct { SHLState *S; const SHLNamed *functions; int32_t count; void *ctx; } RegisteringAll;
-
-/// [-1, +0, m]
-static int register_all_body(lua_State *L) {
-  RegisteringAll *r = lua_touserdata(L, 1);
-  for (int32_t i = 0; i < r->count; i++) {
-    SHLHostFunction *function = function_make(r->S, r->functions[i].name, r->functions[i].fn, r->ctx, -1);
-    if (!function) return luaL_error(L, "no memory");
-    lua_pushlightuserdata(L, function);
-    lua_pushcclosure(L, shl_call_function, 1);
-    shl_put_global(L, r->functions[i].name);
-  }
-  return 0;
+/// [-0, +0, m]
+static void make_named(lua_State *L, const SHLNamed *one) {
+  SHLState *S = shl_state_of(L);
+  SHLHostFunction *function = function_make(S, one->name, one->fn, S->named_ctx, -1);
+  if (!function) luaL_error(L, "no memory");
+  lua_pushlightuserdata(L, function);
+  lua_pushcclosure(L, shl_call_function, 1);
+  shl_put_global(L, one->name);
 }
 
 SHLStatus shl_register_all(SHLState *S, const SHLNamed *functions, int32_t count, void *ctx) {
+  if (S->named || count > NAMED_MAX) return SHL_BAD_ARGUMENT;
   for (int32_t i = 0; i < count; i++)
     if (!functions[i].name || !*functions[i].name) return SHL_BAD_ARGUMENT;
+  if (!shl_lock(S, -1)) return SHL_POISONED;
+  S->named = functions;
+  S->named_count = count;
+  S->named_ctx = ctx;
+  S->make_named = make_named;
+  for (int32_t i = 0; i < count; i++) shl_filter_add(S, functions[i].name);
+  shl_unlock(S);
+  return SHL_OK;
+}
+
+/// [-1, +0, m]
+static int register_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  // What is made later would take its place.
+  shl_make_globals(L, r->S, r->name, strcspn(r->name, "."));
+  lua_pushlightuserdata(L, r->function);
+  lua_pushcclosure(L, shl_call_function, 1);
+  shl_put_global(L, r->name);
+  return 0;
+}
+
+SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
+  if (!name || !*name) return SHL_BAD_ARGUMENT;
   SHLInvocation inv;
   SHLStatus status = shl_enter(S, &unlimited, &inv);
   if (status != SHL_OK) {
     shl_error_free(S, inv.error);
     return status;
   }
-  RegisteringAll all = {S, functions, count, ctx};
-  if (shl_protect(inv.scope.L, register_all_body, &all, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
+  Registering r = {.S = S, .name = name, .function = function_make(S, name, fn, ctx, -1)};
+  if (!r.function || shl_protect(inv.scope.L, register_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
   shl_invoke_end(&inv);
   return status;
-}
-
-SHLStatus shl_register(SHLState *S, const char *name, SHLFunction fn, void *ctx) {
-  SHLNamed one = {name, fn};
-  return shl_register_all(S, &one, 1, ctx);
 }
 
 /// [-0, +0, m] Sets metatable[name] to a closure over (record, extra).
@@ -115,6 +129,31 @@ static void push_metatable(lua_State *L, SHLState *S, SHLClassRecord *c) {
   lua_setfield(L, -2, "__metatable");
 }
 
+/// [-0, +0, m] A function, or a number, under a name of the class's members, whose table is made.
+static void add_member(lua_State *L, SHLClassRecord *c, const char *name, SHLHostFunction *function, int64_t id) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, c->members);
+  lua_pushstring(L, name);
+  if (function) {
+    lua_pushlightuserdata(L, function);
+    lua_pushcclosure(L, shl_call_function, 1);
+  } else {
+    lua_pushinteger(L, id);
+  }
+  lua_rawset(L, -3);
+  lua_settop(L, -2);
+  memset(c->recent, 0, sizeof c->recent);
+}
+
+/// [-0, +0, m]
+static void add_members(lua_State *L, SHLState *S, SHLClassRecord *c, const SHLMemberList *list) {
+  for (int32_t i = 0; i < list->count; i++) {
+    const SHLNamed *m = &list->members[i];
+    SHLHostFunction *function = m->fn ? function_make(S, m->name, m->fn, list->ctx, (int32_t)c->id) : NULL;
+    if (m->fn && !function) luaL_error(L, "no memory");
+    add_member(L, c, m->name, function, m->id);
+  }
+}
+
 /// [-0, +0, m] What Lua has of a class, made at its first handle or member: most patches use few of the classes there are.
 void shl_make_tables(lua_State *L, SHLState *S, SHLClassRecord *c) {
   // That of calls is made while opening.
@@ -126,6 +165,7 @@ void shl_make_tables(lua_State *L, SHLState *S, SHLClassRecord *c) {
   }
   push_metatable(L, S, c);
   c->metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+  for (SHLMemberList *list = c->lists; list; list = list->next) add_members(L, S, c, list);
 }
 
 static SHLClassRecord *record_make(const SHLClass *d, uint32_t id) {
@@ -175,20 +215,11 @@ SHLStatus shl_call_class(SHLState *S, const SHLClass *d) {
 static int member_body(lua_State *L) {
   Registering *r = lua_touserdata(L, 1);
   shl_make_tables(L, r->S, r->record);
-  lua_rawgeti(L, LUA_REGISTRYINDEX, r->record->members);
-  lua_pushstring(L, r->name);
-  if (r->function) {
-    lua_pushlightuserdata(L, r->function);
-    lua_pushcclosure(L, shl_call_function, 1);
-  } else {
-    lua_pushinteger(L, r->id);
-  }
-  lua_rawset(L, -3);
-  memset(r->record->recent, 0, sizeof r->record->recent);
+  add_member(L, r->record, r->name, r->function, r->id);
   return 0;
 }
 
-static SHLStatus add_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
+static SHLStatus register_member(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx, int32_t id) {
   SHLInvocation inv;
   SHLStatus status = shl_enter(S, &unlimited, &inv);
   if (status != SHL_OK) {
@@ -206,10 +237,42 @@ static SHLStatus add_member(SHLState *S, uint32_t cls, const char *name, SHLFunc
   return status;
 }
 
-SHLStatus shl_method(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx) {
-  return add_member(S, cls, name, fn, ctx, -1);
+/// [-1, +0, m]
+static int members_body(lua_State *L) {
+  Registering *r = lua_touserdata(L, 1);
+  add_members(L, r->S, r->record, r->record->lists);
+  return 0;
 }
-SHLStatus shl_member(SHLState *S, uint32_t cls, const char *name, int32_t id) { return add_member(S, cls, name, NULL, NULL, id); }
+
+SHLStatus shl_members(SHLState *S, uint32_t cls, const SHLNamed *members, int32_t count, void *ctx) {
+  SHLInvocation inv;
+  SHLStatus status = shl_enter(S, &unlimited, &inv);
+  if (status != SHL_OK) {
+    shl_error_free(S, inv.error);
+    return status;
+  }
+  SHLMemberList *list = cls < S->class_count ? malloc(sizeof *list) : NULL;
+  if (list) {
+    SHLClassRecord *record = S->classes[cls];
+    *list = (SHLMemberList){members, count, ctx, record->lists};
+    record->lists = list;
+    Registering r = {.S = S, .record = record};
+    // The tables of calls are there from the start.
+    bool has_tables = record->metatable || cls == SHL_CLASS_CALL;
+    if (has_tables && shl_protect(inv.scope.L, members_body, &r, 0, 0) != LUA_OK) status = SHL_NO_MEMORY;
+  } else {
+    status = cls < S->class_count ? SHL_NO_MEMORY : SHL_BAD_ARGUMENT;
+  }
+  shl_invoke_end(&inv);
+  return status;
+}
+
+SHLStatus shl_method(SHLState *S, uint32_t cls, const char *name, SHLFunction fn, void *ctx) {
+  return register_member(S, cls, name, fn, ctx, -1);
+}
+SHLStatus shl_member(SHLState *S, uint32_t cls, const char *name, int32_t id) {
+  return register_member(S, cls, name, NULL, NULL, id);
+}
 
 /// [-1, +0, m]
 static int constant_body(lua_State *L) {

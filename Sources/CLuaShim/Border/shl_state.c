@@ -61,8 +61,13 @@ static int open_body(lua_State *L) {
 
 static void free_host_memory(SHLState *S) {
   for (SHLHostFunction *f = S->functions, *next; f; f = next) next = f->next, free(f);
-  for (uint32_t i = 0; i < S->class_count; i++)
-    if (S->classes[i]) free((void *)S->classes[i]->ops.name), free(S->classes[i]);
+  for (uint32_t i = 0; i < S->class_count; i++) {
+    SHLClassRecord *c = S->classes[i];
+    if (!c) continue;
+    for (SHLMemberList *list = c->lists, *next; list; list = next) next = list->next, free(list);
+    free((void *)c->ops.name);
+    free(c);
+  }
   for (SHLEntry *e = S->idle, *next; e; e = next) next = e->next, free(e);
   SHLPending *p = atomic_load(&S->forgotten);
   for (SHLPending *next; p; p = next) next = p->next, free(p);

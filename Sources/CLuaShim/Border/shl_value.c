@@ -418,6 +418,8 @@ void shl_put_global(lua_State *L, const char *name) {
 static int set_global_body(lua_State *L) {
   Work *w = lua_touserdata(L, 2);
   lua_settop(L, 1);
+  // What is made later would take its place.
+  shl_make_globals(L, shl_state_of(L), w->name, strcspn(w->name, "."));
   shl_put_global(L, w->name);
   return 0;
 }
@@ -432,6 +434,7 @@ SHLStatus shl_set_global(SHLScope *scope, const char *name, SHLValue value) {
 /// [-1, +1, m]
 static int get_global_body(lua_State *L) {
   Work *w = lua_touserdata(L, 1);
+  shl_make_globals(L, shl_state_of(L), w->name, strcspn(w->name, "."));
   lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   for (const char *name = w->name; name;) {
     const char *dot = strchr(name, '.');

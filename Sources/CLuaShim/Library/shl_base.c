@@ -225,6 +225,7 @@ int shl_f_load(lua_State *L) {
     return 2;
   }
   // A string as chunk has no byte-order mark or `#!` line to take off: only the check was wanted.
+  shl_make_globals(L, S, bytes, length);
   int status = shl_load_text(L, bytes, length, name);
   if (status != LUA_OK) {
     look_at_failure(L, status);

@@ -1,7 +1,7 @@
 // The sandbox is data: what a script can reach, one name per line, each with its reason.
 //
 // A name that is not here does not exist for scripts. Every state builds its own tables from this list, so a
-// script can spoil nobody's but its own.
+// script can spoil nobody's but its own; of most it builds none, for they are made when a text names them.
 #include "../shl_internal.h"
 
 /// Where a name's value comes from.
@@ -112,52 +112,66 @@ const SHLAllowed *shl_allow_list(void) {
   return list;
 }
 
-enum { ENVIRONMENT = 1, STOCK_MATH, FUNCTION_NAMES, STRING_METHODS, LIBRARY, LIBRARY_NAMES };
-
-/// [-0, +1, m] The value that scripts find under the name.
-static void push_value(lua_State *L, const Name *n) {
+/// [-0, +1, m] The value that scripts find under the name. `math`: where the stock functions of that library are.
+static void push_value(lua_State *L, const Name *n, int math) {
   switch (n->kind) {
     case OWN: lua_pushcfunction(L, n->own); break;
     case STOCK: lua_pushcfunction(L, *n->stock); break;
-    case MATH: lua_getfield(L, STOCK_MATH, n->allowed.name); break;
+    case MATH: lua_getfield(L, math, n->allowed.name); break;
   }
 }
 
-/// [-0, +0, m] Gives `table` the name at `name` and the value above it.
-static inline void put(lua_State *L, int table, int name) {
-  lua_pushvalue(L, name);
-  lua_pushvalue(L, name + 1);
+/// [-0, +1, m] The table by which Lua's argument errors know a library's functions: no script reaches it, so that a script with very many
+/// globals does not make its errors slow.
+static void push_function_names(lua_State *L, const char *library) {
+  lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, -1, library) == LUA_TNIL) {
+    lua_settop(L, -2);
+    lua_createtable(L, 0, 4);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, library);
+  }
+  lua_copy(L, -1, -2);
+  lua_settop(L, -2);
+}
+
+/// [-1, +0, m] Gives the table at `table` the value on top.
+static void put(lua_State *L, int table, const char *name) {
+  lua_pushstring(L, name);
+  lua_rotate(L, -2, 1);
   lua_rawset(L, table);
 }
 
-/// [-0, +0, m] All names of one library, which stand together from number `i` on, into its tables. Answers the number behind them.
-static int fill_library(lua_State *L, int i) {
+static int library_end(int i) {
   const char *library = names[i].allowed.library;
-  int end = i;
-  while (end < NAME_COUNT && strcmp(names[end].allowed.library, library) == 0) end++;
-  lua_settop(L, STRING_METHODS);
-  if (*library) lua_createtable(L, 0, end - i);
-  else lua_pushvalue(L, ENVIRONMENT);
-  lua_createtable(L, 0, end - i);
-  bool is_string = strcmp(library, "string") == 0;
-  for (; i < end; i++) {
-    lua_pushstring(L, names[i].allowed.name);
-    push_value(L, &names[i]);
-    put(L, LIBRARY, LIBRARY_NAMES + 1);
-    if (is_string) put(L, STRING_METHODS, LIBRARY_NAMES + 1);
-    if (lua_type(L, -1) == LUA_TFUNCTION) put(L, LIBRARY_NAMES, LIBRARY_NAMES + 1);
-    lua_settop(L, LIBRARY_NAMES);
-  }
-  lua_setfield(L, FUNCTION_NAMES, *library ? library : "_G");
-  if (*library) lua_setfield(L, ENVIRONMENT, library);
-  return end;
+  while (i < NAME_COUNT && strcmp(names[i].allowed.library, library) == 0) i++;
+  return i;
 }
 
-/// [-1, +0, m] The string metatable: a method table of its own that no script can reach, stock arithmetic, no way in.
+/// [-0, +0, m] All names of one library, which stand together from number `i` on, into the table at `table`.
+static void fill(lua_State *L, int i, int table) {
+  int end = library_end(i), base = lua_gettop(L);
+  push_function_names(L, names[i].allowed.library);
+  if (names[i].kind == MATH) luaopen_math(L);  // its random functions share a generator in this state
+  for (; i < end; i++) {
+    push_value(L, &names[i], base + 2);
+    if (lua_type(L, -1) == LUA_TFUNCTION) {
+      lua_pushvalue(L, -1);
+      put(L, base + 1, names[i].allowed.name);
+    }
+    put(L, table, names[i].allowed.name);
+  }
+  lua_settop(L, base);
+}
+
+/// [-0, +0, m] The string metatable: a method table of its own that no script can reach, stock arithmetic, no way in.
 static void set_string_metatable(lua_State *L) {
   lua_pushliteral(L, "");
   lua_createtable(L, 0, 10);
-  lua_pushvalue(L, STRING_METHODS);
+  int first = 0;
+  while (strcmp(names[first].allowed.library, "string")) first++;
+  lua_createtable(L, 0, library_end(first) - first);
+  fill(L, first, lua_gettop(L));
   lua_setfield(L, -2, "__index");
   for (int i = 0; i < 8; i++) {
     lua_pushcfunction(L, shl_stock.arithmetic[i]);
@@ -166,31 +180,105 @@ static void set_string_metatable(lua_State *L) {
   lua_pushboolean(L, 0);
   lua_setfield(L, -2, "__metatable");
   lua_setmetatable(L, -2);
+  lua_settop(L, -2);
 }
 
-/// [-0, +0, m] Builds the environment and makes it the state's globals, so that compiled chunks get it by themselves.
+// ---------------------------------------------------------------- globals that are made when they are named
+//
+// Most scripts name few of the globals there are. A script reaches a global by its name in a text, or by any string through `_G` and
+// `_ENV`, which are names too; and every text comes by here before it runs. What was made is not made again: what a script puts in the
+// place of a global stays, also where it put nil.
+
+/// [-0, +0, m] Makes the global that a name of the list is, or is a field of.
+static void make_listed(lua_State *L, int i) {
+  const SHLAllowed *a = &names[i].allowed;
+  int base = lua_gettop(L);
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  if (*a->library) {
+    lua_createtable(L, 0, library_end(i) - i);
+    fill(L, i, base + 2);
+    if (strcmp(a->library, "utf8") == 0) {
+      lua_pushlstring(L, "[\0-\x7F\xC2-\xFD][\x80-\xBF]*", 14);
+      put(L, base + 2, "charpattern");
+    }
+    put(L, base + 1, a->library);
+  } else {
+    push_value(L, &names[i], 0);
+    push_function_names(L, "_G");
+    lua_pushvalue(L, base + 2);
+    put(L, base + 3, a->name);
+    lua_settop(L, base + 2);
+    put(L, base + 1, a->name);
+  }
+  lua_settop(L, base);
+}
+
+static uint32_t filter_bit(const char *name, size_t length) {
+  return ((uint8_t)name[0] * 37u + (uint8_t)name[length - 1] * 11u + (uint32_t)length) % (FILTER_WORDS * 64);
+}
+
+void shl_filter_add(SHLState *S, const char *name) {
+  uint32_t bit = filter_bit(name, strcspn(name, "."));
+  S->filter[bit / 64] |= 1ull << bit % 64;
+}
+
+static bool is_made(const SHLState *S, int bit) { return S->made[bit / 64] >> bit % 64 & 1; }
+static void set_made(SHLState *S, int bit) { S->made[bit / 64] |= 1ull << bit % 64; }
+
+/// `word` is the name, or what stands before its dot. NULL: every word.
+static bool begins(const char *name, const char *word, size_t length) {
+  return !word || (*name == *word && strncmp(name, word, length) == 0 && (name[length] == 0 || name[length] == '.'));
+}
+
+/// [-0, +0, m] Makes what the word is the name of. NULL: everything.
+static void make_word(lua_State *L, SHLState *S, const char *word, size_t length) {
+  for (int i = 0; i < NAME_COUNT;) {
+    const SHLAllowed *a = &names[i].allowed;
+    if (!is_made(S, i) && begins(*a->library ? a->library : a->name, word, length)) {
+      make_listed(L, i);
+      set_made(S, i);
+    }
+    i = *a->library ? library_end(i) : i + 1;
+  }
+  for (int i = 0; i < S->named_count; i++) {
+    if (is_made(S, NAME_COUNT + i) || !begins(S->named[i].name, word, length)) continue;
+    S->make_named(L, &S->named[i]);
+    set_made(S, NAME_COUNT + i);
+  }
+}
+_Static_assert(NAME_COUNT + NAMED_MAX <= MADE_WORDS * 64, "a bit for each name");
+
+static bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+void shl_make_globals(lua_State *L, SHLState *S, const char *text, size_t length) {
+  luaL_checkstack(L, 24, NULL);
+  for (const char *p = text, *end = text + length; p < end; p++) {
+    const char *word = p;
+    while (p < end && is_name(*p)) p++;
+    size_t n = (size_t)(p - word);
+    if (!n) continue;
+    uint32_t bit = filter_bit(word, n);
+    if (!(S->filter[bit / 64] >> bit % 64 & 1)) continue;
+    if ((n == 2 && memcmp(word, "_G", n) == 0) || (n == 4 && memcmp(word, "_ENV", n) == 0)) make_word(L, S, NULL, 0);
+    else make_word(L, S, word, n);
+  }
+}
+
+/// [-0, +0, m] Makes the state's globals, a table of its own, so that compiled chunks get it by themselves.
 void shl_sandbox_open(lua_State *L, SHLState *S) {
-  lua_settop(L, 0);
   shl_names_open(L, S);
-  lua_createtable(L, 0, 48);
-  luaopen_math(L);  // its random functions share a generator in this state
-  // Lua's argument errors look for a function's name in the table of loaded modules. This one is a copy that no script reaches, so
-  // that a script with very many globals does not make its errors slow.
-  lua_createtable(L, 0, 8);
-  lua_createtable(L, 0, 20);
-  for (int i = 0; i < NAME_COUNT;) i = fill_library(L, i);
-  lua_pushvalue(L, ENVIRONMENT);
-  lua_setfield(L, ENVIRONMENT, "_G");
-  lua_pushliteral(L, "Lua 5.4");
-  lua_setfield(L, ENVIRONMENT, "_VERSION");
-  lua_getfield(L, ENVIRONMENT, "utf8");
-  lua_pushlstring(L, "[\0-\x7F\xC2-\xFD][\x80-\xBF]*", 14);
-  lua_setfield(L, -2, "charpattern");
-  set_string_metatable(L);
-  lua_settop(L, FUNCTION_NAMES);
+  lua_createtable(L, 0, 4);
   lua_setfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  lua_settop(L, ENVIRONMENT);
+  lua_createtable(L, 0, 16);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -2, "_G");
+  lua_pushliteral(L, "Lua 5.4");
+  lua_setfield(L, -2, "_VERSION");
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  set_string_metatable(L);
+  for (int i = 0; i < NAME_COUNT; i++) shl_filter_add(S, *names[i].allowed.library ? names[i].allowed.library : names[i].allowed.name);
+  shl_filter_add(S, "_G");
+  shl_filter_add(S, "_ENV");
 
   lua_newthread(L);
   S->main_synthesized_method = luaL_ref(L, LUA_REGISTRYINDEX);

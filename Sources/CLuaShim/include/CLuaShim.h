@@ -350,8 +350,9 @@ bool shl_handle_set(SHLCallback *cb, int32_t i, uint64_t a, uint64_t b, uint64_t
 /// [-0, +0, -] Makes a global function; "log.warn" makes or extends the global table `log`. Needs no scope (takes the lock).
 /// `ctx` must outlive the state.
 SHLStatus shl_register(SHLState *state, const char *name, SHLFunction fn, void *ctx);
-typedef struct SHLNamed { const char *name; SHLFunction fn; } SHLNamed;
-/// [-0, +0, -] The same for many, which share their context.
+/// A function, or of a class a member that index and newindex know by its number: `fn` is NULL then.
+typedef struct SHLNamed { const char *name; SHLFunction fn; int32_t id; } SHLNamed;
+/// [-0, +0, -] The same for many, which share their context, once for a state. Each is made when a text names it; the list must outlive the state.
 SHLStatus shl_register_all(SHLState *state, const SHLNamed *functions, int32_t count, void *ctx);
 
 // ---------------------------------------------------------------- native code inside a call
@@ -481,6 +482,8 @@ SHLStatus shl_call_class(SHLState *state, const SHLClass *description);
 SHLStatus shl_method(SHLState *state, uint32_t cls, const char *name, SHLFunction fn, void *ctx);
 /// [-0, +0, -] index/newindex see this name as `field` = id (>= 0), so that the host need not compare names.
 SHLStatus shl_member(SHLState *state, uint32_t cls, const char *name, int32_t id);
+/// [-0, +0, -] The same for many, which share their context. They are made with the class's first handle; the list must outlive the state.
+SHLStatus shl_members(SHLState *state, uint32_t cls, const SHLNamed *members, int32_t count, void *ctx);
 /// [-0, +0, -] A constant such as `swift.null`: equal to itself only, `tostring` gives `shown`. `name` NULL: no global.
 SHLStatus shl_constant(SHLState *state, int64_t id, const char *name, const char *shown);
 

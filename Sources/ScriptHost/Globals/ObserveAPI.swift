@@ -103,11 +103,8 @@ final class LuaObservation: @unchecked Sendable {
 }
 
 enum ObserveAPI {
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    check(shl_register(patch.state, "observe", observe, context))
-    check(shl_method(patch.state, patch.classes.observation, "remove", remove, context))
-    check(shl_method(patch.state, patch.classes.observation, "explain", explain, context))
-  }
+  static let functions: [(String, SHLFunction)] = [("observe", observe)]
+  static let members = NamedFunctions([("remove", remove), ("explain", explain)])
 
   /// `observe(object, "user.name", f)`, `observe(class "Shop.Cart", "title", f)`, `observe(class "Shop.Cart", "static rate", f)`.
   private static let observe: SHLFunction = { context, callback in

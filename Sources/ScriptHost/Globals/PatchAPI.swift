@@ -16,19 +16,20 @@ enum PatchAPI {
     func check(_ status: SHLStatus) { if problem == SHL_OK { problem = status } }
 
     let classMaker = addClasses(patch, context, check)
-    check(shl_method(state, patch.classes.method, "explain", explainMethod, context))
-    HookAPI.register(patch, context, check)
-    RuleAPI.register(patch, context, check)
-    TimerAPI.register(patch, context, check)
-    NotificationAPI.register(patch, context, check)
-    UseAPI.register(patch, context, check)
-
     CallAPI.register(state, context, arguments: patch.classes.arguments, check)
-    ObserveAPI.register(patch, context, check)
-    DelegateAPI.register(patch, context, check)
     ClassAPI.register(patch, context, classMaker, check)
-    check(shl_register_all(state, functions.baseAddress, Int32(functions.count), context))
+    let classes = patch.classes
+    for (handleClass, members) in [
+      (UInt32(SHL_CLASS_CALL), CallAPI.members), (classes.method, methodMembers), (classes.method, HookAPI.positions),
+      (classes.type, HookAPI.positions), (classes.hook, HookAPI.members), (classes.rule, RuleAPI.members), (classes.timer, TimerAPI.members),
+      (classes.subscription, NotificationAPI.members), (classes.preset, UseAPI.members), (classes.observation, ObserveAPI.members),
+      (classes.delegates, DelegateAPI.members),
+    ] {
+      check(shl_members(state, handleClass, members.list.baseAddress, Int32(members.list.count), context))
+    }
+    // Before the functions, which are made when a text names them: this does.
     check(shl_constant(state, 1, "swift.null", "swift.null"))
+    check(shl_register_all(state, functions.list.baseAddress, Int32(functions.list.count), context))
     // What `swift.case("name", nil)` holds: no script writes it.
     check(shl_constant(state, 2, nil, "nil"))
     patch.lua.setPrint { [unowned patch] text, source, line in
@@ -113,19 +114,16 @@ enum PatchAPI {
     return classMaker
   }
 
-  /// All global functions; never freed, never changed.
-  nonisolated(unsafe) private static let functions: UnsafeBufferPointer<SHLNamed> = {
-    let lists = [
-      globals, UnitAPI.functions, UseAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions, LeftCopies.functions,
-      MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, SlowAPI.functions, ExposureAPI.functions, ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions,
-      GuardAPI.functions, TimerAPI.functions, ExtendAPI.functions, NotificationAPI.functions,
-    ]
-    let named = lists.joined()
-      .map { SHLNamed(name: strdup($0.0), fn: $0.1) }
-    let memory = UnsafeMutableBufferPointer<SHLNamed>.allocate(capacity: named.count)
-    _ = memory.initialize(from: named)
-    return UnsafeBufferPointer(memory)
-  }()
+  private static let methodMembers = NamedFunctions([("explain", explainMethod)])
+
+  /// All global functions.
+  private static let functions = NamedFunctions(
+    [
+      globals, HookAPI.functions, UnitAPI.functions, UseAPI.functions, StoreAPI.functions, TestAPI.functions, SwiftAPI.functions, CallInAPI.functions,
+      LeftCopies.functions, MessageAPI.functions, RuleAPI.functions, ScreenAPI.functions, StallAPI.functions, SlowAPI.functions, ExposureAPI.functions,
+      ProfileAPI.functions, NetworkAPI.functions, JSONAPI.functions, GuardAPI.functions, TimerAPI.functions, ExtendAPI.functions,
+      NotificationAPI.functions, ObserveAPI.functions, DelegateAPI.functions,
+    ].flatMap { $0 })
 
   private static let globals: [(String, SHLFunction)] = [
     ("patch", patchFunction), ("method", methodFunction), ("implement", ImplementAPI.implement),

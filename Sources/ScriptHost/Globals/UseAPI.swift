@@ -7,9 +7,7 @@ internal import LuaBridge
 enum UseAPI {
   static let functions: [(String, SHLFunction)] = [("use", use)]
 
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    check(shl_method(patch.state, patch.classes.preset, "remove", remove, context))
-  }
+  static let members = NamedFunctions([("remove", remove)])
 
   private static let use: SHLFunction = { context, callback in
     withPatch(context, callback) { patch, callback in

@@ -20,7 +20,12 @@ enum CallAPI {
   }
 
   /// Spelled once: the runtime looks long for the name of a case.
-  private static let members = Member.allCases.map { (name: $0.name, id: $0.rawValue) }
+  private static let fields = Member.allCases.map { ($0.name, $0.rawValue) }
+
+  static let members = NamedFunctions(
+    // Of an overridden method the original is the superclass's.
+    [("original", original), ("super", superOriginal), ("try", tryOriginal), ("throw", ErrorAPI.throwError), ("stack", CallStack.function)],
+    fields: fields)
 
   static func register(_ state: OpaquePointer, _ context: UnsafeMutableRawPointer, arguments: UInt32, _ check: (SHLStatus) -> Void) {
     "call".withCString { name in
@@ -34,16 +39,8 @@ enum CallAPI {
       }
       check(shl_call_class(state, &description))
     }
-    let call = UInt32(SHL_CLASS_CALL)
-    for member in members { check(shl_member(state, call, member.name, member.id)) }
     // A ScriptCall begins with its SHLArguments.
     check(shl_arguments_class(state, arguments, Member.args.rawValue))
-    check(shl_method(state, call, "original", original, context))
-    // Of an overridden method the original is the superclass's.
-    check(shl_method(state, call, "super", superOriginal, context))
-    check(shl_method(state, call, "try", tryOriginal, context))
-    check(shl_method(state, call, "throw", ErrorAPI.throwError, context))
-    check(shl_method(state, call, "stack", CallStack.function, context))
   }
 
   // MARK: Fields
@@ -53,7 +50,7 @@ enum CallAPI {
       guard let script = callback.call else { return callback.fail("this call is over; copy what you need while its handler runs") }
       guard let member = Member(rawValue: callback.raw.pointee.field) else {
         return callback.fail(
-          "'call' has no field '\(callback.name ?? "?")'; it has \(members.map(\.name).joined(separator: ", ")), original(), try(), throw(), stack()"
+          "'call' has no field '\(callback.name ?? "?")'; it has \(fields.map(\.0).joined(separator: ", ")), original(), try(), throw(), stack()"
         )
       }
       let bridge = ValueBridge(classes: patch.classes, serial: script.pointee.serial, scope: callback.scope)

@@ -7,9 +7,7 @@ internal import LuaBridge
 enum NotificationAPI {
   static let functions: [(String, SHLFunction)] = [("notification.on", on), ("notification.post", post)]
 
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    check(shl_method(patch.state, patch.classes.subscription, "remove", remove, context))
-  }
+  static let members = NamedFunctions([("remove", remove)])
 
   /// Looking the functions up, and making the first calls, is not the script's time. Not with the state's lock held.
   private static func center(_ patch: Environment, _ callback: LuaCallback) -> Result<NotificationCenterCalls, CallError>? {

@@ -12,19 +12,17 @@ enum TimerAPI {
     ("timer.every", { context, callback in withPatch(context, callback) { make(true, $0, $1) } }),
   ]
 
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    check(shl_method(patch.state, patch.classes.timer, "cancel", cancel, context))
-  }
+  static let members = NamedFunctions([("cancel", cancel)])
 
   private static func make(_ repeats: Bool, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let verb = "timer.\(repeats ? "every" : "after")"
     if let refusal = patch.refusal("a timer", verb) { return callback.fail(refusal) }
     guard let time = nanoseconds(callback[0]) else {
-      return callback.fail("'\(verb)' takes seconds, or a time such as \"100ms\", got \(ValueBridge.describe(callback[0]))")
+      return callback.fail("'\(verb)' takes seconds, or a time such as \"100ms\", found \(ValueBridge.told(callback[0]))")
     }
     if repeats, time < PatchTimers.shortest { return callback.fail("'\(verb)' calls at most once in a millisecond") }
     guard callback[1].tag == SHL_FUNCTION else {
-      return callback.fail("'\(verb)' takes a function behind the time, got \(ValueBridge.describe(callback[1]))")
+      return callback.fail("'\(verb)' takes a function behind the time, found \(ValueBridge.told(callback[1]))")
     }
     var isOnMain = false
     var target: AnyObject?
@@ -60,7 +58,7 @@ enum TimerAPI {
     _ options: SHLValue, _ isOnMain: inout Bool, _ target: inout AnyObject?, _ patch: Environment, _ callback: LuaCallback
   ) -> String? {
     guard options.tag != SHL_NIL else { return nil }
-    guard options.tag == SHL_TABLE else { return "options are a table, got \(ValueBridge.describe(options))" }
+    guard options.tag == SHL_TABLE else { return "options are a table, found \(ValueBridge.told(options))" }
     var problem: String?
     callback.forEach(in: options) { key, value in
       switch (key.text, value.tag) {
@@ -78,8 +76,8 @@ enum TimerAPI {
           // Alive while its handle is.
           target = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
         }
-      case ("target", _): problem = "option 'target' is an object of the program, got \(ValueBridge.describe(value))"
-      case ("main", _): problem = "option 'main' is true or false, got \(ValueBridge.describe(value))"
+      case ("target", _): problem = "option 'target' is an object of the program, found \(ValueBridge.told(value))"
+      case ("main", _): problem = "option 'main' is true or false, found \(ValueBridge.told(value))"
       default: problem = "unknown option '\(key.text ?? "?")'; known are main, target"
       }
       return problem == nil

@@ -6,12 +6,8 @@ internal import HookRuntime
 internal import LuaBridge
 
 enum DelegateAPI {
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    check(shl_register(patch.state, "delegates", delegates, context))
-    check(shl_method(patch.state, patch.classes.delegates, "remove", remove, context))
-    check(shl_method(patch.state, patch.classes.delegates, "explain", explain, context))
-    check(shl_method(patch.state, patch.classes.delegates, "adopt", adopt, context))
-  }
+  static let functions: [(String, SHLFunction)] = [("delegates", delegates)]
+  static let members = NamedFunctions([("remove", remove), ("explain", explain), ("adopt", adopt)])
 
   /// Answers a function that takes the table.
   private static let delegates: SHLFunction = { context, callback in

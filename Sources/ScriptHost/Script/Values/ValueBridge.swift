@@ -6,6 +6,8 @@ internal import CHookTrampoline
 internal import CLuaShim
 private import Glibc
 internal import HookRuntime
+internal import Journal
+internal import LuaBridge
 
 /// Sixteen bytes per string argument: small strings live in registers and need an address.
 typealias Scratch = UnsafeMutablePointer<(UInt64, UInt64)>
@@ -247,7 +249,18 @@ struct ValueBridge {
     }
   }
 
-  /// As above, with the type of a Swift value.
+  /// What an option or a field of a rule was set to, in the words of `PatchHeader.Literal.spelled`.
+  static func told(_ value: SHLValue) -> String {
+    switch value.tag {
+    case SHL_BOOL: "\(value.b)"
+    case SHL_INT: "the number \(value.i)"
+    case SHL_NUMBER: "the number \(value.n)"
+    case SHL_STRING: "the text '\(EventText.printable(String((value.text ?? "").prefix(64))))'"
+    default: describe(value)
+    }
+  }
+
+  /// As `describe` above, with the type of a Swift value.
   func describe(_ value: SHLValue) -> String {
     if let borrowed = classes.borrowedValue(value) { return "a value of type \(borrowed.info.name)" }
     if let object = classes.object(value) { return "an object of type \(Instance.typeName(object))" }

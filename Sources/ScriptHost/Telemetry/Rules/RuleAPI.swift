@@ -10,11 +10,7 @@ enum RuleAPI {
     ("startup", StartupAPI.startup),
   ]
 
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("info", info)] as [(String, SHLFunction)] {
-      check(shl_method(patch.state, patch.classes.rule, name, function, context))
-    }
-  }
+  static let members = NamedFunctions([("remove", remove), ("enable", enable), ("disable", disable), ("info", info)])
 
   // MARK: Verbs
 
