@@ -1,33 +1,41 @@
-// SharedMethods — tells when scripts of two patches stand on one method, and in which order: once for each two patches and method.
+// SharedMethods — tells when scripts of several patches stand on one method, and in which order: once, when a patch joins the others.
 internal import CHookTrampoline
 internal import HookRuntime
 internal import Journal
 private import Synchronization
 
 enum SharedMethods {
-  private struct Meeting: Hashable { let patch: String, other: String, selector: String }
-  private static let reported = Mutex<Set<Meeting>>([])
-  /// So many are remembered; later ones are not reported.
+  /// By selector: the patches that are known to stand on it together.
+  private static let reported = Mutex<[String: Set<String>]>([:])
+  /// So many selectors are remembered; others are not reported.
   private static let most = 10_000
+  /// Of more patches than that, their number is told.
+  private static let shown = 3
 
   /// Notes what handlers of other patches stand on the same functions.
   static func tell(_ report: HookEngine.Report, of selector: ResolvedSelector, _ patch: Environment) {
-    var others: [String: Int] = [:]
+    var counts: [String: Int] = [:]
     for (token, _) in report.tokens {
       let order = HookEngine.shared.order(on: token)
-      guard let own = order.firstIndex(where: { $0.token == token }) else { continue }
-      for (index, layer) in order.enumerated() where layer.owner != patch.id && isOfScript(layer) && isNew(patch.id, layer.owner, token.selector) {
-        guard !selector.isGlob else {
-          others[layer.owner, default: 0] += 1
-          continue
-        }
-        let place = index < own ? "outside" : "inside"
+      guard order.count > 1, let own = order.firstIndex(where: { $0.token == token }) else { continue }
+      let others = fresh(order.indices.filter { order[$0].owner != patch.id && isOfScript(order[$0]) }, order, patch.id, token.selector)
+      guard !selector.isGlob else {
+        for other in others { counts[order[other].owner, default: 0] += 1 }
+        continue
+      }
+      guard others.count <= shown else {
+        patch.log.note(
+          "shared method", "\(patch.fileName): '\(token.selector)' is also hooked by \(others.count) other patches; hooks() shows the order")
+        continue
+      }
+      for other in others {
         patch.log.note(
           "shared method",
-          "\(patch.fileName): '\(token.selector)' is also hooked by '\(layer.owner)', which runs \(place) of it: \(why(layer, order[own]))")
+          "\(patch.fileName): '\(token.selector)' is also hooked by '\(order[other].owner)', which runs \(other < own ? "outside" : "inside") of it: \(why(order[other], order[own]))"
+        )
       }
     }
-    for (other, count) in others.sorted(by: { $0.key < $1.key }) {
+    for (other, count) in counts.sorted(by: { $0.key < $1.key }) {
       patch.log.note(
         "shared method",
         "\(patch.fileName): \(count) of the methods that '\(selector.text)' matches \(count == 1 ? "is" : "are") also hooked by '\(other)'; hooks() shows the order")
@@ -46,8 +54,17 @@ enum SharedMethods {
     [luaLayer, asyncLuaLayer].contains { unsafeBitCast($0, to: UInt.self) == layer.code }
   }
 
-  private static func isNew(_ patch: String, _ other: String, _ selector: String) -> Bool {
-    let (first, second) = patch < other ? (patch, other) : (other, patch)
-    return reported.withLock { $0.count < most && $0.insert(Meeting(patch: first, other: second, selector: selector)).inserted }
+  /// Those layers whose patches are not known to stand on the selector together with this one, each patch once.
+  private static func fresh(_ layers: [Int], _ order: [LayerPlace], _ patch: String, _ selector: String) -> [Int] {
+    guard !layers.isEmpty else { return [] }
+    return reported.withLock { reported in
+      guard reported[selector] != nil || reported.count < most else { return [] }
+      let isNew = reported[selector, default: []].insert(patch).inserted
+      var seen: Set<String> = []
+      return layers.filter { layer in
+        let isOtherNew = reported[selector]!.insert(order[layer].owner).inserted
+        return (isNew || isOtherNew) && seen.insert(order[layer].owner).inserted
+      }
+    }
   }
 }

@@ -141,8 +141,8 @@ wrong() {
   says "refused: $2" wrong.err "$2"
 }
 wrong 'timer.every(0, print)' 'at most once in a millisecond'
-wrong 'timer.after("soon", print)' "takes seconds, or a time such as \"100ms\", got a string"
-wrong 'timer.after(1, 5)' 'takes a function behind the time, got an integer'
+wrong 'timer.after("soon", print)' "takes seconds, or a time such as \"100ms\", found the text"
+wrong 'timer.after(1, 5)' 'takes a function behind the time, found the number 5'
 wrong 'timer.after(1, print, { target = 5 })' "option 'target' is an object of the program"
 wrong 'timer.after(1, print, { mian = true })' "unknown option 'mian'"
 
@@ -377,6 +377,15 @@ says 'two patches: higher priority outside, then what came later' both.out 'a(c(
 says 'two patches: it is told in which order' both.err "b.lua: 'subject.Cart.name()' is also hooked by 'a', which runs outside of it: its priority is 5, this one's 0"
 says 'two patches: of equal priorities' both.err "c.lua: 'subject.Cart.name()' is also hooked by 'b', which runs inside of it: of the same priority (0) the one made later is outside"
 check 'two patches: once for each two and method' [ "$(grep -a 'is also hooked by' both.err | grep -vc 'of the methods')" = 4 ]
+
+# The fifth one meets four: they are not spelled out.
+mkdir -p many
+for number in 1 2 3 4 5 6; do
+  printf 'patch { id = "p%s" }\nmethod "subject.Cart.name()":before(function() end)\n' $number >many/p$number.lua
+done
+run many many -- ./subject-O
+says 'many patches: how many others there are' many.err "p5.lua: 'subject.Cart.name()' is also hooked by 4 other patches; hooks() shows the order"
+check 'many patches: a line for each two, up to four of them, and one for each after' [ "$(grep -a 'is also hooked by' many.err | wc -l)" = 8 ]
 
 says 'two patches: of a pattern, their number' both.err "d.lua: 2 of the methods that 'subject.Cart.*' matches are also hooked by 'a'; hooks() shows the order"
 
