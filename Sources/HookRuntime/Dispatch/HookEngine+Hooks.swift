@@ -97,8 +97,10 @@ extension HookEngine {
 
   /// Removes some hooks and switches others on. Calls of a selector that start later see all of that or nothing. Where
   /// memory runs out, the removed ones do nothing and calls go past the others.
-  package func exchange(removing old: [HookToken], enabling new: [HookToken]) {
+  /// - Parameter settled: whose change is over with it.
+  package func exchange(removing old: [HookToken], enabling new: [HookToken], settled owner: String? = nil) {
     locked {
+      if let owner { settle(owner) }
       var changes: [FamilyChanges] = []
       var numbers: [ObjectIdentifier: Int] = [:]
       func note(_ change: LayerSets.Change, _ hook: InstalledHook) {
@@ -141,11 +143,14 @@ extension HookEngine {
   // MARK: Telling
 
   /// The hooks there are, in the order in which they were made; those of dead objects not.
-  /// - Parameter owner: whose; nil for everybody's.
-  package func list(owner: String? = nil) -> [HookInfo] {
+  /// - Parameters:
+  ///   - owner: whose; nil for everybody's.
+  ///   - settled: without those of changes that are not over.
+  package func list(owner: String? = nil, settled: Bool = false) -> [HookInfo] {
     locked {
-      hooks.values.filter { owner == nil || $0.layer.spec.owner == owner }.sorted { $0.layer.token.id < $1.layer.token.id }
-        .filter { !isOver($0) }.map(info)
+      hooks.values.filter {
+        (owner == nil || $0.layer.spec.owner == owner) && !(settled && isUnsettled($0.layer.spec.owner, hook: $0.layer.token.id)) && !isOver($0)
+      }.sorted { $0.layer.token.id < $1.layer.token.id }.map(info)
     }
   }
 

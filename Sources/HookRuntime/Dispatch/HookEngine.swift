@@ -28,6 +28,8 @@ public final class HookEngine: @unchecked Sendable {
   /// How many of them each owner has.
   private var counts: [String: Int] = [:]
   private var nextToken: UInt64 = 1
+  /// What owners have from these numbers on is in the making.
+  private var unsettled: [String: (hook: UInt64, wait: UInt64)] = [:]
   private var round: UInt64 = 0
   /// References that were taken under the lock; dropping one may run the program's code.
   var kept: [AnyObject] = []
@@ -55,6 +57,13 @@ public final class HookEngine: @unchecked Sendable {
   let landing = RecursiveLock()
   /// Wishes were made by threads that could not wait for `landing`.
   let isMoreToLand = Atomic<Bool>(false)
+
+  /// What the owner adds from now on is in the making until `settle`: whoever asks for what is settled sees what was there before.
+  package func unsettle(_ owner: String) { lock.withLock { unsettled[owner] = (nextToken, nextWait) } }
+  package func settle(_ owner: String) { lock.withLock { unsettled[owner] = nil } }
+  func isUnsettled(_ owner: String, hook: UInt64 = 0, wait: UInt64 = 0) -> Bool {
+    unsettled[owner].map { hook >= $0.hook || wait >= $0.wait } ?? false
+  }
 
   private init() {
     ValueWriter.installReleaseHandler()

@@ -136,8 +136,12 @@ extension HookEngine {
   package func stopWaiting(owner: String) { lock.withLock { waiting.removeAll { $0.request.owner == owner } } }
 
   /// The wishes that are kept, in the order in which they were made.
-  package func waits(owner: String? = nil) -> [WaitInfo] {
-    lock.withLock { waiting.filter { owner == nil || $0.request.owner == owner }.map(\.info) }
+  package func waits(owner: String? = nil, settled: Bool = false) -> [WaitInfo] {
+    lock.withLock {
+      waiting.filter {
+        (owner == nil || $0.request.owner == owner) && !(settled && isUnsettled($0.request.owner, wait: $0.token.id))
+      }.map(\.info)
+    }
   }
   package func info(_ token: WaitToken) -> WaitInfo? { lock.withLock { waiting.first { $0.token == token }?.info } }
 

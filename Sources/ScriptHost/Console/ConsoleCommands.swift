@@ -34,7 +34,7 @@ enum ConsoleCommands {
   }
 
   private static func hooks() -> [String] {
-    let found = HookEngine.shared.list().map(\.description)
+    let found = HookEngine.shared.list(settled: true).map(\.description)
     return found.isEmpty ? ["no hooks"] : cut(found)
   }
 

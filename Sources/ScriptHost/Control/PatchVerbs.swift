@@ -45,8 +45,8 @@ extension ControlVerbs {
     ControlVerb("hooks", "installed hooks and what is waited for; of 'patch' alone, at most 'limit'", on: .observer) { call in
       let owner = call.text("patch")
       let limit = Int(clamping: max(0, call.request["limit"]?.int ?? 1000))
-      let hooks = HookEngine.shared.list(owner: owner)
-      let waits = HookEngine.shared.waits(owner: owner)
+      let hooks = HookEngine.shared.list(owner: owner, settled: true)
+      let waits = HookEngine.shared.waits(owner: owner, settled: true)
       call.answer([
         .init("count", JSONValue(hooks.count)), .init("hooks", .array(hooks.prefix(limit).map(PatchVerbs.json))),
         .init(

@@ -53,7 +53,7 @@ final class PresetShelf: Sendable {
     if let why = rights?.refusalToLoad { throw .denied("\(source.fileName): \(why); not loaded") }
     let patch = try Patch(source, log: log, staged: true, rights: rights)
     try patch.run(source.source)
-    patch.installation.goLive(replacing: known?.patch.installation)
+    patch.installation.goLive(replacing: known?.patch.installation)()
     held.withLock { $0[source.id] = Held(patch: patch, source: source, users: (known?.users ?? []).union([user])) }
     log.note("preset", "\(source.path): in use as '\(source.id)', \(patch.hookCount) hooks\(patch.waitingText)")
   }

@@ -225,6 +225,8 @@ package final class PatchRegistry: Sendable {
     try canary?.check(source)
     // A patch that came first may use it as a preset.
     let used = PresetShelf.shared.patch(source.id)
+    HookEngine.shared.unsettle(source.id)
+    defer { HookEngine.shared.settle(source.id) }
     let patch = try Patch(source, log: log, staged: used != nil, config: config, rights: rights(source))
     try run(patch, source)
     if let used { take(patch, from: used) }
@@ -246,7 +248,7 @@ package final class PatchRegistry: Sendable {
 
   /// The patch takes the place of the preset of its id, in one step.
   private func take(_ patch: Patch, from used: Patch) {
-    patch.installation.goLive(replacing: used.installation)
+    patch.installation.goLive(replacing: used.installation)()
     PresetShelf.shared.forget(patch.id)
   }
 
@@ -353,13 +355,14 @@ package final class PatchRegistry: Sendable {
       try canary?.check(source)
       let former = find(known ?? source.id)
       let used = former?.patch == nil ? PresetShelf.shared.patch(source.id) : nil
+      HookEngine.shared.unsettle(source.id)
+      defer { HookEngine.shared.settle(source.id) }
       let patch = try Patch(source, log: log, staged: former?.patch != nil || used != nil, config: config, rights: rights(source))
       try run(patch, source)
       if let used { take(patch, from: used) }
       // What is switched off stays so.
       let isEnabled = if case .disabled? = former?.state { false } else { true }
-      patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled)
-      return .success(enter(patch, source, begin, replacing: former))
+      return .success(enter(patch, source, begin, replacing: former, isEnabled: isEnabled))
     } catch {
       let text = PatchFiles.text(of: place)
       let isThere =
@@ -378,7 +381,7 @@ package final class PatchRegistry: Sendable {
   // MARK: The list
 
   /// All patches, in the order in which they were loaded, what was refused, and presets that patches use.
-  package var list: [PatchInfo] { entries.withLock { $0 }.map(info) + PresetShelf.shared.all.map { info($0.patch, $0.source) } }
+  package var list: [PatchInfo] { entries.withLock { $0.map(info) } + PresetShelf.shared.all.map { info($0.patch, $0.source) } }
   /// A patch of the id is loaded.
   func isLoaded(_ id: String) -> Bool { entries.withLock { $0.contains { $0.id == id && $0.patch != nil } } }
   /// How each stands, in one word.
@@ -411,15 +414,17 @@ package final class PatchRegistry: Sendable {
   }
 
   @discardableResult
-  private func enter(_ patch: Patch, _ source: PatchSource, _ begin: UInt64, replacing former: Entry? = nil) -> PatchInfo {
+  private func enter(
+    _ patch: Patch, _ source: PatchSource, _ begin: UInt64, replacing former: Entry? = nil, isEnabled: Bool = true
+  ) -> PatchInfo {
     var entry = Entry(id: patch.id, place: source.place, header: source.header, state: former?.state ?? .loaded, patch: patch)
     if case .disabled = entry.state {} else { entry.state = .loaded }
     entry.generation = (former?.generation ?? 0) + 1
-    entry.loadTime = now() &- begin
     entry.text = PatchFiles.text(of: source.place)
-    former?.patch?.noteLive(false)
-    patch.noteLive(isOfStart(source.place))
-    entries.withLock { entries in
+    // With the list's lock: who asks sees the list and the hooks as they were, or as they are.
+    let end = entries.withLock { entries in
+      let end = patch.installation.goLive(replacing: former?.patch?.installation, isEnabled: isEnabled, settled: patch.id)
+      entry.loadTime = now() &- begin
       // What was refused of this place is over.
       entries.removeAll { $0.patch == nil && ($0.place == source.place || $0.id == patch.id) }
       if let former, let index = entries.firstIndex(where: { $0.id == former.id && $0.patch != nil }) {
@@ -427,7 +432,11 @@ package final class PatchRegistry: Sendable {
       } else {
         entries.append(entry)
       }
+      return end
     }
+    former?.patch?.noteLive(false)
+    patch.noteLive(isOfStart(source.place))
+    end()
     let verb = former?.patch == nil ? "loaded" : "reloaded"
     log.note(
       verb == "loaded" ? "patch loaded" : "patch reloaded",

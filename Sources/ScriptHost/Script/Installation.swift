@@ -95,8 +95,11 @@ package final class Installation: Sendable {
   // MARK: All at once
 
   /// What is staged takes effect, and `former` is removed: for calls of one selector in one step.
-  /// - Parameter isEnabled: false: it is only switched off from then on, as the one before was; no call sees it.
-  func goLive(replacing former: Installation? = nil, isEnabled: Bool = true) {
+  /// - Parameters:
+  ///   - isEnabled: false: it is only switched off from then on, as the one before was; no call sees it.
+  ///   - settled: the owner whose change is over with it.
+  /// - Returns: ends what else the former had, which may run its script.
+  func goLive(replacing former: Installation? = nil, isEnabled: Bool = true, settled owner: String? = nil) -> () -> Void {
     let theirs = former?.take()
     let mine = ledger.withLock { ledger -> Set<HookToken> in
       guard phase == .staged else { return [] }
@@ -106,8 +109,8 @@ package final class Installation: Sendable {
       defer { ledger.off = [] }
       return ledger.off
     }
-    HookEngine.shared.exchange(removing: theirs?.hooks ?? [], enabling: Array(mine))
-    theirs?.end()
+    HookEngine.shared.exchange(removing: theirs?.hooks ?? [], enabling: Array(mine), settled: owner)
+    return { theirs?.end() }
   }
 
   /// Takes out everything. False when that was done before.

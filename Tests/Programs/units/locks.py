@@ -67,6 +67,7 @@ def ask(name, do, **members):
 LOADS = [
     ("a function", 'method "Server.Shop.price(_:)":before(function() end)'),
     ("a C function", 'method "C.usleep":before(function() end)'),
+    ("a function, then a C function", 'method "Server.Shop.tax(_:)":before(function() end)\nmethod "C.usleep":before(function() end)'),
     ("a glob", 'method "Server.Shop.*":after(function() end)'),
     ("what is waited for", 'method("Later.Thing.run()", { wait = true }):before(function() end)'),
     ("a rule", 'track "prices" { on = "Server.Shop.price(_:)" }'),
@@ -88,6 +89,9 @@ for number, (what, text) in enumerate(LOADS):
     check(f"{what}: beside its load all that looks is answered ({'it waits' if waited else 'it did not wait'})", all(each["ok"] for each in answers.values()), answers)
     check(f"{what}: with what was there before", all(any(each.get("id", each.get("owner", each.get("patch"))) == "answer" for each in answers[name][name if name != "top" else "hooks"])
                                                      for name in ("hooks", "patches", "top", "costs")), answers)
+    if waited:
+        shown = [each for each in answers["hooks"]["hooks"] if each["owner"] == f"more{number}"] + [each for each in answers["patches"]["patches"] if each["id"] == f"more{number}"]
+        check(f"{what}: and nothing of it before it is over", not shown, shown)
     ticks = computed()
     until(lambda: computed() > ticks, "the program's threads")
     open(gate, "w").close()

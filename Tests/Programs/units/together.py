@@ -28,6 +28,56 @@ def report():
     return dict(zip(words[::2], words[1::2]))
 
 
+# MARK: Lists, while a patch is being loaded
+
+# Some seconds, less than a load may take, between one hook and the next.
+slow = "local x = 0 for i = 1, 30 do for j = 1, 300000 do x = x + j end end\n"
+text = lambda version: (f'patch {{ id = "slow", version = "{version}" }}\nmethod "Server.Shop.answer(_:)":before(function() end)\n{slow}method "Server.Shop.price(_:)":before(function() end)\n')
+path, seen = os.path.join(home, "slow.lua"), set()
+for version in (1, 2, 3):
+    with open(path, "w") as file:
+        file.write(text(version))
+    wanted = Control(host.path)
+    wanted.send(do="load", path=path)
+    wanted.socket.setblocking(False)
+    while True:
+        patches = [(each["version"], each["hooks"]) for each in control.ask("patches")["patches"]]
+        hooks = control.ask("hooks", patch="slow")["count"]
+        seen.add((version, "patches", tuple(patches)))
+        seen.add((version, "hooks", hooks))
+        try:
+            if wanted.socket.recv(65536): break
+        except BlockingIOError:
+            pass
+allowed = {(1, "patches", ()), (1, "hooks", 0)}
+for version in (1, 2, 3):
+    allowed |= {(version, "hooks", 2), (version, "patches", ((str(version), 2),))}
+    if version > 1: allowed.add((version, "patches", ((str(version - 1), 2),)))
+check("the lists have a patch as it was or as it is, and its hooks", seen <= allowed, seen - allowed)
+control.ask("unload", patch="slow")
+
+# MARK: What a rule that was replaced referred to
+
+def anonymous():
+    """Memory of the process that is in no file, in kB."""
+    return int(next(line for line in open(f"/proc/{host.process.pid}/smaps_rollup") if line.startswith("Anonymous")).split()[1])
+
+
+texts = " or ".join(f"result == '{letter * 1000}'" for letter in "abcdefghijklmnopqrstuvwxyz")
+load("rule", f'track "named" {{ on = "Server.Shop.name(_:)", where = "{texts}", fields = {{ count = "result.count" }} }}\n')
+def reloads(count):
+    for _ in range(count):
+        answer = control.ask("reload", patch="rule")
+        if not answer["ok"]:
+            check("the rule is reloaded", False, answer)
+            finish()
+reloads(100)
+before = anonymous()
+reloads(400)
+# The texts alone are 26 kB each time.
+check(f"a rule that is replaced gives its memory back: {anonymous() - before} kB more after 400 times", anonymous() - before < 4000)
+control.ask("unload", patch="rule")
+
 # MARK: on_busy
 
 # So long that four threads meet in it, and far from a handler's budget.

@@ -305,11 +305,12 @@ final class CapturePath: Sendable {
   private func byName(
     _ step: Unmanaged<NamedStep>, _ memory: UnsafeRawPointer, _ type: Unmanaged<TypeInfo>, _ body: (CapturedValue) -> Void, _ end: Walk
   ) {
-    let answer = step._withUnsafeGuaranteedRef { $0.find(type) }
-    answer._withUnsafeGuaranteedRef {
-      switch $0.steps {
-      case .failure(let problem): body(.missing(problem.text))
-      case .success(let found): go(found.steps, 0, memory, type, body, end)
+    step._withUnsafeGuaranteedRef {
+      $0.find(type) {
+        switch $0.steps {
+        case .failure(let problem): body(.missing(problem.text))
+        case .success(let found): go(found.steps, 0, memory, type, body, end)
+        }
       }
     }
   }

@@ -8,7 +8,6 @@ final class Condition: @unchecked Sendable {
   private enum Operand {
     case path(Unmanaged<CapturePath>)
     case number(Double)
-    /// Bytes that are kept for ever.
     case text(UnsafeRawBufferPointer)
     case bool(Bool)
     case null
@@ -18,12 +17,13 @@ final class Condition: @unchecked Sendable {
     case isTrue(Operand)
     case compare(ConditionText.Comparison, Operand, Operand)
     case function(ConditionText.Function, Operand, UnsafeRawBufferPointer)
-    /// The path leads to one of the texts, which are kept for ever: it is read once.
+    /// The path leads to one of the texts: it is read once.
     case among(Unmanaged<CapturePath>, UnsafeBufferPointer<UnsafeRawBufferPointer>)
     case both(Int, Int), either(Int, Int)
     case not(Int)
   }
 
+  private let kept: KeptParts
   private let nodes: UnsafeBufferPointer<Node>
   private let root: Int
   /// Asked when the call is over: a path of it leads to what is known then only.
@@ -34,9 +34,8 @@ final class Condition: @unchecked Sendable {
   init(_ text: String, for family: Family, rights: PatchRights? = nil) throws(RuleProblem) {
     var compiler = Compiler(family: family, rights: rights)
     root = try compiler.node(ConditionText(reading: text))
-    let memory = UnsafeMutableBufferPointer<Node>.allocate(capacity: compiler.nodes.count)
-    _ = memory.initialize(from: compiler.nodes)
-    nodes = UnsafeBufferPointer(memory)
+    kept = compiler.kept
+    nodes = kept.list(compiler.nodes)
     needsExit = compiler.paths.contains(where: \.needsExit)
     needsTime = compiler.paths.contains { $0.root == .duration }
   }
@@ -44,6 +43,7 @@ final class Condition: @unchecked Sendable {
   private struct Compiler {
     let family: Family
     let rights: PatchRights?
+    let kept = KeptParts()
     var nodes: [Node] = []
     var paths: [CapturePath] = []
 
@@ -65,7 +65,7 @@ final class Condition: @unchecked Sendable {
         guard [.text, .unknown, .other].contains(found.valueClass) else {
           throw RuleProblem("'where': \(function.rawValue) looks into text, and '\(path)' is \(Self.name(found))")
         }
-        return add(.function(function, .path(.passRetained(found)), Condition.keep(wanted)))
+        return add(.function(function, .path(kept.object(found)), kept.text(wanted)))
       default: return add(.isTrue(try operand(text, with: nil)))
       }
     }
@@ -73,9 +73,7 @@ final class Condition: @unchecked Sendable {
     /// `path == "a" or path == "b"` as one node; nil for other alternatives.
     private mutating func joined(_ left: Int, _ right: Int) -> Int? {
       guard let (path, one) = texts(left), let (other, more) = texts(right), path.toOpaque() == other.toOpaque() else { return nil }
-      let all = UnsafeMutableBufferPointer<UnsafeRawBufferPointer>.allocate(capacity: one.count + more.count)
-      _ = all.initialize(from: one + more)
-      return add(.among(path, UnsafeBufferPointer(all)))
+      return add(.among(path, kept.list(one + more)))
     }
 
     /// The texts that a node compares a path with.
@@ -141,21 +139,13 @@ final class Condition: @unchecked Sendable {
       case .text(let text):
         // Cases are shown as Swift spells them.
         let isCase = path?.valueClass == .caseName && !text.hasPrefix(".")
-        return .text(Condition.keep(isCase ? "." + text : text))
+        return .text(kept.text(isCase ? "." + text : text))
       case .bool(let value): return .bool(value)
       case .null: return .null
-      case .path(let path): return .path(.passRetained(try self.path(path)))
+      case .path(let path): return .path(kept.object(try self.path(path)))
       default: throw RuleProblem("'where': a condition is compared with nothing; join conditions with 'and' or 'or'")
       }
     }
-  }
-
-  /// The text in memory that is never freed, for conditions that calls look at.
-  private static func keep(_ text: String) -> UnsafeRawBufferPointer {
-    let bytes = Array(text.utf8)
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
-    memory.copyBytes(from: bytes)
-    return UnsafeRawBufferPointer(start: memory.baseAddress, count: bytes.count)
   }
 
   // MARK: Asking

@@ -29,9 +29,10 @@ enum PathStep {
   case byName(Unmanaged<NamedStep>)
 }
 
-/// Steps that follow each other, and what they lead to as far as declared types tell. Immutable; kept for ever, as rules are
-/// few and calls in flight may be walking them.
+/// Steps that follow each other, and what they lead to as far as declared types tell.
 final class PathSteps: @unchecked Sendable {
+  // Immutable, and what it refers to lives as long.
+  private let kept = KeptParts()
   let steps: UnsafeBufferPointer<PathStep>
   /// nil where each value tells.
   let type: TypeInfo?
@@ -44,40 +45,35 @@ final class PathSteps: @unchecked Sendable {
     if let early = names.dropLast().first(where: { $0 == Self.typeStep }) {
       throw RuleProblem("'\(path)': '\(early)' is the name of a type, and the last step of a path")
     }
-    for name in names { type = try Self.append(name, to: type, path, rights, &made) }
-    let memory = UnsafeMutableBufferPointer<PathStep>.allocate(capacity: made.count)
-    _ = memory.initialize(from: made)
-    steps = UnsafeBufferPointer(memory)
+    for name in names { type = try Self.append(name, to: type, path, rights, &made, kept) }
+    steps = kept.list(made)
     self.type = type
   }
 
   /// No name in Swift begins so.
   static let typeStep = "@type"
 
-  // Types are kept by the resolver for ever, the other parts by being retained here.
-  private static func keep<T: AnyObject>(_ object: T) -> Unmanaged<T> { .passRetained(object) }
-
   /// Appends the steps for one name; answers the type they lead to.
   private static func append(
-    _ name: String, to start: TypeInfo?, _ path: String, _ rights: PatchRights?, _ steps: inout [PathStep]
+    _ name: String, to start: TypeInfo?, _ path: String, _ rights: PatchRights?, _ steps: inout [PathStep], _ kept: KeptParts
   ) throws(RuleProblem) -> TypeInfo? {
     var type = start
     while case .optional(let payload)? = type?.kind {
-      steps.append(.unwrap(keep(type!), payload: keep(payload)))
+      steps.append(.unwrap(kept.object(type!), payload: kept.object(payload)))
       type = payload
     }
     if name == typeStep {
-      if case .existential? = type?.kind { steps.append(.open(keep(type!))) }
+      if case .existential? = type?.kind { steps.append(.open(kept.object(type!))) }
       steps.append(.typeName)
       return text
     }
     guard let type else {
-      steps.append(.byName(keep(NamedStep(name, path, rights))))
+      steps.append(.byName(kept.object(NamedStep(name, path, rights))))
       return nil
     }
     if case .existential = type.kind {
-      steps.append(.open(keep(type)))
-      steps.append(.byName(keep(NamedStep(name, path, rights))))
+      steps.append(.open(kept.object(type)))
+      steps.append(.byName(kept.object(NamedStep(name, path, rights))))
       return nil
     }
     if let rights {
@@ -88,13 +84,13 @@ final class PathSteps: @unchecked Sendable {
     }
     if name.hasSuffix("()") {
       let step = try ComputedStep(String(name.dropLast(2)), of: type, path)
-      steps.append(.call(keep(step)))
+      steps.append(.call(kept.object(step)))
       return step.result
     }
-    return try member(name, of: type, path, &steps)
+    return try member(name, of: type, path, &steps, kept)
   }
 
-  private static func member(_ name: String, of type: TypeInfo, _ path: String, _ steps: inout [PathStep]) throws(RuleProblem) -> TypeInfo? {
+  private static func member(_ name: String, of type: TypeInfo, _ path: String, _ steps: inout [PathStep], _ kept: KeptParts) throws(RuleProblem) -> TypeInfo? {
     switch type.kind {
     case .string where name == "count":
       steps.append(.textCount)
@@ -108,26 +104,26 @@ final class PathSteps: @unchecked Sendable {
         throw RuleProblem(missing(name, "case", type.name, cases.map(\.name), path))
       }
       guard let payload = cases[number].payload else { throw RuleProblem("'\(path)': case '\(name)' of \(type.name) has no values") }
-      steps.append(.payload(keep(type), number: number))
+      steps.append(.payload(kept.object(type), number: number))
       return payload
     default: break
     }
-    if let collection = CollectionType.of(type) { return try member(name, of: collection, type, path, &steps) }
+    if let collection = CollectionType.of(type) { return try member(name, of: collection, type, path, &steps, kept) }
     guard type.metadata.descriptor != nil || !type.fields.isEmpty else {
       throw RuleProblem("'\(path)': \(type.name) has no fields, so no '\(name)'")
     }
     if case .object = type.kind, let field = type.fields.first(where: { $0.name == name }), case .weak = field.reference,
       case .success(let optional) = field.type, case .optional(let payload) = optional.kind, case .object = payload.kind
     {
-      steps.append(.weakField(offset: field.offset, keep(optional)))
+      steps.append(.weakField(offset: field.offset, kept.object(optional)))
       return optional
     }
     switch StoredField.find(name, in: type.metadata) {
     case .success(let field):
       if case .object = type.kind {
-        steps.append(.objectField(offset: field.offset, keep(field.info)))
+        steps.append(.objectField(offset: field.offset, kept.object(field.info)))
       } else {
-        steps.append(.field(offset: field.offset, keep(field.info)))
+        steps.append(.field(offset: field.offset, kept.object(field.info)))
       }
       return field.info
     case .failure(.noField(_, let owner, let known)):
@@ -137,18 +133,18 @@ final class PathSteps: @unchecked Sendable {
   }
 
   private static func member(
-    _ name: String, of collection: CollectionType, _ type: TypeInfo, _ path: String, _ steps: inout [PathStep]
+    _ name: String, of collection: CollectionType, _ type: TypeInfo, _ path: String, _ steps: inout [PathStep], _ kept: KeptParts
   ) throws(RuleProblem) -> TypeInfo? {
     if name == "count" {
-      steps.append(.count(keep(collection)))
+      steps.append(.count(kept.object(collection)))
       return integer
     }
     if name == "isEmpty" {
-      steps.append(.isEmpty(keep(collection)))
+      steps.append(.isEmpty(kept.object(collection)))
       return boolean
     }
     if collection.isList, let position = name == "first" ? 1 : Int(name), position > 0 {
-      steps.append(.element(keep(collection), position - 1))
+      steps.append(.element(kept.object(collection), position - 1))
       return collection.element
     }
     throw RuleProblem("'\(path)': a path goes into \(type.name) by count, isEmpty\(collection.isList ? ", first or a position from 1" : ""), not by '\(name)'")
@@ -178,7 +174,7 @@ final class PathSteps: @unchecked Sendable {
 
 /// A name whose meaning each value's own type tells.
 final class NamedStep: @unchecked Sendable {
-  // `known` is atomic, and what it leads to is immutable and never freed.
+  // `known` is atomic, and what it leads to is immutable and ends with the step.
   private let name: String
   private let path: String
   private let rights: PatchRights?
@@ -205,28 +201,39 @@ final class NamedStep: @unchecked Sendable {
     self.path = path
   }
 
+  deinit {
+    var each = UnsafeRawPointer(bitPattern: known.load(ordering: .relaxed)).map { Unmanaged<Answer>.fromOpaque($0) }
+    while let answer = each {
+      each = answer.takeUnretainedValue().next
+      answer.release()
+    }
+  }
+
   /// What the name means for values of `type`.
-  func find(_ type: Unmanaged<TypeInfo>) -> Unmanaged<Answer> {
+  func find<R>(_ type: Unmanaged<TypeInfo>, _ body: (Answer) -> R) -> R {
     let head = known.load(ordering: .acquiring)
     var each = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
     while let answer = each {
       let (isIt, next) = answer._withUnsafeGuaranteedRef { ($0.type.toOpaque() == type.toOpaque(), $0.next) }
-      if isIt { return answer }
+      if isIt { return answer._withUnsafeGuaranteedRef(body) }
       each = next
     }
-    return learn(type, head)
+    return body(learn(type, head))
   }
 
-  private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Unmanaged<Answer> {
+  private func learn(_ type: Unmanaged<TypeInfo>, _ head: UInt) -> Answer {
     let found: Result<PathSteps, RuleProblem>
     do throws(RuleProblem) { found = .success(try PathSteps([name], from: type.takeUnretainedValue(), path: path, rights: rights)) } catch { found = .failure(error) }
     let next = UnsafeRawPointer(bitPattern: head).map { Unmanaged<Answer>.fromOpaque($0) }
-    let answer = Unmanaged.passRetained(Answer(type, found, next: next))
-    // Another thread may have been first: then this one is used once. Neither is freed: others may be reading.
-    if count.load(ordering: .relaxed) < Self.most,
-      known.compareExchange(expected: head, desired: UInt(bitPattern: answer.toOpaque()), ordering: .acquiringAndReleasing).exchanged
-    {
-      count.add(1, ordering: .relaxed)
+    let answer = Answer(type, found, next: next)
+    // Another thread may have been first: then this one is used once.
+    if count.load(ordering: .relaxed) < Self.most {
+      let kept = Unmanaged.passRetained(answer)
+      if known.compareExchange(expected: head, desired: UInt(bitPattern: kept.toOpaque()), ordering: .acquiringAndReleasing).exchanged {
+        count.add(1, ordering: .relaxed)
+      } else {
+        kept.release()
+      }
     }
     return answer
   }
