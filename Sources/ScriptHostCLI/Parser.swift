@@ -112,7 +112,8 @@ struct Parser {
       throw .usage("\(command.name): '\(extra)' is one word too many; see scripthost \(command.name) --help")
     }
     if parsed.operands.count < count.lowerBound {
-      throw .usage("\(command.name): needs \(name); see scripthost \(command.name) --help")
+      let given = parsed.operands.map { "'\(EventText.printable(String(decoding: $0, as: UTF8.self)))'" }.joined(separator: ", ")
+      throw .usage("\(command.name): needs \(name)\(given.isEmpty ? "" : ", found \(given)"); see scripthost \(command.name) --help")
     }
   }
 }

@@ -6,18 +6,11 @@ internal import Journal
 internal import LuaBridge
 
 enum HookAPI {
-  static func register(_ patch: Environment, _ context: UnsafeMutableRawPointer, _ check: (SHLStatus) -> Void) {
-    for (position, function) in [("before", before), ("around", around), ("after", after), ("contain", contain)] as [(String, SHLFunction)] {
-      check(shl_method(patch.state, patch.classes.method, position, function, context))
-      check(shl_method(patch.state, patch.classes.type, position, function, context))
-    }
-    for (name, function) in [("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)]
-      as [(String, SHLFunction)]
-    {
-      check(shl_method(patch.state, patch.classes.hook, name, function, context))
-    }
-    check(shl_register(patch.state, "hooks", list, context))
-  }
+  static let functions: [(String, SHLFunction)] = [("hooks", list)]
+  /// Of methods and of classes.
+  static let positions = NamedFunctions([("before", before), ("around", around), ("after", after), ("contain", contain)])
+  /// Of hooks.
+  static let members = NamedFunctions([("remove", remove), ("enable", enable), ("disable", disable), ("describe", describe)])
 
   // MARK: before, around, after
 
@@ -192,12 +185,12 @@ enum HookAPI {
 
   /// A hook cannot reach copies that were inlined: said when it is known, so that nobody waits for calls that never come.
   private static func noteMissedCopies(_ selector: ResolvedSelector, _ patch: Environment) {
-    for (image, family) in zip(selector.images, selector.families) {
-      guard let count = image.inlinedCopies(of: family), count > 0 else { continue }
+    var counts: [String: Int] = [:]
+    for (image, family) in zip(selector.images, selector.families) { counts[family.selector, default: 0] += image.inlinedCopies(of: family) ?? 0 }
+    for (name, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
       patch.log.note(
         "inlined copies",
-        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(family.selector)' \(count == 1 ? "is" : "are") not reached by its hooks"
-      )
+        "\(patch.fileName): \(count) inlined cop\(count == 1 ? "y" : "ies") of '\(name)' \(count == 1 ? "is" : "are") not reached by its hooks")
     }
   }
 
@@ -324,20 +317,28 @@ extension HookEngine.Report {
 
   /// Notes what the hooks do not see.
   func tellReach(_ patch: Environment) {
-    for part in partial {
-      patch.log.note(
-        "hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(part.selector)' are hooked; see explain")
+    let parts = Dictionary(partial.map { ($0.selector, (hooked: $0.hooked, of: $0.of)) }) { ($0.hooked + $1.hooked, $0.of + $1.of) }
+    for (name, part) in parts.sorted(by: { $0.key < $1.key }) {
+      patch.log.note("hooked in part", "\(patch.fileName): \(part.hooked) of \(part.of) bodies of '\(name)' are hooked; see explain")
     }
-    for each in chosen {
-      let misses = each.isPartial ? "; see explain for calls that it misses" : ""
-      patch.log.note(
-        "back end", "\(patch.fileName): '\(each.selector)' is hooked by \(each.backEnd.rawValue), not by entry: \(each.instead)\(misses)")
-    }
-    for (name, doubt) in doubts where doubt.isProven {
-      patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' \(doubt.sentence)")
-    }
+    Self.tell(
+      "back end",
+      chosen.map {
+        "'\($0.selector)' is hooked by \($0.backEnd.rawValue), not by entry: \($0.instead)\($0.isPartial ? "; see explain for calls that it misses" : "")"
+      }, patch)
+    Self.tell("hooked in part", doubts.filter(\.doubt.isProven).map { "hooks on '\($0.selector)' \($0.doubt.sentence)" }, patch)
     tellUnproven(patch)
-    for (name, sentence) in mayMiss { patch.log.note("hooked in part", "\(patch.fileName): hooks on '\(name)' may miss \(sentence)") }
+    Self.tell("hooked in part", mayMiss.map { "hooks on '\($0)' may miss \($1)" }, patch)
+  }
+
+  /// Overloads share their name: what is the same for several of them is said once.
+  private static func tell(_ kind: FieldName, _ sentences: [String], _ patch: Environment) {
+    var counts: [String: Int] = [:]
+    for sentence in sentences { counts[sentence, default: 0] += 1 }
+    for sentence in sentences {
+      guard let count = counts.removeValue(forKey: sentence) else { continue }
+      patch.log.note(kind, "\(patch.fileName): \(sentence)\(count == 1 ? "" : " (\(count) functions of that name)")")
+    }
   }
 
   /// Of an image, and so the same for all hooks on it: once.

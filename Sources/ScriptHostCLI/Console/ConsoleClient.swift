@@ -157,7 +157,9 @@ final class ConsoleClient {
     case "types", "methods", "hooks", "heap":
       let answer = try ask("console.command", [.init("command", .string(words[0])), .init("argument", .string(argument))])
       if isJSON { Output.line(answer.withoutEnvelope.line) } else { for line in answer["lines"]?.elements ?? [] { Output.line(line.text ?? "") } }
-    case "patches": for patch in try connection.ask("patches")["patches"]?.elements ?? [] { Output.line(patch.line) }
+    case "patches":
+      let patches = try connection.ask("patches")["patches"]?.elements ?? []
+      if isJSON { for patch in patches { Output.line(patch.line) } } else if patches.isEmpty { Output.line("no patches") } else { PatchTable.show(patches) }
     case "explain": try evaluate("print(explain(\(Self.quoted(argument))))", isKept: false)
     case "page": show(try ask("console.page", [.init("from", .int(Int64(argument) ?? 1))]))
     case "trace":
@@ -165,7 +167,9 @@ final class ConsoleClient {
     case "untrace": try evaluate("for _, hook in ipairs(traced or {}) do hook:remove() end traced = nil", isKept: false)
     case "track": try evaluate("track(\(Self.quoted(argument))) { on = \(Self.quoted(argument)), fields = { duration = 'duration' } }")
     case "save": try save(argument)
-    case let other: Output.line("no command ':\(EventText.printable(other))'; see :help")
+    case let other:
+      failed = true
+      Output.line("no command ':\(EventText.printable(other))'; see :help")
     }
     Output.flush()
     return true

@@ -103,7 +103,7 @@ method "SwiftFormat.PrettyPrinter.prettyPrint()":before()
 > bad-option.lua:1: unknown option 'prio'; known are priority, once, object, group, wait, max, by, on_busy, on_failure
 method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function() end, { prio = 1 })
 === bad-option-type
-> bad-option-type.lua:1: option 'priority' is an integer, got a string
+> bad-option-type.lua:1: option 'priority' is an integer, found the text 'x'
 method "SwiftFormat.PrettyPrinter.prettyPrint()":before(function() end, { priority = "x" })
 === bad-verb
 > bad-verb.lua:1: 'arround' is no member of a method

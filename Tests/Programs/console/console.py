@@ -79,6 +79,7 @@ check("a mistake of syntax tells its line", found[0] == 1 and "console:1:" in fo
 found = attach("--json", text="6 * 7\n")
 check("an answer for tools is JSON", found[0] == 0 and json.loads(found[1].splitlines()[-1])["text"] == "42", found)
 found = attach(text=":help\n:types Server.*\n:methods Server.Shop.a*\n:nothing\n")
+check("a command that is not there is told, and is the status", found[0] == 1, found)
 check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server.Cart", "Server.Shop.answer(_:", "no command ':nothing'")), found)
 found = attach(text=":types Cart\n:methods Server.Shop\n")
 check("names need not be whole", all(word in found[1] for word in ("Server.Cart", "Server.Shop.answer(_:")), found)
@@ -141,7 +142,7 @@ check(":untrace ends that, :track goes on", "Server.Shop.stock(_:)" in hooks and
 check(":top shows the session's hooks", any("Server.Shop.stock(_:)" in line and "%" in line for line in hooks.split("\n")), hooks[:1500])
 check(":events has what is tracked", "Server.Shop.stock(_:)" in hooks.split("SHARE")[-1], hooks[-1500:])
 found = attach(text=":patches\n:hooks\n")
-check("nothing of it is left behind", found == (0, "no hooks\n", ""), found)
+check("nothing of it is left behind", found == (0, "no patches\nno hooks\n", ""), found)
 
 # MARK: :save
 

@@ -33,7 +33,7 @@ with open(words, "w") as file:
     file.write("report\nend\n")
 found = repl("3\n", "--input", words)
 check("the program reads what it is given", found[0] == 0 and "calls " in found[2], found)
-found = repl(":go\n:nothing\n", "--kill", "--input", "/dev/zero")
+found = repl(":go\n1\n", "--kill", "--input", "/dev/zero")
 check("--kill ends the program with the session", found[0] == 0, found)
 
 # MARK: A terminal

@@ -35,10 +35,10 @@ track "x" { on = "Shop.tap(_:at:)", where = "args.at > 1 args.at < 3" }
 > track 'x': 'where': no function 'matches'; known are contains, starts_with, ends_with
 track "x" { on = "Shop.tap(_:at:)", where = "matches(args.1, 'x')" }
 === not a share
-> track 'x': 'sample' is a share, such as "10%" or 0.1
+> track 'x': 'sample' is a share, such as "10%" or 0.1, found the text '150%'
 track "x" { on = "Shop.tap(_:at:)", sample = "150%" }
 === not a rate
-> track 'x': 'rate' is a number in a time, such as "50/s" or "3/min"
+> track 'x': 'rate' is a number in a time, such as "50/s" or "3/min", found the text 'often'
 track "x" { on = "Shop.tap(_:at:)", rate = "often" }
 === pii of no field
 > track 'x': 'pii' names 'nmae', which is no field; did you mean 'name'?

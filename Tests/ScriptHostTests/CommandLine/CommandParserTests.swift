@@ -55,6 +55,9 @@ struct CommandParserTests {
     Case("no program", ["run", "--"], "run: no program; write scripthost run … -- PROGRAM ARGUMENTS"),
     Case("too many words", ["events", "x"], "events: 'x' is one word too many; see scripthost events --help"),
     Case("too few words", ["completion"], "completion: needs bash, zsh or fish; see scripthost completion --help"),
+    Case(
+      "too few words, with those that are there", ["new", "patch", "banner", "./shop"],
+      "new: needs patch or rule, a NAME, a PROGRAM and a SELECTOR or a LINE of a trace, found 'patch', 'banner', './shop'; see scripthost new --help"),
     Case("control characters are shown", ["run", "--\u{1b}[1m"], "run: unknown option '--\\u001b[1m'; see scripthost run --help"),
   ]
 

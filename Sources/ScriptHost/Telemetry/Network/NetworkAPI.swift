@@ -20,9 +20,8 @@ enum NetworkAPI {
         case ("traceparent", SHL_BOOL): settings.traceparent = value.b
         case ("hosts", SHL_STRING): settings.hosts = value.text ?? "*"
         case ("optional", SHL_BOOL): isOptional = value.b
-        case ("optional", _): problem = "network: 'optional' is true or false"
-        case ("traceparent", _): problem = "network: 'traceparent' is true or false"
-        case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\""
+        case ("optional"?, _), ("traceparent"?, _): problem = "network: '\(key.text!)' is true or false, found \(ValueBridge.told(value))"
+        case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\", found \(ValueBridge.told(value))"
         default: problem = "network: unknown field '\(key.text ?? "")'; known are traceparent, hosts, optional"
         }
         return problem == nil

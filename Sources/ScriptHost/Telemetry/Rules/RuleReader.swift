@@ -35,13 +35,18 @@ struct RuleReader {
       }
       // What a span and a metric have of a call are its attributes.
       let same = key == "attributes" || key == "by" ? "fields" : key
-      problem = common.contains(same) ? reader.set(same, value) : own(key, value)
+      problem = (common.contains(same) ? reader.set(same, value) : own(key, value)).map { Self.telling($0, key, value) }
       return problem == nil
     }
     problem = problem ?? reader.applyPrivacy()
     if let problem { throw RuleProblem("\(title): \(problem)") }
     if needsSelector, reader.definition.selector.isEmpty { throw RuleProblem("\(title) needs 'on', the selector of the call") }
     return reader.definition
+  }
+
+  /// A sentence that says what a field is, with what it was set to. What is wrong inside a table says that itself.
+  private static func telling(_ problem: String, _ field: String, _ value: SHLValue) -> String {
+    problem.hasPrefix("'\(field)' is ") && value.tag != SHL_TABLE ? "\(problem), found \(ValueBridge.told(value))" : problem
   }
 
   /// Sets one field; answers what is wrong with it.
