@@ -24,21 +24,18 @@ def text_of(name):
 owners = {"method": "Method", "type": "Class", "hook": "Hook", "rule": "Rule", "call": "Call", "observation": "Observation", "delegates": "Delegates",
           "timer": "Timer", "subscription": "Subscription", "preset": "Preset"}
 registered = {owner: set() for owner in owners.values()}
-for path, text in texts.items():
-    for call in re.finditer(r"shl_method\((?:patch\.)?state, (?:patch\.classes\.)?(\w+), (\w+|\"\w+\"),", text):
-        kind, word = call[1], call[2]
-        if kind not in owners:
-            check(f"{path}: the reference has a type for handles of '{kind}'", False, "add it to ScriptReference.types and to this table")
-            continue
-        if word.startswith('"'):
-            registered[owners[kind]].add(word.strip('"'))
-            continue
-        # for (name, function) in [("remove", remove), …]
-        loops = [loop for loop in re.finditer(rf"for \({word}, \w+\) in \[(.*?)\]\s*as", text, re.S) if loop.start() < call.start()]
-        registered[owners[kind]] |= set(re.findall(r"\(\"(\w+)\",", loops[-1][1])) if loops else set()
+register = text_of("PatchAPI.swift")
+register = register[register.index("for (handleClass, members) in ["):]
+for kind, place, name in re.findall(r"\((?:classes\.|UInt32\()(\w+)\)?, (?:(\w+)\.)?(\w+)\)", register[:register.index("] {")]):
+    kind = "call" if kind == "SHL_CLASS_CALL" else kind
+    if kind not in owners:
+        check(f"the reference has a type for handles of '{kind}'", False, "add it to ScriptReference.types and to this table")
+        continue
+    found = re.search(rf"static let {name} = NamedFunctions\((.*?)\)\n", text_of(f"{place or 'PatchAPI'}.swift") , re.S)
+    registered[owners[kind]] |= set(re.findall(r"\(\"(\w+)\",", found[1]))
 calls = text_of("CallAPI.swift")
 cases = re.search(r"enum Member: .*?\n\s*case (.*?)\n", calls)[1]
-spelled = dict(re.findall(r"case \.(\w+): \"(\w+)\"", calls[:calls.index("private static let members")]))
+spelled = dict(re.findall(r"case \.(\w+): \"(\w+)\"", calls[:calls.index("private static let fields")]))
 registered["Call"] |= {spelled.get(case, case) for case in re.split(r",\s*", cases)}
 
 for owner, names in registered.items():

@@ -17,7 +17,7 @@ enum CallStack {
       guard let script = callback.call else { return callback.fail("this call is over; ask for its stack while its handler runs") }
       let wish = callback[1]
       guard wish.tag == SHL_NIL || wish.tag == SHL_INT && (1...Int64(most)).contains(wish.i) else {
-        return callback.fail("'call:stack' takes how many functions to answer, 1 to \(most), found \(ValueBridge.told(wish))")
+        return callback.fail("'call:stack' takes how many functions to answer, 1 to \(most), found \(ValueBridge.spelled(wish))")
       }
       let limit = wish.tag == SHL_INT ? Int(wish.i) : usual
       // Naming code is the host's work: the first name of an image reads its symbols.

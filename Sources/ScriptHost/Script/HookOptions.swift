@@ -45,15 +45,15 @@ struct HookOptions {
       backEnd = text.flatMap(BackEnd.init(rawValue:))
       if backEnd == nil {
         let known = BackEnd.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        return "option 'by' names a back end: \(known), found \(ValueBridge.told(value))"
+        return "option 'by' names a back end: \(known), found \(ValueBridge.spelled(value))"
       }
-    case ("on_busy", _): return "option 'on_busy' is \"wait\", \"original\" or \"throw\", found \(ValueBridge.told(value))"
-    case ("on_failure", _): return "option 'on_failure' is \"original\", \"throw\" or { value = v }, found \(ValueBridge.told(value))"
-    case ("priority", _), ("max", _): return "option '\(name)' is an integer, found \(ValueBridge.told(value))"
-    case ("once", _): return "option 'once' is true or false, found \(ValueBridge.told(value))"
-    case ("wait", _): return "option 'wait' is true or false, found \(ValueBridge.told(value))"
-    case ("group", _): return "option 'group' is a name, found \(ValueBridge.told(value))"
-    case ("object", _): return "option 'object' is an object of the program, found \(ValueBridge.told(value))"
+    case ("on_busy", _): return "option 'on_busy' is \"wait\", \"original\" or \"throw\", found \(ValueBridge.spelled(value))"
+    case ("on_failure", _): return "option 'on_failure' is \"original\", \"throw\" or { value = v }, found \(ValueBridge.spelled(value))"
+    case ("priority", _), ("max", _): return "option '\(name)' is an integer, found \(ValueBridge.spelled(value))"
+    case ("once", _): return "option 'once' is true or false, found \(ValueBridge.spelled(value))"
+    case ("wait", _): return "option 'wait' is true or false, found \(ValueBridge.spelled(value))"
+    case ("group", _): return "option 'group' is a name, found \(ValueBridge.spelled(value))"
+    case ("object", _): return "option 'object' is an object of the program, found \(ValueBridge.spelled(value))"
     default:
       let near = RuleNames.nearest(to: name, others + Self.names)
       return "unknown option '\(name)'; " + (near.map { "did you mean '\($0)'?" } ?? "known are \((others + Self.names).joined(separator: ", "))")
@@ -64,7 +64,7 @@ struct HookOptions {
   /// Reads the table behind the handler, if there is one; answers what is wrong with it.
   mutating func read(_ options: SHLValue, _ callback: LuaCallback) -> String? {
     guard options.tag != SHL_NIL else { return nil }
-    guard options.tag == SHL_TABLE else { return "options are a table, found \(ValueBridge.told(options))" }
+    guard options.tag == SHL_TABLE else { return "options are a table, found \(ValueBridge.spelled(options))" }
     var problem: String?
     callback.forEach(in: options) { key, value in
       if key.text == "on_failure", value.tag == SHL_TABLE {

@@ -18,11 +18,11 @@ enum TimerAPI {
     let verb = "timer.\(repeats ? "every" : "after")"
     if let refusal = patch.refusal("a timer", verb) { return callback.fail(refusal) }
     guard let time = nanoseconds(callback[0]) else {
-      return callback.fail("'\(verb)' takes seconds, or a time such as \"100ms\", found \(ValueBridge.told(callback[0]))")
+      return callback.fail("'\(verb)' takes seconds, or a time such as \"100ms\", found \(ValueBridge.spelled(callback[0]))")
     }
     if repeats, time < PatchTimers.shortest { return callback.fail("'\(verb)' calls at most once in a millisecond") }
     guard callback[1].tag == SHL_FUNCTION else {
-      return callback.fail("'\(verb)' takes a function behind the time, found \(ValueBridge.told(callback[1]))")
+      return callback.fail("'\(verb)' takes a function behind the time, found \(ValueBridge.spelled(callback[1]))")
     }
     var isOnMain = false
     var target: AnyObject?
@@ -58,7 +58,7 @@ enum TimerAPI {
     _ options: SHLValue, _ isOnMain: inout Bool, _ target: inout AnyObject?, _ patch: Environment, _ callback: LuaCallback
   ) -> String? {
     guard options.tag != SHL_NIL else { return nil }
-    guard options.tag == SHL_TABLE else { return "options are a table, found \(ValueBridge.told(options))" }
+    guard options.tag == SHL_TABLE else { return "options are a table, found \(ValueBridge.spelled(options))" }
     var problem: String?
     callback.forEach(in: options) { key, value in
       switch (key.text, value.tag) {
@@ -76,8 +76,8 @@ enum TimerAPI {
           // Alive while its handle is.
           target = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
         }
-      case ("target", _): problem = "option 'target' is an object of the program, found \(ValueBridge.told(value))"
-      case ("main", _): problem = "option 'main' is true or false, found \(ValueBridge.told(value))"
+      case ("target", _): problem = "option 'target' is an object of the program, found \(ValueBridge.spelled(value))"
+      case ("main", _): problem = "option 'main' is true or false, found \(ValueBridge.spelled(value))"
       default: problem = "unknown option '\(key.text ?? "?")'; known are main, target"
       }
       return problem == nil

@@ -75,7 +75,7 @@ enum StartTaskAPI {
 
   private static func task(_ patch: Environment, _ callback: LuaCallback) -> Int32 {
     if let refusal = patch.refusal("a start task", callback[0].tag == SHL_TABLE ? "boot.task" : "") { return callback.fail(refusal) }
-    guard callback[0].tag == SHL_TABLE else { return callback.fail("'boot.task' takes a table, found \(ValueBridge.told(callback[0]))") }
+    guard callback[0].tag == SHL_TABLE else { return callback.fail("'boot.task' takes a table, found \(ValueBridge.spelled(callback[0]))") }
     var name = "", phase = PatchPhase.boot, priority = 0, failures = 0
     var function: SHLRef = 0
     var problem: String?
@@ -88,7 +88,7 @@ enum StartTaskAPI {
       case ("run"?, SHL_FUNCTION):
         function = shl_keep(callback.scope, value)
         if function == 0 { problem = "out of memory" }
-      case (let key?, _): problem = "'boot.task': '\(key)' cannot be \(ValueBridge.told(value)); it has name, phase, priority, failures and run"
+      case (let key?, _): problem = "'boot.task': '\(key)' cannot be \(ValueBridge.spelled(value)); it has name, phase, priority, failures and run"
       case (nil, _): problem = "'boot.task' takes named fields"
       }
       return problem == nil

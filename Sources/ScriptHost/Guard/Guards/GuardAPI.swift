@@ -52,7 +52,7 @@ enum GuardAPI {
     callback.forEach(in: table) { key, value in
       guard let field = key.text else {
         guard let name = value.text, let guarded = CrashGuard(rawValue: name) else {
-          problem = unknown(value.text ?? ValueBridge.told(value))
+          problem = unknown(value.text ?? ValueBridge.spelled(value))
           return false
         }
         named.append(guarded)
@@ -74,7 +74,7 @@ enum GuardAPI {
           problem = key.text.map { set($0, value, &own, callback) } ?? "guard: the fields of '\(field)' are named"
           return problem == nil
         }
-      default: problem = "guard: '\(field)' is a mode, true or a table, found \(ValueBridge.told(value))"
+      default: problem = "guard: '\(field)' is a mode, true or a table, found \(ValueBridge.spelled(value))"
       }
       wishes.append(Wish(guarded: guarded, settings: own))
       return problem == nil
@@ -90,14 +90,14 @@ enum GuardAPI {
   /// - Returns: what is wrong with it.
   private static func set(_ field: String, _ value: SHLValue, _ settings: inout GuardSettings, _ callback: LuaCallback) -> String? {
     func number(_ path: WritableKeyPath<GuardSettings, Int>) -> String? {
-      guard value.tag == SHL_INT, value.i >= 1 else { return "guard: '\(field)' is a whole number from 1 on, found \(ValueBridge.told(value))" }
+      guard value.tag == SHL_INT, value.i >= 1 else { return "guard: '\(field)' is a whole number from 1 on, found \(ValueBridge.spelled(value))" }
       settings[keyPath: path] = Int(clamping: value.i)
       return nil
     }
     switch field {
     case "mode":
       guard let mode = value.text.flatMap(GuardMode.init) else {
-        return "guard: 'mode' is one of \(GuardMode.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")), found \(ValueBridge.told(value))"
+        return "guard: 'mode' is one of \(GuardMode.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")), found \(ValueBridge.spelled(value))"
       }
       settings.mode = mode
       return nil
@@ -108,7 +108,7 @@ enum GuardAPI {
     case "count": return number(\.objectLimit)
     case "bytes":
       if value.tag == SHL_INT { return number(\.byteLimit) }
-      guard let bytes = value.text.flatMap(bytes) else { return "guard: 'bytes' is a size such as \"8MB\", found \(ValueBridge.told(value))" }
+      guard let bytes = value.text.flatMap(bytes) else { return "guard: 'bytes' is a size such as \"8MB\", found \(ValueBridge.spelled(value))" }
       settings.byteLimit = bytes
       return nil
     default:
@@ -130,7 +130,7 @@ enum GuardAPI {
         return !isWrong
       }
     }
-    if isWrong || found.isEmpty { return "guard: '\(field)' is a text or a list of texts, found \(ValueBridge.told(value))" }
+    if isWrong || found.isEmpty { return "guard: '\(field)' is a text or a list of texts, found \(ValueBridge.spelled(value))" }
     list = found.sorted()
     return nil
   }

@@ -32,7 +32,7 @@ enum ContainAPI {
     let table = callback[index]
     if table.tag == SHL_FUNCTION { return nil }
     guard table.tag == SHL_TABLE else {
-      return "'contain' takes { value = v }, { throw = e } or a function that answers, found \(ValueBridge.told(table))"
+      return "'contain' takes { value = v }, { throw = e } or a function that answers, found \(ValueBridge.spelled(table))"
     }
     var problem: String?
     var found = wishes
@@ -44,10 +44,10 @@ enum ContainAPI {
       case "throw"?: found.throwsError = true
       case "answer"?:
         found.answers = true
-        if value.tag != SHL_FUNCTION { problem = "'answer' is a function, found \(ValueBridge.told(value))" }
+        if value.tag != SHL_FUNCTION { problem = "'answer' is a function, found \(ValueBridge.spelled(value))" }
       case "limit"?:
         guard value.tag == SHL_INT, value.i >= 0 else {
-          problem = "'limit' is how many traps in a minute are contained, 0 for all, found \(ValueBridge.told(value))"
+          problem = "'limit' is how many traps in a minute are contained, 0 for all, found \(ValueBridge.spelled(value))"
           break
         }
         found.limit = Int(clamping: value.i)

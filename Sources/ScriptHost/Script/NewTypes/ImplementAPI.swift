@@ -29,23 +29,23 @@ enum ImplementAPI {
     if let refusal = patch.refusal("an object made here", protocols.joined(separator: " ")) { return callback.fail(refusal) }
     let what = protocols.map { "'\($0)'" }.joined(separator: ", ")
     guard callback[0].tag == SHL_TABLE else {
-      return callback.fail("implement \(what): a table of functions is expected, found \(ValueBridge.told(callback[0]))")
+      return callback.fail("implement \(what): a table of functions is expected, found \(ValueBridge.spelled(callback[0]))")
     }
     var target: AnyObject?
     var isWeak = false
     let found = SynthesizedMethodHook.functions(of: callback[0], in: "implement \(what)", patch, callback) { key, value in
       switch (key, value.tag) {
       case ("target", SHL_HANDLE):
-        guard let object = patch.classes.object(value) else { return "'target' is an object, found \(ValueBridge.told(value))" }
+        guard let object = patch.classes.object(value) else { return "'target' is an object, found \(ValueBridge.spelled(value))" }
         // Alive while its handle is; kept from here on.
         target = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
         return nil
       case ("weak", SHL_BOOL):
         isWeak = value.b
         return nil
-      case ("target", _): return "'target' is an object, found \(ValueBridge.told(value))"
-      case ("weak", _): return "'weak' is true or false, found \(ValueBridge.told(value))"
-      default: return "'\(key)' is a function, found \(ValueBridge.told(value)); besides functions there are target and weak"
+      case ("target", _): return "'target' is an object, found \(ValueBridge.spelled(value))"
+      case ("weak", _): return "'weak' is true or false, found \(ValueBridge.spelled(value))"
+      default: return "'\(key)' is a function, found \(ValueBridge.spelled(value)); besides functions there are target and weak"
       }
     }
     guard var functions = found else { return -1 }

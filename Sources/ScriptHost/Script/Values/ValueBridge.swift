@@ -250,7 +250,7 @@ struct ValueBridge {
   }
 
   /// What an option or a field of a rule was set to, in the words of `PatchHeader.Literal.spelled`.
-  static func told(_ value: SHLValue) -> String {
+  static func spelled(_ value: SHLValue) -> String {
     switch value.tag {
     case SHL_BOOL: "\(value.b)"
     case SHL_INT: "the number \(value.i)"

@@ -20,8 +20,8 @@ enum NetworkAPI {
         case ("traceparent", SHL_BOOL): settings.traceparent = value.b
         case ("hosts", SHL_STRING): settings.hosts = value.text ?? "*"
         case ("optional", SHL_BOOL): isOptional = value.b
-        case ("optional"?, _), ("traceparent"?, _): problem = "network: '\(key.text!)' is true or false, found \(ValueBridge.told(value))"
-        case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\", found \(ValueBridge.told(value))"
+        case ("optional"?, _), ("traceparent"?, _): problem = "network: '\(key.text!)' is true or false, found \(ValueBridge.spelled(value))"
+        case ("hosts", _): problem = "network: 'hosts' is a pattern such as \"*.internal\", found \(ValueBridge.spelled(value))"
         default: problem = "network: unknown field '\(key.text ?? "")'; known are traceparent, hosts, optional"
         }
         return problem == nil

@@ -23,7 +23,7 @@ enum ProfileAPI {
         if key.text == "hz", value.tag == SHL_INT, Profiler.rates.contains(Int(clamping: value.i)) {
           rate = Int(value.i)
         } else {
-          problem = "profile: the only field is 'hz', a whole number from 1 to 1000, found \(ValueBridge.told(value))"
+          problem = "profile: the only field is 'hz', a whole number from 1 to 1000, found \(ValueBridge.spelled(value))"
         }
         return problem == nil
       }

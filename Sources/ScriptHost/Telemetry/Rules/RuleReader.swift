@@ -46,7 +46,7 @@ struct RuleReader {
 
   /// A sentence that says what a field is, with what it was set to. What is wrong inside a table says that itself.
   private static func telling(_ problem: String, _ field: String, _ value: SHLValue) -> String {
-    problem.hasPrefix("'\(field)' is ") && value.tag != SHL_TABLE ? "\(problem), found \(ValueBridge.told(value))" : problem
+    problem.hasPrefix("'\(field)' is ") && value.tag != SHL_TABLE ? "\(problem), found \(ValueBridge.spelled(value))" : problem
   }
 
   /// Sets one field; answers what is wrong with it.

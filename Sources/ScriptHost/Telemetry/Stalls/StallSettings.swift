@@ -73,7 +73,7 @@ struct StallSettings: Sendable, Equatable {
     case "locks": return time(\.locks)
     case "end_after": return time(\.end)
     case "stacks":
-      guard value.tag == SHL_BOOL else { return "stalls: 'stacks' is true or false, found \(ValueBridge.told(value))" }
+      guard value.tag == SHL_BOOL else { return "stalls: 'stacks' is true or false, found \(ValueBridge.spelled(value))" }
       stacks = value.b
       return nil
     case "queues":
@@ -94,6 +94,6 @@ struct StallSettings: Sendable, Equatable {
 
   private static func time(_ value: SHLValue) -> UInt64? { value.text.flatMap(RuleUnits.duration).flatMap { $0 >= shortest ? $0 : nil } }
   private static func wrongTime(_ field: String, _ value: SHLValue) -> String {
-    "stalls: '\(field)' is a time of at least 10ms, such as \"250ms\", found \(ValueBridge.told(value))"
+    "stalls: '\(field)' is a time of at least 10ms, such as \"250ms\", found \(ValueBridge.spelled(value))"
   }
 }
