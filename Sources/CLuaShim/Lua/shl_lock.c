@@ -188,10 +188,16 @@ static const void *place(const struct dl_phdr_info *image, ElfW(Addr) address) {
   return (const void *)(address < image->dlpi_addr ? image->dlpi_addr + address : address);
 }
 
+/// How many images had been loaded when all of them were looked at last.
+static _Atomic unsigned long long images_seen;
+typedef struct { unsigned long long images; bool found; } Imports;
+
 /// Whether the image imports pthread_cancel: what it does not define comes first in its table of names, before all that are hashed.
 static int imports_cancel(struct dl_phdr_info *image, size_t size, void *context) {
   (void)size;
-  (void)context;
+  Imports *imports = context;
+  imports->images = image->dlpi_adds;
+  if (imports->images == SHL_READ(images_seen)) return 1;
   const ElfW(Dyn) *dynamic = NULL;
   for (int i = 0; i < image->dlpi_phnum; i++)
     if (image->dlpi_phdr[i].p_type == PT_DYNAMIC) dynamic = (const void *)(image->dlpi_addr + image->dlpi_phdr[i].p_vaddr);
@@ -205,13 +211,18 @@ static int imports_cancel(struct dl_phdr_info *image, size_t size, void *context
   }
   if (!symbols || !names || !hashes) return 0;
   for (uint32_t i = 1; i < hashes[1]; i++)
-    if (strcmp(names + symbols[i].st_name, "pthread_cancel") == 0) return 1;
+    if (strcmp(names + symbols[i].st_name, "pthread_cancel") == 0) return imports->found = true;
   return 0;
 }
 
 void shl_lock_make(SHLLock *l) {
   // An image that is loaded later counts for the states that are made after it.
-  if (!SHL_READ(shl_may_cancel) && dl_iterate_phdr(imports_cancel, NULL)) SHL_WRITE(shl_may_cancel, true);
+  if (!SHL_READ(shl_may_cancel)) {
+    Imports imports = {0};
+    dl_iterate_phdr(imports_cancel, &imports);
+    if (imports.found) SHL_WRITE(shl_may_cancel, true);
+    else SHL_WRITE(images_seen, imports.images);
+  }
   l->cancel = -1;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, look_for_barrier);

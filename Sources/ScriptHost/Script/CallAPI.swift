@@ -9,17 +9,25 @@ internal import SwiftMangling
 enum CallAPI {
   private enum Member: Int32, CaseIterable {
     case self_, type, selector, args, result, error, errno_, duration, depth, thread, task, ctx
+    /// Spelled out: to find the name of a case the runtime looks through the conformances of all images.
     var name: String {
       switch self {
       case .self_: "self"
+      case .type: "type"
+      case .selector: "selector"
+      case .args: "args"
+      case .result: "result"
+      case .error: "error"
       case .errno_: "errno"
       case .duration: "duration_ns"
-      default: "\(self)"
+      case .depth: "depth"
+      case .thread: "thread"
+      case .task: "task"
+      case .ctx: "ctx"
       }
     }
   }
 
-  /// Spelled once: the runtime looks long for the name of a case.
   private static let fields = Member.allCases.map { ($0.name, $0.rawValue) }
 
   static let members = NamedFunctions(
