@@ -96,7 +96,8 @@ enum PatchAPI {
     patch.classes.arguments = handleClass(
       "arguments", index: CallAPI.argumentsIndex, newindex: CallAPI.argumentsNewindex, length: CallAPI.argumentsLength)
     patch.classes.method = handleClass("method", tostring: methodToString)
-    patch.classes.type = handleClass("class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke)
+    patch.classes.type = handleClass(
+      "class", index: TypeAPI.index, newindex: TypeAPI.newindex, invoke: TypeAPI.invoke, tostring: typeToString)
     patch.classes.hook = handleClass("hook", tostring: HookAPI.toString)
     patch.classes.rule = handleClass("rule", tostring: RuleAPI.toString)
     patch.classes.observation = handleClass("observation", tostring: ObserveAPI.toString)
@@ -238,6 +239,10 @@ enum PatchAPI {
     withPatch(context, callback) { patch, callback in
       callback.done("method \"\(patch.selectors[Int(callback[0].h.a)].text)\"")
     }
+  }
+
+  private static let typeToString: SHLFunction = { context, callback in
+    withPatch(context, callback) { patch, callback in callback.done("class \"\(patch.classNames[Int(callback[0].h.a)])\"") }
   }
 
   private static let explainMethod: SHLFunction = { context, callback in

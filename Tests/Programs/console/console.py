@@ -81,6 +81,8 @@ check("an answer for tools is JSON", found[0] == 0 and json.loads(found[1].split
 found = attach(text=":help\n:types Server.*\n:methods Server.Shop.a*\n:nothing\n")
 check("a command that is not there is told, and is the status", found[0] == 1, found)
 check("commands", all(word in found[1] for word in (":explain SELECTOR", "Server.Cart", "Server.Shop.answer(_:", "no command ':nothing'")), found)
+found = attach(text='class "Server.Cart"\n')
+check("a class is shown by its name", found[:2] == (0, 'class "Server.Cart"\n'), found)
 found = attach(text=":types Cart\n:methods Server.Shop\n")
 check("names need not be whole", all(word in found[1] for word in ("Server.Cart", "Server.Shop.answer(_:")), found)
 # The server's threads call it all the time; a session may end before one of them has.

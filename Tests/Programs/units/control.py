@@ -68,9 +68,9 @@ class Hosted:
         return open(self.errors.name).read()
 
     def memory(self):
-        """Kilobytes in memory."""
-        for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmRSS:"):
+        """Kilobytes in memory that is in no file: pages of the journal come with what is recorded."""
+        for line in open(f"/proc/{self.process.pid}/smaps_rollup"):
+            if line.startswith("Anonymous:"):
                 return int(line.split()[1])
 
     def end(self):
