@@ -25,7 +25,7 @@ extension Subcommand {
     guard let state = StateDirectory.resolve(chosen: arguments.path("--state")) else {
       throw Failure(status: 1, sentence: "no state directory: HOME is not set; use --state DIR")
     }
-    let files = CrashFile.all(in: state).filter { $0.ending == .crashed || $0.ending == .killed }
+    let files = CrashFile.ended(in: state)
     let words = arguments.operands.map { String(decoding: $0, as: UTF8.self) }
     if words.isEmpty {
       for (index, file) in files.enumerated() {
@@ -39,6 +39,7 @@ extension Subcommand {
       throw Failure.usage("crashes: expected 'show' and a number, found '\(EventText.printable(words.joined(separator: " ")))'")
     }
     guard let number = words.count == 2 ? Int(words[1]) : files.count, files.indices.contains(number - 1) else {
+      if files.isEmpty { throw Failure(status: 1, sentence: "no program crashed with the state directory '\(state)'") }
       throw Failure(status: 1, sentence: "no crash '\(EventText.printable(words.last ?? ""))'; there are \(files.count), see scripthost crashes")
     }
     let file = files[number - 1]

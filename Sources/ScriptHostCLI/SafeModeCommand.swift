@@ -32,11 +32,13 @@ extension Subcommand {
       if isOff { Output.line("safe mode is off; scripthost safe-mode on ends that") }
       let standings = BootGuard.standings(in: state)
       for (name, mode) in standings {
-        let program = EventText.printable(String(decoding: name, as: UTF8.self).split(separator: "-").dropLast().joined(separator: "-"))
+        let program = ProgramStanding.program(name)
         for line in word == "status" ? mode.sentences() : isOff ? ["the next start loads all patches, and clears nothing"] : mode.planned() { Output.line("\(program): \(EventText.printable(line))") }
       }
       if standings.isEmpty { Output.line("no start failed: nothing is taken out") }
-      for path in CanaryBook.all(in: state) { tellQuarantined(path) }
+      for path in CanaryBook.all(in: state) {
+        for line in ProgramStanding.quarantined(path) { Output.line("\(ProgramStanding.program(path.lastComponent)): \(line)") }
+      }
     case "reset":
       let kept = BootGuard.forget(in: state) ?? CanaryBook.all(in: state).first { $0.withCString { unlink($0) } != 0 && errno != ENOENT }
       if let kept { throw Failure(status: 1, sentence: "cannot remove '\(kept)': \(systemMessage(errno))") }
@@ -54,14 +56,5 @@ extension Subcommand {
     }
     Output.flush()
     return 0
-  }
-
-  /// What failed in children of one program.
-  private static func tellQuarantined(_ path: RawPath) {
-    let name = String(decoding: path.lastComponent, as: UTF8.self)
-    let program = EventText.printable(name.split(separator: "-").dropLast().joined(separator: "-"))
-    for failure in CanaryBook(reading: path).failed {
-      Output.line("\(program): '\(EventText.printable(failure.path))' is quarantined: \(EventText.printable(failure.why))")
-    }
   }
 }

@@ -59,6 +59,7 @@ extension Subcommand {
     description: [
       "Prints the program, the time since the start and each patch with its state: loaded, disabled, refused, expired, waiting or quarantined, and why. Without PID it means the only process there is.",
       "A patch whose newest text could not be loaded is shown with the reason; the text before it runs on.",
+      "Where the process has ended, or none runs, it tells of the programs that ran with this state directory how they crashed or were killed last, which patches safe mode and the canary keep out and why, and what the next start does. The exit status is 1 then, as nothing runs.",
     ],
     options: [.json, .controlState],
     operands: .optional("PID", .none),
@@ -66,7 +67,11 @@ extension Subcommand {
     examples: [("scripthost status", "Of the only process."), ("scripthost status 4711 --json", "For another program.")],
     seeAlso: ["ps", "patch", "hooks"]
   ) { arguments in
-    let connection = try HostedProcess.find(arguments.operand(0), state: arguments.controlState)
+    let connection: ControlConnection
+    do throws(Failure) { connection = try HostedProcess.find(arguments.operand(0), state: arguments.controlState) } catch {
+      tellEnded(arguments)
+      throw error
+    }
     let status = try connection.ask("status")
     let patches = try connection.ask("patches")
     if arguments.has("--json") {
@@ -78,6 +83,21 @@ extension Subcommand {
     }
     Output.flush()
     return 0
+  }
+
+  /// Of programs that do not run: of the process that was named, or of all where none runs.
+  private static func tellEnded(_ arguments: Arguments) {
+    let process = arguments.operand(0).map { Int32($0) ?? 0 }
+    guard let state = arguments.controlState, process != nil || HostedProcess.all(state: state).isEmpty else { return }
+    for standing in ProgramStanding.all(in: state, process: process) {
+      guard !arguments.has("--json") else {
+        Output.line(standing.json.line)
+        continue
+      }
+      Output.line("\(standing.program) does not run")
+      for line in standing.lines { Output.line(line) }
+    }
+    Output.flush()
   }
 
   static let hooks = Subcommand(

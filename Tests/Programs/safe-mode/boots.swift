@@ -21,9 +21,10 @@ func say(_ text: String) { _ = (text + "\n").withCString { write(1, $0, strlen($
 nonisolated(unsafe) var isWatched = false
 /// A patch hooks it.
 @inline(never) public func hit() -> Int { UnsafePointer<Int>(bitPattern: 8 &+ Int(getppid() & 0))!.pointee }
-/// A patch hooks it, and its handler ends the program in a way that is not contained.
 /// A patch gives it another number, and is over when the program crashes.
 @inline(never) public func changed(_ number: Int) -> Int { number &* 2 }
+@inline(never) public func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+/// A patch hooks it, and its handler ends the program in a way that is not contained.
 @inline(never) public func handled() { say("handled") }
 @inline(never) public func stop() { abort() }
 /// A patch says behind it that the program is up.
@@ -35,6 +36,13 @@ nonisolated(unsafe) var isWatched = false
     switch how {
     case "code": exit(3)
     case "segv": say("\(UnsafePointer<Int>(bitPattern: 16 &+ Int(getppid() & 0))!.pointee)")
+    case "blocked":
+      // The kernel would ask nobody.
+      var all = sigset_t()
+      sigfillset(&all)
+      sigprocmask(SIG_BLOCK, &all, nil)
+      signal(SIGSEGV, SIG_DFL)
+      say("\(UnsafePointer<Int>(bitPattern: 16 &+ Int(getppid() & 0))!.pointee)")
     case "abort": abort()
     case "trap": fatalError("closed")
     case "handler": handled()

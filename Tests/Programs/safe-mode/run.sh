@@ -153,6 +153,26 @@ says "a handler that crashes: it tells what is out, and why" "$work/handler-agai
 capture "$work/logs" "$scripthost" logs --state "$state"
 says "a handler that crashes: the newer patch is loaded" "$work/logs.out" 'prints'
 
+capture "$work/gone" "$scripthost" status --state "$state"
+check "status of a program that is gone: nothing runs" [ "$(cat "$work/gone.status")" = 1 ]
+says "status of a program that is gone: which" "$work/gone.out" 'swift-format does not run'
+check "status of a program that is gone: how it ended" grep -q '^the last crash or kill: 20.*Z, process [0-9]*: SIG.*, in handler (handler.lua:2); scripthost crashes show 1 has more$' "$work/gone.out"
+says "status of a program that is gone: what is out, and why" "$work/gone.out" "safe mode: '$work/two/handler.lua' is not loaded: it was at work in a crash"
+check "status of a program that is gone: each patch is named once" [ "$(grep -c 'handler.lua. is' "$work/gone.out")" = 1 ]
+says "status of a program that is gone: what comes next" "$work/gone.out" 'safe mode: the next start loads all patches but those named here'
+process=$(sed -n 's/.*, process \([0-9]*\):.*/\1/p' "$work/gone.out")
+capture "$work/gone-pid" "$scripthost" status --state "$state" "$process"
+same "status of a program that is gone: by its number" "$work/gone.out" "$work/gone-pid.out"
+capture "$work/gone-json" "$scripthost" status --json --state "$state"
+check "status of a program that is gone: --json" python3 - "$work/gone-json.out" "$process" <<'PY'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert (told["program"], told["running"], told["last_end"]["pid"]) == ("swift-format", False, int(sys.argv[2])), told
+assert told["last_end"]["how"].startswith("SIG") and any("is not loaded" in line for line in told["safe_mode"]) and told["quarantined"] == [], told
+PY
+capture "$work/never" "$scripthost" status --state "$work/never-state"
+check "status where nothing ever ran tells nothing" [ "$(cat "$work/never.status")$(wc -c <"$work/never.out")" = 10 ]
+
 # A damaged state is one failed start: everything is loaded.
 for file in "$state"/boot/*.boot; do printf 'safe-mode 1\nfailures 7\n' >"$file"; done
 format damaged
@@ -269,6 +289,67 @@ loads 'a directory: it is loaded again when a module of it is changed' parts-3 s
 touch -d '1960-01-01' parts/unit/part.lua parts/unit/patch.lua
 boot parts-4 good parts-state parts
 loads 'a file of 1960' parts-4 second
+
+# MARK: Steps of the start that patches ask for
+
+# seen NAME: what the program and its patches said, in one line.
+seen() { sed 's/^loaded //' "$1.out" | tr '\n' ' '; }
+mkdir asked && cat >asked/asked.lua <<'LUA'
+patch { id = "asked" }
+local function step(name, phase, priority, run)
+  return boot.task { name = name, phase = phase, priority = priority, run = run or function() swift.call("boots.loaded(_:)", name) end }
+end
+step("idle", "idle", 99)
+step("launched-low", "launched", -5)
+step("launched", "launched")
+step("launched-high", "launched", 5)
+step("boot-low", "boot", -5)
+step("boot", nil)
+step("boot-same", "boot", 0)
+step("boot-bad", "boot", 1, function() error "not today" end)
+step("boot-high", "boot", 5)
+step("late", "launched", 4, function() swift.call("boots.loaded(_:)", "late " .. tostring(step("boot-late", "boot"))) end)
+swift.call("boots.loaded(_:)", "text")
+LUA
+mkfifo asked.in
+BOOT_END=wait "$scripthost" run --no-control --state asked-state --patches asked -- ./boots <asked.in >asked.out 2>asked.err &
+pid=$!
+exec 8>asked.in
+for _ in $(seq 4000); do grep -q 'loaded idle' asked.out && break; sleep 0.05; done
+exec 8>&-
+check 'boot.task: the program ends as ever' wait "$pid"
+check "boot.task: by phase and priority, before main and behind it ($(seen asked))" \
+  [ "$(seen asked)" = 'text boot-high boot boot-same boot-low main launched-high late false launched launched-low idle ' ]
+says 'boot.task: one that fails is told, and the others run' asked.err 'not today'
+# One that crashes is a failed start, in each phase, and its patch is to blame.
+for phase in boot launched idle; do
+  mkdir asked-$phase && printf 'patch { id = "bad" }\nboot.task { name = "bad", phase = "%s", run = function() swift.call("boots.stop()") end }\n' $phase >asked-$phase/bad.lua
+  mkfifo asked-$phase.in
+  { BOOT_END=wait capture asked-$phase "$scripthost" run --no-control --state asked-$phase-state --patches asked-$phase -- ./boots <asked-$phase.in; } &
+  pid=$!
+  exec 8>asked-$phase.in
+  wait "$pid"
+  exec 8>&-
+  ended "boot.task: one that crashes ($phase) ends the program" asked-$phase 134
+  mode asked-$phase-state
+  says "boot.task: one that crashes ($phase) is a failed start" mode.out 'boots: the last start failed'
+  capture asked-$phase.list "$scripthost" crashes --state asked-$phase-state
+  says "boot.task: one that crashes ($phase): its patch is the suspect" asked-$phase.list.out 'in bad (bad.lua:2)'
+done
+# Safe mode comes first of all: what the newest patch did is out, and the caches are cleared, before any text of a patch runs.
+mkdir first first-cache && cat >first/old.lua <<LUA
+patch { id = "old" }
+boot.cache "$work/first-cache"
+swift.call("boots.loaded(_:)", swift.call("boots.isThere(_:)", "$work/first-cache/file") and "kept" or "cleared")
+LUA
+printf 'patch { id = "a-newest" }\nswift.call("boots.loaded(_:)", "newest")\n' >first/a-newest.lua
+touch -d '2020-01-01' first/old.lua
+for start in 0 1 2; do
+  : >first-cache/file
+  boot "first-$start" "$([ $start = 2 ] && echo good || echo abort)" first-state first
+done
+check "safe mode first: before ($(seen first-1))" [ "$(seen first-1)" = 'newest kept main ' ]
+check "safe mode first: before any text of a patch the newest is out, and the cache is cleared ($(seen first-2))" [ "$(seen first-2)" = 'cleared main ' ]
 
 # Switched off and on, and what a running program says of itself.
 mkdir off && printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "off")\n' >off/off.lua

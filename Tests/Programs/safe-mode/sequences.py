@@ -14,7 +14,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 scripthost, program, folder, seed, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 NAMES = ["a", "b", "c"]
-CRASHES = ["segv", "abort", "trap", "hit", "memory", "hang"]
+CRASHES = ["segv", "blocked", "abort", "trap", "hit", "memory", "hang"]
 ENDS = ["good", "code", "changed", "up-abort", "kill", "term", "int", "kill-load", "abort-load", "handler"] + CRASHES * 2
 
 

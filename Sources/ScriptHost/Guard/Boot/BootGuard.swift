@@ -116,6 +116,27 @@ package enum BootGuard {
     }.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
+  /// What is known of a program.
+  package struct Known {
+    /// That of its file.
+    package let name: [UInt8]
+    /// Its newest crash or kill, with its number in the list of `scripthost crashes`.
+    package var end: (number: Int, file: CrashFile)?
+    package var mode: SafeMode?
+    package init(name: [UInt8]) { self.name = name }
+  }
+
+  /// Programs of which is known how they ended or how they stand.
+  package static func known(in state: RawPath) -> [Known] {
+    var known: [[UInt8]: Known] = [:]
+    for (index, file) in CrashFile.ended(in: state).enumerated() {
+      let name = Array(SafeModeFile(state: state, program: RawPath(file.program)).path.lastComponent)
+      known[name, default: Known(name: name)].end = (index + 1, file)
+    }
+    for (name, mode) in standings(in: state) { known[name, default: Known(name: name)].mode = mode }
+    return known.values.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+  }
+
   /// Forgets how all programs stand, with the ends that no start has looked at yet.
   /// - Returns: a file that cannot be removed, with errno set.
   package static func forget(in state: RawPath) -> RawPath? {
@@ -127,7 +148,7 @@ package enum BootGuard {
 
   /// Of processes that ended, and that no start has looked at yet; oldest first.
   private static func endedFiles(_ state: RawPath) -> [CrashFile] {
-    CrashFile.all(in: state).filter { !$0.isAccounted && ($0.ending == .crashed || $0.ending == .killed) }
+    CrashFile.ended(in: state).filter { !$0.isAccounted }
   }
 
   /// Of this program's processes that ended and were not looked at yet, oldest first; no other start gets them.

@@ -88,6 +88,9 @@ package struct CrashFile: Sendable {
       .compactMap { CrashFile(directory.appending($0)) }.sorted { $0.started < $1.started }
   }
 
+  /// Those of processes that crashed or were killed, oldest first.
+  package static func ended(in state: RawPath) -> [CrashFile] { all(in: state).filter { $0.ending == .crashed || $0.ending == .killed } }
+
   init?(_ path: RawPath) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) }
     guard descriptor >= 0 else { return nil }

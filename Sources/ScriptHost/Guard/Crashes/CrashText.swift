@@ -20,11 +20,18 @@ package enum CrashText {
 
   /// One line for the list.
   package static func line(_ number: Int, _ file: CrashFile) -> String {
-    let report = CrashReport(file.report)
     let name = file.program.split(separator: "/").last.map(String.init) ?? "?"
+    return "\(number)  \(time(file))  \(EventText.printable(name))[\(file.process)]  \(endingAndSuspect(file))"
+  }
+
+  /// When it ended, or began where that is not known.
+  package static func time(_ file: CrashFile) -> String { EventText.rfc3339(CrashReport(file.report)?.wall ?? file.started) }
+
+  /// How it ended, and the patch that is the first suspect.
+  package static func endingAndSuspect(_ file: CrashFile) -> String {
+    let report = CrashReport(file.report)
     let suspect = report.flatMap { suspects(file, $0).first }.map { ", in \($0.patch) (\($0.place))" } ?? ""
-    let time = EventText.rfc3339(report?.wall ?? file.started)
-    return "\(number)  \(time)  \(EventText.printable(name))[\(file.process)]  \(ending(file, report))\(EventText.printable(suspect))"
+    return ending(file, report) + EventText.printable(suspect)
   }
 
   /// The owners of what the crashed thread was in, each once: handlers at work first; then those that changed something of the program
