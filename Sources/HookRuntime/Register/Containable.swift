@@ -103,6 +103,7 @@ extension ImageCatalog {
   package func limitsOfContaining(_ family: Family) -> [String] {
     let called = family.bodies.reduce(into: Set<String>()) { $0.formUnion(importsCalled(by: $1)) }
     var found = Self.limits.filter { !$0.names.isDisjoint(with: called) }.map(\.what)
+    if family.bodies.contains(where: takesArrayApart) { found.append("while the elements of an array are out of their places that it sorts or inserts into") }
     if family.bodies.contains(where: takesWordLock) { found.append("while a 'Mutex' is held that it takes itself") }
     if called.contains(where: { $0.hasPrefix("$s8Dispatch0A5QueueC4sync") || $0.hasPrefix("dispatch_sync") || $0.hasPrefix("dispatch_apply") }) {
       found.append("in work that it hands to a dispatch queue")
@@ -125,6 +126,15 @@ extension ImageCatalog {
     else { return [] }
     let reader = MetadataReader(file: file)
     return Set(exits.compactMap { reader.importStub(at: $0.target &- bias).map { String(decoding: $0, as: UTF8.self) } })
+  }
+
+  /// Whether its code calls the library's functions, or copies of them, that change an array in place and call the program meanwhile.
+  private func takesArrayApart(_ body: Body) -> Bool {
+    guard let code = code(of: body), let exits = CodeExits.find(code, size: UInt64(body.size), address: body.address, most: Self.mostExits)
+    else { return false }
+    let own = exits.lazy.flatMap { self.symbols.symbols(at: $0.target &- self.bias) }.map(\.nameText)
+    let parts = ["4sort2by", "4sortyy", "_stableSortImpl", "15replaceSubrange", "6insert10contentsOf"]
+    return (Array(own) + importsCalled(by: body)).contains { name in name.hasPrefix("$sS") || name.hasPrefix("$ss") ? parts.contains { name.contains($0) } : false }
   }
 
   /// Whether its code has an exchange of 32 bits by which a `Mutex` of Synchronization is taken; it is inlined where it is used.

@@ -36,6 +36,7 @@ public class Thing {
     qsort(&all, all.count, 8) { a, b in a!.load(as: Int.self) < b!.load(as: Int.self) ? -1 : 1 }
     return all[at]
   }
+  @inline(never) public func orders(_ at: Int) -> Int { items.sort { nothing(); return $0 > $1 }; return items[at] }
   @inline(never) public func foreign(_ at: Int) -> Int { cxx { nothing() }; return items[at] }
   @inline(never) public func queued(_ at: Int) -> Int { DispatchQueue.global().sync { items[at] } }
   @inline(never) public func global(_ at: Int) -> Int { numbers[at] }
@@ -67,10 +68,10 @@ public struct Box {
     thing.grow(&list)
     box.push(1)
     thing.held += 1
-    let sum = await thing.plain(0) + thing.waits(0) + thing.take(Token()) + thing.locks(0) + thing.mutex(0) + thing.sorts(0) + thing.foreign(0)
+    let sum = await thing.plain(0) + thing.waits(0) + thing.take(Token()) + thing.locks(0) + thing.mutex(0) + thing.sorts(0) + thing.orders(0) + thing.foreign(0)
       + thing.queued(0) + thing.global(0) + thing.held + box.keep() + box.end() + Thing(2).end()
     // Once for each name that is asked for: a handler has 100 ms.
-    for _ in 0..<28 { ready() }
+    for _ in 0..<29 { ready() }
     print(sum > 0)
   }
 }

@@ -188,7 +188,7 @@ mkdir "$work/kinds-patches"
 cat >"$work/kinds-patches/kinds.lua" <<'LUA'
 local names = {
   "kinds.Thing.plain(_:)", "kinds.Thing.waits(_:)", "kinds.Thing.never()", "kinds.Thing.stub()", "kinds.Thing.grow(_:)", "kinds.Thing.take(_:)", "kinds.Thing.locks(_:)",
-  "kinds.Thing.mutex(_:)", "kinds.Thing.sorts(_:)", "kinds.Thing.foreign(_:)", "kinds.Thing.queued(_:)", "kinds.Thing.global(_:)",
+  "kinds.Thing.mutex(_:)", "kinds.Thing.sorts(_:)", "kinds.Thing.orders(_:)", "kinds.Thing.foreign(_:)", "kinds.Thing.queued(_:)", "kinds.Thing.global(_:)",
   "kinds.Thing.held.modify", "kinds.Thing.init(_:)", "kinds.Thing.deinit", "kinds.Box.push(_:)", "kinds.Box.end()", "kinds.Box.keep()", "kinds.Thing.end()", "kinds.caught(_:)",
   "C.qsort",
 }
@@ -235,6 +235,7 @@ for way in O Onone; do
   explained 'Thing.locks(_:)' 'yes, but not while the lock is held that it takes itself'
   explained 'Thing.mutex(_:)' "while a 'Mutex' is held that it takes itself"
   explained 'Thing.sorts(_:)' 'in a function that it hands to the C library'
+  explained 'Thing.orders(_:)' 'while the elements of an array are out of their places that it sorts or inserts into'
   explained 'Thing.foreign(_:)' "in C++ code that it calls, such as '_ZN5below7runThisEPFvvE'"
   explained 'Thing.queued(_:)' 'in work that it hands to a dispatch queue'
 done
