@@ -207,6 +207,17 @@ void ccrash_note_call(uint32_t owner) {
   newest = call;
 }
 
+void ccrash_begin_step(uint32_t owner) {
+  ccrash_note_call(owner);
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (file && owner) file->owners[owner - 1].at_work = this_thread();
+}
+
+void ccrash_end_step(uint32_t owner) {
+  CCrashFile *file = atomic_load(&ccrash_file);
+  if (file && owner) file->owners[owner - 1].at_work = 0;
+}
+
 void ccrash_note_change(uint32_t owner) {
   CCrashCall *call = newest;
   // Other handlers ran inside this one, or something was noted: the change is a step of its own.

@@ -23,7 +23,7 @@ struct ProgramStanding {
       let book = books.first { stem($0.lastComponent) == stem(each.name) }
       return ProgramStanding(
         program: program(each.name), end: each.end, mode: each.mode,
-        plan: isOff ? ["safe mode is off: the next start loads all patches"] : each.mode?.planned() ?? [], quarantined: book.map(quarantined) ?? [])
+        plan: isOff ? ["off, the next start loads all patches"] : each.mode?.planned(namesOut: false) ?? [], quarantined: book.map(quarantined) ?? [])
     }.filter { !$0.lines.isEmpty }
   }
 
@@ -34,7 +34,7 @@ struct ProgramStanding {
       lines.append(
         "the last crash or kill: \(CrashText.time(end.file)), process \(end.file.process): \(CrashText.endingAndSuspect(end.file)); scripthost crashes show \(end.number) has more")
     }
-    for line in (mode?.sentences() ?? []) + plan.prefix(1) { lines.append("safe mode: \(EventText.printable(line))") }
+    for line in (mode?.sentences() ?? []) + plan { lines.append("safe mode: \(EventText.printable(line))") }
     return lines + quarantined
   }
 

@@ -79,6 +79,9 @@ uint32_t ccrash_add_owner(const char *patch, const char *selector, const char *p
 void ccrash_own(const void *context, uint32_t owner);
 /// Notes that a handler of the owner begins. No system call, no lock. Any thread.
 void ccrash_note_call(uint32_t owner);
+/// Notes that the calling thread begins or ends a step of the start, which is the owner's.
+void ccrash_begin_step(uint32_t owner);
+void ccrash_end_step(uint32_t owner);
 /// Notes that a handler of the owner has changed something of the program: an argument, an outcome, a property. As above.
 void ccrash_note_change(uint32_t owner);
 /// Notes one thing that happened (CCRASH_LOG and so on); the text is cut. No system call, no lock. Any thread.

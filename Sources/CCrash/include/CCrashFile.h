@@ -30,6 +30,7 @@ typedef struct CCrashOwner {
   char selector[120];
   char source[268];  // a name and that of its directory
   int32_t line;
+  int32_t at_work;  // the thread that runs it, of a step of the start; 0: none
   char position[16];
 } CCrashOwner;
 

@@ -147,6 +147,8 @@ format_two handler
 check "a handler that crashes ends the program" [ "$(cat "$work/handler.status")" -gt 128 ]
 capture "$work/plan-handler" "$scripthost" safe-mode --state "$state" plan
 says "plan: it is out at once" "$work/plan-handler.out" "'handler.lua' is left out: it was at work in a crash"
+capture "$work/gone-first" "$scripthost" status --state "$state"
+says "status of a program that is gone, before the next start: what that leaves out" "$work/gone-first.out" "safe mode: 'handler.lua' is left out: it was at work in a crash"
 format_two handler-again
 unchanged "a handler that crashes: the second start works as without patches" "$work/alone" "$work/handler-again"
 says "a handler that crashes: it tells what is out, and why" "$work/handler-again.err" "'handler.lua' is not loaded, it was at work in a crash"
@@ -333,14 +335,17 @@ for phase in boot launched idle; do
   ended "boot.task: one that crashes ($phase) ends the program" asked-$phase 134
   mode asked-$phase-state
   says "boot.task: one that crashes ($phase) is a failed start" mode.out 'boots: the last start failed'
-  capture asked-$phase.list "$scripthost" crashes --state asked-$phase-state
-  says "boot.task: one that crashes ($phase): its patch is the suspect" asked-$phase.list.out 'in bad (bad.lua:2)'
+  mode asked-$phase-state plan
+  says "boot.task: one that crashes ($phase): its patch is out" mode.out "bad.lua' is left out: it was at work in a crash"
 done
 # Safe mode comes first of all: what the newest patch did is out, and the caches are cleared, before any text of a patch runs.
 mkdir first first-cache && cat >first/old.lua <<LUA
 patch { id = "old" }
 boot.cache "$work/first-cache"
 swift.call("boots.loaded(_:)", swift.call("boots.isThere(_:)", "$work/first-cache/file") and "kept" or "cleared")
+boot.task { name = "check", priority = math.maxinteger, run = function()
+  swift.call("boots.loaded(_:)", swift.call("boots.isThere(_:)", "$work/first-cache/file") and "kept" or "cleared")
+end }
 LUA
 printf 'patch { id = "a-newest" }\nswift.call("boots.loaded(_:)", "newest")\n' >first/a-newest.lua
 touch -d '2020-01-01' first/old.lua
@@ -348,8 +353,8 @@ for start in 0 1 2; do
   : >first-cache/file
   boot "first-$start" "$([ $start = 2 ] && echo good || echo abort)" first-state first
 done
-check "safe mode first: before ($(seen first-1))" [ "$(seen first-1)" = 'newest kept main ' ]
-check "safe mode first: before any text of a patch the newest is out, and the cache is cleared ($(seen first-2))" [ "$(seen first-2)" = 'cleared main ' ]
+check "safe mode first: before ($(seen first-1))" [ "$(seen first-1)" = 'newest kept kept main ' ]
+check "safe mode first: before any text and any task the newest is out, and the cache is cleared ($(seen first-2))" [ "$(seen first-2)" = 'cleared cleared main ' ]
 
 # Switched off and on, and what a running program says of itself.
 mkdir off && printf 'patch { id = "off" }\nswift.call("boots.loaded(_:)", "off")\n' >off/off.lua

@@ -166,9 +166,9 @@ package enum BootGuard {
     }
     if !file.isBeforeMain, report.monotonic > window, report.monotonic - window > file.mainMonotonic { return .good }
     let suspect = CrashText.suspects(file, report).first
-    // The innermost hooked call of the crashed thread is a handler that runs, or the text of a patch is at work.
+    // The innermost hooked call of the crashed thread is a handler that runs, or the text or a step of a patch is at work.
     let isInHandler = report.threads.first?.calls.first?.inHandler ?? false
-    let isInLoad = suspect?.source == CrashText.loading(file)?.source
+    let isInLoad = suspect?.source == CrashText.loading(file)?.source || CrashText.step(file, report) != nil
     guard suspect != nil else { return .failed(suspect: nil, ran: ran(file)) }
     // Without a handler at work the first suspect is the one that changed something last, where one did.
     let blame: BootEnd.Blame = isInHandler || isInLoad ? .atWork : CrashText.changed(file, report).isEmpty ? .unsure : .changed

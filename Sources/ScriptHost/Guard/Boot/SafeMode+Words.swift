@@ -25,7 +25,8 @@ extension SafeMode {
   }
 
   /// What the next start does, where all ended processes were noted.
-  package func planned() -> [String] {
+  /// - Parameter namesOut: also each patch that is out already, as `sentences` does.
+  package func planned(namesOut: Bool = true) -> [String] {
     var next = self
     if failures > Self.clearsDataAt { next.giveUp() }
     let first = next.failures == 0 && trial == nil ? next.waiting.first : nil
@@ -42,7 +43,7 @@ extension SafeMode {
     default: lines.append(first.map { "the next start tries '\($0.path)' again" } ?? others)
     }
     if let condemned, next.failures < Self.emptiesAt { lines.append("'\(condemned.patch)' is left out: \(condemned.reason.words)") }
-    return lines + out.sorted().map { "'\($0)' stays out" }
+    return namesOut ? lines + out.sorted().map { "'\($0)' stays out" } : lines
   }
 
   /// Which patch the second failed start takes out.

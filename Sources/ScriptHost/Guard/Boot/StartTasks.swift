@@ -11,6 +11,9 @@ private import Synchronization
 
 /// One step of the start.
 struct StartTask: Sendable {
+  /// What names it in crash files.
+  static let position = "boot.task"
+
   let name: String
   let phase: PatchPhase
   let priority: Int
@@ -54,7 +57,8 @@ enum StartTasks {
   }
 
   private static func run(_ task: StartTask) {
-    ccrash_note_call(task.crashOwner)
+    ccrash_begin_step(task.crashOwner)
+    defer { ccrash_end_step(task.crashOwner) }
     let begin = clockNanoseconds(CLOCK_MONOTONIC)
     do throws(LuaFailure) {
       _ = try task.patch.lua.call(task.function)
@@ -98,7 +102,7 @@ enum StartTaskAPI {
       if function != 0 { shl_forget(patch.state, function) }
       return callback.fail(problem)
     }
-    let owner = ccrash_add_owner(patch.id, name, "boot.task", patch.fileName, Int32(clamping: callback.caller.line))
+    let owner = ccrash_add_owner(patch.id, name, StartTask.position, patch.fileName, Int32(clamping: callback.caller.line))
     let task = StartTask(
       name: name, phase: phase, priority: priority, failures: failures, patch: patch, function: LuaReference(function, in: patch.lua),
       crashOwner: owner)

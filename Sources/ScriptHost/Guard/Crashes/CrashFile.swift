@@ -35,10 +35,14 @@ package struct CrashFile: Sendable {
     package let patch, selector, source, position: String
     /// 0 where it is not known.
     package let line: Int32
+    /// Of a step of the start: the thread that was running it; 0 for none.
+    let atWork: Int32
 
     /// The text of a patch, while it runs to make hooks and all else.
     static let loadPosition = Patch.loadPosition
     var isLoad: Bool { position == Self.loadPosition }
+    /// A step of the start.
+    var isStep: Bool { position == StartTask.position }
 
     /// File and line.
     package var place: String { line > 0 ? "\(source):\(line)" : source }
@@ -174,7 +178,8 @@ package struct CrashFile: Sendable {
         selector: field(MemoryLayout<CCrashOwner>.offset(of: \.selector), 120),
         source: field(MemoryLayout<CCrashOwner>.offset(of: \.source), 268),
         position: field(MemoryLayout<CCrashOwner>.offset(of: \.position), 16),
-        line: at.assumingMemoryBound(to: CCrashOwner.self).pointee.line)
+        line: at.assumingMemoryBound(to: CCrashOwner.self).pointee.line,
+        atWork: at.assumingMemoryBound(to: CCrashOwner.self).pointee.at_work)
     }
   }
 

@@ -34,17 +34,24 @@ package enum CrashText {
     return ending(file, report) + EventText.printable(suspect)
   }
 
-  /// The owners of what the crashed thread was in, each once: handlers at work first; then those that changed something of the program
+  /// The owners of what the crashed thread was in, each once: handlers at work first, and a step of the start at work; then those that changed something of the program
   /// on it, newest first, and hooked calls further out, innermost first; last the handler that ran last on it, for one that is over
   /// before the original leaves nothing on the stack.
   package static func suspects(_ file: CrashFile, _ report: CrashReport) -> [CrashFile.Owner] {
     let calls = report.threads.first?.calls ?? []
     let changed = changed(file, report).map(\.owner)
-    let onStack = calls.filter(\.inHandler).map(\.owner) + changed + calls.filter { !$0.inHandler }.map(\.owner)
-    // A patch whose text ran before `main` has nothing to do with what happens later.
-    let newest = file.crumbs.last { Int($0.thread) == report.thread && (owner($0, file).map { file.isBeforeMain || !$0.isLoad } ?? false) }.flatMap(\.owner)
+    let onStack = calls.filter(\.inHandler).map(\.owner) + (step(file, report).map { [$0] } ?? []) + changed + calls.filter { !$0.inHandler }.map(\.owner)
+    // A patch whose text or steps ran before `main` has nothing to do with what happens later.
+    let newest = file.crumbs.last {
+      Int($0.thread) == report.thread && (owner($0, file).map { file.isBeforeMain || !($0.isLoad || $0.isStep) } ?? false)
+    }.flatMap(\.owner)
     var seen: Set<Int> = []
     return (onStack + (newest.map { [$0] } ?? [])).filter { file.owners.indices.contains($0) && seen.insert($0).inserted }.map { file.owners[$0] }
+  }
+
+  /// The step of the start that was at work on the crashed thread, by index into `owners`.
+  static func step(_ file: CrashFile, _ report: CrashReport) -> Int? {
+    file.owners.firstIndex { $0.isStep && $0.atWork != 0 && Int($0.atWork) == report.thread }
   }
 
   private static let mostChanges = 4
