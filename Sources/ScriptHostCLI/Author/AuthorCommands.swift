@@ -33,7 +33,7 @@ extension Subcommand {
     }
     let program = try ProgramView(arguments.operands[2])
     let (selector, family) = try function(words[3], SelectorBinding(program))
-    let new = NewPatch(name: words[1], program: program.name, selector: selector, family: family)
+    let new = NewPatch(name: words[1], program: program.name, selector: selector, family: family, types: program.types)
     let text = words[0] == "patch" ? new.patch() : new.rule()
     let path = arguments.path("-o") ?? RawPath(words[1] + ".lua")
     try TextFile.write(text, to: path, replacing: false)

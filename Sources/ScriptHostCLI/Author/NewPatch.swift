@@ -7,6 +7,8 @@ struct NewPatch {
   let program: String
   let selector: String
   let family: Family
+  /// Of the program, by name.
+  let types: [String: TypeRecord]
 
   private var header: String {
     "patch { id = \"\(name)\", version = \"0.1.0\", api = 1, target = { program = \"\(program)\" } }\n"
@@ -39,6 +41,29 @@ struct NewPatch {
     return text + "end)\n" + test
   }
 
+  /// What paths may go on with, as comments: `args.1` alone says of an object only what it is.
+  private func reads(_ function: FunctionType) -> String {
+    var roots: [(path: String, type: String)] = []
+    if family.declaration.hasInstance {
+      let type = selector.prefix { $0 != "(" }.split(separator: ".").dropLast().joined(separator: ".")
+      roots.append(("self", LuaNames.plain(type)))
+    }
+    for (index, parameter) in function.parameters.enumerated() {
+      roots.append(("args.\(parameter.label ?? "\(index + 1)")", LuaNames.lua(parameter.type)))
+    }
+    roots.append(("result", LuaNames.lua(function.result)))
+    var text = ""
+    for root in roots {
+      // An optional is gone through.
+      let name = root.type.hasSuffix("?") ? String(root.type.dropLast()) : root.type
+      let fields = (types[name]?.fields ?? []).map(\.name).filter(LuaNames.isName)
+      guard !fields.isEmpty else { continue }
+      text += "-- \(root.path) has \(fields.prefix(Self.mostFields).joined(separator: ", "))\(fields.count > Self.mostFields ? ", …" : "")\n"
+    }
+    return text.isEmpty ? "" : text + "-- A getter of the program is called with (): self.total(). See docs/tracking.md.\n"
+  }
+  private static let mostFields = 12
+
   /// A rule with the function's arguments as fields.
   func rule() -> String {
     let function = family.declaration.functionType
@@ -49,7 +74,7 @@ struct NewPatch {
     }
     if function.result != .tuple([]) { fields.append("    result = \"result\",") }
     fields.append("    duration = \"duration\",")
-    return "-- \(family.typedSelector)\n" + header + """
+    return "-- \(family.typedSelector)\n" + header + reads(function) + """
 
       track "\(name)" {
         on = "\(selector)", at = "exit",

@@ -166,6 +166,7 @@ capture new "$scripthost" new patch fresh ./shop 'Shop.Cart.total(tax:)'
 ended 'a new patch is written' new
 capture newrule "$scripthost" new rule seen ./shop 'Shop.Cart.add(_:price:quantity:)'
 ended 'a new rule is written' newrule
+says 'with the fields that paths may go on with' seen.lua '-- self has title, lines'
 # Of what a trace showed, as it was copied.
 "$scripthost" trace --state state -o traced.lines -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
 "$scripthost" trace --state state --format json -o traced.json -e 'Shop.Cart.*' -- ./shop >/dev/null 2>&1 || true
