@@ -30,7 +30,7 @@ enum ExtendAPI {
   private static func make(_ type: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     let verb = "extend '\(type)'"
     guard callback[0].tag == SHL_TABLE else {
-      return callback.fail("\(verb): a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
+      return callback.fail("\(verb): a table of functions is expected, found \(ValueBridge.spelled(callback[0]))")
     }
     guard let functions = SynthesizedMethodHook.functions(of: callback[0], in: verb, patch, callback) else { return -1 }
     // Given back with the handlers, which own the references from here on.

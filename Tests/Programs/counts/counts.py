@@ -330,7 +330,7 @@ class Counts:
         chosen = [t for t in chosen if t not in self.left_out]
         passed_by, self.foreign = self.foreign, Counter()
         handled = self.handled(chosen)
-        self.explain()
+        self.explain({each["selector"] for text in chosen for each in typed[text]})
         host_time = time.time()
         program_families, wanted, merged = self.families(typed, chosen)
         calls, hits, thunks = self.by_gdb(program_families, sorted({f for fs in wanted.values() for f in fs}), merged)
@@ -366,10 +366,12 @@ class Counts:
         """A merged body that is entered no more often than the thunks that forward to it, which are the selector's bodies."""
         return symbol.endswith("Tm") and hits[symbol] <= sum(n for s, n in hits.items() if s in known)
 
-    def explain(self):
+    def explain(self, selectors):
         """What `explain` claims to be covered, and whose code it says to be others' too."""
         self.covered, self.shared, title = set(), set(), None
-        for line in (line for glob in self.globs for line in self.run(self.scripthost, "explain", self.program, glob).stdout.splitlines()):
+        # All functions at once take half a minute.
+        patterns = sorted(selector.replace("*", "\\*") for selector in selectors) if self.count else self.globs
+        for line in (line for pattern in patterns for line in self.run(self.scripthost, "explain", self.program, pattern).stdout.splitlines()):
             if not line.startswith("  "):
                 title = line
             elif line.strip() == "family     covered":

@@ -296,7 +296,7 @@ run part part.lua -- ./subject-O
 printed part >part.said
 says 'extend: an unknown member: the nearest is told' part.said "no selector 'nothing()' in subject.Cart"
 says 'extend: one function named twice' part.said 'are the same function'
-says 'extend: no function' part.said "'add(_:)' is a function, got an integer"
+says 'extend: no function' part.said "'add(_:)' is a function, found the number"
 says 'extend: no patterns' part.said "'*' is a pattern"
 says 'extend: an unknown type' part.said "did you mean 'subject.Cart'"
 check 'extend: none of them left a hook' [ "$(tail -n 1 part.said)" = 0 ]

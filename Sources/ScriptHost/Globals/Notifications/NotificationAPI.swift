@@ -58,7 +58,7 @@ enum NotificationAPI {
       guard let name = callback.text(0) else { return callback.fail("'notification.post' takes a notification's name") }
       if let refusal = patch.refusal("a call", "notification \(name)") { return callback.fail(refusal) }
       guard callback[2].tag == SHL_NIL || callback[2].tag == SHL_TABLE else {
-        return callback.fail("'notification.post': what it tells is a table, got \(ValueBridge.describe(callback[2]))")
+        return callback.fail("'notification.post': what it tells is a table, found \(ValueBridge.spelled(callback[2]))")
       }
       guard let found = center(patch, callback) else { return -1 }
       let center: NotificationCenterCalls

@@ -32,7 +32,7 @@ enum DelegateAPI {
   private static func make(_ property: String, _ patch: Environment, _ callback: LuaCallback) -> Int32 {
     if let refusal = refusal(property, patch) { return callback.fail(refusal) }
     guard callback[0].tag == SHL_TABLE else {
-      return callback.fail("delegates '\(property)': a table of functions is expected, got \(ValueBridge.describe(callback[0]))")
+      return callback.fail("delegates '\(property)': a table of functions is expected, found \(ValueBridge.spelled(callback[0]))")
     }
     guard var functions = SynthesizedMethodHook.functions(of: callback[0], in: "delegates '\(property)'", patch, callback) else { return -1 }
     let unlocked = shl_unlock_all(callback.scope)

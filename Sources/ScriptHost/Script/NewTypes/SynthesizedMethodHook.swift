@@ -26,7 +26,7 @@ enum SynthesizedMethodHook {
   /// - Returns: nil, with the failure told, when a value is neither.
   static func functions(
     of table: SHLValue, in verb: String, _ patch: Environment, _ callback: LuaCallback,
-    other: (String, SHLValue) -> String? = { key, value in "'\(key)' is a function, got \(ValueBridge.describe(value))" }
+    other: (String, SHLValue) -> String? = { key, value in "'\(key)' is a function, found \(ValueBridge.spelled(value))" }
   ) -> [(name: String, function: SHLRef, info: SHLFunctionInfo)]? {
     var found: [(name: String, function: SHLRef, info: SHLFunctionInfo)] = []
     var problem: String?
