@@ -3,7 +3,8 @@
 #   counts.py SCRIPTHOST PROGRAM INPUT WORK SEED COUNT [MODULE…]
 #
 # INPUT is a file or a directory, the program's last argument, or with COUNTS_STDIN=1 its standard input; COUNTS_OPTIONS holds words before it;
-# COUNTS_PACE is how many seconds pass before each message (`Content-Length: …`) of that input: what a server does for one is over then. The program's own selectors, or those of the
+# COUNTS_PACE is how many seconds pass before each message (`Content-Length: …`) of that input, before the first one thrice as many: what a
+# server does for one is over then, and hooks are there before the first. The program's own selectors, or those of the
 # modules: of the libraries named for them that it loads, `.` for the program's own. Picks COUNT selectors at random among those that run, half of them with several bodies, and counts their calls twice:
 # with track rules (and, in a second run, with Lua handlers), and with gdb (hits.py) at the addresses `nm` tells
 # (families.py). COUNT 0 takes all selectors that run.
@@ -75,6 +76,7 @@ class Counts:
 
         def feed():
             with open(writing, "wb", buffering=0) as out:
+                time.sleep(2 * pace)
                 for message in filter(None, messages):
                     time.sleep(pace)
                     try: out.write(message)
