@@ -14,7 +14,7 @@ struct FoundOrder {
     return source * 1000 + words.reduce(0) { $0 + name.distance(to: $1) }
   }
 
-  /// `static Shop.Cart.add(_:price:)` taken apart: the name of the member, of the type, and all of it.
+  /// The names of the member and of its type in `static Shop.Cart.add(_:price:)`.
   private struct Name {
     let member: Substring
     let type: Substring
